@@ -169,7 +169,7 @@ class PolicyTestFile(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         """An item for each case and version."""
         from celadon.cli.options import DEFAULT_VERSION
-        from celadon.cli.policytest.found_tests import given_tests
+        from celadon.cli.policytest.importers.foreign_formats import given_tests
         from celadon.cli.policytest.run.case_judging import Bench
 
         given = given_tests([str(self.path)])

@@ -17,14 +17,7 @@ import pytest
 
 from celadon.admission import Engine
 from celadon.admission.registration import RememberedDecoding
-from celadon.admission.webhooks import (
-    Call,
-    HookSet,
-    Reply,
-    hooks,
-    mutating_phase,
-    validating_phase,
-)
+from celadon.admission.webhooks import Call, HookSet, Reply, hooks, phases
 from celadon.apiserver import object_store, request_layers
 from celadon.apiserver.controllers import upkeep
 from celadon.apiserver.controllers.controller_loops import StatusWrites
@@ -481,11 +474,11 @@ def hooked(running: Running, monkeypatch: pytest.MonkeyPatch, kind: str, **revie
 @pytest.mark.parametrize(
     ("kind", "owner", "name"),
     [
-        ("validating", validating_phase, "read_answer"),
-        ("mutating", mutating_phase, "read_answer"),
-        ("mutating", mutating_phase, "apply_json_patch"),
+        ("validating", phases, "read_answer"),
+        ("mutating", phases, "read_answer"),
+        ("mutating", phases, "apply_json_patch"),
         ("validating", Call, "body"),
-        ("validating", validating_phase, "begin_call"),
+        ("validating", phases, "begin_call"),
     ],
 )
 def test_others_are_answered_while_webhooks_are_heard(

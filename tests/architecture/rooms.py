@@ -195,7 +195,6 @@ JSON_ALIASES = {
     "celadon.cel.program": "what expressions know, not JSON",
     "celadon.cel.values.message_values": "values of CEL by the names of fields",
     "celadon.kube.fieldmanager.field_sets": "`fieldsV1` of an entry of managedFields",
-    "celadon.kube.defaulting.field_functions": "a rule of the data pack",
     "celadon.cli.policytest.files.file_format": "a JSON schema",
     "celadon.kube.registry.patching.three_way_merge": "an item of a list with merge keys",
     "celadon.kube.registry.patching.patch_making": "an operation of a JSON patch",

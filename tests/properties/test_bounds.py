@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celadon.cel import CostLimitExceeded, Environment, EvaluationError, ProgramError, types
+from celadon.cel.declarations import Switches
 from celadon.cel.extend import (
     CallEstimate,
     CostRule,
@@ -35,7 +36,6 @@ from celadon.cel.libraries import (
     sets,
     strings,
 )
-from celadon.cel.switches import Switches
 from celadon.kube.library import environment
 from tests.properties.typed_calls import Calls
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.explain.observers import LookingOn, TracingMeter
+from celadon.admission.explain.explanations import LookingOn, TracingMeter
 from celadon.admission.expressions.compiled_expressions import Expression
 from celadon.admission.expressions.match_conditions import Meter
 from celadon.cel import EvaluationError

@@ -52,7 +52,7 @@ if TYPE_CHECKING:  # most requests meet no webhook: who has none does not load w
 
 
 class Stage(enum.Enum):
-    """What the chain does when it is resumed. `VALIDATION` is done by the caller."""
+    """This is what the chain does when it is resumed. `VALIDATION` is done by the caller."""
 
     MUTATING_PLUGINS = enum.auto()
     MUTATING_POLICIES = enum.auto()
@@ -81,7 +81,7 @@ class Rounds(Protocol):
 
     @property
     def wants_another(self) -> bool:
-        """Whether all who change the object have to be asked once more."""
+        """Return whether all who change the object have to be asked once more."""
         ...
 
     def run(self, request: Request, number: int) -> JsonObject | None:
@@ -112,12 +112,12 @@ class Admitters:
         return None
 
     def validating_policies(self, request: Request) -> Callable[[Request], Verdict] | None:
-        """What asks the validating policies."""
+        """Return what asks the validating policies."""
         return None
 
     def validating_webhooks(self, request: Request) -> Callable[[Request], ValidatingPhase] | None:
-        """What begins to ask the validating webhooks. It raises StatusError where it cannot be told
-        whom to ask."""
+        """Return what begins to ask the validating webhooks. It raises StatusError where it cannot
+        be told whom to ask."""
         return None
 
 
@@ -157,7 +157,8 @@ class Chain:
         admitters: Admitters,
         notes: NoteTaker = SILENT,
     ) -> None:
-        """Where there is a draft, `request.object` is what it is making."""
+        """Take a request and who is asked about it; with a draft, `request.object` is what it is
+        making."""
         self.request = request
         self.draft = draft
         self.rounds = 0

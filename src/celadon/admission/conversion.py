@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from celadon.kube import GroupKind, GroupVersionKind, JsonObject, metadata
+from celadon.kube import GroupKind, GroupVersionKind, Json, JsonObject, metadata
 
 EVENTS_GROUP: Final = "events.k8s.io"
 HPA: Final = GroupKind("autoscaling", "HorizontalPodAutoscaler")
@@ -56,7 +56,7 @@ def convert(obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
     return renamed
 
 
-def _event(obj: JsonObject, *, to_core: bool) -> dict[str, Any]:
+def _event(obj: JsonObject, *, to_core: bool) -> dict[str, Json]:
     """The core version always says who reports, if only with an empty text; the other leaves out
     what is empty."""
     fields = _CORE_FIELDS if to_core else _EVENT_FIELDS
@@ -68,8 +68,8 @@ def _event(obj: JsonObject, *, to_core: bool) -> dict[str, Any]:
 
 
 def _changed(
-    change: Callable[[dict[str, Any]], dict[str, Any]], obj: dict[str, Any]
-) -> dict[str, Any]:
+    change: Callable[[dict[str, object]], dict[str, object]], obj: dict[str, object]
+) -> dict[str, object]:
     """Whoever sends reviews may send anything: what lacks the shape of its kind stays as it is."""
     try:
         return change(obj)
@@ -132,7 +132,7 @@ def _hpa_to_v1(obj: dict[str, Any]) -> dict[str, Any]:
     return {**obj, "metadata": _annotated(obj, annotations), "spec": spec, "status": status}
 
 
-_HPA_CHANGES: Final[Mapping[tuple[str, str], Callable[[dict[str, Any]], dict[str, Any]]]] = {
+_HPA_CHANGES: Final[Mapping[tuple[str, str], Callable[[dict[str, object]], dict[str, object]]]] = {
     ("v1", "v2"): _hpa_to_v2,
     ("v2", "v1"): _hpa_to_v1,
 }
@@ -146,19 +146,19 @@ def _part(obj: JsonObject, name: str) -> dict[str, Any]:
     return dict(found)
 
 
-def _annotated(obj: JsonObject, annotations: Mapping[str, str]) -> dict[str, Any]:
+def _annotated(obj: JsonObject, annotations: Mapping[str, str]) -> JsonObject:
     given = {key: value for key, value in metadata.metadata(obj).items() if key != "annotations"}
     return {**given, "annotations": dict(annotations)} if annotations else given
 
 
-def _cpu_target(metric: JsonObject) -> Any:  # noqa: ANN401 - any JSON
+def _cpu_target(metric: JsonObject) -> Json:
     resource = metric.get("resource") or {}
     if metric.get("type") != "Resource" or resource.get("name") != "cpu":
         return None
     return (resource.get("target") or {}).get("averageUtilization")
 
 
-def _v1_metric(metric: JsonObject) -> dict[str, Any]:
+def _v1_metric(metric: JsonObject) -> JsonObject:
     """A metric as the v1 annotation spells it; only resource metrics differ in shape we know."""
     resource = metric.get("resource")
     if resource is None:
@@ -176,7 +176,7 @@ def _v2_metric(metric: JsonObject) -> dict[str, Any]:
     resource = metric.get("resource")
     if resource is None:
         return dict(metric)
-    target: dict[str, Any] = {}
+    target: dict[str, Json] = {}
     if "targetAverageUtilization" in resource:
         target = {
             "type": "Utilization",

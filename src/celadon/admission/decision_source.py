@@ -23,7 +23,8 @@ class Source:
     in_binding: bool = False
 
     def __str__(self) -> str:
-        """As people call it for short: `validations[0]`, `validations[0].messageExpression`."""
+        """Return the name that people call it by: `validations[0]`,
+        `validations[0].messageExpression`."""
         steps = self.path.steps[1:]
         return FieldPath(*(steps if steps[-1:] == (_MESSAGE,) else steps[:2])).text
 

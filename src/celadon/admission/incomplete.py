@@ -53,7 +53,8 @@ _Candidate = Candidate[CompiledPolicy]
 
 
 class Missing(enum.Enum):
-    """What may not be known, and the words that expressions which look at it have in them."""
+    """This is what may not be known, and the words that expressions which look at it have in
+    them."""
 
     OLD_OBJECT = ("oldObject",)
     GROUPS = ("userInfo", "authorizer")
@@ -86,7 +87,7 @@ class PartialVerdict:
 def judged_partly(
     engine: Engine, request: Request, world: World, missing: Iterable[Missing]
 ) -> PartialVerdict:
-    """What all policies say. What is missing in the request is null or empty in it."""
+    """Return what all policies say. What is missing in the request is null or empty in it."""
     context = RequestContext(request, world)
     verdict = PartialVerdict()
     lacks = tuple(missing)
@@ -141,7 +142,7 @@ class _PartialCase:
                     verdict.undecided.add(name)
 
     def _may_match(self, plan: MatchPlan) -> bool:
-        """Whether something that does not match might, with an old object's labels."""
+        """Return whether something that does not match might, with an old object's labels."""
         if Missing.OLD_OBJECT not in self._missing or plan.object_selector is None:
             return False
         request = self._context.request
@@ -206,7 +207,7 @@ class _PartialCase:
         return [one for one in findings if one is not None] if certain else []
 
     def _validations(self, known: _Known) -> Iterator[Finding | None]:
-        """What is against the request; None for what may be."""
+        """Yield what is against the request; None for what may be."""
         policy = self._candidate.compiled
         for index, validation in enumerate(policy.validations):
             value = known.value(validation.expression)
@@ -234,7 +235,7 @@ class _Known:
         missing: Iterable[Missing],
     ) -> None:
         """A policy's variables name only those before them, so they are computed in their order."""
-        found: dict[str, Any] = {}
+        found: dict[str, object] = {}
         self._activation = {**activation, "variables": found}
         self._unknowns = [pattern for one in missing for pattern in one.patterns]
         for name, expression in variables.items():
@@ -268,7 +269,7 @@ def _selects_objects(candidate: _Candidate) -> bool:
 
 
 def _reads(policy: CompiledPolicy, missing: Missing) -> bool:
-    """Whether an expression may look at what is missing."""
+    """Return whether an expression may look at what is missing."""
     expressions = (
         *policy.variables.values(),
         *(one.expression for one in policy.conditions),

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Hashable
-from typing import Any, Final
+from typing import Final
 
-from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, User
+from celadon.kube import GroupVersionKind, GroupVersionResource, Json, JsonObject, User
 from celadon.records import dataclass
 
 
@@ -83,12 +83,12 @@ class Request:
         return self.subresource if self.request_subresource is None else self.request_subresource
 
 
-def default_options(operation: Operation, *, dry_run: bool = False) -> dict[str, Any] | None:
+def default_options(operation: Operation, *, dry_run: bool = False) -> dict[str, Json] | None:
     """The options object of a request that sets none; None for CONNECT."""
     kind = _OPTIONS_KINDS.get(operation)
     if kind is None:
         return None
-    options: dict[str, Any] = {"kind": kind, "apiVersion": "meta.k8s.io/v1"}
+    options: dict[str, Json] = {"kind": kind, "apiVersion": "meta.k8s.io/v1"}
     if dry_run:
         options["dryRun"] = ["All"]
     return options
@@ -119,8 +119,8 @@ def error_name(request: Request) -> str:
 
 @dataclass(slots=True)
 class Reinvocation:
-    """By key, those that were asked and want to be again (IfNeeded), and those that the second
-    round has to ask. `last` is the object as the first round has left it."""
+    """This says by key who was asked and wants to be again (IfNeeded), and whom the second round
+    has to ask. `last` is the object as the first round has left it."""
 
     last: JsonObject | None = None
     asked: frozenset[Hashable] = frozenset()

@@ -66,13 +66,13 @@ class StaticError(NamedTuple):
 
 
 def is_static(obj: RegistrationObject) -> bool:
-    """Whether its name says that it is for files."""
+    """Return whether its name says that it is for files."""
     return obj.name.endswith(STATIC_SUFFIX)
 
 
 def static_errors(objects: Sequence[RegistrationObject], file: str = "") -> Iterator[StaticError]:
-    """Why a set of objects of one plugin cannot be loaded from files: what is wrong with each, then
-    which references lead nowhere. `file` is shown where upstream names it."""
+    """Yield why a set of objects of one plugin cannot be loaded from files: what is wrong with
+    each, then which references lead nowhere. `file` is shown where upstream names it."""
     for number, obj in enumerate(objects):
         yield from constraint_errors(obj, number, file)
     yield from reference_errors(objects)
@@ -81,7 +81,8 @@ def static_errors(objects: Sequence[RegistrationObject], file: str = "") -> Iter
 def constraint_errors(
     obj: RegistrationObject, number: int = 0, file: str = ""
 ) -> Iterator[StaticError]:
-    """What is wrong with one object that is in a file, in the order in which a server finds it."""
+    """Yield what is wrong with one object that is in a file, in the order in which a server finds
+    it."""
     if isinstance(obj, WebhookConfiguration):
         yield from _of_webhooks(number, obj, file)
     elif isinstance(obj, Policy):
@@ -105,8 +106,8 @@ def reference_errors(objects: Sequence[RegistrationObject]) -> Iterator[StaticEr
 
 
 def name_error(name: str, file: str, seen: dict[str, str]) -> str:
-    """What is wrong with the name of an object in a file; empty if it is good. `seen` has the files
-    of the names before, and gets this one."""
+    """Return what is wrong with the name of an object in a file; empty if it is good. `seen` has
+    the files of the names before, and gets this one."""
     if not name:
         return f"resource in file {quote(file)} must have a name"
     if not name.endswith(STATIC_SUFFIX):
@@ -244,12 +245,12 @@ class StaticDocument:
 
 @dataclass(frozen=True, slots=True)
 class StaticObjects:
-    """What a plugin has from its files, in their order."""
+    """This is what a plugin has from its files, in their order."""
 
     objects: tuple[RegistrationObject, ...] = ()
 
     def of(self, kind: type[R]) -> list[R]:
-        """Those of one type."""
+        """Return those of one type."""
         return [one for one in self.objects if isinstance(one, kind)]
 
 
@@ -314,7 +315,7 @@ class _Loading:
         return _Read(gvk, single, objects, items)
 
     def _accept_read(self, read: _Read, given: StaticDocument) -> None:
-        """What was read, with the items of a list of anything."""
+        """Take what was read, with the items of a list of anything."""
         if not read.single:
             for item in read.items:
                 self._take_item(given, item)
@@ -369,7 +370,8 @@ class _Loading:
 
 
 def _kind_of(value: object, text: str) -> GroupVersionKind:
-    """What a document says that it is. Raises ManifestError."""
+    """Return the kind; a version that cannot be read counts as none, as upstream. Raises
+    ManifestError."""
     given = {} if value is None else value
     if not isinstance(given, dict):
         raise ManifestError(request_bodies.not_an_object(value))
@@ -382,8 +384,8 @@ def _kind_of(value: object, text: str) -> GroupVersionKind:
     return GroupVersionKind(group, version, kind)
 
 
-def _items(value: dict[str, Any], gvk: GroupVersionKind) -> list[Any]:
-    """Of a list. Raises ManifestError."""
+def _items(value: dict[str, object], gvk: GroupVersionKind) -> list[object]:
+    """Return the items of a list. Raises ManifestError."""
     found = value.get("items")
     if found is not None and not isinstance(found, list):
         single = gvk.kind.removesuffix(_LIST)

@@ -14,13 +14,21 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission import policy_limits
 from celadon.admission.decision_source import Source
 from celadon.admission.registration.registration_types import AUDIT, DENY, WARN
 from celadon.admission.request import Request, error_name
-from celadon.kube import Status, StatusCause, StatusDetails, StatusError, name_rules, status
+from celadon.kube import (
+    JsonObject,
+    Status,
+    StatusCause,
+    StatusDetails,
+    StatusError,
+    name_rules,
+    status,
+)
 from celadon.kube.go import json_text
 from celadon.records import dataclass
 
@@ -74,7 +82,7 @@ class Decision:
 
     @property
     def denies(self) -> bool:
-        """Whether it alone would refuse the request."""
+        """Return whether it alone would refuse the request."""
         return self.action is Action.DENY and (self.cause in _ALWAYS_DENIED or DENY in self.actions)
 
 
@@ -91,8 +99,8 @@ class RecordedWarning:
 
 
 class Outcome(enum.Enum):
-    """Why something had no say. Errors are ignored where failurePolicy is `Ignore`, params that are
-    not found where parameterNotFoundAction is `Allow`; exempt are resources."""
+    """This is why something had no say. Errors are ignored where failurePolicy is `Ignore`, params
+    that are not found where parameterNotFoundAction is `Allow`; exempt are resources."""
 
     EVALUATED = enum.auto()
     POLICY_WITHOUT_BINDING = enum.auto()
@@ -126,7 +134,7 @@ class Verdict:
 
     allowed: bool = True
     code: int = 200
-    status: Mapping[str, Any] | None = None
+    status: JsonObject | None = None
     recorded: tuple[RecordedWarning, ...] = ()
     audit_annotations: Mapping[str, str] = field(default_factory=dict)
     decisions: tuple[Decision, ...] = ()
@@ -148,13 +156,13 @@ ALLOWED: Final = Verdict()
 
 
 def denial_text(decision: Decision) -> str:
-    """What refuses the request, without the resource's name."""
+    """Return what refuses the request, without the resource's name."""
     by = f" with binding '{decision.binding}'" if decision.binding else ""
     return f"ValidatingAdmissionPolicy '{decision.policy}'{by} denied request: {decision.message}"
 
 
 def warning_text(decision: Decision) -> str:
-    """What warns the client, before the recorder cuts it."""
+    """Return what warns the client, before the recorder cuts it."""
     return (
         f"Validation failed for ValidatingAdmissionPolicy '{decision.policy}' with binding "
         f"'{decision.binding}': {decision.message}"
@@ -210,11 +218,11 @@ class Folder:
 
     @property
     def count(self) -> int:
-        """How many decisions there are so far."""
+        """Return how many decisions there are so far."""
         return len(self._decisions)
 
     def decisions_from(self, start: int) -> Sequence[Decision]:
-        """Those after the first `start`."""
+        """Return those after the first `start`."""
         return self._decisions[start:]
 
     def note(self, note: Note) -> None:

@@ -37,7 +37,7 @@ class World(Lookups, Protocol):
         ...
 
     def authorize(self, attributes: Attributes) -> Answer:
-        """What `authorizer` says in an expression: ruling, reason, error."""
+        """Return what `authorizer` says in an expression: ruling, reason, error."""
         ...
 
     def convert(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
@@ -113,7 +113,7 @@ class ObjectWorld:
         return None if found is None else self._in_version(found, resource)
 
     def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
-        """Those of a resource, by namespace and name; of all namespaces if that is empty."""
+        """Return those of a resource, by namespace and name; of all namespaces if that is empty."""
         found = self._listed.get((resource, namespace))
         if found is None:
             listed = self._index.list(resource, namespace)
@@ -126,8 +126,8 @@ class ObjectWorld:
         return self.convert(obj, kind)
 
     def authorize(self, attributes: Attributes) -> Answer:
-        """What the given RBAC objects say, and those that every server has, unless one of the same
-        name is given."""
+        """Return what the given RBAC objects say, and those that every server has, unless one of
+        the same name is given."""
         if self._rbac is None:
             # late: few policies ask
             from celadon.kube.rbac import RbacAuthorizer, bootstrap_roles

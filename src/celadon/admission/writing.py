@@ -7,7 +7,7 @@ from typing import Any
 
 from celadon.admission.registration.strategy import STRATEGIES
 from celadon.admission.request import Operation, Request, default_options
-from celadon.kube import FieldError, JsonObject, StatusError, User, metadata, status
+from celadon.kube import FieldError, Json, JsonObject, StatusError, User, metadata, status
 from celadon.kube.registry import Surroundings, Target, WriteOptions, delete, write_errors
 from celadon.kube.well_known_values import NAMESPACES
 
@@ -25,7 +25,7 @@ __all__ = ["deletion_options", "errors_of", "refusal", "request_of", "write_opti
 def errors_of(
     target: Target, new: JsonObject, old: JsonObject | None, surroundings: Surroundings
 ) -> list[FieldError]:
-    """Why an object is invalid, whatever its kind; `old` is None for a new one."""
+    """Return why an object is invalid, whatever its kind; `old` is None for a new one."""
     return write_errors(target, new, old, surroundings, STRATEGIES)
 
 
@@ -94,10 +94,10 @@ def write_options(operation: Operation, given: WriteOptions) -> dict[str, Any] |
     return options
 
 
-def deletion_options(given: delete.DeleteOptions) -> dict[str, Any]:
+def deletion_options(given: delete.DeleteOptions) -> dict[str, Json]:
     """The options object of a deletion."""
-    options: dict[str, Any] = default_options(Operation.DELETE) or {}
-    members: dict[str, Any] = {
+    options: dict[str, Json] = default_options(Operation.DELETE) or {}
+    members: dict[str, Json] = {
         "gracePeriodSeconds": given.grace,
         "preconditions": dict(given.preconditions) or None,
         "orphanDependents": given.orphan,

@@ -13,6 +13,7 @@ their order). The generators are explained in `codegen`.
 from celadon.cel import syntax, types
 from celadon.cel.analysis.tree_context import mapped_element
 from celadon.cel.checking.tree_printer import print_checked
+from celadon.cel.declarations import Switches
 from celadon.cel.environment import Compilation, Environment
 from celadon.cel.errors import (
     CelError,
@@ -27,7 +28,6 @@ from celadon.cel.errors import (
 from celadon.cel.parsing.tokens import RESERVED
 from celadon.cel.parsing.unparser import unparse
 from celadon.cel.program import Program
-from celadon.cel.switches import Switches
 from celadon.cel.syntax import Ast, CheckedAst
 from celadon.cel.unknowns import AttributePattern, Unknown
 from celadon.cel.values.native import to_cel

@@ -76,7 +76,7 @@ class TypingContext:
 
 
 def typing_context(text: str, offset: int, environment: Environment) -> TypingContext | None:
-    """None inside of a literal or a comment."""
+    """Return what is being typed; None inside of a literal or a comment."""
     before = text[:offset]
     found = tokenize(before)
     if found is None or _in_comment(before):
@@ -107,7 +107,7 @@ def type_in(environment: Environment, text: str) -> Type:
 
 
 def _in_comment(before: str) -> bool:
-    """Whether the last thing is a comment, which is no token."""
+    """Return whether the last thing is a comment, which is no token."""
     at = 0
     while True:
         kind, _, end = next_token(before, at)
@@ -231,7 +231,7 @@ def _bound(environment: Environment, call: OpenCall) -> dict[str, Type]:
 
 
 def _items(ranged: Type) -> tuple[Type, Type]:
-    """What two variables stand for: index and item, or key and value."""
+    """Return what two variables stand for: index and item, or key and value."""
     if ranged.kind is Kind.LIST:
         return types.INT, ranged.params[0]
     if ranged.kind is Kind.MAP:

@@ -127,7 +127,7 @@ Written = Callable[..., SizeSource]
 
 
 class CostRule(NamedTuple):
-    """What a call costs, and what is known of that beforehand.
+    """This is what a call costs, and what is known of that beforehand.
 
     `fixed` is the cost when it never depends on the arguments, which saves the call. `bound` is
     what no call costs more than; without it nothing is promised, and every evaluation is counted.

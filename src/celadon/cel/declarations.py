@@ -41,7 +41,7 @@ Impl = Callable[..., Any]
 
 
 class Inline(NamedTuple):
-    """How calls may be written in Python source; `celadon.cel.codegen.inline_functions` and
+    """This is how calls may be written in Python source; `celadon.cel.codegen.inline_functions` and
     `inline_operators` have them all.
 
     `plain(writer, node)` writes the call in the plain variant. In the metered one,
@@ -56,7 +56,8 @@ class Inline(NamedTuple):
 
 
 class Contents(enum.Enum):
-    """Which part of its arguments a result is, so that what is known of the part is known of it."""
+    """This says which part of its arguments a result is, so that what is known of the part is known
+    of it."""
 
     ITEM = "an item of the first"
     VALUE = "a value of the first"
@@ -138,7 +139,7 @@ class Function(NamedTuple):
 
 
 class Variable(NamedTuple):
-    """What an expression may name; `doc` is for people."""
+    """This is what an expression may name; `doc` is for people."""
 
     name: str
     type: Type
@@ -188,3 +189,48 @@ class Library(NamedTuple):
     objects: tuple[ObjectType, ...] = ()
     macros: tuple[Macro, ...] = ()
     validators: tuple[Validator, ...] = ()
+
+
+# --- What an environment allows ----------------------------------------------
+#
+# What an environment allows beyond its declarations.
+
+
+class Switches(NamedTuple):
+    """The defaults are cel-go's own; Kubernetes sets several of them (see `kube.versions`).
+
+    `optional_syntax` is `.?`, `[?]`, `{?k: v}`; `escaped_identifiers` is `` a.`b-c` ``;
+    `track_macros` keeps macro calls, for the unparser; `fold_constants` computes constant
+    conversions when the program is built and makes them free; `presence_test_has_cost` charges
+    `has()` 1 of its own; `keyword_fields` lets `x.namespace` find a field declared `__namespace__`.
+
+    `older_names` resolves names as cel-go did before 0.27: a dotted name means the global of that
+    name though its first part is a loop's variable, a leading dot does not reach past a loop's
+    variable, and messages show `list` and `map` as types of lists and maps of anything
+    (`type(list(A))`). `older_sizes` estimates costs as before 0.23, when nothing was known of the
+    sizes of what an expression makes itself and everything in a loop had the size of its range;
+    `backticks_are_junk` reads texts as before 0.23, when a backtick began no token.
+
+    The last three bring cel-go closer to the specification. `bad_presence_test_is_error` (cel-go's
+    `EnableErrorOnBadPresenceTest`) fails `has(x.f)` and `x.?f` where x has no fields at all;
+    `strict_map_keys` refuses map literals with a key that is no string, bool, int or uint, or that
+    occurs twice; `nullable_joins` makes `[duration('1s'), null]` a list of durations, and a list of
+    ints and wrapped ints a list of wrapped ints.
+    """
+
+    optional_syntax: bool = False
+    escaped_identifiers: bool = False
+    track_macros: bool = False
+    fold_constants: bool = True
+    cross_type_numeric_comparisons: bool = False
+    presence_test_has_cost: bool = True
+    keyword_fields: bool = False
+    older_names: bool = False
+    older_sizes: bool = False
+    backticks_are_junk: bool = False
+    bad_presence_test_is_error: bool = False
+    strict_map_keys: bool = False
+    nullable_joins: bool = False
+
+
+DEFAULT_SWITCHES = Switches()

@@ -10,7 +10,7 @@ variables or object types cheaply; functions and macros are shared.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from celadon.cel.analysis.estimator import Sizes, estimate
 from celadon.cel.analysis.folding import constant_identifiers, fold
@@ -20,16 +20,24 @@ from celadon.cel.checking.checker import check
 from celadon.cel.checking.scope import Declarations, ObjectFamily
 from celadon.cel.checking.unchecked import without_check
 from celadon.cel.cost import Range
-from celadon.cel.declarations import Impl, Library, ObjectType, TypeProvider, Variable
+from celadon.cel.declarations import (
+    DEFAULT_SWITCHES,
+    Impl,
+    Library,
+    ObjectType,
+    Switches,
+    TypeProvider,
+    Variable,
+)
 from celadon.cel.errors import CompileError, Issues, Source
 from celadon.cel.library.standard import LIBRARY as STANDARD
 from celadon.cel.parsing.macros import Macro
 from celadon.cel.parsing.parser import ParseOptions, parse
 from celadon.cel.program import Program
-from celadon.cel.switches import DEFAULT_SWITCHES, Switches
 from celadon.cel.syntax import Ast, CheckedAst
 from celadon.cel.types import Type
 from celadon.cel.validator import Validator
+from celadon.cel.values import Value
 
 
 class Compilation(NamedTuple):
@@ -152,7 +160,7 @@ class Environment:
     def _planned(self, checked: CheckedAst) -> Context:
         constants = constant_identifiers(checked, self.declarations)
         functions = self.declarations.functions
-        folded: dict[int, Any] = {}
+        folded: dict[int, Value] = {}
         if self.switches.fold_constants:
             folded = fold(
                 checked,
@@ -171,8 +179,8 @@ class Environment:
         )
 
     def estimate(self, checked: CheckedAst, sizes: Sizes | None = None) -> Range:
-        """What an evaluation can cost at least and at most, before anything is folded. `sizes`
-        tells the sizes of variables and their fields; unknown without it."""
+        """Return what an evaluation can cost at least and at most, before anything is folded.
+        `sizes` tells the sizes of variables and their fields; unknown without it."""
         return estimate(checked, self.declarations.functions, sizes, self.switches)
 
     def with_switches(self, **changes: bool) -> Environment:
@@ -183,7 +191,7 @@ class Environment:
 
 
 def _either(family: ObjectFamily | None, types: TypeProvider | None) -> ObjectFamily | None:
-    """What finds the types of both."""
+    """Return what finds the types of both."""
     if types is None:
         return family
     found = types.find_object

@@ -78,7 +78,7 @@ class CostLimitExceeded(EvaluationError):
 
 
 class Panicked(EvaluationError):
-    """Where cel-go panics: `internal error: ...`. Never absorbed by `&&` or `||`."""
+    """Says where cel-go panics: `internal error: ...`. Never absorbed by `&&` or `||`."""
 
     __slots__ = ()
 

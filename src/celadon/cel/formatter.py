@@ -44,7 +44,7 @@ class Token:
 
     @property
     def ends_line(self) -> bool:
-        """Whether the next token cannot stand on the same line."""
+        """Return whether the next token cannot stand on the same line."""
         return bool(self.behind or self.above)
 
 
@@ -137,7 +137,7 @@ class _Lines:
         self._has_ended = False
 
     def column(self, indent: int) -> int:
-        """Where the next character would stand."""
+        """Return where the next character would stand."""
         if self._has_ended:
             return indent
         return len(self._current) - self._current.rfind("\n") - 1
@@ -205,7 +205,8 @@ def _reversed(pieces: Iterable[Piece], indent: int, *, is_flat: bool) -> list[_P
 
 
 def _fits(behind: list[_Pending], group: list[_Pending], room: int) -> bool:
-    """Whether a group, and what follows it up to the next place where a line may end, fits."""
+    """Return whether a group, and what follows it up to the next place where a line may end,
+    fits."""
     rest = len(behind)
     inner = list(group)
     while room >= 0:
@@ -313,8 +314,8 @@ class _Reader:
         return self._tokens[self._at - 1]
 
     def _group(self, start: int, pieces: list[Piece], end: int | None = None) -> Piece:
-        """Of the tokens from `start` up to `end` (or to here). What is behind the last one is no
-        matter of theirs."""
+        """Return the tokens from `start` up to `end` (or to here) as one piece. What is behind the
+        last one is no matter of theirs."""
         if len(pieces) == 1:
             return pieces[0]
         last = (self._at if end is None else end) - 1
@@ -444,7 +445,7 @@ class _Reader:
         return found
 
     def _elements(self, close: str) -> list[Piece]:
-        """What is between brackets: expressions, or entries with their keys."""
+        """Return what is between brackets: expressions, or entries with their keys."""
         pieces: list[Piece] = []
         while self._kind != close:
             if pieces:
@@ -456,7 +457,7 @@ class _Reader:
         return pieces
 
     def _element(self) -> list[Piece]:
-        """What is between two commas."""
+        """Return what is between two commas."""
         pieces: list[Piece] = []
         if self._kind == "?":
             pieces.append(self._next())
@@ -471,7 +472,8 @@ def _indented(pieces: list[Piece]) -> list[Piece]:
 
 
 def _is_bracketed(piece: Piece) -> bool:
-    """Whether a piece is in brackets of its own: a list, a map, a message, or parentheses."""
+    """Return whether a piece is in brackets of its own: a list, a map, a message, or
+    parentheses."""
     if not isinstance(piece, Group):
         return False
     first, last = piece.pieces[0], piece.pieces[-1]

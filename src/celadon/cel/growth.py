@@ -125,7 +125,8 @@ UNBOUNDED: Final = at_most(math.inf)
 
 
 class Argument(NamedTuple):
-    """What is known of an argument: a bound of its size, and its value where that is constant."""
+    """This is what is known of an argument: a bound of its size, and its value where that is
+    constant."""
 
     size: Polynomial
     is_constant: bool = False

@@ -28,7 +28,7 @@ from celadon.cel.syntax import (
 )
 from celadon.cel.types import DYN, Type
 from celadon.cel.unknowns import ANY, AttributePattern, Unknown
-from celadon.cel.values import container_access
+from celadon.cel.values import Value, container_access
 from celadon.cel.values.maps import MISSING
 from celadon.cel.values.runtime_types import NONE, Optional
 from celadon.cel.values.text import Uint
@@ -56,7 +56,7 @@ Outcome: TypeAlias = Any
 
 
 def evaluate_partial(
-    context: Context, activation: Mapping[str, Any], unknowns: Sequence[AttributePattern]
+    context: Context, activation: Mapping[str, Value], unknowns: Sequence[AttributePattern]
 ) -> tuple[Outcome, dict[int, Outcome]]:
     """The outcome, and the outcome of every node evaluated outside of loops."""
     partial = _Partial(context, activation, tuple(unknowns))
@@ -66,7 +66,7 @@ def evaluate_partial(
         return EvaluationError(TOO_DEEP), {}
 
 
-def origin(context: Context, activation: Mapping[str, Any]) -> int | None:
+def origin(context: Context, activation: Mapping[str, Value]) -> int | None:
     """The node where the error came up that the expression evaluates to; None if it does not."""
     partial = _Partial(context, activation, ())
     try:
@@ -78,7 +78,7 @@ def origin(context: Context, activation: Mapping[str, Any]) -> int | None:
 
 
 def stops(outcome: Outcome) -> bool:
-    """Whether the outcome is no value."""
+    """Return whether the outcome is no value."""
     return outcome.__class__ is Unknown or isinstance(outcome, EvaluationError)
 
 
@@ -137,7 +137,7 @@ class _Partial:
     def _attribute(self, node: Expr, chain: Chain) -> Outcome:
         """Whatever stops the evaluation first, from left to right: the base, a step that leads
         nowhere, a key that is unknown or fails."""
-        keys: list[Any] = []
+        keys: list[object] = []
         for step in chain.steps:
             keys.append(step.key if step.expr is None else self._part(step.expr))
             if stops(keys[-1]):
@@ -155,7 +155,7 @@ class _Partial:
             base = container_access.index(base, key)
         return base if stop is None else stop
 
-    def _base(self, base: Expr, keys: list[Any], node_id: int) -> Outcome:
+    def _base(self, base: Expr, keys: list[Value], node_id: int) -> Outcome:
         if not isinstance(base, Ident):
             return self.node(base)
         if base.name in self.locals:
@@ -251,7 +251,7 @@ class _Partial:
         unwraps = node.function == "orValue" and left.__class__ is Optional
         return left.value if unwraps else left
 
-    def _collect(self, parts: Sequence[Expr], use: Callable[[list[Any]], Any]) -> Outcome:
+    def _collect(self, parts: Sequence[Expr], use: Callable[[list[Value]], Value]) -> Outcome:
         """Evaluate all parts; the leftmost that is no value is the outcome.
 
         A plain loop: each level of an expression costs three Python frames, and expressions may be
@@ -265,14 +265,14 @@ class _Partial:
                 return item
         return use(items)
 
-    def _map(self, node: MapLiteral, items: list[Any]) -> Any:
+    def _map(self, node: MapLiteral, items: list[Value]) -> Any:
         pairs = list(zip(items[::2], items[1::2], strict=True))
         optional = frozenset(i for i, entry in enumerate(node.entries) if entry.optional)
         if optional:
             return runtime.EXPORTS[self.context.optional_map_maker](pairs, optional)
         return runtime.EXPORTS[self.context.map_maker](pairs)
 
-    def _struct(self, node: Struct, items: list[Any]) -> Any:
+    def _struct(self, node: Struct, items: list[Value]) -> Any:
         pairs = [(f.name, item) for f, item in zip(node.fields, items, strict=True)]
         optional = frozenset(i for i, f in enumerate(node.fields) if f.optional)
         construct = self.context.constructor(node.type_name)
@@ -307,7 +307,7 @@ class _Partial:
             self.depth -= 1
 
 
-def _covers(pattern: AttributePattern, variable: str, keys: Sequence[Any]) -> bool:
+def _covers(pattern: AttributePattern, variable: str, keys: Sequence[Value]) -> bool:
     """Is the attribute at, below or above the pattern?"""
     return pattern.variable == variable and all(
         wanted is ANY or (wanted.__class__ is key.__class__ and wanted == key)
@@ -403,7 +403,7 @@ class _Residual:
         return self.context.checked.types.get(node.id, DYN)
 
     def _in_place_of(self, node: Expr, by: Expr, kind: Type | None = None) -> Expr:
-        """What replaces a node of type dyn is dyn, too: else a check could refuse what was a
+        """Return what replaces a node of type dyn is dyn, too: else a check could refuse what was a
         matter of the evaluation."""
         return self._dyn(by) if self._type(node) == DYN and kind != DYN else by
 
@@ -431,7 +431,7 @@ class _Residual:
             return MapLiteral(next(self.ids), tuple(entries))
         return None
 
-    def _elements(self, values: list[Any]) -> tuple[Expr, ...] | None:
+    def _elements(self, values: list[object]) -> tuple[Expr, ...] | None:
         """The elements of a literal, all of one type, be it dyn."""
         literals = [self._literal(value) for value in values]
         known = [literal for literal in literals if literal is not None]

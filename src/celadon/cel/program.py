@@ -29,6 +29,7 @@ from celadon.cel.errors import CostLimitExceeded, EvaluationError, Issues, Panic
 from celadon.cel.syntax import Ast, CheckedAst, Ident, walk
 from celadon.cel.types import Type
 from celadon.cel.unknowns import AttributePattern
+from celadon.cel.values import Value
 
 if TYPE_CHECKING:
     from celadon.cel.analysis.cost_bound import CostBound
@@ -125,8 +126,8 @@ class Program:
     def evaluate_traced(
         self, activation: Activation, recorder: Recorder, limit: int = UNLIMITED
     ) -> tuple[Any, int]:
-        """As `evaluate_metered`, to the last error and the last cost, and the recorder is told the
-        value of every part that was evaluated."""
+        """Work as `evaluate_metered`, to the last error and the last cost, and the recorder is told
+        the value of every part that was evaluated."""
         if self._traced is None:
             from celadon.cel.codegen.traced import traced_module  # late: few ask for it
 
@@ -140,7 +141,7 @@ class Program:
 
     def evaluate_partial(
         self, activation: Activation, unknowns: Sequence[AttributePattern]
-    ) -> tuple[Any, Ast]:
+    ) -> tuple[Value, Ast]:
         """Evaluate while some attributes are unknown: the value, or an `Unknown` that says what it
         waits for, and the expression that is left. Raises `EvaluationError`."""
         # late: few ask for it.
@@ -167,7 +168,7 @@ class Program:
         issues.add(error.message, None if node is None else ast.positions.get(node), node)
         return issues
 
-    def _exact(self, activation: Activation) -> Any:
+    def _exact(self, activation: Activation) -> Value:
         return self.evaluate_metered(activation)[0]
 
     def _metered_module(self) -> _Loaded:
@@ -176,7 +177,7 @@ class Program:
             self._run = self._metered.functions["metered"]
         return self._metered
 
-    def _load(self, generated: GeneratedModule, names: Mapping[str, Any]) -> _Loaded:
+    def _load(self, generated: GeneratedModule, names: Mapping[str, Value]) -> _Loaded:
         """Load a module, and let tracebacks and debuggers get at its text for as long as the
         program lives: to `linecache` it is a file that is never out of date."""
         _clean_up()
@@ -188,7 +189,7 @@ class Program:
         return _Loaded(file_name, generated.source, generated.nodes, functions)
 
     def _annotate(self, failure: Exception, module: _Loaded) -> None:
-        """What an exception that leaves a module is to say: a panic what had been charged, one
+        """Add what an exception that leaves a module is to say: a panic what had been charged, one
         that no expression should be able to cause where in the source it came up."""
         if isinstance(failure, Panicked):
             failure.cost = module.cost_at(failure.__traceback__)
@@ -201,15 +202,15 @@ class Program:
 
     @property
     def is_constant(self) -> bool:
-        """Whether it names no variable, so that every evaluation gives the same. A name of its own,
-        as macros have them, counts as one."""
+        """Return whether it names no variable, so that every evaluation gives the same. A name of
+        its own, as macros have them, counts as one."""
         known = self._context.constants
         nodes = walk(self._context.checked.root)
         return not any(isinstance(node, Ident) and node.id not in known for node in nodes)
 
     @property
     def bound(self) -> CostBound:
-        """What an evaluation can cost at most; computed when first asked for."""
+        """Return what an evaluation can cost at most; computed when first asked for."""
         if self._bound is None:
             # late: few ask for it.
             from celadon.cel.analysis.cost_bound import CostBound
@@ -292,7 +293,8 @@ class _Loaded(NamedTuple):
     functions: dict[str, Any]
 
     def cost_at(self, trace: TracebackType | None) -> int:
-        """What had been charged when the innermost function of this module stopped: its `c`."""
+        """Return what had been charged when the innermost function of this module stopped: its
+        `c`."""
         cost = 0
         while trace is not None:
             if trace.tb_frame.f_code.co_filename == self.file_name:
@@ -318,7 +320,7 @@ def _file_name(name: str) -> str:
 
 def _with_texts(code: CodeType, texts: Mapping[str, str]) -> CodeType:
     """The same code with other texts in the places of minted literals."""
-    constants: list[Any] = []
+    constants: list[Value] = []
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             constants.append(_with_texts(constant, texts))
@@ -330,10 +332,10 @@ def _with_texts(code: CodeType, texts: Mapping[str, str]) -> CodeType:
 
 
 def _executed(
-    file_name: str, generated: GeneratedModule, names: Mapping[str, Any]
-) -> dict[str, Any]:
+    file_name: str, generated: GeneratedModule, names: Mapping[str, Value]
+) -> dict[str, Value]:
     """The global names of the module after its definitions ran."""
-    namespace: dict[str, Any] = {
+    namespace: dict[str, Value] = {
         "__builtins__": {},
         "__name__": file_name,
         **generated.constants,

@@ -20,7 +20,7 @@ from celadon.cel.declarations import Function, Impl, Overload
 from celadon.cel.errors import CostLimitExceeded, EvaluationError, Panicked, no_such_overload
 from celadon.cel.syntax import UNMATCHED
 from celadon.cel.types import DYN
-from celadon.cel.values import container_access, equality
+from celadon.cel.values import Value, container_access, equality
 from celadon.cel.values.container_access import index
 from celadon.cel.values.joined_lists import go_integer, go_text, reopened, settled, settled_optional
 from celadon.cel.values.list_values import TypedList
@@ -40,7 +40,7 @@ from celadon.cel.values.typed_lists import LIST_CLASSES
 
 
 def implementation(function: Function, overload_ids: Sequence[str]) -> Impl:
-    """What runs for a call whose candidates are `overload_ids` (see `declarations`)."""
+    """Return what runs for a call whose candidates are `overload_ids` (see `declarations`)."""
     if function.singleton is not None:
         return function.singleton
     if len(overload_ids) == 1:
@@ -75,27 +75,27 @@ def _dispatcher(name: str, overloads: Sequence[Overload]) -> Impl:
                 return impl
         raise overload_error(name, args)
 
-    one: dict[Any, Impl] = {}
-    several: dict[Any, Impl] = {}
+    one: dict[Value, Impl] = {}
+    several: dict[Value, Impl] = {}
 
-    def call_one(x: Any) -> Any:
+    def call_one(x: Any) -> Value:
         key = x.__class__
         if key is list and x:
             key = list, x[0].__class__
         impl = one.get(key)
         return impl(x) if impl else find((x,), one, key)(x)
 
-    def call_typed_list(x: TypedList) -> Any:
+    def call_typed_list(x: TypedList) -> Value:
         key = (x.__class__, x[0].__class__) if x else None
         impl = one.get(key)
         return impl(x) if impl else find((x,), one, key)(x)
 
-    def call_two(x: Any, y: Any) -> Any:
+    def call_two(x: Value, y: Value) -> Value:
         key = x.__class__, y.__class__
         impl = several.get(key)
         return impl(x, y) if impl else find((x, y), several, key)(x, y)
 
-    def call(*args: Any) -> Any:
+    def call(*args: Value) -> Value:
         if len(args) == 1:
             return call_one(args[0])
         key = tuple([arg.__class__ for arg in args])
@@ -110,11 +110,11 @@ def _dispatcher(name: str, overloads: Sequence[Overload]) -> Impl:
 
 
 def searching(function: Function) -> Impl:
-    """What runs for a call with a constant regular expression: it takes whatever has a text as its
-    Go value, and an int as the limit."""
+    """Return what runs for a call with a constant regular expression: it takes whatever has a text
+    as its Go value, and an int as the limit."""
     impls = {len(o.params): function.singleton or o.impl for o in function.overloads}
 
-    def search(text: object, pattern: str, *limit: object) -> Any:
+    def search(text: object, pattern: str, *limit: object) -> Value:
         impl = impls.get(2 + len(limit))
         assert impl is not None, "regular expressions are searched for by overloads that run"
         return impl(go_text(text), pattern, *map(go_integer, limit))
@@ -122,24 +122,24 @@ def searching(function: Function) -> Impl:
     return search
 
 
-def contains_constant(element: object, items: list[Any]) -> bool:
+def contains_constant(element: object, items: list[Value]) -> bool:
     """`element in [constants]`, which cel-go turns into a look-up in a Go map: that panics for
     bytes, and the panic is the error."""
     refuse_unhashable(element)
     return container_access.contains(element, items)
 
 
-def unmatched(name: str, *args: object) -> Any:
-    """What runs for a call with a number of arguments that no overload has."""
+def unmatched(name: str, *args: object) -> Value:
+    """Return what runs for a call with a number of arguments that no overload has."""
     raise overload_error(name, args)
 
 
 def unknown_function(name: str) -> Impl:
-    """What runs for a function nobody declared (unchecked trees only)."""
+    """Return what runs for a function nobody declared (unchecked trees only)."""
     if name == UNMATCHED:
         return unmatched
 
-    def call(*args: object) -> Any:
+    def call(*args: object) -> Value:
         raise no_such_overload(f"{name} {len(args)}")
 
     return call
@@ -153,7 +153,7 @@ def not_bool() -> bool:
     raise no_such_overload()
 
 
-def find_unwrapped(operand: object, key: object) -> Any:
+def find_unwrapped(operand: object, key: object) -> Value:
     """A step of an optional chain. An Optional that the chain starts from is for the metered
     variant; only there chains are walked from the base."""
     if operand.__class__ is Optional:
@@ -161,21 +161,21 @@ def find_unwrapped(operand: object, key: object) -> Any:
     return container_access.find_index(operand, key)
 
 
-def find_unwrapped_strictly(operand: object, key: object) -> Any:
+def find_unwrapped_strictly(operand: object, key: object) -> Value:
     """`find_unwrapped` that fails for what has no keys at all."""
     if operand.__class__ is Optional:
         raise no_such_overload()
     return container_access.find_index_strictly(operand, key)
 
 
-def find_tested(operand: object, field: str) -> Any:
+def find_tested(operand: object, field: str) -> Value:
     """The last step of `has` over an optional chain that is a part of another attribute."""
     if operand.__class__ is Optional:
         raise no_such_overload()
     return container_access.tested(operand, field)
 
 
-def find_tested_strictly(operand: object, field: str) -> Any:
+def find_tested_strictly(operand: object, field: str) -> Value:
     """`find_tested` that fails for what has no fields at all."""
     if operand.__class__ is Optional:
         raise no_such_overload()
@@ -189,9 +189,9 @@ def has_unwrapped(operand: object, field: str) -> bool:
     return container_access.has_field(operand, field)
 
 
-def list_with_optionals(items: Sequence[Any], optional: frozenset[int]) -> list[Any]:
+def list_with_optionals(items: Sequence[Value], optional: frozenset[int]) -> list[Value]:
     """`[a, ?b]`: absent elements are left out."""
-    result: list[Any] = []
+    result: list[Value] = []
     for position, item in enumerate(items):
         if position not in optional:
             result.append(item)
@@ -204,18 +204,22 @@ def list_with_optionals(items: Sequence[Any], optional: frozenset[int]) -> list[
     return result
 
 
-def map_with_optionals(pairs: Sequence[tuple[Any, Any]], optional: frozenset[int]) -> Any:
+def map_with_optionals(pairs: Sequence[tuple[Value, Value]], optional: frozenset[int]) -> Value:
     """`{?k: v}`: an absent value removes an earlier entry with the same key."""
     return make_map(_present(pairs, optional))
 
 
-def strict_map_with_optionals(pairs: Sequence[tuple[Any, Any]], optional: frozenset[int]) -> Any:
+def strict_map_with_optionals(
+    pairs: Sequence[tuple[Value, Value]], optional: frozenset[int]
+) -> Value:
     """`map_with_optionals` for environments in which a key given twice is an error."""
     return make_strict_map(_present(pairs, optional))
 
 
-def _present(pairs: Sequence[tuple[Any, Any]], optional: frozenset[int]) -> list[tuple[Any, Any]]:
-    kept: list[tuple[Any, Any]] = []
+def _present(
+    pairs: Sequence[tuple[Value, Value]], optional: frozenset[int]
+) -> list[tuple[Value, Value]]:
+    kept: list[tuple[Value, Value]] = []
     for position, (key, value) in enumerate(pairs):
         if position not in optional:
             kept.append((key, value))
@@ -239,8 +243,8 @@ class Lazy:
 
     __slots__ = ("compute", "value")
 
-    def __init__(self, compute: Callable[[int], tuple[Any, int]]) -> None:
-        self.compute: Callable[[int], tuple[Any, int]] | None = compute
+    def __init__(self, compute: Callable[[int], tuple[Value, int]]) -> None:
+        self.compute: Callable[[int], tuple[Value, int]] | None = compute
         self.value: Any = None
 
     def get(self, cost: int) -> tuple[Any, int]:
@@ -264,7 +268,7 @@ def below_zero(limit: int) -> None:
         raise over_limit(MAX_UINT64)
 
 
-def call1_v(impl: Impl, x: object) -> Any:
+def call1_v(impl: Impl, x: object) -> Value:
     """Call with one argument: an argument that is an error is the result, and so is a raised
     error."""
     if x.__class__ is EvaluationError:
@@ -275,7 +279,7 @@ def call1_v(impl: Impl, x: object) -> Any:
         return _value(error)
 
 
-def call2_v(impl: Impl, x: object, y: object) -> Any:
+def call2_v(impl: Impl, x: object, y: object) -> Value:
     """Call with two arguments: the first that is an error is the result, as is a raised error."""
     if x.__class__ is EvaluationError:
         return x
@@ -287,7 +291,7 @@ def call2_v(impl: Impl, x: object, y: object) -> Any:
         return _value(error)
 
 
-def call_v(impl: Impl, *args: object) -> Any:
+def call_v(impl: Impl, *args: object) -> Value:
     """Call with any number of arguments, as `call2_v`."""
     for arg in args:
         if arg.__class__ is EvaluationError:
@@ -312,7 +316,7 @@ def _value(error: EvaluationError) -> EvaluationError:
     return error.with_traceback(None)
 
 
-def and_v(left: object, right: object) -> Any:
+def and_v(left: object, right: object) -> Value:
     """`left && right` where left is not False."""
     if right is False:
         return False
@@ -323,7 +327,7 @@ def and_v(left: object, right: object) -> Any:
     return no_such_overload()
 
 
-def or_v(left: object, right: object) -> Any:
+def or_v(left: object, right: object) -> Value:
     """`left || right` where left is not True."""
     if right is True:
         return True
@@ -334,19 +338,19 @@ def or_v(left: object, right: object) -> Any:
     return no_such_overload()
 
 
-def not_v(value: object) -> Any:
+def not_v(value: object) -> Value:
     """`!value`; errors pass through, anything else that is no bool is an error."""
     if value.__class__ is bool:
         return value is False
     return value if isinstance(value, EvaluationError) else no_such_overload()
 
 
-def no_bool_v(value: object) -> Any:
+def no_bool_v(value: object) -> Value:
     """The result of a condition that is not a bool."""
     return value if isinstance(value, EvaluationError) else no_such_overload()
 
 
-def walk_v(base: object, keys: Sequence[Any]) -> tuple[Any, int]:
+def walk_v(base: object, keys: Sequence[Value]) -> tuple[Value, int]:
     """Select `keys` one after the other: the value or error, and how many keys were applied
     (a failing one counts)."""
     if base.__class__ is Optional:
@@ -354,7 +358,7 @@ def walk_v(base: object, keys: Sequence[Any]) -> tuple[Any, int]:
     return walk_inner_v(base, keys)
 
 
-def walk_inner_v(base: object, keys: Sequence[Any]) -> tuple[Any, int]:
+def walk_inner_v(base: object, keys: Sequence[Value]) -> tuple[Value, int]:
     """`walk_v` further in, where an Optional has no keys."""
     applied = 0
     try:
@@ -368,13 +372,13 @@ def walk_inner_v(base: object, keys: Sequence[Any]) -> tuple[Any, int]:
     return base, applied
 
 
-def walk_optional_v(base: object, keys: Sequence[tuple[Any, bool]]) -> tuple[Any, int]:
+def walk_optional_v(base: object, keys: Sequence[tuple[Value, bool]]) -> tuple[Value, int]:
     """An optional chain: the optional or error, and how many keys are charged (a key that is
     absent after a `?` is not)."""
     return _walk_optional(base, keys, container_access.find_index)
 
 
-def walk_inner_optional_v(operand: object, keys: Sequence[tuple[Any, bool]]) -> tuple[Any, int]:
+def walk_inner_optional_v(operand: object, keys: Sequence[tuple[Value, bool]]) -> tuple[Value, int]:
     """`walk_optional_v` behind other keys, where an Optional has no keys. What came before may have
     failed."""
     if operand.__class__ is EvaluationError:
@@ -382,14 +386,14 @@ def walk_inner_optional_v(operand: object, keys: Sequence[tuple[Any, bool]]) -> 
     return walk_optional_v(Optional(operand), keys)
 
 
-def walk_optional_strictly_v(base: object, keys: Sequence[tuple[Any, bool]]) -> tuple[Any, int]:
+def walk_optional_strictly_v(base: object, keys: Sequence[tuple[Value, bool]]) -> tuple[Value, int]:
     """`walk_optional_v` that fails for what has no keys at all."""
     return _walk_optional(base, keys, container_access.find_index_strictly)
 
 
 def _walk_optional(
-    base: Any, keys: Sequence[tuple[Any, bool]], find: Callable[[Any, Any], Any]
-) -> tuple[Any, int]:
+    base: Any, keys: Sequence[tuple[Value, bool]], find: Callable[[Value, Value], Value]
+) -> tuple[Value, int]:
     if base.__class__ is EvaluationError:
         return base, 0
     optional = base.__class__ is Optional
@@ -418,7 +422,7 @@ def _walk_optional(
     return Optional(base), applied
 
 
-def index_v(base: object, key: object) -> Any:
+def index_v(base: object, key: object) -> Value:
     """`base[key]`, where either may be an error and what goes wrong is one."""
     if key.__class__ is EvaluationError:
         return key
@@ -428,7 +432,7 @@ def index_v(base: object, key: object) -> Any:
         return _value(error)
 
 
-def native_key_v(key: object, root: object) -> Any:
+def native_key_v(key: object, root: object) -> Value:
     """A computed key that was read from an input, `root`: what cannot be a key is an error that
     names Go's own classes, unless the input is lazily computed."""
     if root.__class__ in _JSON_CLASSES and key.__class__ in _JSON_GO_NAMES:
@@ -444,23 +448,23 @@ _JSON_GO_NAMES: Mapping[type, str] = {
 _JSON_CLASSES = _JSON_GO_NAMES.keys()
 
 
-def has_v(operand: object, key: str) -> tuple[Any, int]:
+def has_v(operand: object, key: str) -> tuple[Value, int]:
     """`has(operand.key)`: the answer or error, and 1 if the key is charged: always, or if present
     where the operand is an optional."""
     return _has(operand, key, container_access.has_field)
 
 
-def has_inner_v(operand: object, key: str) -> tuple[Any, int]:
+def has_inner_v(operand: object, key: str) -> tuple[Value, int]:
     """`has_v` behind other keys, where an Optional has none."""
     return (False, 1) if operand.__class__ is Optional else has_v(operand, key)
 
 
-def has_strictly_v(operand: object, key: str) -> tuple[Any, int]:
+def has_strictly_v(operand: object, key: str) -> tuple[Value, int]:
     """`has_v` that fails for what has no fields at all."""
     return _has(operand, key, container_access.has_field_strictly)
 
 
-def _has(operand: object, key: str, test: Callable[[Any, str], bool]) -> tuple[Any, int]:
+def _has(operand: object, key: str, test: Callable[[Value, str], bool]) -> tuple[Value, int]:
     if operand.__class__ is EvaluationError:
         return operand, 0
     if operand.__class__ is Optional:
@@ -477,13 +481,13 @@ def _has(operand: object, key: str, test: Callable[[Any, str], bool]) -> tuple[A
         return _value(error), 1
 
 
-def tested_v(operand: object, key: str) -> tuple[Any, int]:
+def tested_v(operand: object, key: str) -> tuple[Value, int]:
     """`has(operand.key)` as a part of another attribute: of an optional, what it finds there as an
     optional instead of whether it finds anything (see `Context.tests_optional`)."""
     return _tested(operand, key, container_access.tested, has_v)
 
 
-def tested_strictly_v(operand: object, key: str) -> tuple[Any, int]:
+def tested_strictly_v(operand: object, key: str) -> tuple[Value, int]:
     """`tested_v` that fails for what has no fields at all."""
     return _tested(operand, key, container_access.tested_strictly, has_strictly_v)
 
@@ -491,9 +495,9 @@ def tested_strictly_v(operand: object, key: str) -> tuple[Any, int]:
 def _tested(
     operand: object,
     key: str,
-    find: Callable[[Any, str], Any],
-    has: Callable[[object, str], tuple[Any, int]],
-) -> tuple[Any, int]:
+    find: Callable[[Value, str], Value],
+    has: Callable[[object, str], tuple[Value, int]],
+) -> tuple[Value, int]:
     if operand.__class__ is not Optional or operand is NONE:
         return (NONE, 0) if operand is NONE else has(operand, key)
     try:
@@ -503,16 +507,16 @@ def _tested(
     return (NONE, 0) if found is MISSING else (Optional(found), 1)
 
 
-def iterate_v(value: object) -> Any:
-    """What a macro with one variable iterates over; errors are values."""
+def iterate_v(value: object) -> Value:
+    """Return what a macro with one variable iterates over; errors are values."""
     try:
         return value if isinstance(value, EvaluationError) else container_access.iterate(value)
     except EvaluationError as error:
         return _value(error)
 
 
-def iterate2_v(value: object) -> Any:
-    """What a macro with two variables iterates over, in pairs; errors are values."""
+def iterate2_v(value: object) -> Value:
+    """Return what a macro with two variables iterates over, in pairs; errors are values."""
     try:
         return value if isinstance(value, EvaluationError) else container_access.iterate2(value)
     except EvaluationError as error:

@@ -21,6 +21,7 @@ from celadon.cel.parsing import tokens
 from celadon.cel.parsing.lexer import TokenList, tokenize
 from celadon.cel.parsing.parser import ParseOptions, parse
 from celadon.cel.syntax import Ast, Call, Comprehension, Expr, Ident, ListLiteral, Literal, children
+from celadon.cel.values import Value
 from celadon.records import dataclass
 
 __all__ = [
@@ -63,9 +64,9 @@ class Recorder(Protocol):
         self,
         loop: int,
         nodes: Sequence[int],
-        walk: Callable[[Any, Sequence[Any]], tuple[Any, int]],
-        base: Any,
-        keys: Sequence[Any],
+        walk: Callable[[Value, Sequence[Value]], tuple[Value, int]],
+        base: Value,
+        keys: Sequence[Value],
     ) -> None:
         """Selections and indexings with constant keys were applied one after the other to a value;
         `walk(base, keys[:n])` begins with what the nth came to."""
@@ -73,7 +74,7 @@ class Recorder(Protocol):
     def loop(self, outer: int, node: int) -> None:
         """A loop begins, for which there may be no round."""
 
-    def round(self, node: int, *variables: Any) -> None:
+    def round(self, node: int, *variables: Value) -> None:
         """A round of a loop begins, with its one or two variables."""
 
 
@@ -99,12 +100,12 @@ class Round(NamedTuple):
     """One round of a loop; the first is number 1."""
 
     number: int
-    variables: tuple[Any, ...]
+    variables: tuple[Value, ...]
     frame: Frame
 
 
 class Rounds:
-    """How often a loop ran, and the first and the last of its rounds."""
+    """This is how often a loop ran, and the first and the last of its rounds."""
 
     __slots__ = ("count", "kept")
 
@@ -134,9 +135,9 @@ class TraceRecorder:
         self,
         loop: int,
         nodes: Sequence[int],
-        walk: Callable[[Any, Sequence[Any]], tuple[Any, int]],
-        base: Any,
-        keys: Sequence[Any],
+        walk: Callable[[Value, Sequence[Value]], tuple[Value, int]],
+        base: Value,
+        keys: Sequence[Value],
     ) -> None:
         """Walks again, to each of the nodes."""
         for number, node in enumerate(nodes, 1):
@@ -146,7 +147,7 @@ class TraceRecorder:
         """Room for the rounds."""
         self._rounds[node] = self._frames[outer].loops[node] = Rounds()
 
-    def round(self, node: int, *variables: Any) -> None:
+    def round(self, node: int, *variables: Value) -> None:
         """The latest round takes the place of the one before, once there are enough."""
         rounds = self._rounds[node]
         rounds.count += 1
@@ -170,7 +171,7 @@ _WITHOUT_MACROS: Final = ParseOptions(macros=(), escape_syntax=True)
 
 
 def unexpanded_tree(text: str) -> Ast | None:
-    """None for what is no expression."""
+    """Return the tree before macros are expanded; None for what is no expression."""
     ast, issues = parse(Source(text, "<input>"), _WITHOUT_MACROS)
     return None if issues else ast
 

@@ -14,7 +14,7 @@ from celadon.records import dataclass
 
 
 class Kind(enum.Enum):
-    """What sort of type it is; the values are the names that declarations use."""
+    """This is what sort of type it is; the values are the names that declarations use."""
 
     DYN = "dyn"
     ANY = "any"
@@ -47,11 +47,12 @@ class Type:
 
     @property
     def runtime_name(self) -> str:
-        """What `type(x)` shows: without parameters, `list` for `list(int)`."""
+        """Return what `type(x)` shows: without parameters, `list` for `list(int)`."""
         return self.name
 
     def display(self) -> str:
-        """As cel-go's checker prints it: `list(int)`, `timestamp`, `wrapper(int)`, `null`."""
+        """Return it as cel-go's checker prints it: `list(int)`, `timestamp`, `wrapper(int)`,
+        `null`."""
         match self.kind:
             case Kind.DURATION | Kind.TIMESTAMP | Kind.NULL | Kind.ANY | Kind.DYN:
                 return str(self.kind.value)
@@ -65,7 +66,8 @@ class Type:
                 return self.name
 
     def __str__(self) -> str:
-        """As cel-go's `Type.String`: run-time names with parameters, `list(dyn)`, `null_type`."""
+        """Return it as cel-go's `Type.String`: run-time names with parameters, `list(dyn)`,
+        `null_type`."""
         if self.params:
             return f"{self.name}({', '.join(str(p) for p in self.params)})"
         return self.name

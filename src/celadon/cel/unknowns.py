@@ -22,5 +22,5 @@ class Unknown(NamedTuple):
     nodes: frozenset[int]
 
     def merged(self, other: Unknown) -> Unknown:
-        """What waits for the attributes of both."""
+        """Return what waits for the attributes of both."""
         return Unknown(self.nodes | other.nodes)

@@ -18,7 +18,7 @@ from celadon.records import dataclass
 
 @dataclass(slots=True, eq=False)
 class ValidationContext:
-    """What a validator sees. `nodes` are all nodes of the tree, children before parents.
+    """This is what a validator sees. `nodes` are all nodes of the tree, children before parents.
 
     `exempt_functions` is the union of what all validators of the run exempt: literals anywhere
     below a call of such a function may be heterogeneous.

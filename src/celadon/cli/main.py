@@ -222,7 +222,7 @@ def _guarded(work: Callable[[], int]) -> int:
         output.give_up()
         return Exit.OUTPUT
     except Exception as error:  # noqa: BLE001 - the last resort: never a traceback, never code 1
-        from celadon.cli.crashes import HELP, summary
+        from celadon.cli.reading.problems import HELP, summary
 
         output.complain_if_possible(f"error: internal error: {summary(error)} ({HELP})")
         return Exit.INTERNAL

@@ -77,7 +77,7 @@ def _too_deep(line: int) -> TooDeep:
     return TooDeep(line + 1, message, upstream=f"yaml: {where}{_SCANNED_TOO_DEEP}")
 
 
-def check_depth(value: Any, line: int) -> None:
+def check_depth(value: object, line: int) -> None:
     """Raises `UnreadableError` if maps and lists are nested deeper than JSON may be.
 
     Walks level by level, so the check itself never nests.
@@ -97,7 +97,7 @@ def check_depth(value: Any, line: int) -> None:
         ]
 
 
-def copy_of(value: dict[str, Any] | list[Any]) -> Any:
+def copy_of(value: dict[str, object] | list[object]) -> Any:
     """A deep copy of a JSON value, without recursion."""
     copied = value.copy()
     pending: list[Any] = [copied]

@@ -20,6 +20,7 @@ import re
 from typing import Any, Final
 
 from celadon.goyaml.yaml_scalars import MAX_DEPTH, WORDS, NotJsonError, resolve_plain
+from celadon.kube import Json
 from celadon.patterns import late_pattern
 
 
@@ -99,10 +100,10 @@ class BlockReader:
 
 def _document(lines: list[str], known: dict[str, _Line]) -> Any:
     """The loop over the lines. It is one function because calls would be most of its time."""
-    root: dict[str, Any] = {}
+    root: dict[str, Json] = {}
     here: Any = root  # the map or list that is being filled
     column = 0  # its indentation
-    above: list[tuple[Any, int]] = []  # the enclosing ones
+    above: list[tuple[object, int]] = []  # the enclosing ones
     pending: str | None = None  # a key of `here` whose value has not come yet
     position, end = 0, len(lines)
     while position < end:
@@ -136,7 +137,7 @@ def _document(lines: list[str], known: dict[str, _Line]) -> Any:
                 here.append(value if kind == _ITEM_VALUE else _flow(value))
                 continue
             above.append((here, column))
-            item: dict[str, Any] = {}
+            item: dict[str, object] = {}
             here.append(item)
             here, column = item, inner
             kind -= _ITEM
@@ -199,7 +200,7 @@ def _classified(match: re.Match[str]) -> _Line:
     return indent, inner, kind + _ITEM if dash else kind, key, value
 
 
-def _valued(plain: str | None, quoted: str | None, flow: str | None) -> tuple[int, Any]:
+def _valued(plain: str | None, quoted: str | None, flow: str | None) -> tuple[int, object]:
     if plain is not None:
         return _SCALAR, _resolved(plain)
     if quoted is not None:
@@ -211,7 +212,7 @@ def _valued(plain: str | None, quoted: str | None, flow: str | None) -> tuple[in
     return _OPEN, None
 
 
-def _flow_item(item: str) -> Any:
+def _flow_item(item: str) -> object:
     if item[0] in "\"'":
         return _unquoted(item)
     return _resolved(item)
@@ -229,7 +230,7 @@ def _unquoted(quoted: str) -> str:
     return inner.replace("''", "'") if quoted[0] == "'" else inner
 
 
-def _flow(value: tuple[Any, ...] | None) -> Any:
+def _flow(value: tuple[Json, ...] | None) -> object:
     """A new list or map every time: two documents must not share one."""
     return {} if value is None else list(value)
 

@@ -30,6 +30,7 @@ from celadon.goyaml.yaml_scalars import (
     integer_or_double,
     resolve_plain,
 )
+from celadon.kube import Json, JsonObject
 from celadon.patterns import late_pattern
 
 _ONLY_YAML_KNOWS: Final = late_pattern(rb'[\t\x7f]|\\[/u]|"[ \r]*\n[ \r\n]*:')
@@ -75,7 +76,7 @@ def _first(data: bytes, *, quick: bool) -> YamlDocument:
     return YamlDocument(None)
 
 
-def _read_json(data: bytes) -> Any:
+def _read_json(data: bytes) -> object:
     value = json.loads(
         data,
         object_pairs_hook=_distinct,
@@ -90,7 +91,7 @@ def _read_json(data: bytes) -> Any:
     return value
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _distinct(pairs: list[tuple[str, object]]) -> JsonObject:
     made = dict(pairs)
     if len(made) != len(pairs) or any(len(key) > _LONGEST_KEY for key in made):
         raise _NotAlike
@@ -123,13 +124,13 @@ _POSITIONAL: Final = range(-4, 6)
 """Powers of ten that strconv `FormatFloat(v, 'g', -1, 64)` writes without an exponent."""
 
 
-def yaml_text(value: Any) -> str:
+def yaml_text(value: Json) -> str:
     """A JSON value as one document, without `---`."""
     text: str = yaml.emit(_document(value), Dumper=_DUMPER, allow_unicode=True)
     return text.removesuffix("...\n")
 
 
-def _document(value: Any) -> Iterator[yaml.Event]:
+def _document(value: object) -> Iterator[yaml.Event]:
     yield yaml.StreamStartEvent(encoding=None)
     yield yaml.DocumentStartEvent(explicit=False)
     yield from _events(value)
@@ -228,7 +229,7 @@ def _is_time(text: str) -> bool:
 
 
 def go_float(value: float) -> str:
-    """As `FormatFloat(value, 'g', -1, 64)`: `1.5`, `1e+06`, `1.2345678e+07`."""
+    """Return it as `FormatFloat(value, 'g', -1, 64)`: `1.5`, `1e+06`, `1.2345678e+07`."""
     found = DECIMAL_PARTS.fullmatch(repr(value))
     if found is None:
         return {"inf": ".inf", "-inf": "-.inf"}.get(repr(value), ".nan")

@@ -32,6 +32,7 @@ from celadon.goyaml.yaml_scalars import (
     key_text,
     resolve_plain,
 )
+from celadon.kube import Json
 from celadon.kube.go import quote
 from celadon.patterns import late_pattern
 
@@ -121,7 +122,8 @@ _CHARACTER: Final = late_pattern(r"found character .+ that cannot start any toke
 
 
 def libyaml_words(problem: str, context: str | None = None) -> str:
-    """Of a complaint, which may be libyaml's already; what is not known stays as it is."""
+    """Return the words of libyaml for a complaint, which may be libyaml's already; what is not
+    known stays as it is."""
     if _CHARACTER.fullmatch(problem):
         return "found character that cannot start any token"
     if problem.startswith(_BLOCK_END):
@@ -166,7 +168,7 @@ def read_yaml(text: str, repeated: list[RepeatedKey] | None = None) -> Iterator[
 
 def _read_slowly(
     text: str, given: int, repeated: list[RepeatedKey] | None
-) -> Iterator[tuple[int, Any]]:
+) -> Iterator[tuple[int, object]]:
     """The documents behind those that were given out, by a parser that any nesting is alike to."""
     noticed: list[RepeatedKey] | None = None if repeated is None else []
     try:
@@ -188,10 +190,10 @@ class _Open:
 
     __slots__ = ("awaits_key", "before", "event", "key", "key_mark", "lines", "raw_key", "value")
     key: str | None
-    raw_key: Any
+    raw_key: object
     key_mark: Any
 
-    def __init__(self, event: Any, is_map: bool, before: int) -> None:
+    def __init__(self, event: object, is_map: bool, before: int) -> None:
         self.event = event
         self.before = before
         self.value: Any = {} if is_map else []
@@ -246,7 +248,7 @@ class EventReader:
         """NotQuick where only libyaml cannot go on; else the error itself."""
         return NotQuick() if self._is_quick and error.problem == _LIBYAML_GIVES_UP else error
 
-    def _documents(self) -> Iterator[tuple[int, Any]]:
+    def _documents(self) -> Iterator[tuple[int, Json]]:
         while (event := self._next()) is not None:
             if event.__class__ is yaml.DocumentStartEvent:
                 self._anchors, self._values, self._aliased = {}, 0, 0
@@ -360,7 +362,9 @@ class EventReader:
         found = RepeatedKey(_go_syntax(raw), mark.index, mark.line + 1, value_line)
         self._noticed.append(found)
 
-    def _merge(self, result: dict[str, Any], lines: dict[str, int], value: Any, mark: Any) -> None:
+    def _merge(
+        self, result: dict[str, object], lines: dict[str, int], value: Any, mark: Any
+    ) -> None:
         """`<<: *defaults`: the later of two equal keys wins, whichever side it came from."""
         maps = value[::-1] if isinstance(value, list) else [value]
         for item in maps:
@@ -372,13 +376,13 @@ class EventReader:
                 self._notice_merged(lines, item, mark)
             result.update(item)
 
-    def _notice_merged(self, lines: dict[str, int], item: dict[str, Any], mark: Any) -> None:
+    def _notice_merged(self, lines: dict[str, int], item: dict[str, Json], mark: object) -> None:
         for key, line in self._lines.get(id(item), {}).items():
             if key in lines:
                 self._notice(key, key, mark, line)
             lines[key] = line
 
-    def _alias(self, event: Any) -> Any:
+    def _alias(self, event: Any) -> object:
         line = event.start_mark.line + 1
         if event.anchor in self._open_anchors:
             raise UnreadableError(
@@ -428,8 +432,8 @@ def _go_members(value: Any) -> str:
     return ", ".join(map(_go_syntax, value))
 
 
-def _go_syntax(value: Any) -> str:
-    """As `%#v` prints it."""
+def _go_syntax(value: Json) -> str:
+    """Return it as `%#v` prints it."""
     if isinstance(value, str):
         return quote(value)
     if isinstance(value, bool):
@@ -450,7 +454,7 @@ def _allowed_alias_ratio(values: int) -> float:
     return 0.99 - 0.89 * (values - ALIAS_RATIO_LOW) / (ALIAS_RATIO_HIGH - ALIAS_RATIO_LOW)
 
 
-def _is_merge(event: Any) -> bool:
+def _is_merge(event: object) -> bool:
     return (
         event.__class__ is _SCALAR
         and event.value == _MERGE

@@ -23,7 +23,7 @@ def read_yaml(text: str, repeated: list[RepeatedKey] | None = None) -> Iterator[
 
 
 def first_document(data: bytes) -> YamlDocument:
-    """As an API server reads a body. Raises `UnreadableError`, whose `upstream` is the text for
+    """Read a body as an API server does. Raises `UnreadableError`, whose `upstream` is the text for
     clients."""
     from celadon.goyaml import yaml_documents  # late: see above
 

@@ -91,7 +91,7 @@ class FieldPath:
         return written[1:] if self.steps and _is_name(self.steps[0]) else written
 
     def __str__(self) -> str:
-        """As `text`; the empty path prints `<nil>`, as Go's nil path does."""
+        """Return the path as `text` does; the empty path prints `<nil>`, as Go's nil path does."""
         return self.text if self.steps else "<nil>"
 
 

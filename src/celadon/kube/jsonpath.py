@@ -108,7 +108,8 @@ Steps: TypeAlias = tuple[Step, ...]
 
 
 def parse_jsonpath(template: str) -> Steps:
-    """What the first pair of braces holds; empty if there is none. Raises `JSONPathError`."""
+    """Return what the first pair of braces holds; empty if there is none. Raises
+    `JSONPathError`."""
     return _Parser(template, 0).template()
 
 
@@ -134,7 +135,7 @@ class _Parser:
         return actions[0] if actions else ()
 
     def _action(self) -> None:
-        """What stands between braces, up to and including the closing one."""
+        """Read what stands between braces, up to and including the closing one."""
         while not self._skips("}"):
             if self._skips("[?("):
                 self._filter()

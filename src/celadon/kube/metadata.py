@@ -65,22 +65,22 @@ def resource_version(obj: object) -> str:
 
 
 def creation_timestamp(obj: object) -> str:
-    """As text (RFC 3339); empty when there is none."""
+    """Return it as text (RFC 3339); empty when there is none."""
     return _text(obj, "creationTimestamp")
 
 
 def deletion_timestamp(obj: object) -> str:
-    """As text (RFC 3339); empty for an object that is not being deleted."""
+    """Return it as text (RFC 3339); empty for an object that is not being deleted."""
     return _text(obj, "deletionTimestamp")
 
 
 def labels(obj: object) -> dict[str, str]:
-    """Those whose value is a text."""
+    """Return those whose value is a text."""
     return _texts(obj, "labels")
 
 
 def annotations(obj: object) -> dict[str, str]:
-    """Those whose value is a text."""
+    """Return those whose value is a text."""
     return _texts(obj, "annotations")
 
 
@@ -99,7 +99,7 @@ def generation(obj: object) -> int:
 
 
 def gvk(obj: object) -> GroupVersionKind:
-    """What `apiVersion` and `kind` say; empty parts where they are missing or unreadable."""
+    """Return what `apiVersion` and `kind` say; empty parts where they are missing or unreadable."""
     if not isinstance(obj, dict):
         return GroupVersionKind("", "", "")
     api_version, kind = obj.get("apiVersion"), obj.get("kind")

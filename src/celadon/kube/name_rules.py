@@ -138,7 +138,8 @@ def dns1035_label(value: str) -> list[str]:
 
 
 def prefix_as_name(prefix: str) -> str:
-    """What is checked in place of a `generateName`: a dash at its end may precede the suffix.
+    """Return what is checked in place of a `generateName`: a dash at its end may precede the
+    suffix.
 
     The last two bytes become one `a`. When the first of them is the end of a longer character, the
     rest of that character stays and keeps the name invalid.
@@ -191,7 +192,7 @@ def label_value(value: str) -> list[str]:
 
 
 def path_segment_name(value: str) -> list[str]:
-    """What any name must satisfy to stand in a URL; the empty string passes."""
+    """Return what any name must satisfy to stand in a URL; the empty string passes."""
     if value in {".", ".."}:
         return [f"may not be '{value}'"]
     return [f"may not contain '{char}'" for char in "/%" if char in value]
@@ -203,14 +204,15 @@ def port_number(value: int) -> list[str]:
 
 
 def condition_reason(value: str) -> list[str]:
-    """Of a condition in a status: a letter first; letters, digits, `_`, `,` and `:`."""
+    """Return what is wrong with the reason of a condition in a status: a letter first; letters,
+    digits, `_`, `,` and `:`."""
     if _CONDITION_REASON_PATTERN.fullmatch(value) is None:
         return [_CONDITION_REASON_MESSAGE]
     return []
 
 
 def is_cel_identifier(value: str) -> bool:
-    """Whether a name can be that of a CEL variable."""
+    """Return whether a name can be that of a CEL variable."""
     from celadon.cel import RESERVED  # late: few names are of variables
 
     return _CEL_IDENTIFIER_PATTERN.fullmatch(value) is not None and value not in RESERVED

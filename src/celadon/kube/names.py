@@ -52,7 +52,7 @@ class GroupVersionKind(NamedTuple):
 
     @property
     def group_version(self) -> GroupVersion:
-        """Where the kind is defined."""
+        """Return where the kind is defined."""
         return GroupVersion(self.group, self.version)
 
     @property
@@ -62,7 +62,7 @@ class GroupVersionKind(NamedTuple):
 
     @property
     def api_version(self) -> str:
-        """As objects of the kind write it: `apps/v1`, `v1`."""
+        """Return it as objects of the kind write it: `apps/v1`, `v1`."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
     def __str__(self) -> str:
@@ -79,7 +79,7 @@ class GroupVersionResource(NamedTuple):
 
     @property
     def group_version(self) -> GroupVersion:
-        """Where the resource is served."""
+        """Return where the resource is served."""
         return GroupVersion(self.group, self.version)
 
     @property
@@ -89,7 +89,7 @@ class GroupVersionResource(NamedTuple):
 
     @property
     def api_version(self) -> str:
-        """As objects found there write it: `apps/v1`, `v1`."""
+        """Return it as objects found there write it: `apps/v1`, `v1`."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
     def __str__(self) -> str:

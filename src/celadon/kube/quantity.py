@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import field, replace
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube.errors import MalformedText
+from celadon.kube.json_types import JsonObject
 from celadon.kube.well_known_values import HUGE_PAGES
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
@@ -96,7 +97,7 @@ class QuantityError(MalformedText):
 
 
 class Format(enum.Enum):
-    """How a quantity is written; the value is upstream's name."""
+    """This is how a quantity is written; the value is upstream's name."""
 
     DECIMAL_EXPONENT = "DecimalExponent"
     BINARY_SI = "BinarySI"
@@ -149,7 +150,7 @@ class Quantity:
 
     @property
     def is_integer(self) -> bool:
-        """Whether it fits an int64 without a fraction."""
+        """Return whether it fits an int64 without a fraction."""
         return self.as_int64() is not None
 
     @property
@@ -465,14 +466,14 @@ def raise_to(amounts: dict[str, Quantity], floor: Mapping[str, Quantity]) -> Non
             amounts[name] = amount
 
 
-def pod_total(spec: Mapping[str, Any], part: str) -> dict[str, Quantity]:
-    """What the containers of a pod need together: `part` is `limits` or `requests`.
+def pod_total(spec: JsonObject, part: str) -> dict[str, Quantity]:
+    """Return what the containers of a pod need together: `part` is `limits` or `requests`.
 
     Restartable init containers run beside the others; any other init container runs alone, beside
     the restartable ones before it.
     """
 
-    def of(container: Mapping[str, Any]) -> ResourceList:
+    def of(container: JsonObject) -> ResourceList:
         amounts: ResourceList = (container.get("resources") or {}).get(part) or {}
         return amounts
 
@@ -492,19 +493,20 @@ def pod_total(spec: Mapping[str, Any], part: str) -> dict[str, Quantity]:
 
 
 def is_of_pods(name: str) -> bool:
-    """Whether a pod may say for itself how much it needs of a resource, beside its containers."""
+    """Return whether a pod may say for itself how much it needs of a resource, beside its
+    containers."""
     return name in {"cpu", "memory"} or name.startswith(HUGE_PAGES)
 
 
-def has_own_needs(spec: Mapping[str, Any]) -> bool:
-    """Whether a pod says for itself what it needs of anything."""
+def has_own_needs(spec: JsonObject) -> bool:
+    """Return whether a pod says for itself what it needs of anything."""
     own = spec.get("resources") or {}
     return any(is_of_pods(name) for part in _RESOURCE_AMOUNTS_PARTS for name in own.get(part) or ())
 
 
-def pod_needs(spec: Mapping[str, Any], part: str, *, overhead: bool = True) -> dict[str, Quantity]:
-    """What a pod needs: what it says for itself, else what its containers need, and its overhead.
-    A limit that is not there has no overhead either."""
+def pod_needs(spec: JsonObject, part: str, *, overhead: bool = True) -> dict[str, Quantity]:
+    """Return what a pod needs: what it says for itself, else what its containers need, and its
+    overhead. A limit that is not there has no overhead either."""
     amounts = pod_total(spec, part)
     own = (spec.get("resources") or {}).get(part) or {}
     amounts.update((name, parse_amounts(text)) for name, text in own.items() if is_of_pods(name))
@@ -528,12 +530,12 @@ QOS_RESOURCES: Final = ("cpu", "memory")
 """The resources that count."""
 
 
-def _has_amount(resources: Mapping[str, Any], part: str) -> bool:
+def _has_amount(resources: JsonObject, part: str) -> bool:
     amounts = resources.get(part) or {}
     return any(name in amounts and is_positive(amounts[name]) for name in QOS_RESOURCES)
 
 
-def _qos_amounts(resources: Mapping[str, Any], part: str) -> dict[str, str]:
+def _qos_amounts(resources: JsonObject, part: str) -> dict[str, str]:
     amounts = resources.get(part) or {}
     return {
         name: amounts[name]
@@ -542,7 +544,7 @@ def _qos_amounts(resources: Mapping[str, Any], part: str) -> dict[str, str]:
     }
 
 
-def qos_class(spec: Mapping[str, Any]) -> str:
+def qos_class(spec: JsonObject) -> str:
     """`BestEffort`, `Burstable` or `Guaranteed`; only positive cpu and memory count."""
     if spec.get("resources"):
         considered = [spec["resources"]]

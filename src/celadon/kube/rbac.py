@@ -135,7 +135,7 @@ def _objects(entry: _Entry) -> Iterator[dict[str, Any]]:
             raise ValueError(f"a heading that begins with `{other}`")
 
 
-def _metadata(name: str, labels: Sequence[str] = ()) -> dict[str, Any]:
+def _metadata(name: str, labels: Sequence[str] = ()) -> dict[str, object]:
     namespace, slash, own = name.rpartition("/")
     aggregation = {f"{RBAC_GROUP}/{label}": "true" for label in labels}
     return {
@@ -179,9 +179,9 @@ def _rule(line: str) -> dict[str, Any]:
     return rule
 
 
-def _binding(name: str, role: Sequence[str], lines: Sequence[str]) -> dict[str, Any]:
+def _binding(name: str, role: Sequence[str], lines: Sequence[str]) -> dict[str, object]:
     namespace, _, own = name.rpartition("/")
-    members: dict[str, Any] = {
+    members: dict[str, object] = {
         "apiVersion": API_VERSION,
         "kind": "RoleBinding" if namespace else "ClusterRoleBinding",
         "metadata": _metadata(name),
@@ -231,7 +231,7 @@ class PolicyRule:
     non_resource_urls: tuple[str, ...] = ()
 
     def allows(self, asked: Attributes) -> bool:
-        """Whether this rule alone is enough."""
+        """Return whether this rule alone is enough."""
         if asked.verb not in self.verbs and ALL not in self.verbs:
             return False
         if not asked.resource_request:
@@ -272,12 +272,12 @@ class PolicyRule:
         return {"verbs": list(self.verbs), **shown}
 
 
-def policy_rules(role: Mapping[str, Any]) -> tuple[PolicyRule, ...]:
+def policy_rules(role: JsonObject) -> tuple[PolicyRule, ...]:
     """The rules of a Role or ClusterRole."""
     return tuple(_policy_rules_rule(one) for one in role.get("rules") or ())
 
 
-def _policy_rules_rule(given: Mapping[str, Any]) -> PolicyRule:
+def _policy_rules_rule(given: JsonObject) -> PolicyRule:
     fields = ("verbs", "apiGroups", "resources", "resourceNames", "nonResourceURLs")
     return PolicyRule(*(tuple(given.get(field) or ()) for field in fields))
 
@@ -290,7 +290,7 @@ def full_resource(asked: Attributes) -> str:
 
 
 def covers_url(pattern: str, path: str) -> bool:
-    """Whether a path, or a pattern of paths, lies within a pattern."""
+    """Return whether a path, or a pattern of paths, lies within a pattern."""
     if pattern in {ALL, path}:
         return True
     return pattern.endswith(ALL) and path.startswith(pattern.rstrip(ALL))
@@ -334,7 +334,7 @@ _BINDINGS: Final = frozenset({"RoleBinding", "ClusterRoleBinding"})
 
 @dataclass(frozen=True, slots=True)
 class RoleRef:
-    """Which role a binding grants: a Role of its own namespace, or a ClusterRole."""
+    """This says which role a binding grants: a Role of its own namespace, or a ClusterRole."""
 
     kind: str
     name: str
@@ -342,7 +342,7 @@ class RoleRef:
 
     @property
     def error(self) -> str:
-        """What an authorizer says when there is no such role."""
+        """Return what an authorizer says when there is no such role."""
         if self.kind not in _ROLES:
             return f"unsupported role reference kind: {quote(self.kind)}"
         return f"{self.kind.lower()}.{RBAC_GROUP} {quote(self.name)} not found"
@@ -428,7 +428,7 @@ class RoleIndex:
                 del self._bound[key[0], subject.who]
 
     def grants(self, user: User, namespace: str) -> tuple[Grant, ...]:
-        """Those of the whole cluster, then those in the namespace, if one is given."""
+        """Return those of the whole cluster, then those in the namespace, if one is given."""
         asked = (user.name, user.groups, namespace)
         found = self._remembered.get(asked)
         if found is None:
@@ -455,7 +455,8 @@ class RoleIndex:
         return Grant(source, role, self.rules_of(role, where))
 
     def rules_of(self, role: RoleRef, namespace: str) -> tuple[PolicyRule, ...] | None:
-        """What a reference in a binding of this namespace grants; None when there is no role."""
+        """Return what a reference in a binding of this namespace grants; None when there is no
+        role."""
         if role.kind not in _ROLES or (role.kind == "Role" and not namespace):
             return None
         key = (namespace if role.kind == "Role" else CLUSTER_WIDE, role.name)
@@ -501,7 +502,7 @@ def _role_index_binding(key: Key, obj: JsonObject) -> _Binding:
 
 
 def _subject(given: JsonObject, where: str) -> _Subject | None:
-    """None for what can be nobody."""
+    """Return the subject; None for what can be nobody."""
     kind, name = str(given.get("kind") or ""), str(given.get("name") or "")
     if kind in {"User", "Group"}:
         return _Subject((kind, name), f"{kind} {quote(name)}")
@@ -518,8 +519,8 @@ def _identities(user: User) -> dict[Who, None]:
 
 
 def role_selectors(role: JsonObject) -> tuple[LabelSelector, ...]:
-    """Of a role's aggregation rule; none for a role that says its rules itself. A bad selector
-    chooses nothing."""
+    """Return the selectors of a role's aggregation rule; none for a role that says its rules
+    itself. A bad selector chooses nothing."""
     given = (role.get("aggregationRule") or {}).get("clusterRoleSelectors") or ()
     return tuple([_selector(one) for one in given])
 
@@ -543,7 +544,7 @@ class RbacAuthorizer:
     """Over an index, or over the manifests given (others than roles and bindings are ignored, and
     aggregated roles have the rules that a controller would give them)."""
 
-    def __init__(self, objects: Iterable[Mapping[str, Any]] | RoleIndex = ()) -> None:
+    def __init__(self, objects: Iterable[JsonObject] | RoleIndex = ()) -> None:
         if not isinstance(objects, RoleIndex):
             objects = RoleIndex(objects, aggregating=True)
         self.index = objects
@@ -632,7 +633,7 @@ def _has_resource(owned: Collection[str], wanted: str) -> bool:
 
 
 def _has_names(owned: Collection[str], wanted: Collection[str]) -> bool:
-    """Who may touch only some names does not hold the right to touch any."""
+    """Return who may touch only some names does not hold the right to touch any."""
     if not wanted:
         return not owned
     return not owned or all(one in owned for one in wanted)

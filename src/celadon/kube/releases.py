@@ -45,7 +45,7 @@ R = TypeVar("R")
 
 
 class VersionError(MalformedText):
-    """Not a release this table knows."""
+    """The text is no release that this table knows."""
 
 
 @functools.cache
@@ -113,7 +113,7 @@ def emulated_release() -> str:
 
 
 def is_since(minor: str) -> bool:
-    """Whether the current release is that one, or a later one."""
+    """Return whether the current release is that one, or a later one."""
     return parse_version(current_release()) >= parse_version(minor)
 
 

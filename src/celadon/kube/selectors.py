@@ -5,12 +5,13 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from celadon.kube import fieldpath
 from celadon.kube.errors import MalformedText
 from celadon.kube.fieldpath import ROOT, FieldError, FieldPath, aggregate
 from celadon.kube.go.go_text import quote
+from celadon.kube.json_types import JsonObject
 from celadon.kube.name_rules import label_value, qualified_name
 from celadon.kube.names import GroupKind
 from celadon.patterns import late_pattern
@@ -79,7 +80,7 @@ _OBJECT_OPERATORS: Final = {
 
 
 def _int64(text: str) -> int | None:
-    """As Go's `ParseInt(text, 10, 64)`; None where that fails."""
+    """Work as Go's `ParseInt(text, 10, 64)`; None where that fails."""
     if len(text) > 64 or _INTEGER.fullmatch(text) is None:
         return None
     number = int(text)
@@ -95,7 +96,7 @@ class Requirement:
     values: tuple[str, ...] = ()
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether labels satisfy it; `NotIn` and `DoesNotExist` hold for absent ones."""
+        """Return whether labels satisfy it; `NotIn` and `DoesNotExist` hold for absent ones."""
         operator = self.operator
         if operator in _POSITIVE:
             return self.key in labels and labels[self.key] in self.values
@@ -139,7 +140,7 @@ def _value_count_error(
 
 
 def key_error(path: FieldPath, key: str) -> FieldError | None:
-    """What is wrong with the key of a requirement; None when nothing is."""
+    """Return what is wrong with the key of a requirement; None when nothing is."""
     messages = qualified_name(key)
     return fieldpath.invalid(path, key, "; ".join(messages)) if messages else None
 
@@ -175,11 +176,11 @@ class LabelSelector:
 
     @property
     def is_everything(self) -> bool:
-        """Whether there is nothing that labels have to satisfy."""
+        """Return whether there is nothing that labels have to satisfy."""
         return not self.requirements and not self.nothing
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether all requirements hold."""
+        """Return whether all requirements hold."""
         return not self.nothing and all(one.matches(labels) for one in self.requirements)
 
     def __str__(self) -> str:
@@ -195,7 +196,7 @@ def conjunction(requirements: list[Requirement]) -> LabelSelector:
     return LabelSelector(tuple(sorted(requirements, key=lambda one: one.key)))
 
 
-def label_selector(selector: Mapping[str, Any] | None) -> LabelSelector:
+def label_selector(selector: JsonObject | None) -> LabelSelector:
     """From the API object; None selects nothing, `{}` everything. SelectorError when it is bad."""
     if selector is None:
         return NOTHING
@@ -245,7 +246,7 @@ class FieldSelector:
     terms: tuple[FieldTerm, ...] = ()
 
     def matches(self, fields: Mapping[str, str]) -> bool:
-        """Whether all terms hold; `fields` are the values under the names of fields."""
+        """Return whether all terms hold; `fields` are the values under the names of fields."""
         return all(term.matches(fields) for term in self.terms)
 
     def exact(self, field: str) -> str | None:
@@ -313,7 +314,7 @@ def parse_field_selector(text: str) -> FieldSelector:
 
 
 def _term(part: str, text: str) -> FieldTerm | None:
-    """None for a term of nothing, which says nothing. Raises SelectorError."""
+    """Read a term; None for one of nothing, which says nothing. Raises SelectorError."""
     if not part:
         return None
     operator = _OPERATOR.search(part)
@@ -486,7 +487,7 @@ class _Parser:
         return values
 
     def _plain_identifiers(self) -> set[str]:
-        """Where one comma stands between two of them, as it usually does; else none."""
+        """Return where one comma stands between two of them, as it usually does; else none."""
         try:
             end = self.tokens.index(")", self.position)
         except ValueError:

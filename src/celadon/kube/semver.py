@@ -6,10 +6,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import quote
+from celadon.kube.json_types import Json
 from celadon.records import dataclass
 
 _MAX_UINT64: Final = (1 << 64) - 1
@@ -31,7 +32,7 @@ class Version:
     prerelease: tuple[int | str, ...] = ()
     build: tuple[str, ...] = ()
 
-    def precedence(self) -> tuple[Any, ...]:
+    def precedence(self) -> tuple[Json, ...]:
         """A key whose order is the versions': a release after its prereleases, numbers before
         words; build metadata does not count."""
         identifiers = tuple(
@@ -119,7 +120,7 @@ def _build_identifier(text: str) -> str:
 
 
 def _uint64(text: str) -> int:
-    """As Go's `strconv.ParseUint` of digits without leading zeros."""
+    """Work as Go's `strconv.ParseUint` of digits without leading zeros."""
     if not text:
         raise SemverError('strconv.ParseUint: parsing "": invalid syntax')
     if len(text) > 20 or int(text) > _MAX_UINT64:

@@ -52,7 +52,7 @@ class StatusCause:
     field: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """As in `details.causes`; empty members are left out."""
+        """Return what stands in `details.causes`; empty members are left out."""
         members = {"reason": self.reason, "message": self.message, "field": self.field}
         return {key: value for key, value in members.items() if value}
 
@@ -70,7 +70,7 @@ class StatusDetails:
     retry_after_seconds: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        """As in `details`; empty members are left out, so it may be `{}`."""
+        """Return what stands in `details`; empty members are left out, so it may be `{}`."""
         members = {
             "name": self.name,
             "group": self.group,
@@ -95,7 +95,7 @@ class Status:
 
     def to_json(self) -> dict[str, Any]:
         """In the order in which a server writes it."""
-        members: dict[str, Any] = {
+        members: dict[str, object] = {
             "kind": "Status",
             "apiVersion": "v1",
             "metadata": dict(self.metadata),
@@ -216,7 +216,8 @@ def generated_name_exists(resource: GroupResource, name: str) -> StatusError:
 
 
 def conflict(resource: GroupResource, name: str, why: str) -> StatusError:
-    """For delete preconditions upstream passes the kind in place of the resource."""
+    """Return the error about a conflict; for delete preconditions upstream passes the kind in place
+    of the resource."""
     message = f"Operation cannot be fulfilled on {resource} {quote(name)}: {why}"
     return _failure("Conflict", message, _of(resource, name))
 

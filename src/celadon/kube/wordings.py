@@ -27,7 +27,7 @@ class Wording:
 
     @property
     def text(self) -> str:
-        """What the current release says."""
+        """Return what the current release says."""
         for release, text in self.until:
             if not is_since(release):
                 return text

@@ -17,7 +17,7 @@ from zlib import crc32
 
 from celadon.kube import metadata
 from celadon.kube.authorization import User
-from celadon.kube.json_types import JsonObject, fresh
+from celadon.kube.json_types import Json, JsonObject, fresh
 from celadon.kube.names import GroupKind
 from celadon.kube.well_known_values import (
     AUTHENTICATED,
@@ -91,7 +91,7 @@ def claims(stateful_set: JsonObject, ordinal: int) -> Iterable[dict[str, Any]]:
     pod = f"{metadata.name(stateful_set)}-{ordinal}"
     chosen = (spec.get("selector") or {}).get("matchLabels") or {}
     for template in spec.get("volumeClaimTemplates") or ():
-        claim: dict[str, Any] = {"apiVersion": "v1", "kind": CLAIM, **fresh(template)}
+        claim: dict[str, object] = {"apiVersion": "v1", "kind": CLAIM, **fresh(template)}
         meta = claim["metadata"] = dict(metadata.metadata(claim))
         meta["name"] = claim_name(template, pod)
         meta["namespace"] = metadata.namespace(stateful_set)
@@ -151,7 +151,7 @@ _LONGEST_REVISION: Final = 223
 
 
 def owner_reference(owner: JsonObject) -> dict[str, Any]:
-    """How a controller says whose object it is."""
+    """Return how a controller says whose object it is."""
     return {
         "apiVersion": owner["apiVersion"],
         "kind": owner["kind"],
@@ -163,10 +163,10 @@ def owner_reference(owner: JsonObject) -> dict[str, Any]:
 
 
 def pod_of(template: JsonObject, owner: JsonObject) -> dict[str, Any]:
-    """What all controllers do: the template with an owner and a generated name."""
+    """Return what all controllers do: the template with an owner and a generated name."""
     told = metadata.metadata(template)
     name = metadata.name(owner)
-    meta: dict[str, Any] = {
+    meta: dict[str, object] = {
         "generateName": f"{name}-" if len(name) < _LONGEST_NAME else name,
         "namespace": metadata.namespace(owner),
         "ownerReferences": [owner_reference(owner)],
@@ -178,8 +178,8 @@ def pod_of(template: JsonObject, owner: JsonObject) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
 
 
-def plain_pod(owner: JsonObject) -> dict[str, Any]:
-    """Of a ReplicaSet or a ReplicationController."""
+def plain_pod(owner: JsonObject) -> dict[str, Json]:
+    """Return the pod of a ReplicaSet or a ReplicationController."""
     return pod_of(_template(owner), owner)
 
 
@@ -210,8 +210,8 @@ def tolerate_node_problems(spec: dict[str, Any]) -> None:
         _tolerate(spec, "network-unavailable", "NoSchedule")
 
 
-def _member(parent: dict[str, Any], field: str) -> dict[str, Any]:
-    """What is there, or a new object in its place."""
+def _member(parent: dict[str, Json], field: str) -> dict[str, Any]:
+    """Return what is there, or a new object in its place."""
     found = parent.get(field)
     if not isinstance(found, dict):
         found = parent[field] = {}
@@ -226,7 +226,7 @@ def _tolerate(spec: dict[str, Any], condition: str, effect: str) -> None:
     spec["tolerations"] = found if wanted in found else [*found, wanted]
 
 
-def _is_like(one: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+def _is_like(one: JsonObject, wanted: JsonObject) -> bool:
     fields = ("key", "effect", "operator", "value")
     return all(one.get(field, "") == wanted.get(field, "") for field in fields)
 
@@ -262,7 +262,7 @@ def stateful_pod(owner: JsonObject, ordinal: int, revision: str) -> dict[str, An
     claims = {
         metadata.name(one): claim_name(one, own) for one in spec.get("volumeClaimTemplates") or ()
     }
-    volumes: list[dict[str, Any]] = [
+    volumes: list[dict[str, object]] = [
         {"name": name, "persistentVolumeClaim": {"claimName": claim}}
         for name, claim in claims.items()
     ]
@@ -357,9 +357,9 @@ _STATEFUL_SET: Final = GroupKind("apps", "StatefulSet")
 
 @dataclass(frozen=True, slots=True)
 class CreatedObject:
-    """What a controller creates, and as whom. `template` is the path in the workload that stands
-    for the root of the object; `count` is how many equal ones are wanted at once, as far as that is
-    known."""
+    """This is what a controller creates, and as whom. `template` is the path in the workload that
+    stands for the root of the object; `count` is how many equal ones are wanted at once, as far as
+    that is known."""
 
     value: dict[str, Any]
     user: User
@@ -373,7 +373,7 @@ class _Controller:
 
     account: str
     create: Callable[[JsonObject], dict[str, Any]]
-    count: Callable[[Mapping[str, Any]], int]
+    count: Callable[[JsonObject], int]
     template: tuple[str, ...] = _POD_TEMPLATE
 
     @property
@@ -384,21 +384,21 @@ class _Controller:
 
 
 def created_kinds(kind: GroupKind) -> tuple[str, ...]:
-    """What becomes of a workload of a kind, one after the other; nothing of other kinds."""
+    """Return what becomes of a workload of a kind, one after the other; nothing of other kinds."""
     found = _CREATED.get(kind, ())
     then = (created_kinds(_BETWEEN[one]) for one in found if one in _BETWEEN)
     return (*found, *itertools.chain.from_iterable(then))
 
 
 def created_objects(workload: JsonObject) -> tuple[CreatedObject, ...]:
-    """What becomes of a workload as the API server has stored it, in the order in which its
+    """Return what becomes of a workload as the API server has stored it, in the order in which its
     controller asks for it: the last needs all before it. Nothing of what no controller makes
     anything of, and of Jobs that somebody else manages."""
     kind = metadata.gvk(workload).group_kind
     controller = _CONTROLLERS.get(kind)
     if controller is None:
         return ()
-    spec: Mapping[str, Any] = workload.get("spec") or {}
+    spec: JsonObject = workload.get("spec") or {}
     if spec.get("managedBy") not in (None, JOB_CONTROLLER):
         return ()
     user, count = controller.user, controller.count(spec)
@@ -457,8 +457,8 @@ def replica_set_of(
     }
 
 
-def _surge(spec: Mapping[str, Any], replicas: int) -> int:
-    """How many pods there may be beyond the wanted ones while the template changes."""
+def _surge(spec: JsonObject, replicas: int) -> int:
+    """Return how many pods there may be beyond the wanted ones while the template changes."""
     strategy = spec.get("strategy") or {}
     if strategy.get("type") != "RollingUpdate":
         return 0
@@ -491,16 +491,16 @@ def scheduled_job(cron_job: JsonObject, name: str, scheduled: str) -> dict[str, 
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": spec}
 
 
-def _one(_: Mapping[str, Any]) -> int:
+def _one(_: JsonObject) -> int:
     return 1
 
 
-def _replicas(spec: Mapping[str, Any]) -> int:
+def _replicas(spec: JsonObject) -> int:
     found = spec.get("replicas")
     return found if isinstance(found, int) else 1
 
 
-def _parallel(spec: Mapping[str, Any]) -> int:
+def _parallel(spec: JsonObject) -> int:
     """The pods of a Job that run side by side."""
     if spec.get("suspend"):
         return 0

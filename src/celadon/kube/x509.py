@@ -33,11 +33,11 @@ CONTEXT_0: Final = 0xA0
 
 
 class DerError(MalformedText):
-    """Not what was expected there."""
+    """Something stands there that was not expected."""
 
 
 class DerReader:
-    """What is left of some bytes. All reads raise DerError."""
+    """This is what is left of some bytes. All reads raise DerError."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -48,7 +48,7 @@ class DerReader:
         return self._at >= len(self._data)
 
     def next_is(self, tag: int) -> bool:
-        """Whether a value of this tag follows."""
+        """Return whether a value of this tag follows."""
         return not self.is_empty and self._data[self._at] == tag
 
     def content(self, tag: int) -> bytes:
@@ -108,7 +108,7 @@ _UNIQUE_IDS: Final = (0x81, 0x82)
 
 
 class Authority(enum.Enum):
-    """What a certificate says of its owner's right to sign others."""
+    """This is what a certificate says of its owner's right to sign others."""
 
     NO_CERTIFICATE = enum.auto()
     NONE = enum.auto()
@@ -116,7 +116,7 @@ class Authority(enum.Enum):
 
 
 def authority_of(der: bytes) -> Authority:
-    """Of the bytes of a PEM block."""
+    """Return the authority in the bytes of a PEM block."""
     whole = DerReader(der)
     try:
         outer = whole.inner()
@@ -381,11 +381,11 @@ class PublicKey(NamedTuple):
 
 
 class KeyFault(MalformedText):
-    """What is wrong, in Go's words."""
+    """This is what is wrong, in Go's words."""
 
 
 def key_pair_fault(certificate: bytes, key: bytes) -> str:
-    """What is wrong with the pair, both as PEM; empty if nothing is."""
+    """Return what is wrong with the pair, both as PEM; empty if nothing is."""
     try:
         leaf, secret = _leaf(certificate), _secret(key)
         of_certificate, of_key = _certificate_key(leaf), _private_key(secret)

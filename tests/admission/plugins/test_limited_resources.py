@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.plugins.quota import LimitedResource, uncovered
-from celadon.admission.plugins.quota_amounts import amounts_of
-from celadon.admission.plugins.quota_usage import POD
+from celadon.admission.plugins.quota import POD, LimitedResource, amounts_of, uncovered
 
 HIGH = {"scopeName": "PriorityClass", "operator": "In", "values": ["high", "higher"]}
 USAGE = amounts_of({"pods": "1", "requests.cpu": "500m", "requests.memory": "0"})

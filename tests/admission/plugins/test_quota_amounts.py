@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celadon.admission.plugins.quota_amounts import (
+from celadon.admission.plugins.quota import (
     added,
     amounts_of,
     growth,

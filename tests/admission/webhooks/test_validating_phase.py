@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.webhooks.validating_phase import ValidatingPhase
+from celadon.admission.webhooks.phases import ValidatingPhase
 from tests.admission.building import request
 from tests.admission.webhooks.hooking import (
     REFUSED,

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from celadon.cli.check import check_run
-from celadon.cli.check.check_findings import Findings
 from celadon.cli.check.check_run import judged_in_order, workers_for
-from celadon.cli.check.notices import Sightings
+from celadon.cli.check.notices import Findings, Sightings
 from celadon.cli.main import main
 from celadon.cli.reading.documents import BLOCK, Document, DocumentArchive
 from celadon.cli.reading.locations import Chunk

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from celadon.admission.explain.observers import TracingMeter
+from celadon.admission.explain.explanations import TracingMeter
 from celadon.admission.expressions.compiled_expressions import Expression
 from celadon.cel import EvaluationError, types
 from celadon.cli.explain.annotated_source import Mark, Snippet, State, annotated

@@ -9,8 +9,8 @@ import pytest
 from celadon.cli.audit.audit_lookups import Mark
 from celadon.cli.audit.audit_report import Findings
 from celadon.cli.audit.audit_run import PageResult
-from celadon.cli.fleets.cluster_memory import KeptPages
 from celadon.cli.fleets.finished_work import DamagedResultError, KeptResults
+from celadon.cli.fleets.fleet_run import KeptPages
 from celadon.kube import GroupVersionResource
 
 PODS = GroupVersionResource("", "v1", "pods")

@@ -15,8 +15,7 @@ from celadon.cli.audit.audit_inputs import Input, Inputs, Survey
 from celadon.cli.audit.audit_lookups import Mark
 from celadon.cli.audit.audit_report import AuditedObject, Findings, Tally, Violation
 from celadon.cli.audit.audit_run import PageResult
-from celadon.cli.audit.etcd_snapshots import SnapshotObjects
-from celadon.cli.audit.snapshot_revisions import Snapshot
+from celadon.cli.audit.etcd_snapshots import Snapshot, SnapshotObjects
 from celadon.cli.check.check_report import Notice, Place, Silence
 from celadon.cli.check.notices import Coverage
 from celadon.cli.fleets.finished_work import NotPlainError, from_plain, to_plain

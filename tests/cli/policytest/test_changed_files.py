@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from celadon.cli.policytest.files.snapshots import WatchedFiles, affected
-from celadon.cli.policytest.found_tests import given_tests
+from celadon.cli.policytest.importers.foreign_formats import given_tests
 from tests.cli.policytest.given_cases import written
 
 

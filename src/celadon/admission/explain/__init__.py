@@ -24,17 +24,15 @@ from celadon.admission.explain.explanations import (
     Budget,
     CaseExplanation,
     Explanation,
-    Part,
-    PolicyExplanation,
-    VariablePart,
-)
-from celadon.admission.explain.match_reasons import (
+    ExpressionRun,
     MatchReason,
     ParamLookup,
+    Part,
+    PolicyExplanation,
     RuleReason,
     SelectorReason,
+    VariablePart,
 )
-from celadon.admission.explain.observers import ExpressionRun
 
 __all__ = [
     "BindingExplanation",

@@ -15,28 +15,31 @@ from celadon.admission.explain.explanations import (
     BindingExplanation,
     Budget,
     CaseExplanation,
+    CaseRecord,
     Explanation,
+    ExpressionRun,
+    LookingOn,
+    MatchReason,
     Part,
     PolicyExplanation,
+    TracingMeter,
     VariablePart,
+    match_reason,
+    param_lookup,
 )
-from celadon.admission.explain.match_reasons import MatchReason, match_reason, param_lookup
-from celadon.admission.explain.observers import CaseRecord, ExpressionRun, LookingOn, TracingMeter
 from celadon.admission.expressions.compiled_expressions import Expression
 from celadon.admission.policies.compiled_mutations import (
+    FORBIDDEN,
+    Change,
     CompiledMutatingPolicy,
+    MutationFailure,
+    MutationNotes,
     compile_mutating_policy,
 )
 from celadon.admission.policies.compiled_policy import CompiledPolicy, PolicyFrame, compile_policy
 from celadon.admission.policies.endpoint_memory import target_of
 from celadon.admission.policies.matching import Binding, Hook, is_exempt
 from celadon.admission.policies.mutating import MutatingEngine
-from celadon.admission.policies.mutation_records import (
-    FORBIDDEN,
-    Change,
-    MutationFailure,
-    MutationNotes,
-)
 from celadon.admission.policies.validating import Engine
 from celadon.admission.registration.registration_types import (
     IGNORE,
@@ -78,14 +81,14 @@ class MutationLook:
         self._contexts: list[LookingOn] = []
 
     def context(self, request: Request, world: World) -> LookingOn:
-        """For the next round."""
+        """Return the context for the next round."""
         context = LookingOn(request, world)
         self._contexts.append(context)
         return context
 
     def explained(self, notes: MutationNotes, refused: StatusError | None) -> Explanation:
-        """What they did with the request of the first round, and whether they refused it. There
-        must have been one."""
+        """Return what they did with the request of the first round, and whether they refused it.
+        There must have been one."""
         context = self._contexts[0]
         said = _Said(
             notes.notes,
@@ -117,8 +120,8 @@ class _Said:
     cases: Sequence[tuple[int, CaseRecord]] = ()
 
     def of(self, policy: str, binding: str, *, cases: bool = False) -> _Said:
-        """What is about a policy and a binding, empty for none: about its params and what it was
-        evaluated to, or about itself."""
+        """Return what is about a policy and a binding, empty for none: about its params and what it
+        was evaluated to, or about itself."""
 
         def about(one: Note | Decision | MutationFailure | Change) -> bool:
             return one.policy == policy and one.binding == binding

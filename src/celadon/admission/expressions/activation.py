@@ -21,6 +21,7 @@ from celadon.kube import (
     GroupResource,
     GroupVersionKind,
     GroupVersionResource,
+    Json,
     JsonObject,
     User,
     metadata,
@@ -91,9 +92,9 @@ class RequestContext:
         self.request = request
         self.world = world
         self.name = request.name
-        self._activations: dict[GroupVersionKind, dict[str, Any]] = {}
+        self._activations: dict[GroupVersionKind, dict[str, object]] = {}
         self._authorizer: Mapping[str, Any] | None = None
-        self._converted: dict[GroupVersionKind, tuple[Any, Any]] = {}
+        self._converted: dict[GroupVersionKind, tuple[Json, Json]] = {}
         self._namespace: JsonObject | None = None
         self._namespace_labels: Mapping[str, str] | None = None
         self._object_labels: Sequence[Mapping[str, str]] | None = None
@@ -104,20 +105,20 @@ class RequestContext:
 
     @property
     def traces(self) -> bool:
-        """Whether everything has to be counted, since somebody looks on."""
+        """Return whether everything has to be counted, since somebody looks on."""
         return False
 
     def begin(self, policy: str, binding: str, param: str, hit: Hit) -> None:
         """A policy is evaluated for that binding and param, empty for none, from here on."""
 
     def meter(self, budget: int) -> Meter:
-        """For the next phase."""
+        """Return the meter for the next phase."""
         return Meter(budget)
 
     # --- labels, for matching ---
 
     def namespace_labels(self) -> Mapping[str, str] | None:
-        """What a namespace selector looks at; None when the request is in no namespace."""
+        """Return what a namespace selector looks at; None when the request is in no namespace."""
         if self._namespace_labels is None:
             request = self.request
             about_namespace = request.resource.resource == NAMESPACES
@@ -140,7 +141,7 @@ class RequestContext:
         return found
 
     def object_labels(self) -> Sequence[Mapping[str, str]]:
-        """What an object selector looks at: options objects have no labels to look at."""
+        """Return what an object selector looks at: options objects have no labels to look at."""
         if self._object_labels is None:
             request = self.request
             connects = request.operation is Operation.CONNECT
@@ -195,11 +196,11 @@ class RequestContext:
             self._converted[kind] = found
         return found
 
-    def own_activation(self) -> dict[str, Any]:
+    def own_activation(self) -> dict[str, object]:
         """`activation` of the request as what it is."""
         return self.activation(Hit(self.request.resource, self.request.kind))
 
-    def object_activation(self) -> dict[str, Any]:
+    def object_activation(self) -> dict[str, object]:
         """`own_activation` for expressions that read nothing but the objects: the rest takes a
         tenth of the decision on a review. The namespace has to be there all the same."""
         if self._is_in_namespace():
@@ -222,7 +223,7 @@ class RequestContext:
             self._activations[hit.kind] = found
         return found
 
-    def conditions_request(self, hit: Hit) -> dict[str, Any]:
+    def conditions_request(self, hit: Hit) -> JsonObject:
         """`request` in match conditions: the matched kind, but the original resource."""
         return request_value(self.request, hit.kind, self.request.resource)
 
@@ -235,7 +236,7 @@ class RequestContext:
     # --- size, for the choice between the plain and the metered program ---
 
     def fits(self, size: int, extra: int = 0) -> bool:
-        """Whether everything a request brings, and `extra`, is at most `size` large."""
+        """Return whether everything a request brings, and `extra`, is at most `size` large."""
         return self.size() + extra <= size
 
     def size(self) -> int:
@@ -256,9 +257,9 @@ class RequestContext:
 
 def request_value(
     request: Request, kind: GroupVersionKind, resource: GroupVersionResource
-) -> dict[str, Any]:
+) -> JsonObject:
     """`request` in expressions: the JSON form of an AdmissionRequest, empty members left out."""
-    value: dict[str, Any] = {
+    value: dict[str, Json] = {
         "uid": "",
         "kind": _kind_value(kind),
         "resource": _resource_value(resource),
@@ -292,8 +293,8 @@ def _resource_value(resource: GroupVersionResource) -> dict[str, str]:
     return {"group": group, "version": version, "resource": name}
 
 
-def _user_value(user: User) -> dict[str, Any]:
-    value: dict[str, Any] = {}
+def _user_value(user: User) -> dict[str, Json]:
+    value: dict[str, Json] = {}
     if user.name:
         value["username"] = user.name
     if user.uid:
@@ -305,7 +306,7 @@ def _user_value(user: User) -> dict[str, Any]:
     return value
 
 
-def trimmed_namespace(namespace: JsonObject) -> dict[str, Any]:
+def trimmed_namespace(namespace: JsonObject) -> dict[str, Json]:
     """The fields of a Namespace that validations may read."""
     given = metadata.metadata(namespace)
     return {
@@ -315,7 +316,7 @@ def trimmed_namespace(namespace: JsonObject) -> dict[str, Any]:
     }
 
 
-def whole_namespace(namespace: JsonObject) -> dict[str, Any]:
+def whole_namespace(namespace: JsonObject) -> dict[str, Json]:
     """The Namespace as audit annotations see it: the server's cache drops `managedFields`."""
     given = metadata.metadata(namespace)
     return {

@@ -40,8 +40,8 @@ ANY_RESULT: Final[tuple[types.Type, ...]] = ()
 
 @dataclass(frozen=True, slots=True)
 class ExpressionError:
-    """Why an expression cannot run. `internal` ones are reported as such on write. `issues` are
-    what the compiler said, with offsets in the text that was compiled."""
+    """Says why an expression cannot run. `internal` ones are reported as such on write. `issues`
+    are what the compiler said, with offsets in the text that was compiled."""
 
     detail: str
     internal: bool
@@ -62,7 +62,7 @@ class Expression:
 
     @property
     def detail(self) -> str:
-        """Why it cannot run; empty if it can."""
+        """Return why it cannot run; empty if it can."""
         return "" if self.error is None else self.error.detail
 
     def prepare(self) -> None:
@@ -88,8 +88,9 @@ ExpressionMemory = dict[_Known, Expression]
 def base_environment(
     version: str, *, has_params: bool, authorizer: bool, has_patch_types: bool = False
 ) -> Environment:
-    """What every expression may name: the request, its objects, the namespace. `has_patch_types`
-    adds what only mutations have. Policies and webhooks are charged for all calls since 1.32."""
+    """Return what every expression may name: the request, its objects, the namespace.
+    `has_patch_types` adds what only mutations have. Policies and webhooks are charged for all calls
+    since 1.32."""
     return _base_environment(version, has_params, authorizer, has_patch_types, is_since("1.32"))
 
 

@@ -136,7 +136,7 @@ def variable_type(result: types.Type, levels: int = _MOST_LEVELS) -> types.Type:
 
 
 def variables_object(fields: Mapping[str, types.Type]) -> ObjectType:
-    """What `variables` is; it grows with the fields that it is given."""
+    """Return what `variables` is; it grows with the fields that it is given."""
     return ObjectType(VARIABLES_TYPE, fields)
 
 

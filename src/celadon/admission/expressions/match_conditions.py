@@ -69,7 +69,7 @@ class LazyVariables(dict[str, Any]):
         self._errors: dict[str, tuple[str, Source]] = {}
         self._depth = 0
 
-    def __missing__(self, name: str) -> Any:  # noqa: ANN401 - a value of CEL
+    def __missing__(self, name: str) -> object:
         if name not in self._expressions:
             raise KeyError(name)
         if name not in self._errors:
@@ -149,7 +149,7 @@ def blamed(error: EvaluationError, expression: Expression) -> Source:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why an expression gave no answer, as a decision says it, and the field to blame."""
+    """This is why an expression gave no answer, as a decision says it, and the field to blame."""
 
     text: str
     source: Source
@@ -164,7 +164,7 @@ class OutOfBudget(BaseException):
         self.failure = Failure(OUT_OF_BUDGET, source)
 
 
-def run_plain(expression: Expression, activation: Activation) -> Any:  # noqa: ANN401 - a value of CEL
+def run_plain(expression: Expression, activation: Activation) -> object:
     """Without counting. EvaluationError as the expression's own text, unwrapped."""
     if expression.program is None:
         raise EvaluationError(expression.detail)
@@ -194,7 +194,7 @@ class Meter:
         self._charge(cost, expression)
         return value
 
-    def run_variable(self, expression: Expression, activation: Activation) -> Any:  # noqa: ANN401 - a value of CEL
+    def run_variable(self, expression: Expression, activation: Activation) -> object:
         """A variable: charged together with the expression that reads it. What the variables
         together cost is known to be too much as soon as it is."""
         try:
@@ -205,7 +205,7 @@ class Meter:
         self._charge_variable(cost, expression)
         return value
 
-    def evaluated(self, expression: Expression, activation: Activation) -> tuple[Any, int]:
+    def evaluated(self, expression: Expression, activation: Activation) -> tuple[object, int]:
         """The value, and the cost of the expression itself. EvaluationError."""
         if expression.program is None:
             raise EvaluationError(expression.detail)

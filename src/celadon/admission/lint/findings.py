@@ -16,7 +16,7 @@ from celadon.admission.lint.policy_expressions import PolicyExpression
 from celadon.admission.registration.decoding import struct_of
 from celadon.cel import Issue
 from celadon.cel.syntax import Expr
-from celadon.kube import FieldPath, GroupVersionKind, fieldpath
+from celadon.kube import FieldPath, GroupVersionKind, JsonObject, fieldpath
 from celadon.kube.go import Document
 from celadon.kube.schemas import StrayField, strict_field_errors
 from celadon.records import dataclass
@@ -104,13 +104,13 @@ class Renamed(NamedTuple):
 class Corrected(NamedTuple):
     """`unknown` are all fields that the kind does not have, where they were written."""
 
-    document: Mapping[str, Any]
+    document: JsonObject
     unknown: tuple[StrayField, ...]
     renamed: tuple[Renamed, ...]
 
 
-def corrected(document: Mapping[str, Any], kind: GroupVersionKind) -> Corrected:
-    """What a document of a registered kind was probably meant to be."""
+def corrected(document: JsonObject, kind: GroupVersionKind) -> Corrected:
+    """Return what a document of a registered kind was probably meant to be."""
     structure = struct_of(kind.kind, kind.version)
     found: dict[Steps, StrayField] = {}
     renamed: list[Renamed] = []
@@ -151,10 +151,10 @@ def _written_spot(spot: Spot, renamed: Sequence[Renamed]) -> Spot:
     return replace(spot, path=FieldPath(*as_written(spot.path.steps, renamed)))
 
 
-def _parent(document: Any, steps: Steps) -> Mapping[str, Any]:  # noqa: ANN401 - any JSON
+def _parent(document: Any, steps: Steps) -> JsonObject:  # noqa: ANN401 - any JSON
     for step in steps[:-1]:
         document = document[step]
-    found: Mapping[str, Any] = document
+    found: JsonObject = document
     return found
 
 

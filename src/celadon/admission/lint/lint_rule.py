@@ -17,7 +17,8 @@ from celadon.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a check gives for one finding; the rule adds its code and, without one, its severity."""
+    """This is what a check gives for one finding; the rule adds its code and, without one, its
+    severity."""
 
     spot: Spot
     message: str
@@ -64,7 +65,7 @@ class Rule:
     check: Check
 
     def findings(self, bundle: Bundle) -> Iterable[Finding]:
-        """What the rule says about everything that was given, with its code."""
+        """Yield what the rule says about everything that was given, with its code."""
         for one in self.check(bundle):
             severity = one.severity or self.severity
             yield Finding(self.code, one.spot, one.message, one.help, severity, one.fix)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission import decision_source
 from celadon.admission.expressions.compiled_expressions import base_environment
@@ -54,7 +54,7 @@ from celadon.admission.registration.registration_types import (
 )
 from celadon.admission.registration.strategy import validate_create
 from celadon.cel import Environment, types
-from celadon.kube import FieldPath, GroupVersionKind, Json, metadata
+from celadon.kube import FieldPath, GroupVersionKind, Json, JsonObject, metadata
 from celadon.kube.crd import OLD_SELF, rule_scopes
 from celadon.kube.go import trim_space
 from celadon.kube.json_shapes import DEFINITION, misfit
@@ -70,8 +70,8 @@ from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KI
 # that has any.
 
 
-def rule_cases(number: int, definition: Mapping[str, Any], version: str) -> Iterator[RuleCase]:
-    """Those of the definition with this number, as stored rules of this version."""
+def rule_cases(number: int, definition: JsonObject, version: str) -> Iterator[RuleCase]:
+    """Yield those of the definition with this number, as stored rules of this version."""
     base = environment(version)
     for i, one in enumerate(definition["spec"]["versions"]):
         given = one.get("schema")
@@ -101,7 +101,8 @@ def _nodes_with_rules(at: FieldPath, schema: Schema) -> Iterator[tuple[FieldPath
 def _case(
     number: int, path: FieldPath, node: Schema, base: Environment, *, is_root: bool
 ) -> RuleCase | None:
-    """None where the node has no type, of which the API server complains."""
+    """Return the rule at a node; None where the node has no type, of which the API server
+    complains."""
     scopes = rule_scopes(node, is_root=is_root)
     if scopes is None:
         return None
@@ -292,7 +293,7 @@ class _Compiler:
         self._fields: dict[str, types.Type] = {}
 
     def conditions_and_variables(self) -> list[PolicyExpression]:
-        """What both types of policies have; must come first."""
+        """Return what both types of policies have; must come first."""
         spec = self._spec
         found = []
         for i, condition in enumerate(spec.match_conditions):
@@ -312,7 +313,7 @@ class _Compiler:
         return found
 
     def mutations(self, spec: MutatingPolicySpec) -> Iterator[PolicyExpression]:
-        """Those of a mutating policy."""
+        """Yield those of a mutating policy."""
         env = self._env(has_patch_types=True)
         for i, mutation in enumerate(spec.mutations):
             is_patch = mutation.patch_type == JSON_PATCH
@@ -321,7 +322,7 @@ class _Compiler:
             yield self._compile(Role.MUTATION, i, at, text, env)
 
     def all(self, spec: PolicySpec) -> list[PolicyExpression]:
-        """Those of a validating policy."""
+        """Return those of a validating policy."""
         found = self.conditions_and_variables()
         env, quiet = self._env(), self._env(authorizer=False)
         for i, validation in enumerate(spec.validations):
@@ -385,7 +386,7 @@ RULES: Final = (
 
 
 def lint(
-    documents: Sequence[Mapping[str, Any]],
+    documents: Sequence[JsonObject],
     settings: Settings,
     rules: Sequence[Rule] = RULES,
     memory: LintMemory | None = None,

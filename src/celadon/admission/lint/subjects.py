@@ -12,7 +12,7 @@ import enum
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from celadon.admission.lint.findings import Mistake, Renamed
 from celadon.admission.lint.policy_expressions import PolicyExpression, Role
@@ -30,7 +30,7 @@ from celadon.admission.registration.registration_types import (
     Validation,
 )
 from celadon.cel.syntax import Expr
-from celadon.kube import FieldError, GroupVersionKind
+from celadon.kube import FieldError, GroupVersionKind, JsonObject
 from celadon.kube.releases import per_release
 from celadon.kube.resources import Catalog, Resource
 from celadon.kube.schemas import (
@@ -141,8 +141,8 @@ def there(path: Path | None) -> Facts:
 
 
 class Reading(enum.Enum):
-    """How a field is read. `READ` fails if it is absent; `VALUE` takes it out of an optional, and
-    fails then, too."""
+    """This is how a field is read. `READ` fails if it is absent; `VALUE` takes it out of an
+    optional, and fails then, too."""
 
     READ = enum.auto()
     TEST = enum.auto()
@@ -164,7 +164,7 @@ class Access:
 
     @property
     def offset(self) -> int | None:
-        """Where it is in the text of the field."""
+        """Return where it is in the text of the field."""
         checked = self.expression.checked
         found = None if checked is None else checked.ast.positions.get(self.node.id)
         return None if found is None else found + self.expression.shift
@@ -227,7 +227,7 @@ class Registered:
 
     document: int
     kind: GroupVersionKind
-    source: Mapping[str, Any]
+    source: JsonObject
     value: RegistrationObject | None = None
     failure: RegistrationError | None = None
     unknown_fields: tuple[StrayField, ...] = ()
@@ -311,20 +311,20 @@ class Bundle:
     policies: tuple[PolicyCase, ...] = ()
     bindings: tuple[BindingCase, ...] = ()
     mutating: tuple[MutatingCase, ...] = ()
-    others: Sequence[Mapping[str, Any]] = ()
+    others: Sequence[JsonObject] = ()
     custom: Mapping[GroupVersionKind, Schema] = field(default_factory=dict)
     mistakes: tuple[tuple[PolicyCase, Mistake], ...] = ()
     """What our type check found."""
     problems: tuple[tuple[PolicyCase, TypeProblem], ...] = ()
     """What the status controller's type check finds."""
-    definitions: tuple[tuple[int, Mapping[str, Any]], ...] = ()
+    definitions: tuple[tuple[int, JsonObject], ...] = ()
     """CustomResourceDefinitions, with their numbers."""
     rules: tuple[RuleCase, ...] = ()
     """Those in the definitions."""
 
     @property
     def cases(self) -> tuple[Case, ...]:
-        """Of validating policies and of definitions."""
+        """Return the cases of validating policies and of definitions."""
         return (*self.policies, *self.rules)
 
     def schema(self, kind: GroupVersionKind) -> Schema | None:
@@ -354,7 +354,7 @@ _MOST: Final = 64
 
 
 class KindTypes:
-    """Of built-in kinds, and of custom ones by their schemas; each is made once."""
+    """The types of built-in kinds, and of custom ones by their schemas; each is made once."""
 
     __slots__ = ("_custom", "_known")
 
@@ -363,7 +363,7 @@ class KindTypes:
         self._known: dict[GroupVersionKind, SchemaType | None] = {}
 
     def of(self, kind: GroupVersionKind) -> SchemaType | None:
-        """None if nobody knows the kind."""
+        """Return the type of a kind; None if nobody knows the kind."""
         if kind not in self._known:
             self._known[kind] = _builtin_type(kind) or self._custom_type(kind)
         return self._known[kind]
@@ -439,7 +439,7 @@ class LintMemory:
         self._used = {}
 
     def prepared(self, document: object, number: int, make: Callable[[], Prepared]) -> Prepared:
-        """What is known of a document, made if it is not."""
+        """Return what is known of a document, made if it is not."""
         text = repr(document)
         found = self._known.get(text)
         found = make() if found is None else found.as_number(number)

@@ -8,7 +8,7 @@ kinds has a scope for each of the first few.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission.expressions.declared_types import (
     OBJECT_TYPES,
@@ -23,7 +23,7 @@ from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicy,
 )
 from celadon.cel import Environment, types
-from celadon.kube import ApiVersionError, GroupVersionKind, metadata, parse_api_version
+from celadon.kube import ApiVersionError, GroupVersionKind, JsonObject, metadata, parse_api_version
 from celadon.kube.library import environment
 from celadon.kube.releases import answering_as
 from celadon.kube.resources import Catalog, known_resources
@@ -50,7 +50,7 @@ class TypedScopes:
     """The scopes of all documents that stand beside these definitions; the types of a kind are
     made once."""
 
-    def __init__(self, definitions: Iterable[Mapping[str, Any]], settings: Settings) -> None:
+    def __init__(self, definitions: Iterable[JsonObject], settings: Settings) -> None:
         given = [one for one in definitions if metadata.gvk(one)[::2] == DEFINITION_KIND]
         self._version = settings.version
         with answering_as(settings.version):
@@ -64,12 +64,12 @@ class TypedScopes:
                 continue  # half written
         self._types = KindTypes(self._custom)
 
-    def at(self, document: Mapping[str, Any], path: Steps) -> list[TypedScope]:
+    def at(self, document: JsonObject, path: Steps) -> list[TypedScope]:
         """The scopes of the expression there, at least one."""
         with answering_as(self._version):
             return self._at(document, path)
 
-    def _at(self, document: Mapping[str, Any], path: Steps) -> list[TypedScope]:
+    def _at(self, document: JsonObject, path: Steps) -> list[TypedScope]:
         if metadata.gvk(document)[::2] == DEFINITION_KIND:
             return [self._of_rule(document, path)]
         spec = _part(document, path[:2] if path[:1] == ("webhooks",) else ("spec",))
@@ -84,7 +84,7 @@ class TypedScopes:
         ]
 
     def _of_policy(
-        self, spec: Mapping[str, Any], path: Steps, kind: GroupVersionKind | None
+        self, spec: JsonObject, path: Steps, kind: GroupVersionKind | None
     ) -> Environment:
         obj = None if kind is None else self._types.of(kind)
         params = self._params(spec.get("paramKind"))
@@ -99,7 +99,7 @@ class TypedScopes:
         return env if "matchConditions" in path else _with_variables(env, spec, path)
 
     def _params(self, param_kind: object) -> SchemaType | None:
-        """Of `params`; None where there are none."""
+        """Return the type of `params`; None where there are none."""
         if not isinstance(param_kind, dict):
             return None
         anything = SchemaType(types.DYN)
@@ -112,7 +112,7 @@ class TypedScopes:
             or anything
         )
 
-    def _of_rule(self, document: Mapping[str, Any], path: Steps) -> TypedScope:
+    def _of_rule(self, document: JsonObject, path: Steps) -> TypedScope:
         """`self` and `oldSelf` of a rule of a definition."""
         schema = self._schema(document, path)
         found = None if schema is None else schema_type(schema, "self")
@@ -122,7 +122,7 @@ class TypedScopes:
         )
         return TypedScope(env)
 
-    def _schema(self, document: Mapping[str, Any], path: Steps) -> Schema | None:
+    def _schema(self, document: JsonObject, path: Steps) -> Schema | None:
         """The node of the definition's schema that a rule stands at."""
         version = _part(document, path[:3]).get("name") if path[1:2] == ("versions",) else None
         roots = {kind.version: one for kind, one in self._of_definition(document).items()}
@@ -144,7 +144,7 @@ class TypedScopes:
                 return None
         return node
 
-    def _of_definition(self, document: Mapping[str, Any]) -> Mapping[GroupVersionKind, Schema]:
+    def _of_definition(self, document: JsonObject) -> Mapping[GroupVersionKind, Schema]:
         spec = _part(document, ("spec",))
         return {
             kind: schema
@@ -153,7 +153,7 @@ class TypedScopes:
         }
 
 
-def _with_variables(env: Environment, spec: Mapping[str, Any], path: Steps) -> Environment:
+def _with_variables(env: Environment, spec: JsonObject, path: Steps) -> Environment:
     """With the variables that the expression at a path may name: all, or those before it."""
     variables = spec.get("variables")
     if not isinstance(variables, list):
@@ -171,7 +171,7 @@ def _with_variables(env: Environment, spec: Mapping[str, Any], path: Steps) -> E
     return base.extend(objects=[variables_object(known)])
 
 
-def _part(value: object, path: Steps) -> Mapping[str, Any]:
+def _part(value: object, path: Steps) -> JsonObject:
     """The map at a path; an empty one where there is none."""
     for step in path:
         if isinstance(value, dict):
@@ -183,7 +183,7 @@ def _part(value: object, path: Steps) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _rules(spec: Mapping[str, Any]) -> object:
+def _rules(spec: JsonObject) -> object:
     return _part(spec, ("matchConstraints",)).get("resourceRules")
 
 

@@ -47,11 +47,11 @@ _LONG: Final = 0x80
 
 
 class UnreadableRequest(ValueError):
-    """What is not a request."""
+    """Says what is not a request."""
 
 
 def organizations(request: str) -> list[str]:
-    """Those of a `spec.request`: PEM in base64. Raises UnreadableRequest."""
+    """Return those of a `spec.request`: PEM in base64. Raises UnreadableRequest."""
     try:
         pem = base64.b64decode(request, validate=True).decode("ascii", "replace")
         found = _PEM.search(pem)
@@ -113,7 +113,7 @@ _COLLECTED: Final = frozenset({"ownerReferences", "finalizers", "managedFields"}
 
 
 def _may(request: Request, world: World, verb: str, signer: str) -> bool:
-    """For the signer itself, or for all of its domain."""
+    """Return whether the user may do so for the signer itself, or for all of its domain."""
     domain = signer.split("/", 1)[0]
     return any(
         world.authorize(
@@ -168,7 +168,7 @@ def _attest(request: Request, world: World) -> StatusError | None:
 
 
 def _only_collected(request: Request) -> bool:
-    """Whether an update is only about owners and finalizers."""
+    """Return whether an update is only about owners and finalizers."""
     new, old = request.object, request.old_object
     if new is None or old is None:
         return False

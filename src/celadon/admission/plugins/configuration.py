@@ -43,7 +43,7 @@ __all__ = ["BadConfiguration", "plugin_settings"]
 
 
 class BadConfiguration(ValueError):
-    """What is wrong, in one line; field errors are in the words of Kubernetes."""
+    """Says what is wrong, in one line; field errors are in the words of Kubernetes."""
 
 
 def require_kind(document: object, kind: str, api_versions: Sequence[str]) -> JsonObject:
@@ -88,7 +88,8 @@ def text_in(document: JsonObject, field: str) -> str:
 
 
 def refuse_unknown(document: JsonObject, known: Sequence[str]) -> None:
-    """As strict decoding does. Raises BadConfiguration for fields that are not known."""
+    """Raise BadConfiguration for fields that are not known, as strict decoding does. Raises
+    BadConfiguration for fields that are not known."""
     fields = {"apiVersion", "kind", *known}
     errors = [f'unknown field "{one}"' for one in document if one not in fields]
     if errors:
@@ -159,7 +160,8 @@ FolderProblem = Callable[[str], str]
 
 
 def validating_folder(document: object) -> str:
-    """Of a ValidatingAdmissionPolicyConfiguration, as it was given. Raises BadConfiguration."""
+    """Return the folder that a ValidatingAdmissionPolicyConfiguration names, as it was given.
+    Raises BadConfiguration."""
     return _folder(document, KINDS[0])
 
 
@@ -376,7 +378,7 @@ def webhook_settings(document: object) -> WebhookSettings:
 
 VERSIONS: Final = ("apiserver.config.k8s.io/v1", "apiserver.k8s.io/v1alpha1")
 
-_READERS: Final[Mapping[str, tuple[str, Callable[[object], Any]]]] = {
+_READERS: Final[Mapping[str, tuple[str, Callable[[object], object]]]] = {
     "PodSecurity": ("security", security_settings),
     "ResourceQuota": ("limited_resources", limited_resources),
     EVENT_RATE_LIMIT: ("event_limits", event_limits),

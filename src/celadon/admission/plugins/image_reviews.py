@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission.plugins.plugin_answers import PODS, Opinion, forbidden
 from celadon.admission.request import Operation, Request
-from celadon.kube import JsonObject, metadata
+from celadon.kube import Json, JsonObject, metadata
 from celadon.records import dataclass
 
 API_VERSION: Final = "imagepolicy.k8s.io/v1alpha1"
@@ -46,7 +46,7 @@ def image_review(request: Request) -> JsonObject | None:
     pod = request.object
     spec = pod.get("spec") or {}
     every = (one for name in lists for one in spec.get(name) or ())
-    asked: dict[str, Any] = {}
+    asked: dict[str, Json] = {}
     containers = [{"image": one["image"]} if one.get("image") else {} for one in every]
     if containers:
         asked["containers"] = containers

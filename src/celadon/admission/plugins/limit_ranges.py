@@ -36,7 +36,8 @@ def _is_leaving(request: Request) -> bool:
 
 
 def exceeded_limits(obj: JsonObject, limit_ranges: Iterable[JsonObject]) -> str:
-    """Why the object is refused; empty when it is not. All complaints of the first LimitRange."""
+    """Return why the object is refused; empty when it is not. All complaints of the first
+    LimitRange."""
     for limit_range in limit_ranges:
         limits: Sequence[JsonObject] = (limit_range.get("spec") or {}).get("limits") or ()
         kind = obj.get("kind")
@@ -58,7 +59,7 @@ def _needs(spec: JsonObject) -> tuple[Amounts, Amounts]:
 
 
 def _entries(limit: JsonObject, field: str) -> list[tuple[str, str]]:
-    """By name: the order in which a server meets them is random."""
+    """Return the entries by name: the order in which a server meets them is random."""
     return sorted((limit.get(field) or {}).items())
 
 

@@ -19,6 +19,7 @@ from celadon.kube import (
     GroupKind,
     GroupResource,
     GroupVersionKind,
+    Json,
     JsonObject,
     Ruling,
     StatusCause,
@@ -73,7 +74,7 @@ def _terminating(request: Request) -> StatusError:
     return StatusError(replace(refused, details=details))
 
 
-def _lifecycle(_: dict[str, Any], request: Request, world: World) -> StatusError | None:
+def _lifecycle(_: JsonObject, request: Request, world: World) -> StatusError | None:
     return namespace_lifecycle(request, world)
 
 
@@ -97,7 +98,7 @@ def _validate(request: Request, _: World) -> StatusError:
     return forbidden(request, "admission control is denying all modifications")
 
 
-def _mutate(_: dict[str, Any], request: Request, world: World) -> StatusError:
+def _mutate(_: JsonObject, request: Request, world: World) -> StatusError:
     return _validate(request, world)
 
 
@@ -197,7 +198,7 @@ def _owners(obj: JsonObject | None) -> Owners:
     return metadata.metadata(obj).get("ownerReferences") or []
 
 
-def _newly_blocking(new: Owners, old: Owners) -> Iterator[dict[str, Any]]:
+def _newly_blocking(new: Owners, old: Owners) -> Iterator[dict[str, Json]]:
     blocked = {owner.get("uid") for owner in old if owner.get("blockOwnerDeletion")}
     for owner in new:
         if owner.get("blockOwnerDeletion") and owner.get("uid") not in blocked:
@@ -224,7 +225,7 @@ def _may_not_delete(request: Request, world: World) -> StatusError | None:
     return forbidden(request, why)
 
 
-def _may_not_block(owner: dict[str, Any], request: Request, world: World) -> StatusError | None:
+def _may_not_block(owner: JsonObject, request: Request, world: World) -> StatusError | None:
     try:
         group, version = parse_api_version(owner.get("apiVersion", ""))
     except ApiVersionError:

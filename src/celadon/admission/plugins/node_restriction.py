@@ -7,7 +7,7 @@ status changes too much is not told, and certificate requests of nodes are not l
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission.plugins.plugin_answers import CHANGES, Behaviour, forbidden
 from celadon.admission.plugins.pod_plugins import config_map_names, projections, secret_names
@@ -58,13 +58,13 @@ Judge = Callable[[str, Request, World], str]
 
 
 def node_name(user: User) -> str | None:
-    """Of a kubelet; None for everybody else."""
+    """Return the name of a kubelet's node; None for everybody else."""
     if not user.name.startswith(NODE_PREFIX) or NODE_GROUP not in user.groups:
         return None
     return user.name.removeprefix(NODE_PREFIX)
 
 
-def _mutate(_: dict[str, Any], request: Request, world: World) -> StatusError | None:
+def _mutate(_: JsonObject, request: Request, world: World) -> StatusError | None:
     node = node_name(request.user)
     judge = _JUDGES.get(request.resource.group_resource)
     if node is None:
@@ -143,7 +143,7 @@ def _wrong_owner(node: str, pod: JsonObject, world: World) -> str:
     return f"node {node} UID mismatch: expected {uid} got {metadata.uid(found)}"
 
 
-def _references(who: str, spec: Mapping[str, Any]) -> str:
+def _references(who: str, spec: JsonObject) -> str:
     """Something of the API that a pod of a kubelet's files uses."""
     used = ""
     if spec.get("serviceAccountName"):

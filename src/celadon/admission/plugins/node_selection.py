@@ -7,7 +7,7 @@ bound to a node later takes them from the Binding, which is what is changed here
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final
 
 from celadon.admission.plugins.plugin_answers import CREATE, PODS, WRITES, Behaviour, forbidden
@@ -188,7 +188,7 @@ def _is_same(one: JsonObject, other: JsonObject) -> bool:
     return all(one.get(field, "") == other.get(field, "") for field in _SAME)
 
 
-def _extended_resources(spec: Mapping[str, Any]) -> Iterator[str]:
+def _extended_resources(spec: JsonObject) -> Iterator[str]:
     for field in ("containers", "initContainers"):
         for container in spec.get(field) or ():
             for name in (container.get("resources") or {}).get("requests") or ():
@@ -197,7 +197,7 @@ def _extended_resources(spec: Mapping[str, Any]) -> Iterator[str]:
 
 
 def is_extended_resource(name: str) -> bool:
-    """Whether a resource is one that a device plugin offers."""
+    """Return whether a resource is one that a device plugin offers."""
     if "/" not in name or NATIVE_DOMAIN in name:
         return False
     return not name.startswith(QUOTA_PREFIX)

@@ -45,9 +45,9 @@ EVERYTHING: Final = frozenset(Operation)
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """What a plugin does beside what the rules of `celadon.kube.defaulting` say of it, and for
-    which requests it is asked. `resources` and `subresources` are None for any. `rules_on` are the
-    operations on which those rules hold."""
+    """This is what a plugin does beside what the rules of `celadon.kube.defaulting` say of it, and
+    for which requests it is asked. `resources` and `subresources` are None for any. `rules_on` are
+    the operations on which those rules hold."""
 
     mutate: Mutate | None = None
     validate: Validate | None = None
@@ -58,7 +58,7 @@ class Behaviour:
     rules_on: frozenset[Operation] = CREATE
 
     def concerns(self, request: Request) -> bool:
-        """Whether the plugin is asked about a request like this one."""
+        """Return whether the plugin is asked about a request like this one."""
         if request.operation not in self.operations:
             return False
         if self.subresources is not None and request.subresource not in self.subresources:

@@ -7,7 +7,7 @@ for each of those; a request that no plugin looks at costs one look into a dicti
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission.plugins.certificate_plugins import APPROVAL, ATTESTING, SIGNING, SUBJECTS
 from celadon.admission.plugins.limit_ranges import LIMIT_RANGER
@@ -41,7 +41,7 @@ from celadon.admission.plugins.pod_plugins import (
 from celadon.admission.plugins.pod_security import pod_security
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
-from celadon.kube import GroupVersionKind, GroupVersionResource, StatusError
+from celadon.kube import GroupVersionKind, GroupVersionResource, Json, StatusError
 from celadon.kube.registry import Draft, create
 from celadon.kube.releases import current_release
 from celadon.kube.resources import DEFAULT_PLUGINS, known_plugins
@@ -87,7 +87,7 @@ _OF_EVERY_RELEASE: Final[Behaviours] = {
 
 
 def behaviours(release: str, settings: PluginSettings) -> Behaviours:
-    """By the names of plugins, as they are in a release: `1.36`."""
+    """Return them by the names of plugins, as they are in a release: `1.36`."""
     minor = int(release.rpartition(".")[2])
     return {**_OF_EVERY_RELEASE, "PodSecurity": pod_security(minor, settings.security)}
 
@@ -98,7 +98,7 @@ Stands = Callable[[str, StatusError], bool]
 """Told of a plugin's name and its refusal; whether that ends the asking. Whoever says no goes on
 with the next plugin, as if there were no refusal."""
 
-_NOTHING: Final[dict[str, Any]] = {}
+_NOTHING: Final[dict[str, object]] = {}
 _ONLY_RULES: Final = (Behaviour(),)
 
 
@@ -148,7 +148,7 @@ class PluginChain:
         return None
 
     def admit_again(
-        self, obj: dict[str, Any], request: Request, world: World, stands: Stands | None = None
+        self, obj: dict[str, Json], request: Request, world: World, stands: Stands | None = None
     ) -> StatusError | None:
         """The first half about an object that has been through it, and that may be changed once
         more: what rules of plugins fill in is there already."""

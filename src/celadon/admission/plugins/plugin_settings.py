@@ -74,12 +74,12 @@ class PluginSettings:
 
     @property
     def kubeconfigs(self) -> tuple[str, str]:
-        """For validating webhooks and for mutating ones."""
+        """Return the kubeconfigs for calls of validating webhooks and of mutating ones."""
         return self.validating_webhooks.kubeconfig, self.mutating_webhooks.kubeconfig
 
     @property
     def static_folders(self) -> Mapping[str, str]:
-        """By the names of plugins, for those that have one."""
+        """Return them by the names of plugins, for those that have one."""
         given = {
             "MutatingAdmissionPolicy": self.mutating_policies,
             "MutatingAdmissionWebhook": self.mutating_webhooks.static_folder,

@@ -5,7 +5,7 @@ As k8s.io/kubernetes `pkg/api/pod` (`VisitPodSecretNames`, `VisitPodConfigmapNam
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from celadon.admission.plugins.plugin_answers import CREATE, PODS, Behaviour, forbidden
@@ -55,7 +55,7 @@ _SECRET_REFERENCES: Final = (
 
 
 def containers(spec: JsonObject) -> Iterator[JsonObject]:
-    """Of all three kinds, in the order in which upstream visits them."""
+    """Yield the containers of all three kinds, in the order in which upstream visits them."""
     for field in CONTAINER_LISTS:
         yield from spec.get(field) or ()
 
@@ -115,7 +115,7 @@ def _projected(volume: JsonObject, kind: str) -> Iterator[str]:
 # rules of `celadon.kube.defaulting`; here is what it refuses.
 
 
-def _mutate(pod: dict[str, Any], request: Request, world: World) -> StatusError | None:
+def _mutate(pod: JsonObject, request: Request, world: World) -> StatusError | None:
     if request.operation is not Operation.CREATE or request.subresource:
         return None
     if MIRROR_POD in metadata.annotations(pod):
@@ -274,7 +274,7 @@ def _complaints(spec: JsonObject) -> Iterator[str]:
 
 
 def _has_no_new_images(request: Request, spec: JsonObject) -> bool:
-    """Whether an update leaves what is pulled as it is."""
+    """Return whether an update leaves what is pulled as it is."""
     if request.operation is not Operation.UPDATE:
         return False
     old = _images((request.old_object or {}).get("spec") or {})
@@ -324,7 +324,7 @@ def _pod_resizing_validate(request: Request, world: World) -> StatusError | None
     return None
 
 
-def _pod_resizing_missing(spec: Mapping[str, Any], node: JsonObject) -> list[str]:
+def _pod_resizing_missing(spec: JsonObject, node: JsonObject) -> list[str]:
     has = (node.get("status") or {}).get("allocatable") or {}
     needs = pod_needs(spec, "requests")
     found = []
@@ -428,9 +428,7 @@ STRANGE_OVERHEAD: Final = (
 )
 
 
-def _runtime_checks_mutate(
-    pod: dict[str, Any], request: Request, world: World
-) -> StatusError | None:
+def _runtime_checks_mutate(pod: JsonObject, request: Request, world: World) -> StatusError | None:
     spec = pod["spec"]
     name = spec.get("runtimeClassName")
     if not name:

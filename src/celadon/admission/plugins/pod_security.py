@@ -38,7 +38,7 @@ from celadon.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SecuritySettings:
-    """What namespaces without labels choose, and whom PodSecurity leaves alone."""
+    """This is what namespaces without labels choose, and whom PodSecurity leaves alone."""
 
     defaults: SecurityPolicy = UNLABELLED
     usernames: frozenset[str] = frozenset()
@@ -46,17 +46,18 @@ class SecuritySettings:
     namespaces: frozenset[str] = frozenset()
 
     def exemption(self, request: Request) -> str:
-        """By what a request is exempt; empty if it is not."""
+        """Return by what a request is exempt; empty if it is not."""
         if request.namespace in self.namespaces:
             return "namespace"
         return "user" if request.user.name in self.usernames else ""
 
-    def exempts(self, pod_spec: Mapping[str, Any]) -> bool:
-        """By the way in which the pod is run."""
+    def exempts(self, pod_spec: JsonObject) -> bool:
+        """Return whether the pod is exempt by the way in which it is run."""
         return pod_spec.get("runtimeClassName") in self.runtime_classes
 
     def remark(self, namespace: str, policy: SecurityPolicy) -> str:
-        """What to say about the labels of an exempt namespace; empty if they ask for nothing."""
+        """Return what to say about the labels of an exempt namespace; empty if they ask for
+        nothing."""
         modes = {"enforce": policy.enforce, "audit": policy.audit, "warn": policy.warn}
         asked = [f"{mode}={one}" for mode, one in modes.items() if one.level != PRIVILEGED]
         if not asked or policy == self.defaults:
@@ -68,7 +69,7 @@ class SecuritySettings:
 
 
 def exempt_note(by: str) -> dict[str, str]:
-    """What the audit event says of an exemption."""
+    """Return what the audit event says of an exemption."""
     return {PREFIX + "exempt": by}
 
 
@@ -186,7 +187,7 @@ def _text(chosen: LevelVersion, found: Iterable[Violation]) -> str:
 
 
 def _matters(pod: JsonObject, old: JsonObject) -> bool:
-    """Whether an update changes something that a check looks at and that can be changed."""
+    """Return whether an update changes something that a check looks at and that can be changed."""
     notes, old_notes = metadata.annotations(pod), metadata.annotations(old)
     spec, old_spec = pod.get("spec") or {}, old.get("spec") or {}
     if notes.get(SECCOMP_OF_POD) != old_notes.get(SECCOMP_OF_POD):
@@ -283,7 +284,8 @@ def _with_others(names: list[str]) -> str:
 
 
 def pod_security(minor: int, settings: SecuritySettings = UNTOLD) -> tuple[Behaviour, ...]:
-    """Of a server of this minor release: it knows no later version of the standards."""
+    """Return the plugin of a server of this minor release: it knows no later version of the
+    standards."""
     rules = _Rules(min(minor, NEWEST), settings)
     return (
         Behaviour(advise=partial(_advise_pod, rules=rules), resources=PODS, subresources=None),

@@ -148,7 +148,8 @@ def _is_safe_apparmor(value: str) -> bool:
 
 
 def _with_profile(spec: JsonObject, field: str) -> tuple[bool, list[str], set[str]]:
-    """Whether the pod sets an unsafe profile, which containers do, and the types they set."""
+    """Return whether the pod sets an unsafe profile, which containers do, and the types they
+    set."""
     values = set()
 
     def is_bad(owner: JsonObject) -> bool:
@@ -244,7 +245,7 @@ def privileged(_: JsonObject, spec: JsonObject) -> Violation | None:
 
 
 def proc_mount(_: JsonObject, spec: JsonObject) -> Violation | None:
-    """What `/proc` hides stays hidden."""
+    """Return what `/proc` hides stays hidden."""
     names, types = [], set()
     for container in containers(spec):
         found = context_of(container).get("procMount")
@@ -256,7 +257,7 @@ def proc_mount(_: JsonObject, spec: JsonObject) -> Violation | None:
 
 
 def has_own_users(spec: JsonObject) -> bool:
-    """Whether the users in the pod are not those of its node."""
+    """Return whether the users in the pod are not those of its node."""
     return spec.get("hostUsers") is False
 
 
@@ -571,8 +572,8 @@ NEWEST: Final = max(one.since for one in CHECKS)
 def violations(
     chosen: LevelVersion, meta: JsonObject, spec: JsonObject, newest: int = NEWEST
 ) -> list[Violation]:
-    """What a pod does that a level does not allow; `newest` is the latest version that the server
-    knows."""
+    """Return what a pod does that a level does not allow; `newest` is the latest version that the
+    server knows."""
     if chosen.level == PRIVILEGED:
         return []
     minor = newest if chosen.minor is None else min(chosen.minor, newest)

@@ -41,7 +41,7 @@ class LevelVersion:
 
 @dataclass(frozen=True, slots=True)
 class SecurityPolicy:
-    """What is refused, what is noted in the audit log, and what is warned of."""
+    """This is what is refused, what is noted in the audit log, and what is warned of."""
 
     enforce: LevelVersion = LevelVersion()
     audit: LevelVersion = LevelVersion()
@@ -54,9 +54,9 @@ UNLABELLED: Final = SecurityPolicy()
 def policy_of(
     labels: Mapping[str, str], defaults: SecurityPolicy = UNLABELLED
 ) -> tuple[SecurityPolicy, list[FieldError]]:
-    """What the labels of a namespace choose, and what is wrong with them; `defaults` hold for what
-    they do not say. A wrong level stands for the strictest where it is enforced, and for none
-    elsewhere; a wrong version for the latest."""
+    """Return what the labels of a namespace choose, and what is wrong with them; `defaults` hold
+    for what they do not say. A wrong level stands for the strictest where it is enforced, and for
+    none elsewhere; a wrong version for the latest."""
     if not any(label.startswith(PREFIX) for label in labels):
         return defaults, []
     errors: list[FieldError] = []
@@ -96,22 +96,23 @@ def _minor(
 
 
 def level_error(text: str) -> str:
-    """What is wrong with the name of a level; empty if nothing."""
+    """Return what is wrong with the name of a level; empty if nothing."""
     return "" if text in LEVELS else f"must be one of {', '.join(LEVELS)}"
 
 
 def version_error(text: str) -> str:
-    """What is wrong with a version; empty if nothing."""
+    """Return what is wrong with a version; empty if nothing."""
     is_version = text == LATEST or _VERSION.fullmatch(text)
     return "" if is_version else 'must be "latest" or "v1.x"'
 
 
 def minor_of(text: str) -> int | None:
-    """Of a version; None for the latest, which a wrong one stands for, too."""
+    """Return the minor number of a version; None for the latest, which a wrong one stands for,
+    too."""
     found = _VERSION.fullmatch(text)
     return int(found[1]) if found else None
 
 
 def is_stricter(a: str, b: str) -> bool:
-    """Whether level `a` allows less than `b`."""
+    """Return whether level `a` allows less than `b`."""
     return LEVELS.index(a) > LEVELS.index(b)

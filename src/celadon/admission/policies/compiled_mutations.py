@@ -5,9 +5,9 @@ As with validating policies, an expression that does not compile stays, with its
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, replace
+from typing import Any, Final, NamedTuple, Protocol
 
 from celadon.admission import decision_source, policy_limits
 from celadon.admission.decision_source import Source
@@ -27,21 +27,128 @@ from celadon.admission.policies.compiled_policy import (
     uses_authorizer,
 )
 from celadon.admission.policies.matching import Candidate
-from celadon.admission.policies.mutation_records import Change
 from celadon.admission.registration.registration_types import (
     IGNORE,
     JSON_PATCH,
     MutatingAdmissionPolicy,
     Mutation,
 )
+from celadon.admission.request import Request, error_name
 from celadon.admission.verdict import Note, Outcome
 from celadon.cel import EvaluationError, Program, mapped_element, types
 from celadon.cel.syntax import Comprehension, Expr, Ident, Select, Struct, walk
-from celadon.kube import GroupVersionKind, JsonObject
+from celadon.kube import (
+    GroupVersionKind,
+    JsonObject,
+    Status,
+    StatusCause,
+    StatusDetails,
+    StatusError,
+)
 from celadon.kube.fieldmanager import EveryItem, MergePlanner, MutatedKinds, Plan, Unplanned
+from celadon.kube.go import quote
 from celadon.kube.library import PatchObject
 from celadon.kube.releases import current_release
 from celadon.records import dataclass
+
+# --- What is noted of mutations ----------------------------------------------
+#
+# What mutating policies have done to an object, for those who tell others.
+
+# --- Mutation refusals -------------------------------------------------------
+#
+# Failures of mutating policies, and the Status that refuses a request because of them.
+#
+# As k8s.io/apiserver `pkg/admission/plugin/policy/generic/policy_dispatcher.go`.
+
+
+INVALID: Final = "Invalid"
+FORBIDDEN: Final = "Forbidden"
+
+
+@dataclass(frozen=True, slots=True)
+class MutationFailure:
+    """`binding` is empty for an error of the policy itself. `reason` is Invalid for what went wrong
+    in an evaluation, Forbidden for a wrong configuration. `index` is that of the mutation; None
+    for all else."""
+
+    policy: str
+    binding: str
+    param: str
+    text: str
+    reason: str
+    source: Source
+    ignored: bool
+    index: int | None = None
+
+    @property
+    def message(self) -> str:
+        """Return the text that a client is told."""
+        if self.binding:
+            by = f"policy '{self.policy}' with binding '{self.binding}'"
+        else:
+            by = f"policy {quote(self.policy)}"
+        return f"{by} denied request: {self.text}"
+
+
+def refusal(request: Request, failures: Sequence[MutationFailure]) -> StatusError | None:
+    """403 with a cause for every failure that is not ignored; the first is the message."""
+    found = [one for one in failures if not one.ignored]
+    if not found:
+        return None
+    resource = request.resource.group_resource
+    return StatusError(
+        Status(
+            message=found[0].message,
+            reason=found[0].reason,
+            details=StatusDetails(
+                name=error_name(request),
+                group=resource.group,
+                kind=resource.resource,
+                causes=tuple(StatusCause(message=one.message) for one in found),
+            ),
+            code=403,
+        )
+    )
+
+
+# House rule 9: nobody assigns to its fields, but it is not frozen: each mutation makes one, and a
+# frozen one takes several times as long.
+@dataclass(slots=True)
+class Change:
+    """One mutation that was applied, whether or not it made a difference. `round` is 0 or 1."""
+
+    policy: str
+    binding: str
+    param: str
+    index: int
+    source: Source
+    round: int
+    before: JsonObject
+    after: JsonObject
+
+
+class MutationObserver(Protocol):
+    """Is told what mutations came to, one after the other: for measuring."""
+
+    def begin(self) -> object:
+        """Before the mutations of a policy with one param; what it returns is nobody's business."""
+
+    def mutated(self, policy: str, binding: str, failure: str) -> None:
+        """A mutation was tried; `failure` is empty if it was applied."""
+
+
+@dataclass(slots=True)
+class MutationNotes:
+    """What happened to one request: the mutations in their order, failures, also those that were
+    ignored, and what had no say."""
+
+    changes: list[Change] = field(default_factory=list)
+    failures: list[MutationFailure] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+
+
+# --- Mutations, compiled -----------------------------------------------------
 
 # --- Known configurations ----------------------------------------------------
 #
@@ -78,7 +185,8 @@ class KnownConfiguration:
         self._plans: dict[MergePlanner, Plan | None] = {}
 
     def plan(self, planner: MergePlanner) -> Plan | None:
-        """How it is merged (see `MergePlanner`); None if that has to be found out each time."""
+        """Return how it is merged (see `MergePlanner`); None if that has to be found out each
+        time."""
         try:
             return self._plans[planner]
         except KeyError:
@@ -86,7 +194,7 @@ class KnownConfiguration:
             return plan
 
     def fitting(self, kinds: MutatedKinds, kind: GroupVersionKind) -> JsonObject | None:
-        """As `MutatedKinds.fitting`. None if it is not the same for all objects."""
+        """Work as `MutatedKinds.fitting`. None if it is not the same for all objects."""
         if self._every:
             return None
         if kinds.custom(kind) is not None:
@@ -97,7 +205,8 @@ class KnownConfiguration:
 
 
 def constant_configuration(expression: Expression) -> KnownConfiguration | None:
-    """Of an expression that names no variable. None for any other, and for one that fails."""
+    """Return what an expression that names no variable gives. None for any other, and for one that
+    fails."""
     program = expression.program
     if program is None or not program.is_constant:
         return None
@@ -106,8 +215,8 @@ def constant_configuration(expression: Expression) -> KnownConfiguration | None:
 
 
 def itemwise_configuration(expression: Expression) -> KnownConfiguration | None:
-    """Of an expression that names nothing but the items of lists, at the places of these lists.
-    None for any other, and for one that fails."""
+    """Return what an expression gives that names nothing but the items of lists, at the places of
+    these lists. None for any other, and for one that fails."""
     program = expression.program
     copied = None if program is None else _copied(program.checked.root, ())
     if program is None or not copied:
@@ -128,8 +237,8 @@ def _value(program: Program, activation: Mapping[str, Any]) -> PatchObject | Non
 
 
 def _copied(node: Expr, path: _Path) -> dict[_Path, frozenset[str]] | None:
-    """By the paths of lists with every item the fields that are copied from it. None for anything
-    that is not known."""
+    """Return by the paths of lists with every item the fields that are copied from it. None for
+    anything that is not known."""
     if not any(isinstance(one, Ident) for one in walk(node)):
         return {}
     match node:
@@ -148,18 +257,18 @@ def _copied(node: Expr, path: _Path) -> dict[_Path, frozenset[str]] | None:
 
 
 def _copied_fields(node: Comprehension, path: _Path) -> frozenset[str] | None:
-    """Of `object.<path>.map(c, Object.<path>{name: c.name, ...})` the fields like `name`, if all
-    others are known."""
+    """Return the fields like `name` of `object.<path>.map(c, Object.<path>{name: c.name, ...})`, if
+    all others are known."""
     item = mapped_element(node)
     if not isinstance(item, Struct) or _selected(node.iter_range) != (_OBJECT, *path):
         return None
     copied = set()
-    for field in item.fields:
-        if _selected(field.value) == (node.iter_var, field.name):
-            copied.add(field.name)
-        elif any(isinstance(one, Ident) for one in walk(field.value)):
+    for member in item.fields:
+        if _selected(member.value) == (node.iter_var, member.name):
+            copied.add(member.name)
+        elif any(isinstance(one, Ident) for one in walk(member.value)):
             return None
-        if field.optional:
+        if member.optional:
             return None
     return frozenset(copied)
 
@@ -173,7 +282,7 @@ def _selected(node: Expr) -> _Path:
     return (node.name, *reversed(names)) if isinstance(node, Ident) else ()
 
 
-def _with_items(copied: Mapping[_Path, frozenset[str]], times: int) -> dict[str, Any]:
+def _with_items(copied: Mapping[_Path, frozenset[str]], times: int) -> dict[str, object]:
     """An object with so many items in each of the lists."""
     made: dict[str, Any] = {}
     for path, fields in copied.items():
@@ -185,8 +294,8 @@ def _with_items(copied: Mapping[_Path, frozenset[str]], times: int) -> dict[str,
 
 
 def _most(program: Program, copied: Mapping[_Path, frozenset[str]]) -> int:
-    """How many items each list may have, so that no limit on costs is reached. An item costs the
-    same as another."""
+    """Return how many items each list may have, so that no limit on costs is reached. An item costs
+    the same as another."""
     one, two = (program.evaluate_metered(_with_items(copied, times))[1] for times in (1, 2))
     limit = min(policy_limits.PER_CALL_COST, policy_limits.RUNTIME_COST_BUDGET)
     return max(0, (limit - one) // max(1, two - one))
@@ -228,8 +337,8 @@ def compile_mutating_policy(
     version: str | None = None,
     memory: ExpressionMemory | None = None,
 ) -> CompiledMutatingPolicy:
-    """As a stored policy: everything this version of Kubernetes knows may be used. Expressions in
-    the `memory` are not compiled again."""
+    """Compile it as a stored policy: everything this version of Kubernetes knows may be used.
+    Expressions in the `memory` are not compiled again."""
     spec = policy.spec
     scope, variables, conditions = compile_frame(
         policy.name, spec, version or current_release(), memory
@@ -277,8 +386,8 @@ def _mutation(index: int, mutation: Mutation, scope: PolicyScope) -> CompiledMut
 def _known(
     mutation: CompiledMutation, find: Callable[[Expression], KnownConfiguration | None]
 ) -> CompiledMutation:
-    """What costs nothing worth counting, or nothing that could be too much, and is known needs no
-    evaluation for each request."""
+    """Return what costs nothing worth counting, or nothing that could be too much, and is known
+    needs no evaluation for each request."""
     if mutation.is_patch:
         return mutation
     return replace(mutation, known=find(mutation.expression))
@@ -325,7 +434,7 @@ class Standing(NamedTuple):
 
 
 def standing(candidate: Candidate[CompiledMutatingPolicy]) -> Standing:
-    """What is known of it."""
+    """Return what is known of it."""
     hit = candidate.plan.direct
     bound = candidate.bindings
     if hit is None or candidate.error or not candidate.matches_own:
@@ -340,7 +449,7 @@ def standing(candidate: Candidate[CompiledMutatingPolicy]) -> Standing:
 def planned_changes(
     one: Planned, live: JsonObject, planner: MergePlanner, number: int
 ) -> list[Change] | None:
-    """What a policy whose configurations are known does to an object. None if it has to be
+    """Return what a policy whose configurations are known does to an object. None if it has to be
     evaluated."""
     policy = one.policy
     changes = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from celadon.admission import decision_source, policy_limits
 from celadon.admission.expressions.compiled_expressions import (
@@ -30,6 +30,7 @@ from celadon.admission.registration.registration_types import (
     Validation,
     Variable,
 )
+from celadon.kube import Json, JsonObject
 from celadon.kube.go import trim_space
 from celadon.kube.releases import current_release
 from celadon.records import dataclass
@@ -86,7 +87,7 @@ def _between(low: int, high: int) -> int:
 
 
 def _within_limits(variables: Mapping[str, Expression], phases: Sequence[Phase], size: int) -> bool:
-    """Whether inputs of this size keep every expression and every phase within its limit."""
+    """Return whether inputs of this size keep every expression and every phase within its limit."""
     total = size
     spent = 0.0
     for variable in variables.values():
@@ -135,7 +136,8 @@ class FrameSpec(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PolicyFrame:
-    """Of requests whose size is at most `plain_size` nothing needs to be counted."""
+    """A policy at one endpoint. For requests whose size is at most `plain_size` nothing needs to be
+    counted."""
 
     name: str
     param_kind: ParamKind | None
@@ -188,7 +190,7 @@ def _condition(index: int, condition: MatchCondition, scope: PolicyScope) -> Con
 
 
 def uses_authorizer(variables: Mapping[str, Expression], phases: Iterable[Phase]) -> bool:
-    """Whether any expression may ask for access."""
+    """Return whether any expression may ask for access."""
     expressions = (*variables.values(), *(one for phase in phases for one in phase.expressions))
     return any("authorizer" in expression.text for expression in expressions)
 
@@ -224,8 +226,8 @@ class CompiledPolicy(PolicyFrame):
     validations: tuple[CompiledValidation, ...]
     annotations: tuple[CompiledAnnotation, ...]
     has_messages: bool
-    quick: tuple[Callable[[Mapping[str, Any]], Any], ...] = field(init=False)
-    counted: tuple[Callable[[Mapping[str, Any], int], tuple[Any, int]], ...] = field(init=False)
+    quick: tuple[Callable[[JsonObject], Json], ...] = field(init=False)
+    counted: tuple[Callable[[JsonObject, int], tuple[object, int]], ...] = field(init=False)
 
     def __post_init__(self) -> None:
         programs = [validation.expression.program for validation in self.validations]
@@ -255,7 +257,7 @@ class CompiledPolicy(PolicyFrame):
 
     @property
     def reads_objects_only(self) -> bool:
-        """Whether no validation may read the request or its namespace."""
+        """Return whether no validation may read the request or its namespace."""
         texts = [one.expression.text for one in self.validations]
         return not any(name in text for text in texts for name in _OF_REQUESTS)
 
@@ -265,8 +267,8 @@ def compile_policy(
     version: str | None = None,
     memory: ExpressionMemory | None = None,
 ) -> CompiledPolicy:
-    """As a stored policy: everything this version of Kubernetes knows may be used. Expressions in
-    the `memory` are not compiled again."""
+    """Compile it as a stored policy: everything this version of Kubernetes knows may be used.
+    Expressions in the `memory` are not compiled again."""
     spec = policy.spec
     scope, variables, conditions = compile_frame(
         policy.name, spec, version or current_release(), memory

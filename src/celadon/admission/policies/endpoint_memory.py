@@ -16,7 +16,7 @@ _Endpoint = tuple[GroupVersionResource, GroupVersionKind, str, str, bool]
 
 
 def target_of(request: Request) -> Target:
-    """What all requests to the same endpoint have in common."""
+    """Return what all requests to the same endpoint have in common."""
     return Target(*_endpoint_of(request))
 
 
@@ -31,7 +31,7 @@ def _endpoint_of(request: Request) -> _Endpoint:
 
 
 class PerEndpoint(Generic[T]):
-    """What `find` says of each endpoint, asked when a request to it comes first.
+    """This is what `find` says of each endpoint, asked when a request to it comes first.
 
     INVARIANT (bounded): what is remembered holds for one catalog, and no more endpoints are
     remembered than `policy_limits.CANDIDATE_CACHE_ENTRIES`: requests can name any subresource.
@@ -45,11 +45,11 @@ class PerEndpoint(Generic[T]):
         self._found: dict[_Endpoint, T] = {}
 
     def __len__(self) -> int:
-        """How many endpoints are remembered."""
+        """Return how many endpoints are remembered."""
         return len(self._found)
 
     def of(self, request: Request, catalog: Catalog) -> T:
-        """What `find` says of the request's endpoint."""
+        """Return what `find` says of the request's endpoint."""
         if catalog is not self._catalog:
             self._catalog, self._found = catalog, {}
         endpoint = _endpoint_of(request)

@@ -73,7 +73,7 @@ class Phases:
         self.plain = plain
 
     def condition_result(self) -> ConditionResult:
-        """What the match conditions say. They know no namespace."""
+        """Return what the match conditions say. They know no namespace."""
         activation = self.activation(authorizer=True)
         activation["namespaceObject"] = None
         activation["request"] = self._context.conditions_request(self._hit)
@@ -90,7 +90,7 @@ class Phases:
             activation.update(self._context.authorizer())
         return activation
 
-    def begin(self, activation: dict[str, Any], meter: Meter) -> Run:
+    def begin(self, activation: dict[str, object], meter: Meter) -> Run:
         """Puts a phase's `variables` into its activation; how to run its expressions."""
         plain = self.plain
         if self._policy.variables:
@@ -114,8 +114,8 @@ class Finding:
 
 @dataclass(slots=True)
 class Evaluation:
-    """What came out. `skipped` says why nothing did: a false condition's name, or an error that
-    the failure policy ignores."""
+    """This is what came out. `skipped` says why nothing did: a false condition's name, or an error
+    that the failure policy ignores."""
 
     findings: list[Finding] = field(default_factory=list)
     annotations: list[tuple[str, str]] = field(default_factory=list)
@@ -134,7 +134,7 @@ class Evaluator:
         self._trace = trace
 
     def evaluate(self, policy: CompiledPolicy, hit: Hit, param: JsonObject | None) -> Evaluation:
-        """What a policy that matched says, with one param or none."""
+        """Return what a policy that matched says, with one param or none."""
         return _Case(policy, hit, param, self._context, trace=self._trace).evaluate()
 
 

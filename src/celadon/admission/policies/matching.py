@@ -105,7 +105,7 @@ class Selector:
 
 @dataclass(frozen=True, slots=True)
 class MatchPlan:
-    """What is left to decide per request. `direct` is the answer when nothing is."""
+    """This is what is left to decide per request. `direct` is the answer when nothing is."""
 
     hits: tuple[Hit, ...]
     excludes: tuple[Hit, ...]
@@ -121,16 +121,18 @@ class Labels(Protocol):
     def name(self) -> str: ...
 
     def namespace_labels(self) -> Mapping[str, str] | None:
-        """None when a namespace selector does not apply; may raise MatchError."""
+        """Return the labels of the namespace; None when a namespace selector does not apply. May
+        raise MatchError."""
         ...
 
     def object_labels(self) -> Sequence[Mapping[str, str]]:
-        """Of the object and the old object, those that exist."""
+        """Return the labels of the object and of the old object, those that exist."""
         ...
 
 
 def plan(match: MatchResources | None, target: Target, catalog: Catalog) -> MatchPlan | None:
-    """None when no request to this target can match. No match resources match everything."""
+    """Return what is left to ask of a request; None when no request to this target can match. No
+    match resources match everything."""
     original = Hit(target.resource, target.kind)
     if match is None:
         return MatchPlan((original,), (), None, None, original)
@@ -148,7 +150,7 @@ def plan(match: MatchResources | None, target: Target, catalog: Catalog) -> Matc
     return MatchPlan(hits, excludes, namespace_selector, object_selector, direct)
 
 
-def _compiled(selector: Mapping[str, Any] | None, which: str) -> Selector | None:
+def _compiled(selector: JsonObject | None, which: str) -> Selector | None:
     if selector is None:
         text = (
             f"a nil {which} selector was passed, please ensure selectors are initialized properly"
@@ -227,7 +229,7 @@ def _names_resource(entry: str, resource: str, subresource: str) -> bool:
 
 
 class Miss(enum.Enum):
-    """Why a plan does not match a request."""
+    """This is why a plan does not match a request."""
 
     NAMESPACE = "namespaceSelector"
     OBJECT = "objectSelector"
@@ -245,7 +247,7 @@ def matches(match: MatchPlan, labels: Labels) -> Hit | None:
 
 
 def hit_or_miss(match: MatchPlan, labels: Labels) -> Hit | Miss:
-    """As `matches`, with the reason if it does not."""
+    """Match as `matches` does, with the reason if it does not."""
     error: MatchError | None = None
     if match.namespace_selector is not None:
         selected = _namespace_selected(match.namespace_selector, labels)
@@ -291,7 +293,7 @@ def _object_selected(selector: Selector, labels: Labels) -> bool | StatusError:
 
 
 def _selected(selector: Selector, candidates: Sequence[Mapping[str, str]]) -> bool | StatusError:
-    """Whether one of the candidates is selected, or why that cannot be said."""
+    """Return whether one of the candidates is selected, or why that cannot be said."""
     if selector.error is not None:
         return selector.error
     compiled = selector.selector
@@ -309,7 +311,7 @@ def _selected(selector: Selector, candidates: Sequence[Mapping[str, str]]) -> bo
 
 
 class MatchingSpec(FrameSpec, Protocol):
-    """What a spec says of the requests that a policy is about, and of failures."""
+    """This is what a spec says of the requests that a policy is about, and of failures."""
 
     @property
     def match_constraints(self) -> MatchResources | None: ...
@@ -424,7 +426,7 @@ class Hooks(Generic[P, C]):
         return replace(self, static=found, static_orphans=orphans)
 
     def seeing(self, resource: GroupVersionResource) -> tuple[Hook[C], ...]:
-        """Those that requests for a resource are shown to, whatever their rules."""
+        """Return those that requests for a resource are shown to, whatever their rules."""
         static = () if is_exempt(resource, static=True) else self.static
         return static if is_exempt(resource) else static + self.objects
 
@@ -475,7 +477,8 @@ class Candidate(Generic[C]):
 
 
 def candidate_for(hook: Hook[C], target: Target, catalog: Catalog) -> Candidate[C] | None:
-    """None when no request to the target can concern the policy, or any of its bindings."""
+    """Return what may concern requests to the target; None when none can concern the policy, or any
+    of its bindings."""
     spec = hook.policy.spec
     if spec.match_constraints is None:
         return None
@@ -504,14 +507,14 @@ def candidate_for(hook: Hook[C], target: Target, catalog: Catalog) -> Candidate[
 
 
 def _is_own(hit: Hit | None, target: Target) -> bool:
-    """Whether every request to the target is matched as what it is."""
+    """Return whether every request to the target is matched as what it is."""
     return hit is not None and hit.kind == target.kind and hit.resource == target.resource
 
 
 def candidates_for(
     hooks: Hooks[P, C], target: Target, catalog: Catalog
 ) -> tuple[Candidate[C], ...]:
-    """Those of all hooks; none for a resource that no policy ever sees."""
+    """Return those of all hooks; none for a resource that no policy ever sees."""
     seeing = (hook for hook in hooks.seeing(target.resource) if hook.bindings)
     found = (candidate_for(hook, target, catalog) for hook in seeing)
     return tuple(one for one in found if one is not None)
@@ -535,7 +538,7 @@ class Invocation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Misconfigured:
-    """Why a policy (`binding` is empty) or a binding cannot be used."""
+    """This is why a policy (`binding` is empty) or a binding cannot be used."""
 
     text: str
     source: Source
@@ -551,7 +554,7 @@ class Passed:
 
 
 def policy_hit(candidate: Candidate[C], context: RequestContext) -> Hit | Misconfigured | None:
-    """As what the policy sees the request; None if it does not match."""
+    """Return as what the policy sees the request; None if it does not match."""
     try:
         hit = matches(candidate.plan, context)
     except MatchError as error:
@@ -565,7 +568,7 @@ def policy_hit(candidate: Candidate[C], context: RequestContext) -> Hit | Miscon
 def invocations(
     candidate: Candidate[C], context: RequestContext
 ) -> Iterator[Invocation | Misconfigured | Passed]:
-    """What comes of the bindings of a policy that matches, in their order."""
+    """Yield what comes of the bindings of a policy that matches, in their order."""
     request, world = context.request, context.world
     for bound in candidate.bindings:
         binding = bound.binding

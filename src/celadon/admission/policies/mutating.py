@@ -13,7 +13,6 @@ merged, or a JSON patch, and what values of the language become outside of it).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
 
 from celadon.admission import policy_limits
 from celadon.admission.conversion import ConversionError
@@ -29,13 +28,20 @@ from celadon.admission.expressions.match_conditions import (
 )
 from celadon.admission.hits import Hit
 from celadon.admission.policies.compiled_mutations import (
+    FORBIDDEN,
+    INVALID,
+    Change,
     CompiledMutatingPolicy,
     CompiledMutation,
+    MutationFailure,
+    MutationNotes,
+    MutationObserver,
     Planned,
     Standing,
     compile_mutating_policy,
     planned,
     planned_changes,
+    refusal,
     standing,
 )
 from celadon.admission.policies.endpoint_memory import PerEndpoint
@@ -49,15 +55,6 @@ from celadon.admission.policies.matching import (
     candidates_for,
     invocations,
     policy_hit,
-)
-from celadon.admission.policies.mutation_records import (
-    FORBIDDEN,
-    INVALID,
-    Change,
-    MutationFailure,
-    MutationNotes,
-    MutationObserver,
-    refusal,
 )
 from celadon.admission.policies.patchers import DataValues, apply_configuration, apply_patch
 from celadon.admission.registration.registration_types import (
@@ -97,23 +94,24 @@ class Versions:
         self._last: GroupVersionKind | None = None
 
     def current(self, kind: GroupVersionKind) -> JsonObject | None:
-        """As it is by now; None for a request without an object."""
+        """Return the object as it is by now; None for a request without an object."""
         found = self._current.get(kind)
         return self._context.objects(kind)[0] if found is None else found
 
     def put(self, kind: GroupVersionKind, patched: Patched) -> None:
-        """What a mutation has made of it."""
+        """Take what a mutation has made of the object."""
         self._current[kind] = patched.made
         self._spoiled[kind] = patched.spoiled
         self._last = kind
 
     @property
     def is_dirty(self) -> bool:
-        """Whether any mutation was applied."""
+        """Return whether any mutation was applied."""
         return self._last is not None
 
     def converted_back(self) -> JsonObject | None:
-        """What remains. Raises StatusError (500) for an object that has become another one."""
+        """Return what remains. Raises StatusError (500) for an object that has become another
+        one."""
         context, last = self._context, self._last
         if last is None:
             return context.request.object
@@ -125,7 +123,7 @@ class Versions:
 
 
 class MutationCase:
-    """What is to be done for one `Planned`."""
+    """This is what is to be done for one `Planned`."""
 
     __slots__ = ("_context", "_hit", "_kinds", "_param", "_planned", "_policy", "_versions")
 
@@ -142,7 +140,7 @@ class MutationCase:
         context.begin(planned.policy.name, planned.binding, planned.param_name, planned.hit)
 
     def condition_result(self) -> ConditionResult:
-        """What the match conditions say of the object as it is by now."""
+        """Return what the match conditions say of the object as it is by now."""
         if not self._policy.conditions:
             return MATCHED
         return self._phases(self._versions.current(self._hit.kind)).condition_result()
@@ -215,10 +213,11 @@ class MutationCase:
         return apply(value, live, data, kinds, kind, wanted)
 
     def _phases(self, live: JsonObject | None) -> Phases:
-        """Whether an object is small enough for an expression need not be asked: to count what the
-        expression of a mutation costs is quicker than to find out how large each object is."""
+        """Return whether an object is small enough for an expression need not be asked: to count
+        what the expression of a mutation costs is quicker than to find out how large each object
+        is."""
         policy, context = self._policy, self._context
-        base: dict[str, Any] = {**context.activation(self._hit), "object": live}
+        base: dict[str, object] = {**context.activation(self._hit), "object": live}
         plain = policy.plain_size >= policy_limits.UNBOUNDED_SIZE and not context.traces
         return Phases(policy, self._hit, self._param, context, base, plain=plain)
 
@@ -233,7 +232,7 @@ class MutationCase:
             observer.mutated(self._policy.name, self._planned.binding, failure)
 
     def failure(self, failure: Failure, index: int | None = None) -> MutationFailure:
-        """What went wrong, in a condition or in a mutation."""
+        """Return what went wrong, in a condition or in a mutation."""
         policy = self._policy
         return MutationFailure(
             policy.name,
@@ -334,7 +333,7 @@ class MutatingEngine:
         return tuple(hook.compiled for hook in self._hooks.all)
 
     def concerns(self, request: Request, world: World) -> bool:
-        """Whether any policy could have a say in requests like this one. Cheap."""
+        """Return whether any policy could have a say in requests like this one. Cheap."""
         return bool(self._candidates(request, world))
 
     def rounds(
@@ -344,8 +343,8 @@ class MutatingEngine:
         observer: MutationObserver | None = None,
         contexts: Contexts = RequestContext,
     ) -> PolicyRounds:
-        """For one request. The observer is told of each mutation; `contexts` are of those who look
-        on."""
+        """Return the rounds for one request. The observer is told of each mutation; `contexts` are
+        of those who look on."""
         return PolicyRounds(self._candidates, world, kinds, observer, contexts)
 
     def hooks_for(self, request: Request) -> tuple[Hook[CompiledMutatingPolicy], ...]:

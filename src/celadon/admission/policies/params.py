@@ -6,8 +6,8 @@ Params from a selector come in the order of namespace and name; upstream's is ra
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from celadon.admission import policy_limits
 from celadon.admission.registration.registration_types import DENY, ParamKind, ParamRef
@@ -42,8 +42,8 @@ class ParamSource:
 
 
 def resolve(kind: ParamKind, catalog: Catalog) -> ParamSource | None:
-    """None when the `apiVersion` does not parse: such a policy is inert. ParamError when there is
-    no such kind."""
+    """Return where params come from; None when the `apiVersion` does not parse: such a policy is
+    inert. Raises ParamError when there is no such kind."""
     try:
         group, version = parse_api_version(kind.api_version)
     except ApiVersionError:
@@ -56,8 +56,8 @@ def resolve(kind: ParamKind, catalog: Catalog) -> ParamSource | None:
 
 
 class ParamFinder:
-    """What the `paramRef` of a binding finds, one request after the other. What a selector takes of
-    a list is remembered for as long as the world gives the same list."""
+    """This is what the `paramRef` of a binding finds, one request after the other. What a selector
+    takes of a list is remembered for as long as the world gives the same list."""
 
     __slots__ = ("_ref", "_selected", "_selector", "_source")
 
@@ -69,7 +69,8 @@ class ParamFinder:
 
     @property
     def looks_up(self) -> bool:
-        """Whether anything is looked up: no for policies that are evaluated without params."""
+        """Return whether anything is looked up: no for policies that are evaluated without
+        params."""
         return self._source is not None and self._ref is not None
 
     def collect(self, namespace: str, world: World) -> Sequence[JsonObject | None]:
@@ -129,7 +130,7 @@ def looked_in(source: ParamSource, ref: ParamRef, namespace: str) -> str:
     return ""
 
 
-def _compiled(selector: Mapping[str, Any]) -> LabelSelector:
+def _compiled(selector: JsonObject) -> LabelSelector:
     try:
         return label_selector(selector)
     except SelectorError as error:
@@ -152,7 +153,7 @@ def untyped(param: JsonObject | None, source: ParamSource | None) -> JsonObject 
 
 
 def param_name(obj: JsonObject | None) -> str:
-    """How a decision names its param."""
+    """Return how a decision names its param."""
     if obj is None:
         return ""
     namespace, name = metadata.namespace(obj), metadata.name(obj)

@@ -11,7 +11,7 @@ import base64
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from celadon.cel.extend import NONE, Duration, Opaque, Timestamp, Uint, types
 from celadon.cel.value_functions import (
@@ -21,7 +21,7 @@ from celadon.cel.value_functions import (
     format_timestamp,
     netaddr,
 )
-from celadon.kube import GroupVersionKind, JsonObject
+from celadon.kube import GroupVersionKind, Json, JsonObject
 from celadon.kube.fieldmanager import ForeignValue, MutatedKinds, MutationRefused, Patched
 from celadon.kube.go import quote
 from celadon.kube.library import CIDR, IP, PatchObject, PatchOperation, unwrapped
@@ -53,7 +53,7 @@ _POINTERS: Final = {
 
 
 def foreign(value: object) -> ForeignValue:
-    """For a value that is neither JSON's nor an object of a patch."""
+    """Return what stands for a value that is neither JSON's nor an object of a patch."""
     match value:
         case None:
             return NULL
@@ -85,7 +85,7 @@ def foreign(value: object) -> ForeignValue:
     return ForeignValue("map[ref.Val]ref.Val", _plain(value), f"map[ref.Val]ref.Val{{{members}}}")
 
 
-def _items(values: list[Any]) -> str:
+def _items(values: Sequence[object]) -> str:
     return ", ".join(map(_go, values))
 
 
@@ -141,7 +141,7 @@ _JSON = _SCALARS | {dict, list}
 
 
 class DataValues:
-    """Which lists and maps come out of the data of a request. They are looked for when somebody
+    """The lists and maps that come out of the data of a request. They are looked for when somebody
     asks first: most configurations have nothing of the kind."""
 
     __slots__ = ("_known", "_roots")
@@ -200,7 +200,7 @@ def configuration(value: PatchObject, data: DataValues) -> JsonObject:
     return {field: _field(one, data) for field, one in value.fields.items()}
 
 
-def _field(value: object, data: DataValues) -> Any:  # noqa: ANN401 - any JSON
+def _field(value: object, data: DataValues) -> object:
     """Lists and maps are taken apart, once."""
     value = unwrapped(value)
     shape = value.__class__
@@ -223,7 +223,7 @@ def _field(value: object, data: DataValues) -> Any:  # noqa: ANN401 - any JSON
 
 
 def _is_plain(values: Iterable[object]) -> bool:
-    """Whether all are texts."""
+    """Return whether all are texts."""
     return all(one.__class__ is str for one in values)
 
 
@@ -232,7 +232,7 @@ def _may_be_data(values: Iterable[object]) -> bool:
     return all(one is None or one.__class__ in _JSON for one in values)
 
 
-def _inner(value: object, data: DataValues) -> Any:  # noqa: ANN401 - any JSON
+def _inner(value: object, data: DataValues) -> object:
     value = unwrapped(value)
     if value.__class__ in _SCALARS:
         return value
@@ -259,7 +259,7 @@ _NO_JSON: Final = "JSONPath valueExpression evaluated to a type that could not m
 _TARGET: Final = "*structpb.Value"
 
 
-def json_value(value: object, data: DataValues) -> Any:  # noqa: ANN401 - any JSON
+def json_value(value: object, data: DataValues) -> Json:
     """A JSON value. MutationRefused for what is none."""
     if isinstance(value, PatchObject):
         require_type_names(value)
@@ -269,7 +269,7 @@ def json_value(value: object, data: DataValues) -> Any:  # noqa: ANN401 - any JS
         raise MutationRefused(f"{_NO_JSON}{error}") from None
 
 
-def _converted(value: object, data: DataValues) -> Any:  # noqa: ANN401 - any JSON
+def _converted(value: object, data: DataValues) -> Json:
     match value:
         case None | bool() | str():
             return value
@@ -303,7 +303,7 @@ def _converted(value: object, data: DataValues) -> Any:  # noqa: ANN401 - any JS
 
 
 def _number(value: float) -> int | float:
-    """As it is read again: without a fraction it is an integer."""
+    """Return the number as it is read again: without a fraction it is an integer."""
     if math.isnan(value) or math.isinf(value):
         shown = "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
         raise MutationRefused(
@@ -323,7 +323,7 @@ def _type_name(key: object) -> str:
     return "bool" if isinstance(key, bool) else "uint" if isinstance(key, Uint) else "int"
 
 
-def _in_doubles(value: object) -> Any:  # noqa: ANN401 - any JSON
+def _in_doubles(value: object) -> Json:
     """The fields of an object: there numbers lose what a double does not hold."""
     match value:
         case dict():
@@ -380,9 +380,9 @@ def apply_patch(
     return kinds.patched(document, kind, wanted)
 
 
-def _operation(value: object, data: DataValues) -> dict[str, Any]:
+def _operation(value: object, data: DataValues) -> JsonObject:
     assert isinstance(value, PatchOperation), "the checker knows the type of the items"
-    made: dict[str, Any] = {}
+    made: dict[str, Json] = {}
     for name in ("op", "path", "from"):
         text = value[name]
         if (text or name != "from") and _is_json(text):
@@ -393,7 +393,7 @@ def _operation(value: object, data: DataValues) -> dict[str, Any]:
 
 
 def _is_json(text: str) -> bool:
-    """Whether the text can be read again as upstream writes it: with Go's escapes."""
+    """Return whether the text can be read again as upstream writes it: with Go's escapes."""
     if text.isprintable():
         return True
     try:

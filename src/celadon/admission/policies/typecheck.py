@@ -44,19 +44,19 @@ MAX_TYPES: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class ExpressionWarning:
-    """What `status.typeChecking` says of one field."""
+    """This is what `status.typeChecking` says of one field."""
 
     field_ref: str
     warning: str
 
     def to_json(self) -> dict[str, str]:
-        """As it stands in the status."""
+        """Return it as it stands in the status."""
         return {"fieldRef": self.field_ref, "warning": self.warning}
 
 
 @dataclass(frozen=True, slots=True)
 class TypeProblem:
-    """What is wrong with one expression if the object is of this kind."""
+    """This is what is wrong with one expression if the object is of this kind."""
 
     path: FieldPath
     kind: GroupVersionKind
@@ -81,7 +81,7 @@ class TypeChecker:
         )
 
     def status(self, policy: ValidatingAdmissionPolicy, number: int) -> dict[str, Any]:
-        """What the controller writes as the status of a policy."""
+        """Return what the controller writes as the status of a policy."""
         found = [one.to_json() for one in self.warnings(policy, number)]
         return {
             "observedGeneration": metadata.generation({"metadata": policy.metadata}),
@@ -101,7 +101,7 @@ class TypeChecker:
         )
 
     def problems(self, policy: ValidatingAdmissionPolicy, number: int) -> Iterator[TypeProblem]:
-        """What the warnings are made of, by field and kind."""
+        """Yield what the warnings are made of, by field and kind."""
         spec = policy.spec
         kinds = [
             (kind, schema)
@@ -124,7 +124,7 @@ class TypeChecker:
         return schema_for(kind) or self._custom.get(kind)
 
     def _params(self, param_kind: ParamKind | None, number: int) -> SchemaType | None:
-        """None without a param kind; dyn for a kind nobody knows."""
+        """Return the types of params; None without a param kind; dyn for a kind nobody knows."""
         if param_kind is None:
             return None
         try:
@@ -162,8 +162,8 @@ def _checked_fields(spec: PolicySpec) -> Iterator[tuple[FieldPath, str]]:
 
 
 class _ResourceNames:
-    """Which kinds a resource name may mean, as upstream's REST mapper answers: plural or singular,
-    in any case, lists of objects too, and in any group when none is given."""
+    """The kinds that a resource name may mean, as upstream's REST mapper answers: plural or
+    singular, in any case, lists of objects too, and in any group when none is given."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._kinds: dict[tuple[str, str], dict[GroupVersionKind, None]] = {}

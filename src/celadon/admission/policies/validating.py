@@ -64,7 +64,7 @@ from celadon.admission.verdict import (
 )
 from celadon.admission.world import World
 from celadon.cel import EvaluationError
-from celadon.kube import GroupVersionResource, StatusError
+from celadon.kube import GroupVersionResource, Json, JsonObject, StatusError
 from celadon.kube.releases import current_release
 from celadon.kube.resources import Catalog
 from celadon.records import dataclass
@@ -93,14 +93,14 @@ class _Planned:
     nothing is converted, and the policy asks for nothing but the request itself."""
 
     candidate: _Candidate
-    quick: tuple[Callable[[Mapping[str, Any]], Any], ...]
+    quick: tuple[Callable[[JsonObject], Json], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Endpoint:
-    """What is remembered for an endpoint. `quick_size` is the size of a request that no quick
-    candidate needs to count the cost of; negative when there are no quick ones. `objects_only`: the
-    quick ones read nothing but objects."""
+    """This is what is remembered for an endpoint. `quick_size` is the size of a request that no
+    quick candidate needs to count the cost of; negative when there are no quick ones.
+    `objects_only`: the quick ones read nothing but objects."""
 
     candidates: tuple[_Candidate, ...]
     planned: tuple[_Planned, ...]
@@ -198,7 +198,7 @@ class Engine:
         return self._endpoints.of(request, world.catalog).candidates
 
     def may_concern(self, request: Request, world: World) -> bool:
-        """Whether some policy may have something to say about requests to this endpoint."""
+        """Return whether some policy may have something to say about requests to this endpoint."""
         return bool(self.candidates(request, world))
 
     def unconcerned(self, request: Request, world: World) -> tuple[Note, ...]:
@@ -231,8 +231,8 @@ class Engine:
 
 
 class _Survey:
-    """What is remembered of an endpoint for whoever asks why: every policy in its order, as a
-    candidate or as a note that no request to the endpoint concerns it, or some binding of it.
+    """This is what is remembered of an endpoint for whoever asks why: every policy in its order, as
+    a candidate or as a note that no request to the endpoint concerns it, or some binding of it.
     `notes` are the latter."""
 
     __slots__ = ("entries", "notes")
@@ -268,7 +268,7 @@ def _judged(
     notes: list[Note] | None,
     observer: Observer | None = None,
 ) -> Verdict | None:
-    """None where nobody has anything to say."""
+    """Return the verdict; None where nobody has anything to say."""
     candidates: Sequence[_Candidate] = endpoint.candidates
     if endpoint.quick_size >= 0:
         candidates = _undecided(endpoint, context, notes, observer)
@@ -340,8 +340,8 @@ def _bindings_noted(candidate: _Candidate, context: RequestContext, notes: list[
 
 
 def _is_content(policy: CompiledPolicy, activation: Mapping[str, Any]) -> bool:
-    """Whether all validations are found to be true, within the budget, by programs that count. May
-    raise EvaluationError."""
+    """Return whether all validations are found to be true, within the budget, by programs that
+    count. May raise EvaluationError."""
     left = policy_limits.RUNTIME_COST_BUDGET
     for evaluate in policy.counted:
         value, cost = evaluate(activation, policy_limits.PER_CALL_COST)
@@ -380,7 +380,7 @@ class _Dispatch:
             self.observer.judged(candidate.compiled.name, decisions, failed=self.failed)
 
     def _judge(self, candidate: _Candidate) -> bool:
-        """Whether it matches the request."""
+        """Return whether it matches the request."""
         policy = candidate.compiled
         hit = policy_hit(candidate, self.context)
         if hit is None:

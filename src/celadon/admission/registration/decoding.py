@@ -75,7 +75,7 @@ def _default_match_resources(match: dict[str, Any]) -> None:
         _default_scopes(match, rules)
 
 
-def _default_selectors(holder: dict[str, Any]) -> None:
+def _default_selectors(holder: dict[str, object]) -> None:
     holder.setdefault("namespaceSelector", {})
     holder.setdefault("objectSelector", {})
 
@@ -250,7 +250,8 @@ def _webhook(item: JsonObject) -> registration.Webhook:
 
 
 def decode_client_config(config: JsonObject) -> registration.WebhookClientConfig:
-    """Where a webhook is, of admission or of conversion, as a valid configuration says it."""
+    """Return where a webhook is, of admission or of conversion, as a valid configuration says
+    it."""
     service = config.get("service")
     return registration.WebhookClientConfig(
         url=config.get("url"),
@@ -303,7 +304,7 @@ class RegistrationKind:
     resource: str
     versions: tuple[str, ...]
     default: Callable[[dict[str, Any], str], None]
-    typed: Callable[[Mapping[str, Any]], registration.RegistrationObject]
+    typed: Callable[[JsonObject], registration.RegistrationObject]
     generation_fields: tuple[str, ...] = ("spec",)
     strict_generation: bool = False
     """Whether an empty list is another value than none."""
@@ -445,7 +446,7 @@ def decode_webhooks(
     return cast("Decoded[registration.WebhookConfiguration]", decoded)
 
 
-def converted(document: Mapping[str, Any], version: str) -> dict[str, Any]:
+def converted(document: JsonObject, version: str) -> dict[str, object]:
     """A decoded document in another version: no field has another name or is missing there."""
     return {**document, "apiVersion": f"{ADMISSION_REGISTRATION}/{version}"}
 
@@ -463,16 +464,16 @@ AnyKind = TypeVar("AnyKind")
 
 
 class RememberedDecoding(Generic[AnyKind]):
-    """Of one kind. `problems` are the texts about those that could not be decoded the last time,
-    by name: they were stored by another release, and take no part."""
+    """The decoded objects of one kind. `problems` are the texts about those that could not be
+    decoded the last time, by name: they were stored by another release, and take no part."""
 
     def __init__(self, decode: Callable[[JsonObject], AnyKind]) -> None:
         self._decode = decode
         self._known: dict[str, tuple[Any, AnyKind | None, str]] = {}
 
     def values(self, objects: Iterable[JsonObject]) -> list[AnyKind]:
-        """Of objects with different names, in their order."""
-        made: dict[str, tuple[Any, AnyKind | None, str]] = {}
+        """Return the decoded values of objects with different names, in their order."""
+        made: dict[str, tuple[object, AnyKind | None, str]] = {}
         for obj in objects:
             name, spec = metadata.name(obj), obj.get("spec")
             found = self._known.get(name)
@@ -485,7 +486,7 @@ class RememberedDecoding(Generic[AnyKind]):
 
     @property
     def problems(self) -> dict[str, str]:
-        """By the names of the objects."""
+        """Return them by the names of the objects."""
         return {name: problem for name, (_, _, problem) in self._known.items() if problem}
 
     def _decoded(self, obj: JsonObject) -> tuple[AnyKind | None, str]:

@@ -6,7 +6,7 @@ As k8s.io/kubernetes `pkg/apis/admissionregistration/validation`, in its order a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission.registration.registration_types import MatchResources, Rule
 from celadon.kube import FieldError, FieldPath, JsonObject, fieldpath, name_rules
@@ -49,7 +49,7 @@ def validate_mutating_operations(match: MatchResources, path: FieldPath) -> list
     ]
 
 
-def _selector(selector: Mapping[str, Any] | None, path: FieldPath) -> list[FieldError]:
+def _selector(selector: JsonObject | None, path: FieldPath) -> list[FieldError]:
     return (
         [fieldpath.required(path)] if selector is None else validate_label_selector(selector, path)
     )
@@ -163,10 +163,10 @@ def _covered(
 
 
 def validate_label_selector(
-    selector: Mapping[str, Any], path: FieldPath, *, strict: bool = True
+    selector: JsonObject, path: FieldPath, *, strict: bool = True
 ) -> list[FieldError]:
-    """As k8s.io/apimachinery `pkg/apis/meta/v1/validation`. The values of expressions are checked
-    only when `strict`."""
+    """Validate as k8s.io/apimachinery `pkg/apis/meta/v1/validation`. The values of expressions are
+    checked only when `strict`."""
     errors = _match_labels(selector.get("matchLabels", {}), path.child("matchLabels"))
     for i, requirement in enumerate(selector.get("matchExpressions", ())):
         at = path.child("matchExpressions").index(i)
@@ -186,9 +186,7 @@ def _match_labels(labels: Mapping[str, str], path: FieldPath) -> list[FieldError
     return errors
 
 
-def _requirement(
-    requirement: Mapping[str, Any], path: FieldPath, *, strict: bool
-) -> list[FieldError]:
+def _requirement(requirement: JsonObject, path: FieldPath, *, strict: bool) -> list[FieldError]:
     errors: list[FieldError] = []
     operator, values = requirement["operator"], requirement.get("values", ())
     at = path.child("values")

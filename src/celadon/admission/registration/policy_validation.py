@@ -106,8 +106,8 @@ def validate_match_conditions(
 def expression_errors(
     error: ExpressionError | None, text: str, path: FieldPath, shift: int = 0
 ) -> list[FieldError]:
-    """What is said about an expression that does not compile; `text` is what is shown of it, and
-    `shift` how much white space of the field was left out before it was compiled."""
+    """Return what is said about an expression that does not compile; `text` is what is shown of it,
+    and `shift` how much white space of the field was left out before it was compiled."""
     if error is None:
         return []
     if error.internal:

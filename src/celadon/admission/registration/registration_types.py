@@ -103,7 +103,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """What must be true. `reason` is one of upstream's four, None for Invalid."""
+    """This is what must be true. `reason` is one of upstream's four, None for Invalid."""
 
     expression: str = ""
     message: str = ""
@@ -121,7 +121,7 @@ class AuditAnnotation:
 
 @dataclass(frozen=True, slots=True)
 class PolicySpec:
-    """What a validating policy says. `failure_policy` is None only before defaulting."""
+    """This is what a validating policy says. `failure_policy` is None only before defaulting."""
 
     param_kind: ParamKind | None = None
     match_constraints: MatchResources | None = None
@@ -134,7 +134,7 @@ class PolicySpec:
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """What all kinds of the group have."""
+    """This is what all kinds of the group have."""
 
     metadata: JsonObject
 
@@ -154,7 +154,7 @@ class ValidatingAdmissionPolicy(Registered):
 
 @dataclass(frozen=True, slots=True)
 class BindingSpec:
-    """Where a policy applies, with which params, and what follows from a violation."""
+    """This is where a policy applies, with which params, and what follows from a violation."""
 
     policy_name: str = ""
     param_ref: ParamRef | None = None

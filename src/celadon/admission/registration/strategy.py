@@ -8,14 +8,28 @@ the writer may read the params. As k8s.io/kubernetes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
+from celadon.admission.expressions.compiled_expressions import (
+    BOOL_RESULT,
+    base_environment,
+    compile_expression,
+)
 from celadon.admission.registration import registration_types as registration
 from celadon.admission.registration.decoding import BY_KIND, KINDS, RegistrationKind
-from celadon.admission.registration.match_rules import validate_meta_update
+from celadon.admission.registration.match_rules import (
+    MATCH_POLICIES,
+    validate_label_selector,
+    validate_meta_update,
+    validate_object_meta,
+    validate_rule,
+)
 from celadon.admission.registration.policy_validation import (
+    FAILURE_POLICIES,
+    REINVOCATION_POLICIES,
     validate_binding,
+    validate_match_conditions,
     validate_mutating_policy,
     validate_policy,
 )
@@ -26,10 +40,12 @@ from celadon.admission.registration.registration_types import (
     ParamKind,
     Policy,
     RegistrationObject,
+    ServiceReference,
     ValidatingAdmissionPolicy,
+    Webhook,
+    WebhookClientConfig,
     WebhookConfiguration,
 )
-from celadon.admission.registration.webhook_configurations import validate_webhooks
 from celadon.kube import (
     MASTERS,
     Answer,
@@ -45,15 +61,204 @@ from celadon.kube import (
     User,
     fieldpath,
     metadata,
+    name_rules,
     parse_api_version,
 )
 from celadon.kube.go import quote, trim_space
+from celadon.kube.library import previous_minor
 from celadon.kube.registry import Strategy, Surroundings
 from celadon.kube.releases import current_release, is_since
 from celadon.kube.resources import Catalog
-from celadon.kube.validation import conditions
+from celadon.kube.validation import conditions, webhook_service_errors, webhook_url_errors
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.records import dataclass
+
+# --- Configurations of webhooks ----------------------------------------------
+#
+# API validation of webhook configurations.
+#
+# A few rules are younger than the API: on update, an object that broke one of them before may go
+# on breaking it. `_Demands` says which of them a write has to keep. As k8s.io/kubernetes
+# `pkg/apis/admissionregistration/validation` (`ValidateValidatingWebhookConfigurationUpdate`, …).
+
+# --- Client config -----------------------------------------------------------
+#
+# Validation of where a webhook is: a URL or a service.
+
+
+def validate_client_config(config: WebhookClientConfig, path: FieldPath) -> list[FieldError]:
+    if (config.url is None) == (config.service is None):
+        return [fieldpath.required(path, "exactly one of url or service is required")]
+    if config.url is not None:
+        return webhook_url_errors(config.url, path.child("url"))
+    assert config.service is not None
+    return webhook_service_errors(_as_json(config.service), path.child("service"))
+
+
+def _as_json(service: ServiceReference) -> dict[str, str | int | None]:
+    return {
+        "name": service.name,
+        "namespace": service.namespace,
+        "path": service.path,
+        "port": service.port,
+    }
+
+
+SIDE_EFFECTS: Final = ("None", "NoneOnDryRun")
+OLD_SIDE_EFFECTS: Final = ("None", "NoneOnDryRun", "Some", "Unknown")
+REVIEW_VERSIONS: Final = ("v1", "v1beta1")
+TIMEOUT_SECONDS: Final = range(1, 31)
+NAME_SEGMENTS: Final = 3
+
+_WEBHOOKS: Final = FieldPath("webhooks")
+
+
+@dataclass(frozen=True, slots=True)
+class _Demands:
+    """This is what is asked of a new object, less what the old one did not keep either."""
+
+    no_side_effects: bool = True
+    known_review_version: bool = True
+    unique_names: bool = True
+    label_values: bool = True
+    match_conditions: bool = True
+    stored_expressions: frozenset[str] = frozenset()
+
+
+def _demands(new: Sequence[Webhook], old: Sequence[Webhook]) -> _Demands:
+    conditions = tuple(hook.match_conditions for hook in old)
+    return _Demands(
+        no_side_effects=all(hook.side_effects in SIDE_EFFECTS for hook in old),
+        known_review_version=all(
+            _has_known_version(hook) for hook in old if hook.admission_review_versions
+        ),
+        unique_names=len({hook.name for hook in old}) == len(old),
+        label_values=not any(_selector_errors(hook, FieldPath(), strict=True) for hook in old),
+        match_conditions=tuple(hook.match_conditions for hook in new) != conditions,
+        stored_expressions=frozenset(c.expression for hook in conditions for c in hook),
+    )
+
+
+def validate_webhooks(
+    configuration: WebhookConfiguration,
+    old: WebhookConfiguration | None = None,
+    version: str | None = None,
+) -> list[FieldError]:
+    """A defaulted configuration; `old` is the stored object on update."""
+    hooks, version = configuration.webhooks, version or current_release()
+    demands = _Demands() if old is None else _demands(hooks, old.webhooks)
+    errors = validate_object_meta(configuration.metadata)
+    seen: set[str] = set()
+    for i, hook in enumerate(hooks):
+        path = _WEBHOOKS.index(i)
+        errors += _webhook(hook, path, demands, version, mutating=configuration.mutating)
+        versions = path.child("admissionReviewVersions")
+        errors += _review_versions(hook, versions, known=demands.known_review_version)
+        if demands.unique_names and hook.name:
+            if hook.name in seen:
+                errors.append(fieldpath.duplicate(path.child("name"), hook.name))
+            seen.add(hook.name)
+    return errors
+
+
+def _webhook(
+    hook: Webhook, path: FieldPath, demands: _Demands, version: str, *, mutating: bool
+) -> list[FieldError]:
+    errors = _name(hook.name, path.child("name"))
+    for i, rule in enumerate(hook.rules):
+        errors += validate_rule(rule, path.child("rules").index(i))
+    errors += _choice(hook.failure_policy, FAILURE_POLICIES, path.child("failurePolicy"))
+    errors += _choice(hook.match_policy, MATCH_POLICIES, path.child("matchPolicy"))
+    allowed = SIDE_EFFECTS if demands.no_side_effects else OLD_SIDE_EFFECTS
+    if hook.side_effects is None:
+        detail = f"must specify one of {', '.join(allowed)}"
+        errors.append(fieldpath.required(path.child("sideEffects"), detail))
+    errors += _choice(hook.side_effects, allowed, path.child("sideEffects"))
+    if hook.timeout_seconds is not None and hook.timeout_seconds not in TIMEOUT_SECONDS:
+        detail = "the timeout value must be between 1 and 30 seconds"
+        at = path.child("timeoutSeconds")
+        errors.append(fieldpath.invalid(at, hook.timeout_seconds, detail))
+    errors += _selector_errors(hook, path, strict=demands.label_values)
+    if mutating:
+        at = path.child("reinvocationPolicy")
+        errors += _choice(hook.reinvocation_policy, REINVOCATION_POLICIES, at)
+    errors += validate_client_config(hook.client_config, path.child("clientConfig"))
+    if demands.match_conditions:
+        errors += _match_conditions(hook, path.child("matchConditions"), demands, version)
+    return errors
+
+
+def _name(name: str, path: FieldPath) -> list[FieldError]:
+    """A fully qualified name; the first rule it breaks."""
+    if not name:
+        return [fieldpath.required(path)]
+    if messages := name_rules.dns1123_subdomain(name):
+        return [fieldpath.invalid(path, name, ",".join(messages))]
+    if len(name.split(".")) < NAME_SEGMENTS:
+        detail = "should be a domain with at least three segments separated by dots"
+        return [fieldpath.invalid(path, name, detail)]
+    return []
+
+
+def _choice(value: str | None, choices: Iterable[str], path: FieldPath) -> list[FieldError]:
+    if value is None or value in choices:
+        return []
+    return [fieldpath.not_supported(path, fieldpath.NamedText(value), choices)]
+
+
+def _selector_errors(hook: Webhook, path: FieldPath, *, strict: bool) -> list[FieldError]:
+    errors: list[FieldError] = []
+    if hook.namespace_selector is not None:
+        at = path.child("namespaceSelector")
+        errors += validate_label_selector(hook.namespace_selector, at, strict=strict)
+    if hook.object_selector is not None:
+        at = path.child("objectSelector")
+        errors += validate_label_selector(hook.object_selector, at, strict=strict)
+    return errors
+
+
+def _match_conditions(
+    hook: Webhook, path: FieldPath, demands: _Demands, version: str
+) -> list[FieldError]:
+    versions = {False: previous_minor(version), True: version}
+    return validate_match_conditions(
+        hook.match_conditions,
+        path,
+        lambda text: compile_expression(
+            base_environment(
+                versions[text in demands.stored_expressions], has_params=False, authorizer=True
+            ),
+            text,
+            BOOL_RESULT,
+        ),
+    )
+
+
+def _has_known_version(hook: Webhook) -> bool:
+    return any(version in REVIEW_VERSIONS for version in hook.admission_review_versions)
+
+
+def _review_versions(hook: Webhook, path: FieldPath, *, known: bool) -> list[FieldError]:
+    listed = ", ".join(REVIEW_VERSIONS)
+    versions = hook.admission_review_versions
+    if not versions:
+        return [fieldpath.required(path, f"must specify one of {listed}")]
+    errors: list[FieldError] = []
+    seen = set[str]()
+    for i, version in enumerate(versions):
+        if version in seen:
+            errors.append(fieldpath.invalid(path.index(i), version, "duplicate version"))
+            continue
+        seen.add(version)
+        messages = name_rules.dns1035_label(version)
+        errors += [fieldpath.invalid(path.index(i), version, message) for message in messages]
+    if known and not _has_known_version(hook):
+        detail = f"must include at least one of {listed}"
+        errors.append(fieldpath.invalid(path, list(versions), detail))
+    return errors
+
+
+# --- Strategies --------------------------------------------------------------
 
 # --- Kind validation ---------------------------------------------------------
 #
@@ -112,7 +317,7 @@ Authorize = Callable[[Attributes], Answer]
 
 @dataclass(frozen=True, slots=True)
 class _Resolved:
-    """What to ask about; `*` for what is unknown, and why it is."""
+    """This is what to ask about; `*` for what is unknown, and why it is."""
 
     group: str = ALL
     version: str = ALL
@@ -211,7 +416,7 @@ def _refusal(
     target: _Resolved,
     lacks: str,
 ) -> str:
-    """Why everything had to be asked about; empty when it had not."""
+    """Return why everything had to be asked about; empty when it had not."""
     if not is_since("1.32"):
         return ""
     known = "" if kind is None else f"&{{{kind.api_version} {kind.kind}}}"
@@ -300,7 +505,7 @@ def typed(document: JsonObject) -> registration.RegistrationObject:
 
 
 def create_errors(document: JsonObject, surroundings: Surroundings) -> list[FieldError]:
-    """Of a new object as validating admission sees it."""
+    """Return what is wrong with a new object as validating admission sees it."""
     errors = validate_create(typed(document))
     name = metadata.name(document)
     if surroundings.gates.get(GATE) and name.endswith(STATIC_SUFFIX):
@@ -311,14 +516,15 @@ def create_errors(document: JsonObject, surroundings: Surroundings) -> list[Fiel
 def update_errors(
     document: JsonObject, old: JsonObject, surroundings: Surroundings
 ) -> list[FieldError]:
-    """Of a changed object, metadata first; `old` is the stored one."""
+    """Return what is wrong with a changed object, metadata first; `old` is the stored one."""
     errors = validate_meta_update(document["metadata"], old["metadata"])
     errors += validate_update(typed(document), typed(old))
     return errors or _access_errors(document, old, surroundings)
 
 
 def status_errors(document: JsonObject, old: JsonObject, _: Surroundings) -> list[FieldError]:
-    """Of a write to the status of a validating policy: its spec is not looked at."""
+    """Return what is wrong with a write to the status of a validating policy: its spec is not
+    looked at."""
     errors = validate_meta_update(document["metadata"], old["metadata"])
     return errors + validate_status(document.get("status") or {})
 
@@ -326,7 +532,7 @@ def status_errors(document: JsonObject, old: JsonObject, _: Surroundings) -> lis
 def _access_errors(
     document: JsonObject, old: JsonObject | None, surroundings: Surroundings
 ) -> list[FieldError]:
-    """Whether the writer may read the params that the object refers to."""
+    """Return whether the writer may read the params that the object refers to."""
     authorize = surroundings.authorize
     if authorize is None:
         return []

@@ -8,13 +8,6 @@ makes a `Reply` or `NoReply` of each `Call`.
 """
 
 from celadon.admission.registration.registration_types import WebhookClientConfig
-from celadon.admission.webhooks.call_records import (
-    MUTATION,
-    NO_ERROR,
-    CallRecord,
-    WebhookNotes,
-    patch_annotation,
-)
 from celadon.admission.webhooks.call_results import (
     AsJson,
     CallError,
@@ -24,7 +17,16 @@ from celadon.admission.webhooks.call_results import (
     http_failure,
 )
 from celadon.admission.webhooks.hooks import Excluded, Hook, HookSet, Selected
-from celadon.admission.webhooks.mutating_phase import MutatingPhase, Readmit
+from celadon.admission.webhooks.phases import (
+    MUTATION,
+    NO_ERROR,
+    CallRecord,
+    MutatingPhase,
+    Readmit,
+    ValidatingPhase,
+    WebhookNotes,
+    patch_annotation,
+)
 from celadon.admission.webhooks.reviews import API_VERSIONS as REVIEW_VERSIONS
 from celadon.admission.webhooks.reviews import KIND as REVIEW_KIND
 from celadon.admission.webhooks.reviews import (
@@ -35,7 +37,6 @@ from celadon.admission.webhooks.reviews import (
     other_kind,
     unknown_conversion,
 )
-from celadon.admission.webhooks.validating_phase import ValidatingPhase
 
 __all__ = [
     "MUTATION",

@@ -8,9 +8,9 @@ As k8s.io/client-go `rest/request.go` and k8s.io/apimachinery `pkg/api/errors`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
-from celadon.kube import GroupVersionKind, StatusError, status
+from celadon.kube import GroupVersionKind, JsonObject, StatusError, status
 from celadon.kube.go import quote
 from celadon.kube.registry import request_bodies
 from celadon.kube.releases import is_since
@@ -111,7 +111,7 @@ def http_failure(reply: Reply, media_type: str, as_json: AsJson) -> tuple[str, i
     return None
 
 
-def _said_status(body: bytes, as_json: AsJson) -> Mapping[str, Any] | None:
+def _said_status(body: bytes, as_json: AsJson) -> JsonObject | None:
     """A Status of failure that the webhook has answered with."""
     if not body:
         return None

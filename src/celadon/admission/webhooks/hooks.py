@@ -9,8 +9,8 @@ scope, selectors, match conditions. As k8s.io/apiserver
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from celadon.admission import decision_source, policy_limits
 from celadon.admission.expressions.activation import RequestContext
@@ -28,7 +28,7 @@ from celadon.admission.registration.registration_types import (
 from celadon.admission.request import Request
 from celadon.admission.webhooks.call_results import CallError
 from celadon.admission.world import World
-from celadon.kube import Status, StatusCause, StatusDetails, StatusError, status
+from celadon.kube import JsonObject, Status, StatusCause, StatusDetails, StatusError, status
 from celadon.kube.go import quote
 from celadon.kube.releases import current_release
 from celadon.kube.resources import Catalog
@@ -91,7 +91,7 @@ class Hook:
 
     @property
     def ignores_failures(self) -> bool:
-        """Whether a call that fails is as if there were no hook."""
+        """Return whether a call that fails is as if there were no hook."""
         return self.webhook.failure_policy == registration.IGNORE
 
 
@@ -150,21 +150,21 @@ class HookSet:
         self._endpoints = PerEndpoint(self._candidates)
 
     def replaced(self, configurations: Iterable[WebhookConfiguration]) -> HookSet:
-        """For other configurations; those that are the same objects are not compiled again. Static
-        ones stay."""
+        """Return a set with other configurations; those that are the same objects are not compiled
+        again. Static ones stay."""
         return HookSet(configurations, self.version, static=self._static, known=self)
 
     def with_static(self, configurations: Iterable[WebhookConfiguration]) -> HookSet:
-        """For other static configurations, and the others as they are."""
+        """Return a set with other static configurations, and the others as they are."""
         return HookSet(self._objects, self.version, static=configurations, known=self)
 
     def concerns(self, request: Request, world: World) -> bool:
-        """Whether any rule covers requests like this one. Cheap."""
+        """Return whether any rule covers requests like this one. Cheap."""
         return bool(self._endpoints.of(request, world.catalog))
 
     def selected(self, request: Request, world: World) -> Iterator[Selected | Excluded]:
-        """Those to be asked, in order. StatusError when one cannot be told: then none is asked,
-        whatever the failure policy."""
+        """Yield those to be asked, in order. StatusError when one cannot be told: then none is
+        asked, whatever the failure policy."""
         candidates = self._endpoints.of(request, world.catalog)
         if not candidates:
             return
@@ -173,8 +173,8 @@ class HookSet:
             yield from _selected(candidate.hook, candidate.plan, context)
 
     def select(self, hook: Hook, context: RequestContext) -> Selected | Excluded | None:
-        """Whether one hook of the set is to be asked; None where its rules or selectors say no.
-        StatusError as in `selected`."""
+        """Return whether one hook of the set is to be asked; None where its rules or selectors say
+        no. StatusError as in `selected`."""
         for candidate in self._endpoints.of(context.request, context.world.catalog):
             if candidate.hook is hook:
                 return next(_selected(hook, candidate.plan, context), None)
@@ -221,7 +221,8 @@ def _conditions(webhook: Webhook, version: str) -> tuple[Condition, ...]:
 
 
 def _plan(webhook: Webhook, target: Target, catalog: Catalog) -> MatchPlan | None:
-    """None also for a webhook without rules, which gets nothing."""
+    """Return what is left to ask of a request; None also for a webhook without rules, which gets
+    nothing."""
     if not webhook.rules:
         return None
     return plan(resources_of(webhook), target, catalog)
@@ -299,7 +300,7 @@ def modified_nothing(hook: Hook) -> StatusError:
     )
 
 
-def denied(hook: Hook, said: Mapping[str, Any] | None) -> StatusError:
+def denied(hook: Hook, said: JsonObject | None) -> StatusError:
     """An answer that does not allow; `said` is its Status, if there is one."""
     said = said or {}
     code = said.get("code", 0)
@@ -322,7 +323,7 @@ def _sentence(hook: Hook, message: str, reason: str) -> str:
     return f"{denies}: {why}" if why else f"{denies} without explanation"
 
 
-def _details(said: Mapping[str, Any] | None) -> StatusDetails | None:
+def _details(said: JsonObject | None) -> StatusDetails | None:
     if said is None:
         return None
     return StatusDetails(
@@ -335,7 +336,7 @@ def _details(said: Mapping[str, Any] | None) -> StatusDetails | None:
     )
 
 
-def _causes(said: Sequence[Mapping[str, Any]]) -> tuple[StatusCause, ...]:
+def _causes(said: Sequence[JsonObject]) -> tuple[StatusCause, ...]:
     return tuple(
         StatusCause(one.get("message", ""), one.get("reason", ""), one.get("field", ""))
         for one in said

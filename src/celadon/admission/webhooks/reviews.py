@@ -25,7 +25,7 @@ from celadon.admission.webhooks.call_results import (
     require_success,
 )
 from celadon.admission.webhooks.hooks import Hook, Selected
-from celadon.kube import GroupVersionKind, StatusError, parse_api_version
+from celadon.kube import GroupVersionKind, JsonObject, StatusError, parse_api_version
 from celadon.kube.go import json_text, media_type_complaint, parse_media_type, quote
 from celadon.kube.registry import request_bodies
 from celadon.kube.schemas import DecodeError, round_trip
@@ -49,16 +49,16 @@ KNOWN_VERSIONS: Final = tuple(version.removeprefix(f"{GROUP}/") for version in A
 
 
 class WebhookCall(Protocol):
-    """What is sent to a webhook, of admission or of conversion, and where that is."""
+    """This is what is sent to a webhook, of admission or of conversion, and where that is."""
 
     @property
     def client_config(self) -> WebhookClientConfig:
-        """Where the webhook is, and who vouches for it."""
+        """Return where the webhook is, and who vouches for it."""
         ...
 
     @property
     def timeout_seconds(self) -> int:
-        """How long it may take."""
+        """Return how long it may take."""
         ...
 
     @property
@@ -83,12 +83,12 @@ class Call:
 
     @property
     def timeout_seconds(self) -> int:
-        """How long the webhook may take."""
+        """Return how long the webhook may take."""
         return self.hook.webhook.timeout_seconds or DEFAULT_TIMEOUT_SECONDS
 
     @property
     def client_config(self) -> WebhookClientConfig:
-        """Where the webhook is, and who vouches for it."""
+        """Return where the webhook is, and who vouches for it."""
         return self.hook.webhook.client_config
 
 
@@ -134,7 +134,7 @@ def call_url(config: WebhookClientConfig, timeout_seconds: int | None) -> str:
 
 
 def _clean(path: str) -> str:
-    """As Go's `path.Join`, which knows no double slash at the start."""
+    """Work as Go's `path.Join`, which knows no double slash at the start."""
     return "/" + posixpath.normpath(f"/{path}").lstrip("/")
 
 
@@ -163,7 +163,7 @@ class HookAnswer:
     allowed: bool
     patch: bytes = b""
     patch_type: str | None = None
-    status: Mapping[str, Any] | None = None
+    status: JsonObject | None = None
     warnings: Sequence[str] = ()
     audit_annotations: Mapping[str, str] = field(default_factory=dict)
 
@@ -186,7 +186,7 @@ def read_answer(
 
 
 def media_type(reply: Reply) -> str:
-    """Of an answer. CallError for a header that cannot be read."""
+    """Return the media type of an answer. Raises CallError for a header that cannot be read."""
     if reply.content_type is None:
         return "application/json"
     found = parse_media_type(reply.content_type)
@@ -197,12 +197,12 @@ def media_type(reply: Reply) -> str:
 
 
 def _cause(error: StatusError) -> str:
-    """Of the texts about request bodies only what is wrong with the document."""
+    """Return of the texts about request bodies only what is wrong with the document."""
     text = str(error).removeprefix("the object provided is unrecognized (must be of type ")
     return text.removeprefix(f"{KIND}): ").rpartition(" (")[0]
 
 
-def _decoded(body: bytes, call: Call) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+def _decoded(body: bytes, call: Call) -> tuple[JsonObject, JsonObject]:
     """The document and what its type makes of it."""
     expected = GroupVersionKind(GROUP, call.api_version.rpartition("/")[2], KIND)
     found, document = request_bodies.interpret(body, expected)
@@ -219,7 +219,7 @@ def _decoded(body: bytes, call: Call) -> tuple[Mapping[str, Any], Mapping[str, A
 
 
 def other_kind(found: GroupVersionKind, expected: GroupVersionKind) -> str:
-    """Why an answer of another kind than a review is none."""
+    """Return why an answer of another kind than a review is none."""
     registered = (found.group == expected.group and found.kind in _META_KINDS) or (
         found.group_version == ("", "v1") and found.kind in _CORE_KINDS
     )
@@ -232,16 +232,14 @@ def other_kind(found: GroupVersionKind, expected: GroupVersionKind) -> str:
 
 
 def unknown_conversion(found: GroupVersionKind, expected: GroupVersionKind) -> str:
-    """Why a kind that is known, but another one, is none."""
+    """Return why a kind that is known, but another one, is none."""
     return (
         f"converting ({found.version}.{found.kind}) to ({expected.version}.{expected.kind}): "
         "unknown conversion"
     )
 
 
-def _verified(
-    call: Call, said: Mapping[str, Any], decoded: Mapping[str, Any], *, mutating: bool
-) -> HookAnswer:
+def _verified(call: Call, said: JsonObject, decoded: JsonObject, *, mutating: bool) -> HookAnswer:
     response = decoded.get("response")
     if response is None:
         raise _invalid("webhook response was absent")
@@ -261,7 +259,7 @@ def _verified(
     )
 
 
-def _verify_identity(call: Call, said: Mapping[str, Any], response: Mapping[str, Any]) -> None:
+def _verify_identity(call: Call, said: JsonObject, response: JsonObject) -> None:
     if response["uid"] != call.uid:
         got = quote(response["uid"])
         raise _invalid(f"expected response.uid={quote(call.uid)}, got {got}")

@@ -153,7 +153,7 @@ class _Bound:
         return _Bounded(cost + self._charge(node, arguments), self._result(node, arguments))
 
     def _charge(self, node: Call, arguments: list[Argument]) -> Polynomial:
-        """Of the call alone."""
+        """Return the cost of the call alone."""
         rule = self.context.cost_rule(node)
         if rule is None:
             return ONE

@@ -29,8 +29,7 @@ from celadon.cel.cost import (
     Sized,
     fixed,
 )
-from celadon.cel.declarations import Contents, Function, Overload
-from celadon.cel.switches import Switches
+from celadon.cel.declarations import Contents, Function, Overload, Switches
 from celadon.cel.syntax import (
     Call,
     CheckedAst,
@@ -67,7 +66,7 @@ _CHARGED_SELECTS = frozenset({Kind.MAP, Kind.OBJECT, Kind.TYPE_PARAM})
 
 
 class Sizes(Protocol):
-    """What is known of the sizes of inputs."""
+    """This is what is known of the sizes of inputs."""
 
     def size(self, path: Path, type_: Type) -> Range | None:
         """The size of the value at a path, or None where nothing is known."""
@@ -104,7 +103,8 @@ def _either(one: _Entry | None, other: _Entry | None) -> _Entry | None:
 
 @dataclass(slots=True)
 class _Local:
-    """What a comprehension variable stands for: a path, and what else is known of its size."""
+    """This is what a comprehension variable stands for: a path, and what else is known of its
+    size."""
 
     path: Path
     size: Range | None = None
@@ -164,7 +164,7 @@ class _Estimator:
     def _parts(
         self, parts: Sequence[Expr], kinds: int, start: int
     ) -> tuple[Range, tuple[Range, ...]]:
-        """What all cost, and the sizes of those of each kind, which take turns."""
+        """Return what all cost, and the sizes of those of each kind, which take turns."""
         total = fixed(start)
         sizes: list[Range | None] = [None] * kinds
         for position, part in enumerate(parts):

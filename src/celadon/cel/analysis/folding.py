@@ -21,6 +21,7 @@ from celadon.cel.errors import EvaluationError, ProgramError
 from celadon.cel.runtime import implementation
 from celadon.cel.syntax import Call, CheckedAst, Expr, Ident, ListLiteral, Literal, MapLiteral, walk
 from celadon.cel.types import Kind
+from celadon.cel.values import Value
 from celadon.cel.values.container_access import qualifier_error
 from celadon.cel.values.maps import make_map, make_strict_map
 
@@ -34,16 +35,16 @@ _ABSENT = object()
 def fold(
     checked: CheckedAst,
     functions: Mapping[str, Function],
-    constants: Mapping[int, Any],
+    constants: Mapping[int, Value],
     *,
     strict_map_keys: bool = False,
-) -> dict[int, Any]:
+) -> dict[int, Value]:
     """Node ids of folded nodes and their values. `constants` are identifiers that are values.
     With `strict_map_keys`, map literals that these refuse are left for the evaluation to refuse.
 
     Raises `ProgramError` with the text of the failed conversion or regular expression.
     """
-    folded: dict[int, Any] = {}
+    folded: dict[int, Value] = {}
 
     def constant(node: Expr) -> Any:
         if isinstance(node, Literal):
@@ -72,19 +73,19 @@ def fold(
     return folded
 
 
-def _marker(item: object) -> Any:
+def _marker(item: object) -> Value:
     """The item itself only if it is the marker: values are never compared."""
     return _ABSENT if item is _ABSENT else None
 
 
-def _map(pairs: list[tuple[Any, Any]]) -> Any:
+def _map(pairs: list[tuple[Value, Value]]) -> Value:
     try:
         return make_map(pairs)
     except EvaluationError as error:  # bytes are no key
         raise ProgramError(error.message) from None
 
 
-def _strict_map(pairs: list[tuple[Any, Any]]) -> Any:
+def _strict_map(pairs: list[tuple[Value, Value]]) -> Value:
     try:
         return make_strict_map(pairs)
     except EvaluationError:
@@ -93,7 +94,7 @@ def _strict_map(pairs: list[tuple[Any, Any]]) -> Any:
 
 def _call(
     checked: CheckedAst, functions: Mapping[str, Function], node: Call, args: list[Any]
-) -> Any:
+) -> Value:
     function = functions.get(node.function)
     reference = checked.references.get(node.id)
     if function is None or reference is None:
@@ -126,10 +127,10 @@ def _call(
 # `int` whatever is in the range, and `[type(1)].map(t, t)` cannot be planned at all.
 
 
-def constant_identifiers(checked: CheckedAst, declarations: Declarations) -> dict[int, Any]:
+def constant_identifiers(checked: CheckedAst, declarations: Declarations) -> dict[int, Value]:
     """Node ids of such identifiers with the `Type` or int they denote. Raises `ProgramError` for
     one that no type has the name of."""
-    found: dict[int, Any] = {}
+    found: dict[int, Value] = {}
     suspects: set[int] = set()
     for node_id, reference in checked.references.items():
         if reference.overloads:

@@ -9,9 +9,16 @@ from typing import Any, NamedTuple, TypeGuard
 
 from celadon.cel import syntax
 from celadon.cel.cost import CostRule
-from celadon.cel.declarations import Function, Impl, Inline, ObjectType, Overload
+from celadon.cel.declarations import (
+    DEFAULT_SWITCHES,
+    Function,
+    Impl,
+    Inline,
+    ObjectType,
+    Overload,
+    Switches,
+)
 from celadon.cel.runtime import implementation, searching
-from celadon.cel.switches import DEFAULT_SWITCHES, Switches
 from celadon.cel.syntax import (
     Call,
     CheckedAst,
@@ -26,6 +33,7 @@ from celadon.cel.syntax import (
     walk,
 )
 from celadon.cel.types import DYN, Kind, Type, is_optional
+from celadon.cel.values import Value
 from celadon.cel.values.message_values import CONSTRUCTORS
 from celadon.cel.values.text import Remembered, Uint
 from celadon.records import dataclass
@@ -49,7 +57,7 @@ class Step(NamedTuple):
 
     @property
     def operand(self) -> Expr:
-        """What the qualifier is applied to."""
+        """Return what the qualifier is applied to."""
         return self.node.operand if isinstance(self.node, Select) else self.node.args[0]
 
 
@@ -145,7 +153,7 @@ class Context:
     `impls` remembers the callables of calls, for all programs of an environment."""
 
     checked: CheckedAst
-    folded: Mapping[int, Any]
+    folded: Mapping[int, Value]
     functions: Mapping[str, Function]
     constants: Mapping[int, Any] = field(default_factory=dict)
     switches: Switches = DEFAULT_SWITCHES
@@ -234,7 +242,7 @@ class Context:
         return reference.overloads if reference else ()
 
     def constructor(self, type_name: str) -> Impl:
-        """What turns a message literal's fields into a value."""
+        """Return what turns a message literal's fields into a value."""
         declared = self.find_object(type_name)
         if declared is not None and declared.construct is not None:
             return declared.construct
@@ -353,8 +361,8 @@ class Context:
             and all(overload.result == wanted for overload in self.runnable(node))
         )
 
-    def remembered(self, node: Call) -> Remembered[Any] | None:
-        """What runs for a call of one overload that remembers what it made of texts."""
+    def remembered(self, node: Call) -> Remembered[Value] | None:
+        """Return what runs for a call of one overload that remembers what it made of texts."""
         overload, function = self.overload(node), self.function(node)
         if overload is None or function is None or function.singleton is not None:
             return None
@@ -380,7 +388,7 @@ class Context:
         return tuple(o for o in function.overloads if len(o.params) == arity)
 
     def inline(self, node: Call) -> Inline | None:
-        """How the call may be written inline: all candidates must agree."""
+        """Return how the call may be written inline: all candidates must agree."""
         candidates = self.candidates(node)
         form = candidates[0].inline if candidates else None
         return form if all(o.inline is form for o in candidates) else None
@@ -446,8 +454,8 @@ def _has_tests_as_branches(checked: CheckedAst) -> bool:
 
 
 def _given_parts(node: Expr) -> Iterable[Expr]:
-    """What may become the value, or a part of it: what an optional receiver holds is known to its
-    type."""
+    """Return what may become the value, or a part of it: what an optional receiver holds is known
+    to its type."""
     match node:
         case Call():
             return node.args
@@ -535,7 +543,7 @@ class Bind(NamedTuple):
 
 
 class Fold:
-    """None of the above: condition, step and result as they stand."""
+    """This is a fold that is none of the above: condition, step and result as they stand."""
 
     __slots__ = ()
 

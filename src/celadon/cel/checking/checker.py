@@ -103,7 +103,7 @@ def check(ast: Ast, scope: Declarations) -> tuple[CheckedAst | None, Issues]:
 
 
 class _Checker:
-    """What one check has found so far.
+    """This is what one check has found so far.
 
     `locals` are the variables of the comprehensions around the current node. `fresh` is the number
     of the next type variable. `cross_type` becomes true for good at the first comprehension: there

@@ -78,7 +78,7 @@ _NULLABLE = (
 
 
 class Substitution:
-    """What is known about type parameters, by name.
+    """This is what is known about type parameters, by name.
 
     With `nullable_joins`, null and a type that admits it have that type in common, and a primitive
     and its wrapper the wrapper; without, cel-go's rules give the second of the two.
@@ -94,8 +94,8 @@ class Substitution:
         self._trail: list[tuple[str, Type | None]] = []
 
     def assignable(self, actual: Type, expected: Type) -> bool:
-        """Whether a value of `actual` may stand where `expected` is wanted. Type parameters that
-        this binds stay bound if so, and are as before if not."""
+        """Return whether a value of `actual` may stand where `expected` is wanted. Type parameters
+        that this binds stay bound if so, and are as before if not."""
         if actual is expected:
             return True
         return self._keep_if(success=self._fits(actual, expected))
@@ -180,7 +180,7 @@ class Substitution:
         return k1 is k2 or k1 is _WRAPPER or k2 is _WRAPPER
 
     def _substitutes(self, t: Type, parameter: Type) -> tuple[bool, bool]:
-        """Whether `t` may be what `parameter` stands for, and whether that had a binding."""
+        """Return whether `t` may be what `parameter` stands for, and whether that had a binding."""
         name = parameter.name
         if t.kind is _PARAM and t.name == name:
             return True, True
@@ -295,7 +295,8 @@ class OverloadTable:
     def resolve(
         self, substitution: Substitution, arguments: Sequence[Type], counter: int
     ) -> Resolution | None:
-        """None when nothing matches. `counter` is the next fresh variable's number."""
+        """Return the overloads that fit; None when nothing matches. `counter` is the next fresh
+        variable's number."""
         key = tuple(map(id, arguments))
         known = self._remembered.get(key)
         if known is not None:

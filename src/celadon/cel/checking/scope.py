@@ -210,7 +210,7 @@ def _same_signature(a: Overload, b: Overload) -> bool:
 
 
 def _overlap(a: Overload, b: Overload) -> bool:
-    """Whether one call could match both, judged by kinds and names."""
+    """Return whether one call could match both, judged by kinds and names."""
     if a.member is not b.member or len(a.params) != len(b.params):
         return False
     for one, other in zip(a.params, b.params):  # noqa: B905  # compared above
@@ -391,7 +391,7 @@ class Declarations:
         return (*names, written)
 
     def may_qualify(self, first_segment: str) -> bool:
-        """Whether a dotted name that starts so can be one name; False is certain."""
+        """Return whether a dotted name that starts so can be one name; False is certain."""
         return bool(
             first_segment in self._qualified
             or self.family is not None

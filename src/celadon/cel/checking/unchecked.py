@@ -118,8 +118,8 @@ class _Resolver:
         return Call(node.id, function, resolved, args)
 
     def _takes(self, function: str, arity: int) -> bool:
-        """Whether a call with so many operands may find an overload; whatever is not declared may
-        be called with any number."""
+        """Return whether a call with so many operands may find an overload; whatever is not
+        declared may be called with any number."""
         declared = self.declarations.functions.get(function)
         return declared is None or any(len(o.params) == arity for o in declared.overloads)
 

@@ -104,7 +104,8 @@ def _is_timestamp(value: LiteralValue) -> bool:
 
 
 def _is_regex(value: LiteralValue) -> bool:
-    """For `matches(text, pattern)` this looks at the text, as cel-go does."""
+    """Return whether the value is a regular expression; for `matches(text, pattern)` this looks at
+    the text, as cel-go does."""
     try:
         return isinstance(value, str) and re2.compile(value) is not None
     except re2.RegexError:

@@ -192,11 +192,11 @@ class Writer(Protocol):
 
     @property
     def context(self) -> Context:
-        """What is known about the tree being written."""
+        """Return what is known about the tree being written."""
 
     @property
     def emitter(self) -> Emitter:
-        """Where the lines go."""
+        """Return where the lines go."""
 
 
 class PlainWriter(Writer, Protocol):
@@ -274,13 +274,13 @@ class MeteredWriter(Writer, Protocol):
         """The node's value as it comes out of an attribute."""
 
     def terms(self, node: Call) -> list[Expr]:
-        """What a run of logical operators is evaluated as."""
+        """Return what a run of logical operators is evaluated as."""
 
     def loop(self, header: str, node: Comprehension) -> AbstractContextManager[None]:
         """The loop of a comprehension, and what is inside."""
 
     def round(self, node: Comprehension, names: Mapping[str, str]) -> None:
-        """Where a round of a loop begins, with its variables."""
+        """Begin a round of a loop, with its variables."""
 
     def scope(
         self, names: Mapping[str, str], lazy: str | None = None

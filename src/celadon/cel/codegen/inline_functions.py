@@ -288,7 +288,7 @@ def _is_constant_set(c: Context, node: Call) -> bool:
     )
 
 
-def _constant_set(items: list[Any]) -> frozenset[Any] | None:
+def _constant_set(items: list[object]) -> frozenset[Any] | None:
     """A constant list as a set that answers membership as CEL does (bool apart from 0 and 1), or
     None. Large integers are left out because doubles compare with them after rounding."""
     for item in items:
@@ -355,7 +355,7 @@ def _set_test(method: str, constant: int, *, negated: bool = False) -> PlainForm
 
 
 def _metered_set_test(w: Writer, node: Call, atoms: list[str]) -> Native | None:
-    """Of two lists, with which the implementation never fails."""
+    """Write the test of two lists with which the implementation never fails."""
     overload = w.context.overload(node)
     if overload is None:
         return None

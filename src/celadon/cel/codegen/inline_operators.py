@@ -137,7 +137,7 @@ def _equals_constant(
 
 
 def _equals_bool(w: PlainWriter, node: Expr, *, value: bool, negated: bool) -> str:
-    """Of a left operand of an open type."""
+    """Write the comparison of a left operand of an open type."""
     e = w.emitter
     t = e.name()
     other = f"{t} is {not value}"
@@ -252,7 +252,7 @@ def _joined_texts(w: PlainWriter, node: Call) -> str | None:
 
 
 def _addends(node: Call) -> list[Expr]:
-    """Of a row of additions, from left to right."""
+    """Return the addends of a row of additions, from left to right."""
     parts: list[Expr] = []
     first: Expr = node
     while isinstance(first, Call) and first.function == syntax.ADD and len(parts) < _MOST:

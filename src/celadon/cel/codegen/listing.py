@@ -78,7 +78,7 @@ def _constant(value: object) -> str:
 
 
 def _callables(context: Context) -> dict[int, str]:
-    """What each callable of the tree does, by the callable's `id`."""
+    """Return what each callable of the tree does, by the callable's `id`."""
     found: dict[int, str] = {}
     for node in walk(context.checked.root):
         if isinstance(node, Struct):

@@ -150,7 +150,7 @@ class Metered:
     # --- for tracing: see `traced` ------------------------------------------------------------
 
     def terms(self, node: Call) -> list[Expr]:
-        """What a run of logical operators is evaluated as."""
+        """Return what a run of logical operators is evaluated as."""
         return list(node.args) if self.traces else terms(node)
 
     def reached(self, node: Expr, atom: str) -> None:
@@ -166,7 +166,7 @@ class Metered:
             yield
 
     def round(self, node: Comprehension, names: Mapping[str, str]) -> None:
-        """Where a round of a loop begins, with its variables."""
+        """Begin a round of a loop, with its variables."""
 
     # --- errors -------------------------------------------------------------------------------
 
@@ -309,8 +309,8 @@ class Metered:
         return first > 0 or any(step.expr is not None for step in steps)
 
     def _unwrapped(self, base: str, steps: tuple[Step, ...]) -> str:
-        """Of an Optional, all steps are applied to its value, if that is there; else no key is
-        even evaluated."""
+        """Apply all steps to the value of an Optional, if that is there; else no key is even
+        evaluated."""
         e = self.emitter
         self.flush()
         base = base if base.isidentifier() else e.assign(base)

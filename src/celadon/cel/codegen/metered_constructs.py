@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, assert_never
+from typing import assert_never
 
 from celadon.cel import syntax
 from celadon.cel.analysis.tree_context import (
@@ -34,11 +34,12 @@ from celadon.cel.codegen.inline_operators import MeteredCall, Native, is_class, 
 from celadon.cel.cost import LIST_CREATE_COST, STRUCT_CREATE_COST, CostRule, SizeSource
 from celadon.cel.runtime import unknown_function
 from celadon.cel.syntax import Call, Comprehension, Expr, Ident, Struct
+from celadon.cel.values import Value
 from celadon.cel.values.text import Remembered
 
 
 def writer(context: Context, node: Call) -> MeteredCall:
-    """What writes this call. Not written here, because each level of an expression costs the
+    """Return what writes this call. Not written here, because each level of an expression costs the
     generator two Python frames, and expressions may be 250 levels deep."""
     form = context.inline(node)
     if form is None or form.whole is None:
@@ -128,8 +129,8 @@ def _native(w: MeteredWriter, node: Call, atoms: list[str]) -> Native | None:
     return native
 
 
-def _recalled(w: MeteredWriter, texts: Remembered[Any], atom: str) -> Native:
-    """What a text is known to stand for; the implementation reads those that are not."""
+def _recalled(w: MeteredWriter, texts: Remembered[Value], atom: str) -> Native:
+    """Return what a text is known to stand for; the implementation reads those that are not."""
     e = w.emitter
     found = e.name()
     known = f"({found} := {e.bind(texts, 'k')}.get({atom})) is not None"

@@ -73,7 +73,7 @@ def call(w: PlainWriter, node: Call) -> str:
 
 
 def _known(w: PlainWriter, node: Call) -> str | None:
-    """What a constant text was read as when the program was made; None for anything else."""
+    """Return what a constant text was read as when the program was made; None for anything else."""
     c, arg = w.context, operands(node)[:1]
     texts = c.remembered(node)
     if texts is None or not c.is_constant(arg[0]) or c.certain(arg[0]) is not str:

@@ -54,8 +54,8 @@ class SharedPrefixes:
     tested: dict[int, Key] = field(default_factory=dict)
 
     def for_scope(self, scope: Comprehension | None) -> list[tuple[Key, Ident, tuple[Step, ...]]]:
-        """What to compute at the head of a loop's body (None: of the expression): key, base, steps;
-        shorter prefixes first."""
+        """Return what to compute at the head of a loop's body (None: of the expression): key, base,
+        steps; shorter prefixes first."""
         return self.plan.get(scope.id if scope else 0, [])
 
     def share(self, key: Key, name: str) -> None:
@@ -98,7 +98,8 @@ class SharedPrefixes:
         return chain.base.name, owner, keys
 
     def longest(self, base: Expr, steps: tuple[Step, ...]) -> tuple[int, str | None]:
-        """How many leading steps are already computed, and the local that holds the value."""
+        """Return how many leading steps are already computed, and the local that holds the
+        value."""
         if not self.available or not isinstance(base, Ident):
             return 0, None
         keys = _constant_keys(steps)
@@ -119,8 +120,8 @@ def shared_prefixes(root: Expr) -> SharedPrefixes:
 
 
 class _Place(NamedTuple):
-    """Where a node stands: `bound` maps loop variables to their comprehension, `scope` is the
-    innermost loop, `certain` whether the node is evaluated whenever that scope is, and `always`
+    """This is where a node stands: `bound` maps loop variables to their comprehension, `scope` is
+    the innermost loop, `certain` whether the node is evaluated whenever that scope is, and `always`
     whether it is whenever the expression is, unless a loop has nothing to run over."""
 
     bound: dict[str, int]
@@ -209,7 +210,7 @@ class _Planner:
 
 
 def _parts(shape: Shape) -> list[Expr]:
-    """What a loop evaluates per round: only the first is evaluated in every round."""
+    """Return what a loop evaluates per round: only the first is evaluated in every round."""
     match shape:
         case Quantified() | ExistsOne():
             return [shape.predicate]

@@ -11,6 +11,7 @@ from celadon.cel.growth import Argument, Polynomial
 from celadon.cel.syntax import Call, Expr, ListLiteral, Literal, MapLiteral, children
 from celadon.cel.types import DYN, Kind, Type, is_dyn
 from celadon.cel.validator import ValidationContext, Validator
+from celadon.cel.values import Value
 from celadon.cel.values.conversions import INVALID_UTF8, duration_to_string
 from celadon.cel.values.format_clauses import Broken, Clause, parse
 from celadon.cel.values.list_values import is_list
@@ -136,7 +137,7 @@ def _legacy_string(value: Any, precision: int | None) -> str:
 
 
 def _simple(value: Any) -> str | None:
-    """What looks the same everywhere: integers, bools, null, types."""
+    """Return what looks the same everywhere: integers, bools, null, types."""
     kind = value.__class__
     if kind in _INTEGERS:
         return str(int(value))
@@ -147,11 +148,11 @@ def _simple(value: Any) -> str | None:
     return str(value.name) if kind is Type else None
 
 
-def _legacy_container(value: Any, known: _Known) -> str | None:
+def _legacy_container(value: Value, known: _Known) -> str | None:
     return _container(value, known, _legacy_key, _legacy_element, ":")
 
 
-def _container(value: Any, known: _Known, key: _Part, element: _Part, colon: str) -> str | None:
+def _container(value: object, known: _Known, key: _Part, element: _Part, colon: str) -> str | None:
     """A list, or a map by its written keys; None for anything else. Each object is written once:
     values that share structure are small, and would take time without end."""
     text = known.get(id(value))
@@ -277,7 +278,7 @@ def _integral(refusals: Mapping[str, str], verb: str) -> Renderer:
 # The plain style
 
 
-def _plain_string(value: Any, precision: int | None) -> str:
+def _plain_string(value: Value, precision: int | None) -> str:
     return _plain_part(value, {})
 
 
@@ -390,22 +391,22 @@ _RENDERABLE = frozenset(
 )
 
 
-def legacy_format(text: str, args: list[Any]) -> str:
+def legacy_format(text: str, args: list[Value]) -> str:
     return _format(LEGACY, text, args)
 
 
-def plain_format(text: str, args: list[Any]) -> str:
+def plain_format(text: str, args: list[Value]) -> str:
     return _format(PLAIN, text, args)
 
 
-def _format(style: Style, text: str, args: list[Any]) -> str:
+def _format(style: Style, text: str, args: list[Value]) -> str:
     try:
         return _interpolate(style, text, args)
     except RecursionError as error:
         raise EvaluationError("internal error: a value is nested too deeply") from error
 
 
-def _interpolate(style: Style, text: str, args: list[Any]) -> str:
+def _interpolate(style: Style, text: str, args: list[Value]) -> str:
     """The formatted string; unused arguments are no error."""
     parts: list[str] = []
     index = length = 0
@@ -435,8 +436,8 @@ _LONGEST_SCALAR = 400
 
 
 def formatted_size(text: Argument, args: Argument) -> Polynomial:
-    """How long a formatted text is at most: quoted characters grow most, and what a precision asks
-    for is written in full."""
+    """Return how long a formatted text is at most: quoted characters grow most, and what a
+    precision asks for is written in full."""
     written = text.size + args.size * _LONGEST_SCALAR
     if text.is_constant and text.value.__class__ is str:
         clauses = [piece for piece in parse(text.value) if isinstance(piece, Clause)]

@@ -39,6 +39,7 @@ from celadon.cel.types import (
     list_of,
     type_param,
 )
+from celadon.cel.values import Value
 from celadon.cel.values.equality import equal, is_comparable, refusal
 from celadon.cel.values.list_values import is_list
 from celadon.cel.values.runtime_types import go_name, type_of
@@ -83,11 +84,11 @@ def _allocating(size: Range, factor: float = 1.0) -> CallEstimate:
     return CallEstimate(visited.plus(fixed(_BASE)), size)
 
 
-def _track_output(args: Sequence[Any], result: object) -> int:
+def _track_output(args: Sequence[Value], result: object) -> int:
     return _BASE + shown_size(result)
 
 
-def _track_range(args: Sequence[Any], result: object) -> int:
+def _track_range(args: Sequence[Value], result: object) -> int:
     if args[0].__class__ is int and args[0] > LONGEST_RANGE:
         return _BASE + int(args[0])
     return _track_output(args, result)
@@ -106,7 +107,7 @@ def _estimate_same_size(args: Sequence[Sized]) -> CallEstimate:
     return _allocating(args[0].size)
 
 
-def _track_flatten(args: Sequence[Any], result: object) -> int:
+def _track_flatten(args: Sequence[Value], result: object) -> int:
     size = shown_size(args[0])
     if len(args) == 2:
         depth = args[1]
@@ -156,11 +157,11 @@ def _class(value: object) -> str:
     return "*types.Err" if isinstance(value, EvaluationError) else go_name(value)
 
 
-def _track_first(args: Sequence[Any], result: object) -> int:
+def _track_first(args: Sequence[Value], result: object) -> int:
     return _self_comparison(args[0])
 
 
-def _track_keys(args: Sequence[Any], result: object) -> int:
+def _track_keys(args: Sequence[Value], result: object) -> int:
     return _self_comparison(args[1])
 
 
@@ -169,7 +170,7 @@ def _estimate_distinct(args: Sequence[Sized]) -> CallEstimate:
 
 
 def sort_cost(*, text: bool, keys: int) -> CostRule:
-    """Of `sort` (`keys` 0) or `sortBy` (1, the argument that holds the keys)."""
+    """Return the cost of `sort` (`keys` 0) or `sortBy` (1, the argument that holds the keys)."""
     factor = _TEXT_COMPARISON_FACTOR if text else _COMPARISON_FACTOR
 
     def estimate(args: Sequence[Sized]) -> CallEstimate:
@@ -277,7 +278,7 @@ _SORTABLE: tuple[tuple[Type, str, str], ...] = (
 )
 
 
-def slice_list(elements: list[Any], start: int, end: int) -> list[Any]:
+def slice_list(elements: list[Value], start: int, end: int) -> list[Value]:
     call = f"cannot slice({start}, {end})"
     if start < 0 or end < 0:
         raise EvaluationError(f"{call}, negative indexes not supported")
@@ -288,14 +289,14 @@ def slice_list(elements: list[Any], start: int, end: int) -> list[Any]:
     return elements[start:end]
 
 
-def flatten(elements: object) -> list[Any]:
+def flatten(elements: object) -> list[Value]:
     """Lists inside replaced by their elements, one level deep."""
     if not is_list(elements):
         raise no_such_overload(f"{type_of(elements)}.flatten()")
     return _flattened(elements, 1)
 
 
-def flatten_deep(elements: object, depth: Any) -> list[Any]:
+def flatten_deep(elements: object, depth: Value) -> list[Value]:
     """Lists inside replaced by their elements, so many levels deep."""
     if not is_list(elements) or depth.__class__ is not int:
         raise no_such_overload(f"{type_of(elements)}.flatten({type_of(depth)})")
@@ -304,9 +305,9 @@ def flatten_deep(elements: object, depth: Any) -> list[Any]:
     return _flattened(elements, depth)
 
 
-def _flattened(elements: list[Any], depth: int) -> list[Any]:
+def _flattened(elements: list[Value], depth: int) -> list[Value]:
     """Lists that share structure are small and yet endless when flattened."""
-    result: list[Any] = []
+    result: list[Value] = []
     stack = [(iter(elements), depth)]
     left = _MOST_FLATTENED
     while stack:
@@ -330,7 +331,7 @@ def sort(elements: object) -> list[Any]:
     return sort_by_keys(elements, elements)
 
 
-def sort_by_associated_keys(elements: object, keys: object) -> list[Any]:
+def sort_by_associated_keys(elements: object, keys: object) -> list[Value]:
     if not is_list(elements) or not is_list(keys):
         raise refusal("@sortByAssociatedKeys", elements, LIST_CLASSES)
     return sort_by_keys(elements, keys)
@@ -348,11 +349,11 @@ def _counted(count: Argument) -> Polynomial:
     return UNBOUNDED if number is None else at_most(1 + min(max(0, number), LONGEST_RANGE))
 
 
-def reverse(elements: list[Any]) -> list[Any]:
+def reverse(elements: list[Value]) -> list[Value]:
     return elements[::-1]
 
 
-def distinct(elements: object) -> list[Any]:
+def distinct(elements: object) -> list[Value]:
     """The first of equal elements. A comparison that fails counts as different."""
     if not is_list(elements):
         raise refusal("distinct", elements, frozenset())
@@ -361,7 +362,7 @@ def distinct(elements: object) -> list[Any]:
         return list(dict.fromkeys(elements))
     if len(elements) > _MOST_COMPARED:
         raise too_long()
-    result: list[Any] = []
+    result: list[Value] = []
     for element in elements:
         if not any(_surely_equal(element, known) for known in result):
             result.append(element)

@@ -7,13 +7,13 @@ signs and bits; 2 adds `math.sqrt`.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from celadon.cel import growth
 from celadon.cel.declarations import Function, Impl, Library, Overload
 from celadon.cel.errors import EvaluationError, no_such_overload
 from celadon.cel.parsing.macros import MATH_MACROS
 from celadon.cel.types import BOOL, DOUBLE, DYN, INT, UINT, Type, list_of
+from celadon.cel.values import Value
 from celadon.cel.values.arithmetic import integer_overflow
 from celadon.cel.values.conversions import identity
 from celadon.cel.values.equality import compare
@@ -32,12 +32,12 @@ _INTEGRAL_FROM = 2.0**52
 _MATH_FUNCTIONS_NUMBERS = frozenset({int, Uint, float})
 
 
-def least(a: object, b: object) -> Any:
+def least(a: object, b: object) -> Value:
     """The smaller; the first of equal ones."""
     return b if _compare(a, b, "math.@min") > 0 else a
 
 
-def greatest(a: object, b: object) -> Any:
+def greatest(a: object, b: object) -> Value:
     """The greater; the first of equal ones."""
     return b if _compare(a, b, "math.@max") < 0 else a
 
@@ -49,15 +49,15 @@ def _compare(a: object, b: object, function: str) -> int:
         raise EvaluationError(f"{error.message}: {function}") from error
 
 
-def least_of(numbers: list[Any]) -> Any:
+def least_of(numbers: list[Value]) -> Value:
     return _math_functions_extremum(numbers, 1, "math.@min")
 
 
-def greatest_of(numbers: list[Any]) -> Any:
+def greatest_of(numbers: list[Value]) -> Value:
     return _math_functions_extremum(numbers, -1, "math.@max")
 
 
-def _math_functions_extremum(numbers: list[Any], replaced_when: int, function: str) -> Any:
+def _math_functions_extremum(numbers: list[Value], replaced_when: int, function: str) -> Value:
     if not numbers:
         raise EvaluationError(f"{function}(list) argument must not be empty")
     best = numbers[0]

@@ -17,6 +17,7 @@ from celadon.cel.growth import Growth, single, together
 from celadon.cel.growth import first as first_of
 from celadon.cel.parsing.macros import OPTIONAL_MACROS
 from celadon.cel.types import BOOL, DYN, INT, STRING, Type, list_of, map_of, optional_of, type_param
+from celadon.cel.values import Value
 from celadon.cel.values.maps import MixedMap
 from celadon.cel.values.runtime_types import NONE, OPTIONAL, Opaque, Optional, display
 from celadon.cel.values.text import Uint
@@ -34,7 +35,7 @@ _EMPTY_IS_ZERO = frozenset({str, bytes, dict, MixedMap, bool, int, Uint, float})
 
 
 def is_zero(value: object) -> bool:
-    """Whether `optional.ofNonZeroValue` drops the value: zero, empty, null, the year 1."""
+    """Return whether `optional.ofNonZeroValue` drops the value: zero, empty, null, the year 1."""
     if value.__class__ in _EMPTY_IS_ZERO:
         return not value
     if value.__class__ is Duration:
@@ -54,7 +55,7 @@ def none() -> Optional:
     return NONE
 
 
-def value_of(optional: Optional) -> Any:
+def value_of(optional: Optional) -> Value:
     return optional.get()
 
 
@@ -62,21 +63,21 @@ def has_value(optional: Optional) -> bool:
     return optional is not NONE
 
 
-def or_optional(optional: object, other: object) -> Any:
+def or_optional(optional: object, other: object) -> Value:
     return other if optional is NONE else optional
 
 
-def or_value(optional: object, default: object) -> Any:
+def or_value(optional: object, default: object) -> Value:
     if optional is NONE:
         return default
     return optional.value if optional.__class__ is Optional else optional
 
 
-def first(elements: list[Any]) -> Optional:
+def first(elements: list[Value]) -> Optional:
     return Optional(elements[0]) if elements else NONE
 
 
-def last(elements: list[Any]) -> Optional:
+def last(elements: list[Value]) -> Optional:
     return Optional(elements[-1]) if elements else NONE
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from celadon.cel.codegen import inline_functions
 from celadon.cel.cost import ONE, CallEstimate, CostRule, Sized, SizeSource, fixed
 from celadon.cel.declarations import Function, Impl, Inline, Library, Overload
 from celadon.cel.growth import Argument, Polynomial
 from celadon.cel.types import BOOL, list_of, type_param
+from celadon.cel.values import Value
 from celadon.cel.values.container_access import contains as is_in
 from celadon.cel.values.text import too_long
 from celadon.cel.values.value_sizes import shown_size
@@ -20,31 +20,31 @@ _MOST_COMPARISONS = 4_000_000
 _HASHED = ({str}, {int}, {bytes})
 
 
-def _same_hashed_kind(a: list[Any], b: list[Any]) -> bool:
+def _same_hashed_kind(a: list[Value], b: list[Value]) -> bool:
     return set(map(type, a)).union(map(type, b)) in _HASHED
 
 
-def _refuse_long(a: list[Any], b: list[Any]) -> None:
+def _refuse_long(a: list[Value], b: list[Value]) -> None:
     """The charge for so many comparisons alone is over every limit worth setting."""
     if len(a) * len(b) > _MOST_COMPARISONS:
         raise too_long()
 
 
-def contains(a: list[Any], b: list[Any]) -> bool:
-    """Whether every element of b is in a."""
+def contains(a: list[Value], b: list[Value]) -> bool:
+    """Return whether every element of b is in a."""
     if _same_hashed_kind(a, b):
         return set(a).issuperset(b)
     _refuse_long(a, b)
     return all(is_in(element, a) for element in b)
 
 
-def equivalent(a: list[Any], b: list[Any]) -> bool:
-    """Whether each has every element of the other; how often does not matter."""
+def equivalent(a: list[Value], b: list[Value]) -> bool:
+    """Return whether each has every element of the other; how often does not matter."""
     return contains(a, b) and contains(b, a)
 
 
-def intersects(a: list[Any], b: list[Any]) -> bool:
-    """Whether some element of a is in b."""
+def intersects(a: list[Value], b: list[Value]) -> bool:
+    """Return whether some element of a is in b."""
     if _same_hashed_kind(a, b):
         return not set(a).isdisjoint(b)
     _refuse_long(a, b)
@@ -52,7 +52,7 @@ def intersects(a: list[Any], b: list[Any]) -> bool:
 
 
 def _cost(factor: int) -> CostRule:
-    def tracked(args: Sequence[Any], result: object) -> int:
+    def tracked(args: Sequence[Value], result: object) -> int:
         return 1 + factor * shown_size(args[0]) * shown_size(args[1])
 
     def estimated(args: Sequence[Sized]) -> CallEstimate:

@@ -9,7 +9,6 @@ ordering and equality are charged ceil(min/10) and estimated at least 1.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from celadon.cel.cost import (
     ONE,
@@ -26,6 +25,7 @@ from celadon.cel.cost import (
     write_first,
 )
 from celadon.cel.growth import Argument, Polynomial
+from celadon.cel.values import Value
 from celadon.cel.values.value_sizes import size_of
 
 _TWO_TO_64 = 1 << 64
@@ -43,7 +43,7 @@ def chosen(costs: Sequence[Range], sized: Sequence[Sized]) -> CallEstimate:
     return CallEstimate(condition.plus(yes.union(no)), sized[1].size.union(sized[2].size))
 
 
-def _traverse_first(args: Sequence[Any], result: object) -> int:
+def _traverse_first(args: Sequence[Value], result: object) -> int:
     return traversal(size_of(args[0]))
 
 
@@ -71,7 +71,7 @@ def _estimate_quote(args: Sequence[Sized]) -> CallEstimate:
     return CallEstimate(size.divided(TRAVERSAL_DIVISOR), _wrapped(size.min + 2, size.max * 2 + 2))
 
 
-def _track_in_list(args: Sequence[Any], result: object) -> int:
+def _track_in_list(args: Sequence[Value], result: object) -> int:
     return size_of(args[1])
 
 
@@ -79,7 +79,7 @@ def _estimate_in_list(args: Sequence[Sized]) -> CallEstimate:
     return CallEstimate(args[1].size)
 
 
-def _track_comparison(args: Sequence[Any], result: object) -> int:
+def _track_comparison(args: Sequence[Value], result: object) -> int:
     return traversal(min(size_of(args[0]), size_of(args[1])))
 
 
@@ -88,7 +88,7 @@ def _estimate_comparison(args: Sequence[Sized]) -> CallEstimate:
     return CallEstimate(Range(1 if smaller else 0, smaller).divided(TRAVERSAL_DIVISOR))
 
 
-def _track_concatenation(args: Sequence[Any], result: object) -> int:
+def _track_concatenation(args: Sequence[Value], result: object) -> int:
     return traversal(size_of(args[0]) + size_of(args[1]))
 
 
@@ -101,7 +101,7 @@ def _estimate_list_concatenation(args: Sequence[Sized]) -> CallEstimate:
     return CallEstimate(ONE, args[0].size.plus(args[1].size))
 
 
-def _track_matches(args: Sequence[Any], result: object) -> int:
+def _track_matches(args: Sequence[Value], result: object) -> int:
     return traversal(size_of(args[0]) + 1) * ceil_div(size_of(args[1]), REGEX_DIVISOR)
 
 
@@ -110,7 +110,7 @@ def _estimate_matches(args: Sequence[Sized]) -> CallEstimate:
     return CallEstimate(text.times(args[1].size.divided(REGEX_DIVISOR)))
 
 
-def _track_contains(args: Sequence[Any], result: object) -> int:
+def _track_contains(args: Sequence[Value], result: object) -> int:
     return traversal(size_of(args[0])) * traversal(size_of(args[1]))
 
 
@@ -119,7 +119,7 @@ def _estimate_contains(args: Sequence[Sized]) -> CallEstimate:
     return CallEstimate(text.times(args[1].size.divided(TRAVERSAL_DIVISOR)))
 
 
-def _one(args: Sequence[Any], result: object) -> int:
+def _one(args: Sequence[Value], result: object) -> int:
     return 1
 
 
@@ -127,7 +127,7 @@ def _one(args: Sequence[Any], result: object) -> int:
 
 
 def bound_first(one: Argument, *others: Argument) -> Polynomial:
-    """Of walking over the first argument once."""
+    """Return the bound of walking over the first argument once."""
     return one.size * 0.1 + 1
 
 
@@ -144,7 +144,7 @@ def _bound_second(one: Argument, two: Argument) -> Polynomial:
 
 
 def bound_matches(text: Argument, pattern: Argument, *others: Argument) -> Polynomial:
-    """Of searching a regular expression."""
+    """Return the bound of searching a regular expression."""
     return (text.size * 0.1 + 2) * (pattern.size * 0.25 + 1)
 
 

@@ -95,7 +95,8 @@ def _balance(function: str, terms: Sequence[Expr], ids: Sequence[int], low: int,
 
 
 class ParseLimits(NamedTuple):
-    """What a parser takes before it gives up; the defaults are cel-go's and kube-apiserver's."""
+    """This is what a parser takes before it gives up; the defaults are cel-go's and
+    kube-apiserver's."""
 
     #: Longest source, in code points.
     code_points: int = 100_000
@@ -171,7 +172,8 @@ class ParseOptions:
 
     @cached_property
     def macro_table(self) -> MacroTable:
-        """By name, then by number of arguments and whether there is a receiver."""
+        """Return the macros by name, then by number of arguments and whether there is a
+        receiver."""
         table: MacroTable = {}
         for macro in self.macros:
             table.setdefault(macro.name, {})[macro.arg_count, macro.member] = macro
@@ -562,7 +564,7 @@ class _Descent:
 
 
 def _awaits_colon(pending: list[_Pending]) -> bool:
-    """Whether the innermost ternary has no `:` yet."""
+    """Return whether the innermost ternary has no `:` yet."""
     for operator in reversed(pending):
         if operator.strength == TERNARY:
             return operator.then is None

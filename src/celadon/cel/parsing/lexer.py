@@ -248,7 +248,8 @@ def decode_bytes(text: str) -> bytes:
 
 
 def _content(text: str) -> tuple[str, bool]:
-    """What is between the quotes, with line ends normalised, and whether the literal is raw."""
+    """Return what is between the quotes, with line ends normalised, and whether the literal is
+    raw."""
     raw = text[0] in "rR"
     if raw:
         text = text[1:]

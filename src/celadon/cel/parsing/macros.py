@@ -585,7 +585,7 @@ def _may_be_number(node: Expr) -> bool:
 
 
 def _may_be_numbers(node: Expr) -> bool:
-    """Whether a single argument may be a number or a list of numbers."""
+    """Return whether a single argument may be a number or a list of numbers."""
     if isinstance(node, syntax.ListLiteral):
         return bool(node.elements) and all(_may_be_number(e) for e in node.elements)
     return _may_be_number(node)

@@ -162,7 +162,8 @@ class _Writer:
         return sign + text
 
     def _logic(self, node: Call) -> tuple[int, str]:
-        """As one run of operators, if parsing that gives this tree back; else with parentheses."""
+        """Return it as one run of operators, if parsing that gives this tree back; else with
+        parentheses."""
         strength, sign = _LOGIC[node.function]
         terms, ids = self._run(node)
         if len(terms) > 2 and _same_logic(balance(node.function, terms, ids), node):
@@ -210,7 +211,7 @@ def _mark(*, optional: bool) -> str:
 
 
 def _same_logic(left: Expr, right: Expr) -> bool:
-    """Whether two trees of the same terms have their operators in the same places."""
+    """Return whether two trees of the same terms have their operators in the same places."""
     pending = [(left, right)]
     while pending:
         a, b = pending.pop()

@@ -66,7 +66,7 @@ def _class_of(cls: Any, field: str) -> Any:
     return GetMessageClass(cls.DESCRIPTOR.fields_by_name[field].message_type)
 
 
-def _entries(value_class: Any, value: Any, depth: int) -> dict[str, Any]:
+def _entries(value_class: object, value: Any, depth: int) -> dict[str, Any]:
     entries = {}
     for key, content in value.items():
         if key.__class__ is not str:

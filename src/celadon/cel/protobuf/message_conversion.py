@@ -29,7 +29,7 @@ from celadon.cel.protobuf.messages import (
     map_entry,
     refuse,
 )
-from celadon.cel.values import maps
+from celadon.cel.values import Value, maps
 from celadon.cel.values.list_values import is_list
 from celadon.cel.values.message_values import (
     INTEGER_OVERFLOW,
@@ -70,7 +70,7 @@ NULLABLE: Final = frozenset(
 
 
 def converter(types: MessageTypes, field: FieldDescriptor) -> Convert:
-    """What makes the CEL value of one value of the field."""
+    """Return what makes the CEL value of one value of the field."""
     if field.message_type is not None:
         return types.value
     if field.enum_type is not None:
@@ -78,11 +78,11 @@ def converter(types: MessageTypes, field: FieldDescriptor) -> Convert:
     return Uint if field.cpp_type in _UNSIGNED else _itself
 
 
-def _itself(value: object) -> Any:
+def _itself(value: object) -> Value:
     return value
 
 
-def _any(types: MessageTypes, message: Any) -> Any:
+def _any(types: MessageTypes, message: Any) -> object:
     held = types.unpack(message.type_url, message.value)
     if held is None:
         raise unpacking_error(message.type_url)
@@ -101,7 +101,7 @@ def _struct(types: MessageTypes, message: Any) -> dict[str, Any]:
     return {name: _value(types, value) for name, value in message.fields.items()}
 
 
-def _list(types: MessageTypes, message: Any) -> list[Any]:
+def _list(types: MessageTypes, message: Any) -> list[object]:
     return [_value(types, value) for value in message.values]
 
 
@@ -159,11 +159,11 @@ def build(
     types: MessageTypes,
     descriptor: Descriptor,
     fields: Mapping[str, Field],
-    given: Mapping[str, Any],
+    given: Mapping[str, Value],
 ) -> ProtoMessage:
     """The message of that type with these fields set. Raises EvaluationError."""
-    arguments: dict[str, Any] = {}
-    extensions: list[tuple[Field, Any]] = []
+    arguments: dict[str, Value] = {}
+    extensions: list[tuple[Field, Value]] = []
     for name, value in given.items():
         field = fields.get(name)
         if field is None:
@@ -194,8 +194,8 @@ def _set_extension(message: Any, field: Field, written: Any) -> None:
         message.Extensions[field.descriptor] = written
 
 
-def _written(types: MessageTypes, field: Field, value: object) -> Any:
-    """What the constructor of the message takes for the field; None to leave it unset."""
+def _written(types: MessageTypes, field: Field, value: object) -> Value:
+    """Return what the constructor of the message takes for the field; None to leave it unset."""
     descriptor = field.descriptor
     try:
         if is_map(descriptor):
@@ -210,7 +210,7 @@ def _written(types: MessageTypes, field: Field, value: object) -> Any:
         raise conversion_failed(_place(descriptor), str(error)) from None
 
 
-def _map(types: MessageTypes, field: Field, value: Any) -> dict[Any, Any]:
+def _map(types: MessageTypes, field: Field, value: Any) -> dict[Value, Value]:
     if not maps.is_map(value):
         raise _unsupported(field.descriptor, value)
     key_field, value_field = map_entry(field.descriptor)
@@ -273,8 +273,8 @@ def _float(value: object) -> float:
     return single(value)
 
 
-def _of_class(wanted: type, name: str) -> Callable[[Any], Any]:
-    def check(value: object) -> Any:
+def _of_class(wanted: type, name: str) -> Callable[[Value], Value]:
+    def check(value: object) -> Value:
         if value.__class__ is not wanted:
             refuse(value, name)
         return int(value) if value.__class__ is Uint else value
@@ -284,7 +284,7 @@ def _of_class(wanted: type, name: str) -> Callable[[Any], Any]:
 
 _INT64 = _of_class(int, "int64")
 _UINT64 = _of_class(Uint, "uint64")
-_SCALARS: Final[Mapping[int, Callable[[Any], Any]]] = MappingProxyType(
+_SCALARS: Final[Mapping[int, Callable[[Value], Value]]] = MappingProxyType(
     {
         _F.TYPE_BOOL: _of_class(bool, "bool"),
         _F.TYPE_BYTES: _of_class(bytes, "bytes"),
@@ -331,7 +331,7 @@ def _message(types: MessageTypes, descriptor: Descriptor, value: object) -> Any:
     return refuse(value, name)
 
 
-def _value_class(types: MessageTypes, descriptor: Descriptor) -> Any:
+def _value_class(types: MessageTypes, descriptor: Descriptor) -> Value:
     """The class of the `Value`s in a `Struct` or `ListValue` of that pool."""
     fields = descriptor.fields_by_name
     values = fields["values"] if "values" in fields else map_entry(fields["fields"])[1]

@@ -18,6 +18,7 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 from celadon.cel import types
 from celadon.cel.checking import scope
 from celadon.cel.types import Type, list_of, map_of, object_type
+from celadon.cel.values import Value
 from celadon.cel.values.maps import MISSING, make_map
 from celadon.cel.values.runtime_types import Opaque, Record, no_such_field, type_of
 from celadon.records import dataclass
@@ -168,7 +169,8 @@ class Field:
         return self.convert(self.raw(message))
 
     def is_set(self, message: Any) -> bool:
-        """As `has()` tells: of fields without presence, whether they differ from their default."""
+        """Return what `has()` tells: of fields without presence, whether they differ from their
+        default."""
         if is_repeated(self.descriptor):
             return bool(self.raw(message))
         if self.descriptor.is_extension:
@@ -217,10 +219,11 @@ def _single(field: FieldDescriptor, enum_type: Callable[[str], Type]) -> Type:
 
 
 class MessageTypes(Protocol):
-    """What messages, their readers and their writers need of the `registry` that makes classes."""
+    """This is what messages, their readers and their writers need of the `registry` that makes
+    classes."""
 
     def unpack(self, type_url: str, data: bytes) -> ProtoMessage | None:
-        """What an `Any` holds; None if its type is not known or the bytes are none of it."""
+        """Return what an `Any` holds; None if its type is not known or the bytes are none of it."""
 
     def value(self, message: ProtoMessage) -> Any:
         """A message as a CEL value. Raises EvaluationError for an `Any` that cannot be unpacked."""
@@ -245,7 +248,7 @@ class Message(Record):
 
     def __init__(self, message: ProtoMessage) -> None:
         self.message = message
-        self._read: dict[str, Any] = {}
+        self._read: dict[str, Value] = {}
 
     def __getitem__(self, field: str) -> Any:
         value = self._read.get(field, MISSING)
@@ -264,8 +267,8 @@ class Message(Record):
         return field
 
     def equals(self, other: Opaque) -> bool:
-        """As protobuf compares messages of one type: field by field, NaN unequal, `Any` by its
-        content."""
+        """Compare as protobuf compares messages of one type: field by field, NaN unequal, `Any` by
+        its content."""
         if not isinstance(other, Message):
             return False
         return messages_equal(self.message, other.message, self.registry.unpack)

@@ -134,13 +134,13 @@ class Registry:
             return read(self, message)
         return self.describe(descriptor)(message)
 
-    def construct(self, descriptor: Descriptor, given: Mapping[str, Any]) -> Any:
+    def construct(self, descriptor: Descriptor, given: Mapping[str, object]) -> Any:
         """The value of a message literal."""
         fields = self.describe(descriptor).fields
         return self.value(message_conversion.build(self, descriptor, fields, given))
 
     def unpack(self, type_url: str, data: bytes) -> ProtoMessage | None:
-        """What an `Any` holds; None if its type is not known or the bytes are none of it."""
+        """Return what an `Any` holds; None if its type is not known or the bytes are none of it."""
         descriptor = self.descriptor(type_url.rpartition("/")[2])
         if descriptor is None:
             return None

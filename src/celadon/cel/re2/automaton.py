@@ -160,7 +160,7 @@ class Program:
         return mask
 
     def consumed(self, chars: Iterable[int], number: int) -> set[int]:
-        """Where those of these CHARs lead that consume class `number`."""
+        """Return where those of these CHARs lead that consume class `number`."""
         masks, out, bit = cast(list[int], self.arg), self.out, 1 << number
         return {out[char] for char in chars if masks[char] & bit}
 
@@ -297,7 +297,8 @@ def sides_of(alphabet: Alphabet) -> list[int]:
 
 
 def holds(kind: AssertionKind, before: int, after: int | None) -> bool | None:
-    """None when it depends on the side after, and that is None: not known yet."""
+    """Return whether the assertion holds; None when it depends on the side after, and that is None:
+    not known yet."""
     match kind:
         case AssertionKind.BEGIN_TEXT:
             return before == EDGE

@@ -66,8 +66,8 @@ class _Refused(Exception):
 
 
 class _Reach:
-    """What an instruction leads to without consuming: CHAR instructions with the number of ways to
-    each; whether to a match; whether to one that may depend on an assertion."""
+    """This is what an instruction leads to without consuming: CHAR instructions with the number of
+    ways to each; whether to a match; whether to one that may depend on an assertion."""
 
     __slots__ = ("chars", "matches", "may_match")
 
@@ -86,7 +86,7 @@ class Analysis:
         self._work = 0
 
     def linear_question(self, *, anchored: bool) -> bool:
-        """Whether `re` decides in linear time if there is a match."""
+        """Return whether `re` decides in linear time if there is a match."""
         try:
             start = self._started(_UNMATCHED)
             return self._bounded(start, {} if anchored else start, self._any)
@@ -94,7 +94,7 @@ class Analysis:
             return False
 
     def linear_find(self, *, anchored: bool) -> bool:
-        """Whether `re` finds the first match in linear time."""
+        """Return whether `re` finds the first match in linear time."""
         try:
             failing = self._started(_UNMATCHED)
             if self._reach(self._program.start).matches:
@@ -106,7 +106,8 @@ class Analysis:
             return False
 
     def linear_find_all(self, *, anchored: bool) -> bool:
-        """Whether that holds for all matches together. An anchored pattern matches only once."""
+        """Return whether that holds for all matches together. An anchored pattern matches only
+        once."""
         try:
             may_match = self._reach(self._program.start).may_match
             start = self._started(0 if may_match else _UNMATCHED)
@@ -136,7 +137,7 @@ class Analysis:
         return _SHORT_MAX
 
     def _bounded(self, first: _Front, restart: _Front, advance: _Advance) -> bool:
-        """Whether all fronts that follow `first` stay small; each gets `restart` added."""
+        """Return whether all fronts that follow `first` stay small; each gets `restart` added."""
         seen: set[frozenset[tuple[tuple[int, int], int]]] = set()
         pending = [first]
         while pending:
@@ -383,7 +384,7 @@ class SpanFinder:
         return ends, following
 
     def _targets(self, instruction: int) -> tuple[int, ...]:
-        """Where an instruction goes without consuming, the preferred way first."""
+        """Return where an instruction goes without consuming, the preferred way first."""
         program = self._program
         op = program.op[instruction]
         if op in (CHAR, MATCH):
@@ -396,7 +397,7 @@ class SpanFinder:
         return holds(self._program.kind(assertion), before, self._sides[number])
 
     def _backward(self, arrived: _Mask, before: int, number: int, following: _Mask) -> _Mask:
-        """What is viable at a position, given what is at the next.
+        """Return what is viable at a position, given what is at the next.
 
         Complete for what can be reached from `arrived`: its sources were filled in going forwards.
         """

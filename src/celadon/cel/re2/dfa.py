@@ -112,7 +112,7 @@ class Dfa:
         self._sides = sides_of(program.alphabet)
 
     def search(self, text: str) -> bool:
-        """Whether the pattern matches somewhere in `text`."""
+        """Return whether the pattern matches somewhere in `text`."""
         if not isinstance(text, str):
             raise TypeError(f"expected a str, not {text.__class__.__name__}")
         state = self._state({self.program.start} if self._anchored else set(), EDGE)
@@ -158,7 +158,7 @@ class Dfa:
         return self.program.match in reached
 
     def _targets(self, reached: set[int] | frozenset[int], number: int) -> set[int] | None:
-        """Where a character leads; None when there is a match already."""
+        """Return where a character leads; None when there is a match already."""
         self.steps += len(reached)
         if self.program.match in reached:
             return None
@@ -275,7 +275,7 @@ def question(tree: Node) -> Question:
 
 
 def starts_anchored(node: Node) -> bool:
-    """Whether every match begins at the start of the text. Looks 60 levels deep at most."""
+    """Return whether every match begins at the start of the text. Looks 60 levels deep at most."""
     return _starts_anchored(node, MAX_HEIGHT)
 
 
@@ -382,7 +382,7 @@ def _repeated(sub: Node, least: int, most: int | None) -> Node:
 
 
 def _can_be_empty(node: Node) -> bool:
-    """Whether it matches the empty string anywhere, no matter what assertions would say."""
+    """Return whether it matches the empty string anywhere, no matter what assertions would say."""
     match node:
         case Empty():
             return True
@@ -408,7 +408,8 @@ def _looped(sub: Node, least: int) -> Node:
 
 
 def _loop_body(sub: Node) -> Node | None:
-    """What, looped, gives the same strings as `sub` looped; None when that is only the empty one.
+    """Return what, looped, gives the same strings as `sub` looped; None when that is only the empty
+    one.
 
     When `sub` cannot be empty neither can the result.
     """

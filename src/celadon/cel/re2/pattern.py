@@ -220,7 +220,7 @@ class Pattern:
 
     @cached_property
     def strategy(self) -> Strategy:
-        """How `search_fn` works."""
+        """Return how `search_fn` works."""
         return self._searching[0]
 
     @cached_property
@@ -233,11 +233,11 @@ class Pattern:
         return _searcher(self._tree)
 
     def search(self, text: str) -> bool:
-        """Whether the pattern matches somewhere in `text`."""
+        """Return whether the pattern matches somewhere in `text`."""
         return bool(self.search_fn(text))
 
     def find(self, text: str) -> Span | None:
-        """Where the first match is."""
+        """Return where the first match is."""
         if not self.search_fn(text):
             return None
         finder = self._find_first
@@ -248,8 +248,8 @@ class Pattern:
         return start, end
 
     def find_all(self, text: str, limit: int = -1) -> list[Span]:
-        """Where the matches are, at most `limit` unless that is negative. As Go `FindAllString`:
-        an empty match right after another match is left out."""
+        """Return where the matches are, at most `limit` unless that is negative. As Go
+        `FindAllString`: an empty match right after another match is left out."""
         if not self.search_fn(text):
             return []
         finder = self._find_next
@@ -276,7 +276,7 @@ class Pattern:
         return _spans(found[0]) if found else None
 
     def find_all_groups(self, text: str, limit: int = -1) -> list[list[Span | None]]:
-        """As `find_all`, each match as `match_groups` has it."""
+        """Find all as `find_all`, each match as `match_groups` has it."""
         return [_spans(slots) for slots in self._all_groups(text, limit, 0)]
 
     @cached_property
@@ -330,7 +330,7 @@ def _searcher(tree: Node) -> tuple[Strategy, Search]:
 
 
 def _python_finder(tree: Node, *, find_all: bool) -> _PythonFinder:
-    """How to find with `re` what `tree` matches, and for which subjects."""
+    """Return how to find with `re` what `tree` matches, and for which subjects."""
     translated = None if _is_large(tree) else to_python(tree)
     if translated is None:
         return _NO_FINDER

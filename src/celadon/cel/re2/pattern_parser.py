@@ -14,7 +14,6 @@ import re
 from collections.abc import Callable
 
 from celadon.cel.re2.character_classes import parse_class, parse_class_escape, parse_escape
-from celadon.cel.re2.pattern_errors import ErrorCode, RegexError
 from celadon.cel.re2.pattern_tree import (
     ANY,
     ANY_BUT_NEWLINE,
@@ -26,8 +25,10 @@ from celadon.cel.re2.pattern_tree import (
     CharSet,
     Concat,
     Empty,
+    ErrorCode,
     Literal,
     Node,
+    RegexError,
     Repeat,
     alternate,
     capture,
@@ -208,7 +209,7 @@ MAX_CLASS_RUNES = (128 << 20) // 4
 
 
 class Limits:
-    """What Go's parser counts while it parses."""
+    """This is what Go's parser counts while it parses."""
 
     def __init__(self, pattern: str) -> None:
         self._pattern = pattern
@@ -344,7 +345,7 @@ class _Parser:
         return Parsed(tree, self._groups)
 
     def _operator(self, char: str) -> bool:
-        """What begins with this character; True when it was a repetition."""
+        """Return what begins with this character; True when it was a repetition."""
         match char:
             case "*" | "+" | "?":
                 least, most = {"*": (0, None), "+": (1, None), "?": (0, 1)}[char]

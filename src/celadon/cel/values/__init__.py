@@ -12,3 +12,11 @@ has keys that Python would merge and CEL would not (1 and true, 1 and 1.0) it is
 `maps`. What operators do is in `equality`, `arithmetic` and `container_access`. Other rooms import
 from `celadon.cel` or `celadon.cel.extend`.
 """
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+Value: TypeAlias = object
+"""A value of the language. Any class may be one (libraries and messages bring their own), so code
+asks for `value.__class__` before it does anything with it."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.cel.errors import EvaluationError, no_such_overload
+from celadon.cel.values import Value
 from celadon.cel.values.equality import equal, refusal
 from celadon.cel.values.list_values import is_list
 from celadon.cel.values.maps import (
@@ -42,7 +43,7 @@ def index_out_of_bounds(key: object) -> EvaluationError:
     return EvaluationError(f"index out of bounds: {display(key)}")
 
 
-def select(operand: Any, field: str) -> Any:
+def select(operand: Any, field: str) -> Value:
     """`operand.field`."""
     if is_map(operand):
         value = find(operand, field)
@@ -77,7 +78,7 @@ def find_field(operand: Any, field: str) -> Any:
 
 
 def qualifier_error(key: object) -> EvaluationError | None:
-    """Why a value can never be a key, whatever it is applied to; None if it can."""
+    """Return why a value can never be a key, whatever it is applied to; None if it can."""
     if key.__class__ in _QUALIFIERS:
         return None
     return EvaluationError(f"invalid qualifier type: {go_name(key)}")
@@ -94,13 +95,13 @@ def find_index(operand: Any, key: Any) -> Any:
     return _find_in_record(operand, key) if isinstance(operand, Record) else MISSING
 
 
-def _find_in_record(record: Record, field: object) -> Any:
+def _find_in_record(record: Record, field: object) -> Value:
     if field.__class__ is not str:
         raise no_such_overload()
     return record[field] if record.has(field) else MISSING
 
 
-def _find_in_list(elements: list[Any], key: Any) -> Any:
+def _find_in_list(elements: list[object], key: Any) -> Any:
     kind = key.__class__
     if kind is not int and kind is not Uint:
         if kind is not float:
@@ -119,7 +120,7 @@ def has_field(operand: object, field: str) -> bool:
     return find_field(operand, field) is not MISSING
 
 
-def find_index_strictly(operand: object, key: object) -> Any:
+def find_index_strictly(operand: object, key: object) -> Value:
     """`find_index` that fails for what has no keys at all."""
     value = find_index(operand, key)
     if value is MISSING and not is_list(operand) and not _has_keys(operand):
@@ -140,15 +141,15 @@ def has_field_strictly(operand: object, field: str) -> bool:
     return find_index_strictly(operand, field) is not MISSING
 
 
-def tested(operand: Any, field: str) -> Any:
-    """What a test of presence in an optional chain finds, where cel-go resolves the test as a part
-    of another attribute: the value itself, of records null; `MISSING` if there is none."""
+def tested(operand: Value, field: str) -> Value:
+    """Return what a test of presence in an optional chain finds, where cel-go resolves the test as
+    a part of another attribute: the value itself, of records null; `MISSING` if there is none."""
     if isinstance(operand, Record):
         return None if operand.has(field) else MISSING
     return find_field(operand, field)
 
 
-def tested_strictly(operand: Any, field: str) -> Any:
+def tested_strictly(operand: Value, field: str) -> Value:
     """`tested` that fails for what has no fields at all."""
     if isinstance(operand, Record):
         return None if operand.has(field) else MISSING
@@ -164,7 +165,7 @@ def contains(element: Any, container: Any) -> bool:
     raise no_such_overload()
 
 
-def _list_contains(element: object, elements: list[Any]) -> bool:
+def _list_contains(element: object, elements: list[Value]) -> bool:
     if _equals_as_python(element):
         try:
             return element in elements
@@ -180,8 +181,8 @@ def _list_contains(element: object, elements: list[Any]) -> bool:
 
 
 def _equals_as_python(element: object) -> bool:
-    """Whether `==` with anything is CEL's: not for numbers that Python takes for a bool, nor for
-    integers that are not exact as doubles."""
+    """Return whether `==` with anything is CEL's: not for numbers that Python takes for a bool, nor
+    for integers that are not exact as doubles."""
     if element.__class__ is int:
         return bool(1 < abs(element) < _FIRST_INEXACT)
     return element.__class__ in _NEVER_EQUAL_TO_OTHERS
@@ -195,8 +196,8 @@ def size(value: Any) -> int:
     raise refusal("size", value, frozenset())
 
 
-def iterate(value: Any) -> list[Any]:
-    """What a one-variable comprehension runs over: elements, or keys."""
+def iterate(value: Any) -> list[object]:
+    """Return what a one-variable comprehension runs over: elements, or keys."""
     if value.__class__ in LIST_CLASSES:
         return value
     if is_map(value):
@@ -205,7 +206,7 @@ def iterate(value: Any) -> list[Any]:
 
 
 def iterate2(value: Any) -> list[tuple[Any, Any]]:
-    """What a two-variable comprehension runs over: (index, element) or (key, value)."""
+    """Return what a two-variable comprehension runs over: (index, element) or (key, value)."""
     if is_list(value):
         return list(enumerate(value))
     if is_map(value):

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from celadon.cel import types
 from celadon.cel.errors import EvaluationError
 from celadon.cel.types import Type
+from celadon.cel.values import Value
 from celadon.cel.values.arithmetic import integer_overflow, unsigned_overflow
 from celadon.cel.values.runtime_types import conversion_error
 from celadon.cel.values.text import MAX_INT, MAX_UINT, MIN_INT, Uint, go_float, go_plain_float, utf8
@@ -53,8 +54,8 @@ def _fail(target: Type) -> NoReturn:
     raise conversion_error(types.STRING, target)
 
 
-def identity(value: object) -> Any:
-    """What a conversion to the value's own type gives."""
+def identity(value: object) -> Value:
+    """Return what a conversion to the value's own type gives."""
     return value
 
 
@@ -78,7 +79,7 @@ def int_to_double(n: int) -> float:
 
 
 def string_to_double(s: str) -> float:
-    """As Go's `strconv.ParseFloat` reads it. Raises EvaluationError."""
+    """Read it as Go's `strconv.ParseFloat` does. Raises EvaluationError."""
     if _DECIMAL.fullmatch(s):
         value = float(s)
     elif _NAMED_DOUBLES.fullmatch(s):
@@ -105,7 +106,7 @@ def int_to_duration(n: int) -> Duration:
 
 
 def string_to_duration(s: str) -> Duration:
-    """As Go's `time.ParseDuration` reads it: `1h30m`, `-1.5s`. Raises EvaluationError."""
+    """Read it as Go's `time.ParseDuration` does: `1h30m`, `-1.5s`. Raises EvaluationError."""
     duration = parse_duration(s)
     if duration is None:
         _fail(types.DURATION)
@@ -184,7 +185,7 @@ def int_to_timestamp(n: int) -> Timestamp:
 
 
 def string_to_timestamp(s: str) -> Timestamp:
-    """As RFC 3339 writes it. Raises EvaluationError."""
+    """Read it as RFC 3339 writes it. Raises EvaluationError."""
     timestamp = parse_timestamp(s)
     if timestamp is None:
         _fail(types.TIMESTAMP)

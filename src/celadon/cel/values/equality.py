@@ -121,8 +121,8 @@ def containers_equal(a: Any, b: Any) -> bool:
 
 
 def _is_surely_itself(whole: Any) -> bool:
-    """Whether a container is of JSON, without NaN, and so equal to itself: that is seen faster
-    than by comparing, which matters where a large object is compared again and again."""
+    """Return whether a container is of JSON, without NaN, and so equal to itself: that is seen
+    faster than by comparing, which matters where a large object is compared again and again."""
     kind = whole.__class__
     if kind is not dict and kind is not list:
         return False
@@ -162,12 +162,13 @@ def _is_equal_so_far(x: Any, y: Any, pending: list[tuple[Any, Any]]) -> bool:
 
 
 def _same_parts(x: Optional, y: Optional) -> bool:
-    """Whether both hold lists, or both maps."""
+    """Return whether both hold lists, or both maps."""
     return x.value.__class__ is y.value.__class__ and x.value.__class__ in _WITH_PARTS
 
 
 def _pairs(a: Any, b: Any) -> Iterable[tuple[Any, Any]]:
-    """What has to be equal: elements by position, values by key (`MISSING` for an absent one)."""
+    """Return what has to be equal: elements by position, values by key (`MISSING` for an absent
+    one)."""
     if isinstance(a, list):
         return zip(a, b)  # noqa: B905 - they are as long, and saying so takes time
     return [(x, find(b, key)) for key, x in a.items()]
@@ -214,7 +215,8 @@ def nan_error() -> EvaluationError:
 
 
 def _numbers_comparable(a: object, b: object) -> bool:
-    """Whether both are numbers; raises if one is NaN. Callers then compare `float`s or ints."""
+    """Return whether both are numbers; raises if one is NaN. Callers then compare `float`s or
+    ints."""
     if a.__class__ in _NUMBERS and b.__class__ in _NUMBERS:
         if a != a or b != b:
             raise nan_error()
@@ -270,7 +272,7 @@ def greater_equals(a: Any, b: Any) -> bool:
 
 
 def is_comparable(value: object) -> bool:
-    """Whether values of this kind have an order at all."""
+    """Return whether values of this kind have an order at all."""
     return value.__class__ in _COMPARERS
 
 

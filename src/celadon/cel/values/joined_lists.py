@@ -15,7 +15,7 @@ from typing import Any, Final, SupportsIndex, overload
 
 from celadon.cel.errors import EvaluationError, no_such_overload
 from celadon.cel.types import Type
-from celadon.cel.values import equality
+from celadon.cel.values import Value, equality
 from celadon.cel.values.list_values import TypedList
 from celadon.cel.values.runtime_types import NONE, Opaque, Optional
 from celadon.cel.values.text import too_long
@@ -48,7 +48,7 @@ class JoinedList(TypedList):
 
     __slots__ = ("height", "left", "length", "right")
 
-    def __init__(self, left: list[Any], right: list[Any]) -> None:
+    def __init__(self, left: list[Value], right: list[Value]) -> None:
         super().__init__()
         self.left = left
         self.right = right
@@ -68,7 +68,7 @@ class JoinedList(TypedList):
         if isinstance(key, slice):
             return list(self)[key]
         index = range(self.length)[key]
-        part: list[Any] = self
+        part: list[Value] = self
         while isinstance(part, JoinedList):
             before = len(part.left)
             if index < before:
@@ -77,11 +77,11 @@ class JoinedList(TypedList):
                 index, part = index - before, part.right
         return part[index]
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Value]:
         return chain.from_iterable(self._leaves())
 
-    def _leaves(self) -> Iterator[list[Any]]:
-        pending: list[list[Any]] = [self]
+    def _leaves(self) -> Iterator[list[Value]]:
+        pending: list[list[Value]] = [self]
         while pending:
             part = pending.pop()
             if isinstance(part, JoinedList):
@@ -100,11 +100,11 @@ class JoinedList(TypedList):
         return concatenation(self, other)
 
 
-def _height(part: list[Any]) -> int:
+def _height(part: list[Value]) -> int:
     return part.height if isinstance(part, JoinedList) else 0
 
 
-def _joined(left: list[Any], right: list[Any]) -> JoinedList:
+def _joined(left: list[Value], right: list[Value]) -> JoinedList:
     """Both, in balance: the lower one goes to the side of the higher one, as far down as it has its
     equals."""
     difference = _height(left) - _height(right)
@@ -115,7 +115,7 @@ def _joined(left: list[Any], right: list[Any]) -> JoinedList:
     return JoinedList(left, right)
 
 
-def _balanced(left: list[Any], right: list[Any]) -> JoinedList:
+def _balanced(left: list[Value], right: list[Value]) -> JoinedList:
     """Both, whose heights differ by two at most, rotated where needed."""
     difference = _height(left) - _height(right)
     if difference > 1 and isinstance(left, JoinedList):
@@ -152,14 +152,14 @@ _NO_VALUE = "unsupported conversion to ref.Val: "
 """How the text begins that says what Go value is none of CEL: its class, and what it prints."""
 
 
-def reopened(value: Any) -> Any:
+def reopened(value: Value) -> Any:
     """The value of an attribute, given what it would be if nothing happened to optionals."""
     if value.__class__ is not Optional or value is NONE or value.value.__class__ in _SETTLED:
         return value
     return Optional(_again(value.value))
 
 
-def _again(content: Any) -> Any:
+def _again(content: Value) -> Value:
     while content.__class__ is Optional:
         content = None if content is NONE else content.value
     if content.__class__ is Type:
@@ -169,7 +169,7 @@ def _again(content: Any) -> Any:
     return content.reopened() if isinstance(content, Opaque) else content
 
 
-def settled(content: Any) -> Any:
+def settled(content: Value) -> Value:
     """The content of an optional, for the plain variant: gives up where `reopened` would change
     it."""
     if content.__class__ not in _SETTLED and _again(content) is not content:
@@ -177,14 +177,14 @@ def settled(content: Any) -> Any:
     return content
 
 
-def settled_optional(value: Any) -> Any:
+def settled_optional(value: Value) -> Any:
     """The value of an attribute, for the plain variant, likewise."""
     if value.__class__ is Optional:
         settled(value.value)
     return value
 
 
-def go_text(value: Any) -> str:
+def go_text(value: Value) -> str:
     """The Go value inside as a string: of an optional that in its content, of a type its name.
     Raises EvaluationError if it is none."""
     content = _again(value)
@@ -193,7 +193,7 @@ def go_text(value: Any) -> str:
     return content
 
 
-def go_integer(value: Any) -> int:
+def go_integer(value: Value) -> int:
     """The Go value inside as an int64, likewise."""
     content = _again(value)
     if content.__class__ is not int:

@@ -16,7 +16,7 @@ class TypedList(list[Any]):
 
     __slots__ = ()
 
-    def matches(self, other: list[Any]) -> bool:
+    def matches(self, other: list[object]) -> bool:
         """CEL's `self == other`."""
         raise NotImplementedError
 

@@ -17,6 +17,7 @@ from collections.abc import Hashable, ItemsView, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from celadon.cel.errors import EvaluationError, unhashable
+from celadon.cel.values import Value
 from celadon.cel.values.runtime_types import Opaque
 from celadon.cel.values.text import Uint
 from celadon.cel.values.timestamps import Duration, Timestamp
@@ -42,7 +43,7 @@ _SPECIFIED_KEYS = frozenset({str, bool, int, Uint})
 
 
 def _identity(key: Any) -> Hashable:
-    """What makes a key of a `MixedMap` the same key: its kind and its value.
+    """Return what makes a key of a `MixedMap` the same key: its kind and its value.
 
     Values that Go hashes by address (lists, maps, types, optionals) are the same only as objects.
     """
@@ -77,8 +78,8 @@ class MixedMap(Mapping[Any, Any]):
 
     __slots__ = ("_entries",)
 
-    def __init__(self, pairs: Iterable[tuple[Any, Any]] = ()) -> None:
-        self._entries: dict[Hashable, tuple[Any, Any]] = {}
+    def __init__(self, pairs: Iterable[tuple[Value, Value]] = ()) -> None:
+        self._entries: dict[Hashable, tuple[Value, Value]] = {}
         for key, value in pairs:
             self._entries[_identity(key)] = (key, value)
 
@@ -103,7 +104,7 @@ class MixedMap(Mapping[Any, Any]):
     def __contains__(self, key: object) -> bool:
         return self.find(key) is not MISSING
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Value]:
         return (key for key, _ in self._entries.values())
 
     def __len__(self) -> int:
@@ -122,7 +123,7 @@ class _Items(ItemsView[Any, Any]):
 
     _mapping: MixedMap
 
-    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+    def __iter__(self) -> Iterator[tuple[Value, Value]]:
         return iter(self._mapping._entries.values())
 
 
@@ -144,7 +145,7 @@ def _candidates(key: Any) -> Iterator[Hashable]:
         yield (int, int(key))
 
 
-def make_map(pairs: Iterable[tuple[Any, Any]]) -> AnyMap:
+def make_map(pairs: Iterable[tuple[Value, Value]]) -> AnyMap:
     """A map literal: the last of several equal keys wins."""
     pairs = list(pairs)
     kinds = {key.__class__ for key, _ in pairs}
@@ -153,7 +154,7 @@ def make_map(pairs: Iterable[tuple[Any, Any]]) -> AnyMap:
     return MixedMap(pairs)
 
 
-def make_strict_map(pairs: Iterable[tuple[Any, Any]]) -> AnyMap:
+def make_strict_map(pairs: Iterable[tuple[Value, Value]]) -> AnyMap:
     """A map literal as the specification has it: only keys that JSON-like maps have, each once."""
     result: AnyMap = {}
     for key, value in pairs:

@@ -39,7 +39,7 @@ def _duration(fields: Fields) -> Duration:
     return Duration(fields.get("seconds", 0) * _NANOS + fields.get("nanos", 0))
 
 
-def _timestamp(fields: Fields) -> Any:
+def _timestamp(fields: Fields) -> object:
     return timestamp_at(fields.get("seconds", 0) * _NANOS + fields.get("nanos", 0))
 
 
@@ -49,7 +49,7 @@ def _value(fields: Fields) -> Any:
     return next(iter(given.values())) if given else None
 
 
-def _any(fields: Fields) -> Any:
+def _any(fields: Fields) -> object:
     """There is no message that it could hold."""
     raise unpacking_error(fields.get("type_url", ""))
 

@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from celadon.cel.types import Type
+from celadon.cel.values import Value
 from celadon.cel.values.list_values import is_list
 from celadon.cel.values.maps import MixedMap, make_map
 from celadon.cel.values.runtime_types import NONE, Opaque, Optional
@@ -48,7 +49,7 @@ def to_cel(value: Any, path: str = "value") -> Any:
     return _converted(value, path)
 
 
-def _converted(value: object, path: str) -> Any:
+def _converted(value: object, path: str) -> Value:
     match value:
         case bytearray() | memoryview():
             return bytes(value)
@@ -73,14 +74,14 @@ def _integer(n: int, path: str) -> int:
     raise ValueError(f"{path}: {n} is beyond the range of int and uint")
 
 
-def _list(elements: list[Any] | tuple[Any, ...], path: str) -> list[Any]:
+def _list(elements: list[Value] | tuple[Value, ...], path: str) -> list[object]:
     converted = [to_cel(element, f"{path}[{i}]") for i, element in enumerate(elements)]
     if is_list(elements) and all(old is new for old, new in zip(elements, converted, strict=True)):
         return elements
     return converted
 
 
-def _map(entries: Mapping[Any, Any], path: str) -> Any:
+def _map(entries: Mapping[Value, Value], path: str) -> Value:
     pairs = [
         (to_cel(key, f"{path} key"), to_cel(value, f"{path}.{key}"))
         for key, value in entries.items()

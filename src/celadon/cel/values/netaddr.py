@@ -116,7 +116,7 @@ class Prefix:
         return addr.value >> hidden == self.addr.value >> hidden
 
     def covers(self, other: Prefix) -> bool:
-        """Whether all of `other` lies within."""
+        """Return whether all of `other` lies within."""
         return self.length <= other.length and self.contains(other.addr)
 
     def __str__(self) -> str:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Any
 
+from celadon.cel.values import Value
 from celadon.cel.values.timestamps import Duration, Timestamp, in_int64
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
-def converted(value: object, path: str) -> Any:
+def converted(value: object, path: str) -> Value:
     """Raises TypeError for other classes, ValueError for what is out of range."""
     match value:
         case datetime():

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 from celadon.cel import types
 from celadon.cel.errors import EvaluationError, no_such_overload
 from celadon.cel.types import Kind, Type
+from celadon.cel.values import Value
 from celadon.cel.values.list_values import TypedList, is_list
 from celadon.cel.values.text import Uint, go_float, written
 from celadon.cel.values.timestamps import Duration, Timestamp, go_duration, go_time
@@ -53,7 +54,7 @@ class Opaque:
     __hash__ = None  # type: ignore[assignment]  # opaque values are never keys or set members
 
     def reopened(self) -> Any:
-        """What cel-go makes of the Go value inside (see the contents of optionals below):
+        """Return what cel-go makes of the Go value inside (see the contents of optionals below):
         this again, or an EvaluationError, as a value."""
         if not self.go_content:
             return self
@@ -68,7 +69,7 @@ class Opaque:
 
     @property
     def is_zero(self) -> bool:
-        """Whether `optional.ofNonZeroValue` drops the value."""
+        """Return whether `optional.ofNonZeroValue` drops the value."""
         return False
 
     def display(self) -> str:
@@ -181,7 +182,7 @@ _CLASSES: dict[Kind, type] = {
 
 
 def type_of(value: object) -> Type:
-    """What `type(value)` gives: names without parameters (`list(dyn)` for every list)."""
+    """Return what `type(value)` gives: names without parameters (`list(dyn)` for every list)."""
     found = _TYPES.get(value.__class__)
     if found is not None:
         return found
@@ -196,7 +197,7 @@ def type_name(value: object) -> str:
 
 
 def go_name(value: object) -> str:
-    """What Go's `%T` prints: `types.Int`, `*types.baseList`."""
+    """Return what Go's `%T` prints: `types.Int`, `*types.baseList`."""
     found = _GO_NAMES.get(value.__class__)
     if found is not None:
         return found
@@ -205,7 +206,7 @@ def go_name(value: object) -> str:
     return "*types.baseList" if isinstance(value, TypedList) else "*types.baseMap"
 
 
-def overload_error(name: str, args: Sequence[Any]) -> EvaluationError:
+def overload_error(name: str, args: Sequence[Value]) -> EvaluationError:
     """`no such overload: getHours(string)`: no declared overload takes these values."""
     return no_such_overload(f"{name}({', '.join(map(type_name, args))})")
 
@@ -290,13 +291,13 @@ def _map_guard(key: Type, value_type: Type) -> Guard:
 # Values of any kind as Go's `%v` prints them: how error texts show keys and values.
 
 
-def display(value: Any) -> str:
+def display(value: Value) -> str:
     """Go's `%v` of a CEL value, as error texts show keys and values. A null prints `0`. Raises
     EvaluationError for what is too long to write down."""
     return _displayed(value, {})
 
 
-def _displayed(value: Any, known: dict[int, str]) -> str:
+def _displayed(value: Value, known: dict[int, str]) -> str:
     """`known` are the lists and maps that are written, by identity."""
     match value:
         case str():

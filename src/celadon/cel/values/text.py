@@ -176,7 +176,7 @@ class Remembered(dict[str, T]):
     __call__ = dict.__getitem__
 
     def __bool__(self) -> bool:
-        """As every function: also while nothing is known."""
+        """Return True, as every function is: also while nothing is known."""
         return True
 
 

@@ -159,7 +159,7 @@ def civil_from_days(days: int) -> tuple[int, int, int]:
 
 
 def is_leap_year(year: int) -> bool:
-    """By the Gregorian calendar, also before it was introduced."""
+    """Return whether it is one by the Gregorian calendar, also before it was introduced."""
     return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
 
 

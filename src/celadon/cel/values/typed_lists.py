@@ -14,10 +14,11 @@ typed data: the plain variant may compare two lists with Python's own operator.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from celadon.cel.errors import EvaluationError
-from celadon.cel.values import equality
+from celadon.cel.values import Value, equality
 from celadon.cel.values.joined_lists import JoinedList
 from celadon.cel.values.list_values import TypedList
 
@@ -29,7 +30,7 @@ class SetList(TypedList):
 
     __slots__ = ()
 
-    def matches(self, other: list[Any]) -> bool:
+    def matches(self, other: list[object]) -> bool:
         """The same items in any order."""
         return len(self) == len(other) and all(_has(self, one) for one in other)
 
@@ -46,11 +47,11 @@ class MapList(TypedList):
 
     __slots__ = ("keys",)
 
-    def __init__(self, items: list[Any], keys: tuple[str, ...]) -> None:
+    def __init__(self, items: Sequence[Value], keys: tuple[str, ...]) -> None:
         super().__init__(items)
         self.keys = keys
 
-    def matches(self, other: list[Any]) -> bool:
+    def matches(self, other: list[object]) -> bool:
         """Items with equal keys are equal, in any order."""
         if len(self) != len(other):
             return False
@@ -77,16 +78,16 @@ class MapList(TypedList):
                 return i
         return None
 
-    def _key(self, item: object) -> list[Any]:
+    def _key(self, item: object) -> list[Value]:
         members = item if isinstance(item, dict) else {}
         return [(members.get(key, _ABSENT).__class__, members.get(key)) for key in self.keys]
 
 
-LIST_CLASSES: Final[frozenset[type[list[Any]]]] = frozenset({list, SetList, MapList, JoinedList})
+LIST_CLASSES: Final[frozenset[type[list[Value]]]] = frozenset({list, SetList, MapList, JoinedList})
 """All there are, for tables and for code in which `is_list` would be slow."""
 
 
-def _has(items: list[Any], wanted: object) -> bool:
+def _has(items: list[Value], wanted: object) -> bool:
     return any(_equal(one, wanted) for one in items)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from celadon.cel.types import Type
+from celadon.cel.values import Value
 from celadon.cel.values.conversions import duration_to_string
 from celadon.cel.values.runtime_types import NONE, Opaque, Optional
 from celadon.cel.values.text import Uint, written
@@ -35,7 +36,7 @@ def _notation(value: object, known: dict[int, str]) -> str:
     return _named(value, known)
 
 
-def _container(value: Sequence[Any] | Mapping[Any, Any], known: dict[int, str]) -> str:
+def _container(value: Sequence[Value] | Mapping[Any, Any], known: dict[int, str]) -> str:
     if isinstance(value, Mapping):
         entries = (f"{_notation(k, known)}: {_notation(v, known)}" for k, v in value.items())
         return f"{{{written(entries)}}}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.cel.errors import EvaluationError
+from celadon.cel.values import Value
 from celadon.cel.values.runtime_types import NONE, Opaque, Optional
 from celadon.cel.values.typed_lists import LIST_CLASSES
 
@@ -12,7 +13,7 @@ _LENGTHS = frozenset({str, dict, bytes}) | LIST_CLASSES
 _UNITS = frozenset({bool, int, float, type(None)})
 
 
-def shown_size(value: Any) -> int:
+def shown_size(value: Value) -> int:
     """The size as libraries of functions see it: an optional is 1, whatever is in it."""
     return 1 if value.__class__ is Optional else size_of(value)
 

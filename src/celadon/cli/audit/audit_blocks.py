@@ -187,7 +187,7 @@ class Block(Protocol):
 
     @property
     def read_bytes(self) -> int:
-        """Of all inputs, those before the end of this block."""
+        """Return how many bytes of all inputs stand before the end of this block."""
         ...
 
     def pieces(self) -> Iterator[AnyPiece | Problem]:
@@ -216,7 +216,7 @@ class LineBlock:
                 yield Piece(file, number, line)
 
     def mentions(self, words: Sequence[bytes]) -> bool:
-        """Of all lines at once."""
+        """Look through all lines at once."""
         return any(word in self.data for word in words)
 
 
@@ -228,11 +228,11 @@ class PieceBlock:
     read_bytes: int
 
     def pieces(self) -> Iterator[Piece | Problem]:
-        """As they were found."""
+        """Yield the pieces as they were found."""
         yield from self.found
 
     def mentions(self, words: Sequence[bytes]) -> bool:
-        """Of each piece."""
+        """Look through each piece."""
         for piece in self.found:
             if isinstance(piece, Problem):
                 continue

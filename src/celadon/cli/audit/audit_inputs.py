@@ -363,8 +363,8 @@ class Survey:
 
 @dataclass(frozen=True, slots=True)
 class LookedUp:
-    """What policies can look up: as it was found (`existing`), and as a server has it (`objects`),
-    with what is wrong with others."""
+    """This is what policies can look up: as it was found (`existing`), and as a server has it
+    (`objects`), with what is wrong with others."""
 
     existing: tuple[JsonObject, ...]
     objects: tuple[JsonObject, ...]

@@ -21,7 +21,7 @@ from celadon.cli.check.object_preparation import Prepare
 from celadon.cli.check.policy_set import PolicySet, PolicySets
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.problems import Problem
-from celadon.kube import GroupKind, JsonObject, User, metadata
+from celadon.kube import GroupKind, Json, JsonObject, User, metadata
 from celadon.kube.defaulting import LOOKED_UP
 from celadon.kube.registry import request_options
 from celadon.kube.resources import Catalog, Resource, known_resources
@@ -159,13 +159,13 @@ def preparation(
 
 def given_objects(
     documents: Iterable[Document], prepare: Prepare
-) -> tuple[list[dict[str, Any]], list[Problem]]:
+) -> tuple[list[dict[str, Json]], list[Problem]]:
     """Objects that may be looked up, and what is wrong with others. One that a server has written
     is as it is."""
-    objects: list[dict[str, Any]] = []
+    objects: list[dict[str, Json]] = []
     problems: list[Problem] = []
     for document in documents:
-        value: dict[str, Any] | Problem = document.value
+        value: dict[str, Json] | Problem = document.value
         if not metadata.uid(document.value):
             value = prepare.existing(document)
         if isinstance(value, Problem):
@@ -197,8 +197,8 @@ _FOR_NOW: Final = frozenset({429, 500, 502, 503, 504})
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """How far a list has been read: the server's token for what is left, empty at the end, and the
-    last object that was seen."""
+    """This is how far a list has been read: the server's token for what is left, empty at the end,
+    and the last object that was seen."""
 
     more: str = ""
     last: str = ""
@@ -266,8 +266,8 @@ async def pages(
             raise ClusterUnreachable(f"GET {path}: {ENDLESS_LIST}")
 
 
-def _key(value: Mapping[str, Any]) -> str:
-    """By which a server sorts the objects of a resource."""
+def _key(value: JsonObject) -> str:
+    """Return the key by which a server sorts the objects of a resource."""
     namespace, name = metadata.namespace(value), metadata.name(value)
     return f"{namespace}/{name}" if namespace else name
 

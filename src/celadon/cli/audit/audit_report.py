@@ -11,8 +11,7 @@ from typing import Final
 from celadon.admission import Cause, Decision, Source
 from celadon.cli.check.check_report import Notice, Place, PolicyError, UnaskedPlugin
 from celadon.cli.check.notices import Coverage
-from celadon.cli.check.plugin_setting import unasked_plugins
-from celadon.cli.check.plugins import PluginChoice, Unasked
+from celadon.cli.check.plugins import PluginChoice, Unasked, unasked_plugins
 from celadon.cli.exits import Exit
 from celadon.cli.reading.problems import Problem, exit_of
 from celadon.records import dataclass
@@ -34,7 +33,7 @@ _WARNS: Final = "Warn"
 
 @dataclass(frozen=True, slots=True)
 class AuditedObject:
-    """What a report says of an object to tell it from all others."""
+    """This is what a report says of an object to tell it from all others."""
 
     place: Place
     """No file for one from a cluster."""
@@ -81,7 +80,7 @@ def effect_of(decision: Decision) -> str:
 
 @dataclass(slots=True)
 class Against:
-    """What one policy, or all of them, have against one object."""
+    """This is what one policy, or all of them, have against one object."""
 
     effects: set[str] = field(default_factory=set)
     error: bool = False
@@ -123,7 +122,7 @@ class Tally:
             self.audited += 1
 
     def add(self, following: Tally) -> None:
-        """Those behind these."""
+        """Add a tally of what comes behind these."""
         self.matched += following.matched
         self.denied += following.denied
         self.warned += following.warned
@@ -200,7 +199,7 @@ class Findings:
 
 
 class FailOn(enum.Enum):
-    """Which violations make the command fail: those that would deny, all, or none."""
+    """This says which violations make the command fail: those that would deny, all, or none."""
 
     DENY = "deny"
     VIOLATION = "violation"

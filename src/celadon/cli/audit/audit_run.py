@@ -45,7 +45,7 @@ from celadon.cli.check.policy_set import PolicySet, PolicySets, validating_engin
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
 from celadon.cli.worker_pipes import possible_workers, received, started
-from celadon.kube import GroupVersionResource, JsonObject
+from celadon.kube import GroupVersionResource, Json, JsonObject
 from celadon.kube.resources import PLUGIN_ORDER, Resource
 from celadon.records import dataclass
 from celadon.webhook.cluster import ClusterClient, ClusterError, cluster_catalog, discover
@@ -96,7 +96,7 @@ Step = Callable[[int, float], None]
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What is to be done: by which policies, how, and what is told while it happens."""
+    """This is what is to be done: by which policies, how, and what is told while it happens."""
 
     manifests: Manifests
     sets: PolicySets
@@ -226,7 +226,7 @@ def _guessed(findings: Findings) -> Iterator[Notice]:
 
 @dataclass(frozen=True, slots=True)
 class PageResult:
-    """What came of a page, and where the next one begins."""
+    """This is what came of a page, and where the next one begins."""
 
     findings: Findings
     mark: Mark
@@ -240,7 +240,7 @@ class PageMemory(Protocol):
         ...
 
     def keep(self, resource: GroupVersionResource, number: int, result: PageResult) -> None:
-        """For an audit that goes on here."""
+        """Keep the result for an audit that goes on here."""
         ...
 
     def forget(self) -> None:
@@ -249,13 +249,13 @@ class PageMemory(Protocol):
 
 
 class NoMemory:
-    """For an audit that starts from the beginning and leaves nothing."""
+    """The memory of an audit that starts from the beginning and leaves nothing."""
 
     def found(self, resource: GroupVersionResource, number: int) -> None:
         """Nothing."""
 
     def keep(self, resource: GroupVersionResource, number: int, result: PageResult) -> None:
-        """Not at all."""
+        """Keep nothing."""
 
     def forget(self) -> None:
         """Nothing to forget."""
@@ -309,7 +309,7 @@ async def surveyed_cluster(client: ClusterClient, wanted: Lookups) -> tuple[Surv
 
 
 def concerned_resources(auditor: ObjectAuditor, survey: Survey) -> list[Resource]:
-    """Those of a cluster that some policy is about."""
+    """Return those of a cluster that some policy is about."""
     if survey.catalog is None:
         return []
     return [one for one in listed_resources(survey.catalog) if auditor.may_concern(one)]
@@ -340,7 +340,7 @@ async def audited_pages(
 
 async def _pages(
     client: ClusterClient, resource: Resource, problems: list[Problem], mark: Mark = START
-) -> AsyncIterator[tuple[list[dict[str, Any]], Mark]]:
+) -> AsyncIterator[tuple[list[dict[str, Json]], Mark]]:
     """Pages for as long as there are some; what ends them is a problem of this resource."""
     try:
         async for page, following in pages(client, resource, mark):

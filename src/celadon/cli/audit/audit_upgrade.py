@@ -75,8 +75,8 @@ class ApiUse(NamedTuple):
 
 @dataclass(slots=True)
 class ApiUses:
-    """How many objects have each use, with the place and the title of the first. `lost` are the
-    versions of definitions that objects are stored in, and nobody can read any more."""
+    """This is how many objects have each use, with the place and the title of the first. `lost` are
+    the versions of definitions that objects are stored in, and nobody can read any more."""
 
     counts: Counter[ApiUse] = field(default_factory=Counter)
     first: dict[ApiUse, tuple[Place, str]] = field(default_factory=dict)
@@ -134,12 +134,12 @@ def _gvk(api_version: str, kind: str) -> GroupVersionKind:
     return metadata.gvk({"apiVersion": api_version, "kind": kind})
 
 
-def _dict(value: object) -> Mapping[str, Any]:
+def _dict(value: object) -> JsonObject:
     return value if isinstance(value, Mapping) else {}
 
 
 def uses_of_inputs(inputs: Inputs, jobs: int) -> ApiUses:
-    """Those of all objects of files."""
+    """Return those of all objects of files."""
     uses = ApiUses()
     for one in audited_in_order(inputs.blocks, _uses_of_block, possible_workers(jobs)):
         uses.add(one)
@@ -161,7 +161,7 @@ def _uses_of_block(block: Block) -> ApiUses:
 
 
 def _note_head(uses: ApiUses, piece: AnyPiece) -> None:
-    """Of a value that cannot be decoded its envelope tells the version."""
+    """Note the version that the envelope tells of a value that cannot be decoded."""
     head: Head | None = piece.head()
     if head is not None:
         use = ApiUse(_gvk(head.api_version, head.kind), STORED)
@@ -170,7 +170,7 @@ def _note_head(uses: ApiUses, piece: AnyPiece) -> None:
 
 
 def uses_of_cluster(location: ClusterLocation) -> tuple[ApiUses, list[Problem]]:
-    """Those of all objects that can be listed in a cluster, and what cannot."""
+    """Return those of all objects that can be listed in a cluster, and what cannot."""
     return asyncio.run(_uses_of_cluster(location))
 
 
@@ -286,8 +286,8 @@ def _stored(gvk: GroupVersionKind) -> Answer:
 
 
 def _is_readable(gvk: GroupVersionKind) -> bool:
-    """Whether the current release can read what is stored in a version. Versions of long ago are
-    known as long as nobody has taken them out, those of custom resources are no matter of the
+    """Return whether the current release can read what is stored in a version. Versions of long ago
+    are known as long as nobody has taken them out, those of custom resources are no matter of the
     release."""
     deprecation = deprecation_of(gvk)
     if deprecation is not None and deprecation.is_forgotten:

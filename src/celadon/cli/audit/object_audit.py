@@ -42,10 +42,9 @@ from celadon.cli.check.object_preparation import Made, Prepare
 from celadon.cli.check.overlaid_world import GivenWorld
 from celadon.cli.check.plugins import PluginAnswer, PluginChoice, PluginDesk
 from celadon.cli.check.policy_set import PolicySet
-from celadon.cli.crashes import crash
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.locations import Chunk
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.problems import Problem, crash
 from celadon.kube import GroupVersionKind, JsonObject, User, metadata
 from celadon.kube.registry import Target, WriteOptions
 from celadon.kube.resources import DEFAULT_PLUGINS, Resource, guessed_resource, known_resources
@@ -106,17 +105,17 @@ class PluginAudit:
 
 
 def of_existing(choice: PluginChoice) -> PluginChoice:
-    """Those that can be asked about what exists."""
+    """Return those that can be asked about what exists."""
     return choice.without(RESOURCE_QUOTA, COUNTED)
 
 
 def of_former_requests(choice: PluginChoice) -> PluginChoice:
-    """Those that can be asked about requests of the past."""
+    """Return those that can be asked about requests of the past."""
     return choice.without(RESOURCE_QUOTA, _FORMER)
 
 
 def plugin_finding(said: PluginAnswer) -> PluginFinding | None:
-    """None where nobody has anything against it."""
+    """Return what a plugin has against the object; None where nobody has anything against it."""
     if said.refusal is not None:
         message = said.refusal.status.message
         _, entry, why = message.partition(_ENTRY)
@@ -143,9 +142,9 @@ _OTHER_BYTES: Final = 4096
 
 @dataclass(frozen=True, slots=True)
 class AuditSettings:
-    """What the command line says. `summary_by` is `policy`, `namespace` or `label=KEY`; `limit` is
-    the number of violations that are kept. `plugins` are the names of those that are enabled, in an
-    order that is always the same."""
+    """This is what the command line says. `summary_by` is `policy`, `namespace` or `label=KEY`;
+    `limit` is the number of violations that are kept. `plugins` are the names of those that are
+    enabled, in an order that is always the same."""
 
     operation: Operation
     user: User
@@ -170,8 +169,8 @@ class AuditSettings:
 
 @dataclass(frozen=True, slots=True)
 class _KindPlan:
-    """What is known of all objects of a type. `concerned` is whether a policy may be about those
-    that are in a namespace, and those that are not."""
+    """This is what is known of all objects of a type. `concerned` is whether a policy may be about
+    those that are in a namespace, and those that are not."""
 
     kind: GroupVersionKind
     resource: Resource
@@ -337,7 +336,7 @@ class ObjectAuditor:
     def _judge(self, found: Found, plan: _KindPlan, findings: Findings) -> None:
         value, size, said = found.value, None, None
         own = value.get("metadata")
-        about: dict[str, Any] = own if own.__class__ is dict else {}
+        about: JsonObject = own if own.__class__ is dict else {}
         name, namespace = about.get("name") or "", ""
         if plan.resource.namespaced:
             namespace = about.get("namespace") or "default"

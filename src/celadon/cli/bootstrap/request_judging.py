@@ -14,11 +14,10 @@ from typing import Any, Final
 from celadon.admission import ObjectWorld, Operation
 from celadon.admission.webhooks import Call, NoReply, Reply, call_url
 from celadon.cli.bootstrap.step_tables import Sending
-from celadon.cli.check.check_findings import Findings
 from celadon.cli.check.check_report import ObjectResult
 from celadon.cli.check.cluster import Circumstances, Cluster, engines_of, given_world
 from celadon.cli.check.manifests import Manifests
-from celadon.cli.check.notices import Sightings
+from celadon.cli.check.notices import Findings, Sightings
 from celadon.cli.check.object_chain import AskedWebhooks
 from celadon.cli.check.object_judging import Judge, Judged, Settings
 from celadon.cli.check.object_preparation import Prepare

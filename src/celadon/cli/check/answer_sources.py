@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Answers(Protocol):
-    """What knows the answers of webhooks."""
+    """This is what knows the answers of webhooks."""
 
     def answer(self, calls: Sequence[Call]) -> Sequence[Reply | NoReply | None]:
         """Return what came of each call; None for a webhook that is not asked."""
@@ -28,14 +28,14 @@ class NoAnswers:
     """Nobody is asked."""
 
     def answer(self, calls: Sequence[Call]) -> Sequence[Reply | NoReply | None]:
-        """None for each."""
+        """Return None for each."""
         return [None] * len(calls)
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerSettings:
-    """What the command line says about webhooks; `services` says where those are that they are
-    behind: by namespace, name and port (0 for all of them), host and port."""
+    """This is what the command line says about webhooks; `services` says where those are that they
+    are behind: by namespace, name and port (0 for all of them), host and port."""
 
     folder: str = ""
     calls: bool = False
@@ -49,7 +49,7 @@ class AnswerSettings:
 
 @dataclass(frozen=True, slots=True)
 class AnswerSource:
-    """What answers, and what was found on the way to it."""
+    """This is what answers, and what was found on the way to it."""
 
     answers: Answers
     as_json: AsJson

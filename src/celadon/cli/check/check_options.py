@@ -45,7 +45,8 @@ def chosen_plugins(
     *,
     whole_cluster: bool = False,
 ) -> PluginChoice:
-    """Those that the options leave; `settings` are what a file says of them. Raises ValueError."""
+    """Return those that the options leave; `settings` are what a file says of them. Raises
+    ValueError."""
     from celadon.cli.check.plugins import plugin_choice
 
     return plugin_choice(
@@ -337,7 +338,7 @@ def check_inputs(
 
 
 def chosen_policies(policies: PolicySets, names: Sequence[str]) -> PolicySets:
-    """Those of these names; all, if there are none. Raises WrongUseError."""
+    """Return those of these names; all, if there are none. Raises WrongUseError."""
     for name in names:
         if not any(name in found.policies or name in found.broken for found in policies.all):
             hint = did_you_mean(name, [one for found in policies.all for one in found.policies])

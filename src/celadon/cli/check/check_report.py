@@ -12,16 +12,17 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, Final
+from typing import Final
 
 from celadon.cli.exits import Exit
 from celadon.cli.reading.problems import Problem, exit_of
+from celadon.kube import JsonObject
 from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something stands: a file as the user named it, a line from 1 (0: no line)."""
+    """This is where something stands: a file as the user named it, a line from 1 (0: no line)."""
 
     file: str = ""
     line: int = 0
@@ -31,9 +32,9 @@ class Place:
 
 
 class State(enum.Enum):
-    """What becomes of an object. `UNTOUCHED` is admitted because no policy looked at it; `INVALID`
-    is refused before any policy could; of one that is `UNASKED` it is not known, since it would be
-    sent to webhooks that were not asked. About one that is `UNCHANGED` nothing is sent."""
+    """This is what becomes of an object. `UNTOUCHED` is admitted because no policy looked at it;
+    `INVALID` is refused before any policy could; of one that is `UNASKED` it is not known, since it
+    would be sent to webhooks that were not asked. About one that is `UNCHANGED` nothing is sent."""
 
     ADMITTED = "admitted"
     UNTOUCHED = "untouched"
@@ -49,8 +50,8 @@ REFUSED: Final = frozenset({State.DENIED, State.INVALID})
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong with a field of an object, as validation says it; `meant` is the field that was
-    probably meant."""
+    """This is what is wrong with a field of an object, as validation says it; `meant` is the field
+    that was probably meant."""
 
     place: Place
     field: str
@@ -107,7 +108,7 @@ class WebhookCall:
     mutating: bool
     outcome: Outcome
     message: str = ""
-    patch: tuple[Mapping[str, Any], ...] = ()
+    patch: tuple[JsonObject, ...] = ()
     warnings: tuple[str, ...] = ()
     again: bool = False
 
@@ -128,23 +129,23 @@ class MutationStep:
     field: str
     rule: Place
     round: int
-    before: Mapping[str, Any]
-    after: Mapping[str, Any]
-    patch: tuple[Mapping[str, Any], ...]
+    before: JsonObject
+    after: JsonObject
+    patch: tuple[JsonObject, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Mutated:
-    """What mutating policies have made of an object."""
+    """This is what mutating policies have made of an object."""
 
-    before: Mapping[str, Any]
-    after: Mapping[str, Any]
-    patch: tuple[Mapping[str, Any], ...]
+    before: JsonObject
+    after: JsonObject
+    patch: tuple[JsonObject, ...]
     steps: tuple[MutationStep, ...]
 
     @property
     def policies(self) -> tuple[str, ...]:
-        """Those that have changed it, in the order of their first change."""
+        """Return those that have changed it, in the order of their first change."""
         return tuple(dict.fromkeys(step.policy for step in self.steps))
 
 
@@ -188,7 +189,7 @@ class ObjectResult:
     state: State
     code: int = 200
     sentence: str = ""
-    status: Mapping[str, Any] | None = None
+    status: JsonObject | None = None
     warnings: tuple[ClientWarning, ...] = ()
     audit_annotations: Mapping[str, str] = field(default_factory=dict)
     violations: tuple[Violation, ...] = ()
@@ -208,7 +209,7 @@ class ObjectResult:
 
     @property
     def is_admitted(self) -> bool | None:
-        """None where that is not known."""
+        """Return whether the object is admitted; None where that is not known."""
         return None if self.state is State.UNASKED else not self.is_refused
 
     @property

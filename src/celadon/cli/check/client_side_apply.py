@@ -21,7 +21,7 @@ from celadon.kube.schemas import DecodeError
 
 
 class Applied(NamedTuple):
-    """What arrives at the server, and the object that is there."""
+    """This is what arrives at the server, and the object that is there."""
 
     begun: Begun
     stored: dict[str, Any] | None = None
@@ -30,7 +30,7 @@ class Applied(NamedTuple):
 class Unchanged(NamedTuple):
     """Nothing does: the object is there as it should be."""
 
-    stored: dict[str, Any]
+    stored: dict[str, object]
 
 
 def applied(
@@ -61,7 +61,7 @@ def _updated(
     document: Document,
     result: patch.Patched,
     target: Target,
-    stored: dict[str, Any],
+    stored: dict[str, object],
     prepare: Prepare,
 ) -> Applied | Problem:
     begun = prepare.begun(document, target, stored)

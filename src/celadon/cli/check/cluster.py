@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from celadon.admission import ADMIN, Engine, ExpressionMemory, ObjectWorld, implicit_namespace
 from celadon.cli.check.manifests import Manifests
@@ -36,7 +36,7 @@ from celadon.cli.check.policy_set import (
 from celadon.cli.check.webhook_documents import is_configuration
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
-from celadon.kube import User, metadata
+from celadon.kube import Json, User, metadata
 from celadon.kube.defaulting import LOOKED_UP
 from celadon.kube.registry import request_options
 from celadon.kube.resources import DEFAULT_PLUGINS, known_resources
@@ -50,7 +50,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EngineMakers:
-    """Who makes engines of policies and a release. Whoever checks again and again remembers."""
+    """This is who makes engines of policies and a release. Whoever checks again and again
+    remembers."""
 
     validating: Callable[[PolicySet, str], Engine] = validating_engine
     mutating: Callable[[PolicySet, str], MutatingEngine] = mutating_engine
@@ -97,7 +98,7 @@ def engines_of(
     makers: EngineMakers = ANEW,
     problems: Iterable[Problem] = (),
 ) -> Engines:
-    """Those of policies and a release."""
+    """Return those of policies and a release."""
     mutating = makers.mutating(sets.mutating, version) if sets.mutating.policies else None
     return Engines(sets, makers.validating(sets.validating, version), mutating, tuple(problems))
 
@@ -131,8 +132,8 @@ class Circumstances:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """What objects are judged in. `quotas` are as they are before anything was charged; None where
-    nothing is limited. With `looks`, what mutating policies do is explained."""
+    """This is what objects are judged in. `quotas` are as they are before anything was charged;
+    None where nothing is limited. With `looks`, what mutating policies do is explained."""
 
     engines: Engines
     prepare: Prepare
@@ -226,10 +227,10 @@ def given_world(
         kind = placed.value.spec.param_kind
         if kind is not None:
             completed.add((kind.api_version, kind.kind))
-    objects: list[dict[str, Any]] = []
+    objects: list[dict[str, Json]] = []
     problems: list[Problem] = []
     for document in manifests.also_looked_up:
-        value: dict[str, Any] | Problem = document.value
+        value: dict[str, Json] | Problem = document.value
         if (document.value["apiVersion"], document.value["kind"]) in completed:
             value = prepare.existing(document)
         if not isinstance(value, Problem):

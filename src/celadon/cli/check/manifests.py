@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission.registration import (
     BINDING_KIND,
@@ -79,7 +79,8 @@ class Manifests:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What the user said about the parts of kinds: `--lookup` and `--admit`, in lower case."""
+    """This is what the user said about the parts of kinds: `--lookup` and `--admit`, in lower
+    case."""
 
     lookup: frozenset[str] = frozenset()
     admit: frozenset[str] = frozenset()
@@ -134,7 +135,8 @@ def gather(
 def described(
     documents: Iterable[Document], admitted: Iterable[Document] = (), old: Iterable[Document] = ()
 ) -> Manifests:
-    """Those that describe a cluster, what is to be admitted there, and what that replaces."""
+    """Return those that describe a cluster, what is to be admitted there, and what that
+    replaces."""
     found = Manifests()
     for document in documents:
         _sort(found, document, Parts(), is_resource=False, alone=False)
@@ -154,7 +156,7 @@ def _sorted(found: Manifests) -> Manifests:
 
 
 def _refuse_repeated(documents: list[Document], problems: list[Problem]) -> None:
-    """What nobody sends to a server must be unambiguous."""
+    """Refuse what stands several times and is sent to no server: it must be unambiguous."""
     wrong = [one for one in documents if one.repeated]
     if wrong:
         documents[:] = [one for one in documents if not one.repeated]
@@ -233,14 +235,14 @@ def _param_kinds(policies: Iterable[Document]) -> set[tuple[str, str]]:
     kinds = set()
     for policy in policies:
         spec = policy.value.get("spec")
-        kind: Any = spec.get("paramKind") if isinstance(spec, dict) else None
+        kind: object = spec.get("paramKind") if isinstance(spec, dict) else None
         if isinstance(kind, dict):
             kinds.add((str(kind.get("apiVersion")), str(kind.get("kind"))))
     return kinds
 
 
 def _move_params(found: Manifests, params: set[tuple[str, str]], parts: Parts) -> None:
-    """Where nothing was said to be a RESOURCE, objects of a param kind are params."""
+    """Take objects of a param kind for params, where nothing was said to be a RESOURCE."""
 
     def is_param(document: Document) -> bool:
         kind = str(document.value["kind"])

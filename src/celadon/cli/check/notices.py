@@ -5,7 +5,8 @@ Each function looks for one kind of silence; `notices` asks them in turn.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -20,6 +21,7 @@ from celadon.cli.check.webhook_documents import is_configuration
 from celadon.cli.options import did_you_mean
 from celadon.cli.project_files import summary
 from celadon.cli.reading.json_text import Path
+from celadon.cli.reading.problems import Problem
 from celadon.kube import FieldPath, GroupKind, GroupVersionKind, JsonObject, metadata
 from celadon.kube.well_known_values import NAMESPACE_NAME
 from celadon.records import dataclass
@@ -58,10 +60,10 @@ class Titled(Protocol):
 
 @dataclass(slots=True)
 class Coverage:
-    """What was found. `outcomes` has per policy how its evaluations ended; `notes` keeps the first
-    of each kind, with the title of its object; `misconfigured` are policies that denied because of
-    their own configuration; `known` are notes of this process that were taken in before, by
-    identity."""
+    """This is what was found. `outcomes` has per policy how its evaluations ended; `notes` keeps
+    the first of each kind, with the title of its object; `misconfigured` are policies that denied
+    because of their own configuration; `known` are notes of this process that were taken in before,
+    by identity."""
 
     outcomes: dict[str, set[Outcome]] = field(default_factory=dict)
     notes: dict[tuple[Outcome, str, str], tuple[Note, str]] = field(default_factory=dict)
@@ -133,8 +135,9 @@ _SPOKEN: Final = frozenset(
 
 @dataclass(slots=True)
 class Sightings:
-    """What was met among the objects, with the place of the first: kinds that nobody defined, and
-    namespaces, if `wants_namespaces`. `any` says whether there was an object at all."""
+    """This is what was met among the objects, with the place of the first: kinds that nobody
+    defined, and namespaces, if `wants_namespaces`. `any` says whether there was an object at
+    all."""
 
     wants_namespaces: bool
     any: bool = False
@@ -462,3 +465,51 @@ def _not_evaluated(policies: PolicySet) -> Iterator[Notice]:
             f"mutating policy `{name}` is not applied",
             "mutations work on objects with their defaults: leave out `--no-defaulting`",
         )
+
+
+# --- Findings about a stretch of objects -------------------------------------
+#
+# What checking a stretch of the objects has come to.
+#
+# Objects are judged one after the other; what is found is gathered here: a result for each, and
+# what is said about all of them together. Findings about one stretch can be put behind those
+# about the stretch before it.
+
+if TYPE_CHECKING:
+    from celadon.cli.check.plugins import Charge, Unasked
+
+
+@dataclass(slots=True)
+class Findings:
+    """About a number of documents. `unsendable` are objects that nobody could ask about, `crashes`
+    errors of our own, before and while objects are judged; `ignored` has a notice per expression or
+    webhook whose errors were let pass; `charges` are requests that may use something of a quota;
+    `unasked` counts, per plugin and reason, the objects that it could not be asked about.
+    `coverage` is about validating policies, `mutations` about mutating ones."""
+
+    sightings: Sightings
+    documents: int = 0
+    coverage: Coverage = field(default_factory=Coverage)
+    mutations: Coverage = field(default_factory=Coverage)
+    results: list[ObjectResult] = field(default_factory=list)
+    unsendable: list[Problem] = field(default_factory=list)
+    early_crashes: list[Problem] = field(default_factory=list)
+    crashes: list[Problem] = field(default_factory=list)
+    ignored: dict[Hashable, Notice] = field(default_factory=dict)
+    charges: list[Charge] = field(default_factory=list)
+    unasked: Counter[Unasked] = field(default_factory=Counter)
+
+    def add(self, following: Findings) -> None:
+        """Takes in what was found about the objects behind these."""
+        self.documents += following.documents
+        self.sightings.add(following.sightings)
+        self.coverage.add(following.coverage)
+        self.mutations.add(following.mutations)
+        self.charges += [one.behind(len(self.results)) for one in following.charges]
+        self.unasked.update(following.unasked)
+        self.results += following.results
+        self.unsendable += following.unsendable
+        self.early_crashes += following.early_crashes
+        self.crashes += following.crashes
+        for key, notice in following.ignored.items():
+            self.ignored.setdefault(key, notice)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from celadon.admission import Request, Verdict, World
 from celadon.admission.chain import Admitters, Chain, NoteTaker, Steps, WebhookCalls
@@ -24,7 +24,7 @@ from celadon.cli.check.check_report import Outcome, Place, WebhookCall
 from celadon.cli.check.object_preparation import Prepare
 from celadon.cli.check.questions import Asked, Refusal, strictly_refused
 from celadon.cli.check.webhook_documents import Said, WebhookDocuments
-from celadon.kube import StatusError
+from celadon.kube import Json, StatusError
 from celadon.kube.registry import create, update
 from celadon.records import dataclass
 
@@ -58,7 +58,7 @@ class AskedWebhooks:
     def of(
         documents: WebhookDocuments, version: str, answers: Answers, as_json: AsJson = bytes
     ) -> AskedWebhooks | None:
-        """None where there are no webhooks."""
+        """Return whom to ask; None where there are no webhooks."""
         if not documents.count:
             return None
         mutating = documents.hooks(version, mutating=True)
@@ -198,7 +198,7 @@ class ObjectChain(Admitters, NoteTaker):
     # --- whom the chain asks ---
 
     def mutate(self, draft: Draft | None, request: Request) -> StatusError | None:
-        """Of two rounds, the first is told of: the second could only repeat it."""
+        """Run both rounds and tell of the first: the second could only repeat it."""
         answer = self._asking.prepare.mutate(draft, request)
         if self.plugins_before is None:
             self.plugins_before = answer
@@ -224,7 +224,7 @@ class ObjectChain(Admitters, NoteTaker):
         return phase
 
     def validate(self, request: Request) -> Opinion | None:
-        """What they remark is in `plugins_after`."""
+        """Return what they remark is in `plugins_after`."""
         desk = self._asking.prepare.plugins
         if desk is None:
             return None
@@ -234,11 +234,11 @@ class ObjectChain(Admitters, NoteTaker):
         return Opinion(self.plugins_after.refusal)
 
     def validating_policies(self, request: Request) -> Callable[[Request], Verdict] | None:
-        """Those that `judge` was given."""
+        """Return those that `judge` was given."""
         return self._review
 
     def validating_webhooks(self, request: Request) -> Callable[[Request], ValidatingPhase] | None:
-        """None where they are not concerned."""
+        """Return what the webhooks say; None where they are not concerned."""
         hooks, world = self._asking.webhooks, self._asking.world
         if hooks is None or not hooks.validating.concerns(request, world):
             return None
@@ -335,7 +335,7 @@ def _outcome(record: CallRecord, *, changed: bool) -> Outcome:
     return Outcome.DENIED if record.error_type == NO_ERROR else Outcome.FAILED
 
 
-def _patch(notes: WebhookNotes, hook: Hook, number: int) -> tuple[dict[str, Any], ...]:
+def _patch(notes: WebhookNotes, hook: Hook, number: int) -> tuple[dict[str, Json], ...]:
     """The operations by which a hook has changed the object in a round."""
     from celadon.admission.webhooks import patch_annotation  # late: as above
 

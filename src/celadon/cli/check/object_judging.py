@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from celadon.admission import (
     Action,
@@ -24,7 +24,6 @@ from celadon.admission import (
 )
 from celadon.admission.registration import STRATEGIES
 from celadon.cli.check.answer_sources import AnswerSettings
-from celadon.cli.check.check_findings import Findings
 from celadon.cli.check.check_report import (
     ClientWarning,
     Creator,
@@ -40,15 +39,14 @@ from celadon.cli.check.check_report import (
     WebhookCall,
 )
 from celadon.cli.check.cluster import Circumstances, Cluster
-from celadon.cli.check.notices import Sightings
+from celadon.cli.check.notices import Findings, Sightings
 from celadon.cli.check.object_chain import Asking, ObjectChain, refused_by
 from celadon.cli.check.object_preparation import PLACEHOLDER_UID
 from celadon.cli.check.policy_set import PolicySet
 from celadon.cli.check.questions import Asked, Question, Refusal, ask, refusal, refusal_of
 from celadon.cli.check.webhook_documents import Said
-from celadon.cli.crashes import crash
 from celadon.cli.reading.documents import Document
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.problems import Problem, crash
 from celadon.kube import JsonObject, Status, StatusError, metadata
 from celadon.kube.registry import (
     patch_between,
@@ -115,9 +113,9 @@ def as_stored(value: JsonObject) -> JsonObject:
 def sent_by_controller(
     one: Asked, result: ObjectResult, sender: SentByController | None
 ) -> Sequence[SentByController]:
-    """For a workload that was admitted, as it was stored; nothing for what no controller looks at.
-    `sender` is what has created the workload itself. The last is only sent if all before it are
-    admitted."""
+    """Return what a controller would send for a workload that was admitted, as it was stored;
+    nothing for what no controller looks at. `sender` is what has created the workload itself. The
+    last is only sent if all before it are admitted."""
     request = one.request
     if request.operation not in _WRITES or request.subresource or request.object is None:
         return ()
@@ -163,7 +161,7 @@ def _request(found: CreatedObject, value: JsonObject) -> Request:
 
 
 def mutated(happened: ObjectMutation | None, policies: PolicySet) -> Mutated | None:
-    """None for an object that is as it was."""
+    """Return what the object has become; None for an object that is as it was."""
     if happened is None or not happened.effects:
         return None
     return Mutated(
@@ -292,8 +290,8 @@ class Settings:
 
     @property
     def asked_plugins(self) -> PluginChoice | None:
-        """None where they are not to be asked, or could not be: of objects as they are in files
-        nobody knows what plugins would see."""
+        """Return the plugins; None where they are not to be asked, or could not be: of objects as
+        they are in files nobody knows what plugins would see."""
         return self.plugins if self.defaulting and self.validation else None
 
     @property
@@ -423,7 +421,8 @@ class Judge:
     def _judge_created(
         self, one: Asked, result: ObjectResult, sender: SentByController | None
     ) -> None:
-        """What the controller of a workload would create of it, and what would become of that."""
+        """Judge what the controller of a workload would create of it, and what would become of
+        that."""
         sent = sent_by_controller(one, result, sender)
         if not sent:
             return
@@ -586,7 +585,7 @@ def _ignore(
         ignored.setdefault(key, Notice(Silence.ERROR_IGNORED, rule, text))
 
 
-def _about(asked: Asked, place: Place | None = None) -> dict[str, Any]:
+def _about(asked: Asked, place: Place | None = None) -> JsonObject:
     """The part of a result that says what it is about; `place` is where that stands, if it is
     known. To find the line of part of a document, all of it has to be read once more."""
     request, document = asked.request, asked.document
@@ -643,7 +642,7 @@ def _result(
 
 
 def _state(matched: int, calls: Sequence[WebhookCall], *, warned: bool) -> State:
-    """Of what nobody refuses."""
+    """Return the state of an object that nobody refuses."""
     if any(call.outcome is Outcome.UNASKED for call in calls):
         return State.UNASKED
     if warned:

@@ -65,7 +65,7 @@ class Mutators:
     looks: bool = False
 
     def of(self, request: Request, context: DefaultingContext) -> PolicyMutation | None:
-        """For one request; None if none of them concern it."""
+        """Return the mutation of one request; None if no policy concerns it."""
         if not self.looks and not self.engine.concerns(request, self.world):
             return None
         kinds = MutatedKinds(context, self.custom)

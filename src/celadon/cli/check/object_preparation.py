@@ -29,6 +29,7 @@ from celadon.kube import (
     GroupKind,
     GroupVersionKind,
     GroupVersionResource,
+    Json,
     JsonObject,
     StatusError,
     User,
@@ -83,8 +84,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where an object is sent: a resource, or what is below it. `stored` says that it will have a
-    name there, `is_guessed` that nobody has defined its kind."""
+    """This is where an object is sent: a resource, or what is below it. `stored` says that it will
+    have a name there, `is_guessed` that nobody has defined its kind."""
 
     entry: Resource
     kind: GroupVersionKind
@@ -203,9 +204,10 @@ def _no_match(document: Document, kind: GroupVersionKind, catalog: Catalog) -> P
 
 @dataclass(frozen=True, slots=True)
 class StrayFields:
-    """Those of a document that is sent as `target`, which `is_refused` for them, or warned about.
-    `keys` are those that its YAML repeats: a server that is sent YAML complains about them in words
-    of their own, first. `patched` is what a patch has made of the object, if it was sent as one."""
+    """These are those of a document that is sent as `target`, which `is_refused` for them, or
+    warned about. `keys` are those that its YAML repeats: a server that is sent YAML complains about
+    them in words of their own, first. `patched` is what a patch has made of the object, if it was
+    sent as one."""
 
     document: Document
     target: Target
@@ -248,7 +250,8 @@ class StrayFields:
 
 
 def stray_fields_of(document: Document, target: Target, *, strict: bool) -> StrayFields | None:
-    """None if there are none. For documents whose values fit the kind."""
+    """Return the fields that the kind does not have; None if there are none. The values of the
+    document must fit the kind. For documents whose values fit the kind."""
     repeated = document.repeated
     is_json = document.chunk.is_json
     sent = _sent(document) if repeated and is_json else JsonDocument(document.value)
@@ -291,8 +294,8 @@ class Begun(NamedTuple):
 
 
 class Made(NamedTuple):
-    """What a document becomes, what plugins say of it on the way, if they were asked, and which
-    values came empty: only validation sees those."""
+    """This is what a document becomes, what plugins say of it on the way, if they were asked, and
+    which values came empty: only validation sees those."""
 
     value: dict[str, Any]
     said: PluginAnswer | None = None
@@ -300,7 +303,7 @@ class Made(NamedTuple):
 
 
 class Prepare:
-    """How objects are prepared, and what there is for them to be prepared with."""
+    """This is how objects are prepared, and what there is for them to be prepared with."""
 
     __slots__ = (
         "_catalog",
@@ -334,7 +337,7 @@ class Prepare:
         self._defaulting = defaulting
         self._namespace = namespace
         self._existing: dict[int, Prepared] = {}
-        self._definitions: dict[GroupKind, dict[str, Any]] = {}
+        self._definitions: dict[GroupKind, dict[str, Json]] = {}
         self._custom: dict[GroupKind, Mapping[GroupVersionKind, CustomKind]] = {}
         self._catalog = _servable()
         self._context = DefaultingContext(
@@ -398,7 +401,7 @@ class Prepare:
             create.run_plugins(draft)
         return None
 
-    def finished(self, begun: Begun, draft: Draft) -> dict[str, Any]:
+    def finished(self, begun: Begun, draft: Draft) -> dict[str, object]:
         """Return what policies see of a draft, which is used up. It is that of `begun`, or what
         became of it."""
         if begun.old is None:
@@ -423,7 +426,7 @@ class Prepare:
         return Made(made, said, draft.run.empties)
 
     def _stray_fields(self, document: Document, target: Target, draft: Draft) -> StrayFields | None:
-        """Those that are to be told of."""
+        """Return those that are to be told of."""
         if self._field_validation == request_options.IGNORE:
             return None
         if draft.is_exact and not document.repeated:
@@ -448,7 +451,7 @@ class Prepare:
         return decoded, made.form()
 
     def admitted(self, document: Document, target: Target) -> Made | Problem:
-        """As `stored`, of an object that is to be there, with what plugins say of it."""
+        """Return it as `stored`, of an object that is to be there, with what plugins say of it."""
         if not self._defaulting or self.plugins is None:
             found = self.stored(document, target)
             return found if isinstance(found, Problem) else Made(found)
@@ -535,8 +538,8 @@ class Prepare:
         made = create.created(value, target, self._context)
         return _with_status(made, document)
 
-    def _usable(self, documents: Iterable[Document]) -> Iterable[dict[str, Any]]:
-        """Those of the documents that a cluster can have."""
+    def _usable(self, documents: Iterable[Document]) -> Iterable[dict[str, Json]]:
+        """Yield those of the documents that a cluster can have."""
         for found in map(self.existing, documents):
             if not isinstance(found, Problem):
                 yield found
@@ -547,14 +550,14 @@ class Prepare:
         return resource is not None and resource.gvr in LOOKED_UP
 
 
-def _with_status(made: dict[str, Any], document: Document) -> dict[str, Any]:
+def _with_status(made: dict[str, object], document: Document) -> dict[str, object]:
     """Return what was made of a document, with the status that it tells of. That of a definition is
     the server's, whatever a manifest says."""
     told = document.value.get("status")
     return made if told is None or _is_definition(document) else {**made, "status": told}
 
 
-def _placed(value: dict[str, Any], namespace: str) -> dict[str, Any]:
+def _placed(value: JsonObject, namespace: str) -> dict[str, object]:
     """The object with the namespace of the request, and a name."""
     found = dict(metadata.metadata(value))
     if namespace:

@@ -29,12 +29,13 @@ from celadon.admission.plugins import (
     is_terminating,
     recounted,
 )
-from celadon.cli.check.check_report import ObjectResult, State
+from celadon.cli.check.check_report import ObjectResult, State, UnaskedPlugin
 from celadon.cli.check.overlaid_world import GivenWorld, OverlaidWorld
 from celadon.kube import (
     GroupResource,
     GroupVersionKind,
     GroupVersionResource,
+    Json,
     JsonObject,
     StatusError,
     metadata,
@@ -103,7 +104,7 @@ class PluginChoice:
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """Those that are asked, in their order, without policies and webhooks."""
+        """Return those that are asked, in their order, without policies and webhooks."""
         return tuple(
             one.name
             for one in PLUGINS
@@ -116,7 +117,7 @@ class PluginChoice:
 
     @property
     def unasked(self) -> tuple[tuple[str, str], ...]:
-        """Those that are enabled and cannot be asked, and why."""
+        """Return those that are enabled and cannot be asked, and why."""
         beyond = ((name, why) for name, why in BEYOND_FILES.items() if name in self.names)
         return (*self.left_out, *beyond)
 
@@ -176,7 +177,7 @@ Unasked = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class PluginAnswer:
-    """What the plugins say of one request. `plugin` is the one that refuses."""
+    """This is what the plugins say of one request. `plugin` is the one that refuses."""
 
     plugin: str = ""
     refusal: StatusError | None = None
@@ -234,8 +235,8 @@ class PluginDesk:
         return before.then(self.validated(replace(request, object=obj)))
 
     def concerned(self, request: Request) -> tuple[str, ...]:
-        """Those that may have something against a request. That a namespace ends concerns what is
-        in it, and PodSecurity what is in a namespace with its labels."""
+        """Return those that may have something against a request. That a namespace ends concerns
+        what is in it, and PodSecurity what is in a namespace with its labels."""
         return tuple(one for one in self._chain.concerned(request) if self._looks(one, request))
 
     def may_concern(self, request: Request) -> bool:
@@ -336,7 +337,7 @@ class PluginDesk:
 
 
 def objects_of(world: GivenWorld, kind: str) -> list[JsonObject]:
-    """Those of a kind of the group without a name, in all namespaces."""
+    """Return those of a kind of the group without a name, in all namespaces."""
     wanted = GroupVersionKind("", "v1", kind)
     return [one for one in world.objects if metadata.gvk(one) == wanted]
 
@@ -369,7 +370,7 @@ class _Watched(OverlaidWorld):
         return found
 
 
-def _account(namespace: str) -> dict[str, Any]:
+def _account(namespace: str) -> dict[str, Json]:
     own = {"name": DEFAULT_ACCOUNT, "namespace": namespace}
     return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": own}
 
@@ -439,7 +440,7 @@ class QuotaLedger:
                 self._charge(results, charge, charge.times)
 
     def _fails_with_owner(self, results: list[ObjectResult], charge: Charge) -> bool:
-        """What is refused creates nothing: neither does what was to be created by it.
+        """Return what is refused creates nothing: neither does what was to be created by it.
         Objects of one kind do not wait for each other."""
         number = charge.number
         kind = results[number].kind
@@ -518,3 +519,19 @@ def _by_place(
             space: Any = found.setdefault(metadata.namespace(one), {})
             space.setdefault(resource.gvr.group_resource, []).append(one)
     return found
+
+
+# --- What nobody could ask ---------------------------------------------------
+#
+# The plugins of a choice that nobody could ask, as a report tells of them.
+
+
+def unasked_plugins(
+    choice: PluginChoice | None, counted: Mapping[Unasked, int]
+) -> tuple[UnaskedPlugin, ...]:
+    """Whom nobody could ask, by plugin."""
+    if choice is None:
+        return ()
+    never = [UnaskedPlugin(name, why) for name, why in choice.unasked]
+    some = [UnaskedPlugin(name, why, count) for (name, why), count in counted.items()]
+    return (*never, *sorted(some, key=lambda one: (one.plugin, one.why)))

@@ -36,9 +36,8 @@ from celadon.admission.registration import (
 from celadon.admission.static import is_static, static_errors
 from celadon.cli.check.check_report import Place, PolicyError
 from celadon.cli.check.manifests import Manifests
-from celadon.cli.crashes import crash
 from celadon.cli.reading.documents import Document
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.problems import Problem, crash
 from celadon.kube import FieldError, FieldPath, GroupKind, fieldpath, metadata, status
 from celadon.kube.registry import request_bodies
 from celadon.kube.schemas import StrayField
@@ -149,7 +148,7 @@ def policy_set(
 
 
 def _check_static(found: PolicySet) -> None:
-    """What a server could not load from files is broken."""
+    """Refuse as broken what a server could not load from files."""
     every: list[tuple[Policy | Binding, Document]] = [
         (one.value, one.document)
         for placed in (found.policies, found.bindings)
@@ -171,7 +170,7 @@ def _check_static(found: PolicySet) -> None:
 def validating_engine(
     given: PolicySet, version: str, memory: ExpressionMemory | None = None
 ) -> Engine:
-    """Of a set of validating policies; `memory` is that of the engine."""
+    """Return the engine of a set of validating policies; `memory` is that of the engine."""
     return with_policies(
         Engine(version=version, memory=memory),
         validating_policies(given),
@@ -192,13 +191,13 @@ def with_policies(engine: E, policies: Iterable[Policy], bindings: Iterable[Bind
 
 
 def validating_policies(given: PolicySet) -> list[ValidatingAdmissionPolicy]:
-    """Those of a set."""
+    """Return those of a set."""
     found = (placed.value for placed in given.policies.values())
     return [one for one in found if isinstance(one, ValidatingAdmissionPolicy)]
 
 
 def validating_bindings(given: PolicySet) -> list[ValidatingAdmissionPolicyBinding]:
-    """Those of a set."""
+    """Return those of a set."""
     found = (placed.value for placed in given.bindings.values())
     return [one for one in found if isinstance(one, ValidatingAdmissionPolicyBinding)]
 
@@ -206,7 +205,7 @@ def validating_bindings(given: PolicySet) -> list[ValidatingAdmissionPolicyBindi
 def mutating_engine(
     given: PolicySet, version: str, memory: ExpressionMemory | None = None
 ) -> MutatingEngine:
-    """Of a set of mutating policies; `memory` is that of the engine."""
+    """Return the engine of a set of mutating policies; `memory` is that of the engine."""
     from celadon.admission.policies.mutating import MutatingEngine
 
     return with_policies(
@@ -217,13 +216,13 @@ def mutating_engine(
 
 
 def mutating_policies(given: PolicySet) -> list[MutatingAdmissionPolicy]:
-    """Those of a set."""
+    """Return those of a set."""
     found = (placed.value for placed in given.policies.values())
     return [one for one in found if isinstance(one, MutatingAdmissionPolicy)]
 
 
 def mutating_bindings(given: PolicySet) -> list[MutatingAdmissionPolicyBinding]:
-    """Those of a set."""
+    """Return those of a set."""
     found = (placed.value for placed in given.bindings.values())
     return [one for one in found if isinstance(one, MutatingAdmissionPolicyBinding)]
 

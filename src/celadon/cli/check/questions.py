@@ -15,10 +15,9 @@ from celadon.admission import ADMIN, Operation, Request
 from celadon.admission.writing import errors_of, request_of, write_options
 from celadon.cli.check.check_report import Fault, Place
 from celadon.cli.check.object_preparation import Begun, Endpoint, Prepare, StrayFields, endpoint_of
-from celadon.cli.crashes import crash
 from celadon.cli.reading.documents import Document
-from celadon.cli.reading.problems import Problem
-from celadon.kube import FieldError, JsonObject, Status, StatusError, User, metadata, status
+from celadon.cli.reading.problems import Problem, crash
+from celadon.kube import FieldError, Json, JsonObject, Status, StatusError, User, metadata, status
 from celadon.kube.defaulting import LIMIT_RANGES, with_empty_values
 from celadon.kube.registry import Target, WriteOptions, request_options
 from celadon.kube.resources import Catalog, Lookups
@@ -39,8 +38,8 @@ _APPLIER: Final = "kubectl-client-side-apply"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the command line says about every request. With `applies`, objects that are there are
-    updated and others created, whatever the `operation`."""
+    """This is what the command line says about every request. With `applies`, objects that are
+    there are updated and others created, whatever the `operation`."""
 
     operation: Operation = Operation.CREATE
     applies: bool = False
@@ -156,7 +155,7 @@ def identity(document: Document, namespace: str) -> tuple[str, str, str, str]:
 
 
 class _Sent(NamedTuple):
-    """What is sent, and what is there; `document` is what the server has of it."""
+    """This is what is sent, and what is there; `document` is what the server has of it."""
 
     operation: Operation
     document: Document
@@ -256,7 +255,7 @@ def _options(question: Question, operation: Operation) -> dict[str, Any] | None:
     return write_options(operation, options)
 
 
-def _connect_options(value: dict[str, Any], endpoint: Endpoint) -> dict[str, Any]:
+def _connect_options(value: JsonObject, endpoint: Endpoint) -> dict[str, Json]:
     """The options object of a connection: the document, or an empty one for a document's object."""
     if value.get("kind") == endpoint.kind.kind:
         return {key: item for key, item in value.items() if key != "metadata"}
@@ -298,7 +297,7 @@ class Refusal:
 
 
 def refusal(asked: Asked, prepare: Prepare) -> Refusal | None:
-    """None for what reaches the policies."""
+    """Return why it is refused before; None for what reaches the policies."""
     request = asked.request
     if request.operation not in {Operation.CREATE, Operation.UPDATE}:
         return None

@@ -22,10 +22,10 @@ from __future__ import annotations
 import base64
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission.webhooks import REVIEW_KIND, Call, NoReply, Reply
 from celadon.cli.check.check_report import Notice, Place, Silence
@@ -33,6 +33,7 @@ from celadon.cli.options import did_you_mean
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import expand, read
+from celadon.kube import Json, JsonObject
 from celadon.records import dataclass
 
 MEMBERS: Final = ("operation", "kind", "resource", "subResource", "namespace", "name")
@@ -54,7 +55,7 @@ class RecordedAnswer:
         """The name of the webhook whose answer it is."""
         return self.names[0]
 
-    def rank(self, asked: Mapping[str, Any]) -> tuple[int, int] | None:
+    def rank(self, asked: JsonObject) -> tuple[int, int] | None:
         """Return how much it says about the request of a review; None if it is about another."""
         said = self.document.value.get("request") or {}
         wanted = [member for member in MEMBERS if said.get(member)]
@@ -154,7 +155,7 @@ def _problem(document: Document, names: Sequence[str]) -> Problem | None:
     return None
 
 
-def _fits(names: Sequence[str], asked: Mapping[str, Any]) -> bool:
+def _fits(names: Sequence[str], asked: JsonObject) -> bool:
     """Return whether the names behind that of the webhook are those of a request."""
     kind, *rest = names or [""]
     if kind and kind != asked["kind"]["kind"]:
@@ -163,5 +164,5 @@ def _fits(names: Sequence[str], asked: Mapping[str, Any]) -> bool:
     return not rest or rest == own[-len(rest) :]
 
 
-def _body(value: Any) -> bytes:  # noqa: ANN401 - any JSON
+def _body(value: Json) -> bytes:
     return json.dumps(value).encode()

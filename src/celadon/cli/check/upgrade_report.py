@@ -52,15 +52,15 @@ class FieldChange:
 
     @property
     def is_lost(self) -> bool:
-        """Whether the release does not keep it."""
+        """Return whether the release does not keep it."""
         return self.before is not None and self.after is None
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a release says: `word` is the state of an object, or whether a policy is accepted,
-    `message` why it is refused. `replacement` is the version that is served instead of the one that
-    is not, `cost` what a policy costs at most where that rises."""
+    """This is what a release says: `word` is the state of an object, or whether a policy is
+    accepted, `message` why it is refused. `replacement` is the version that is served instead of
+    the one that is not, `cost` what a policy costs at most where that rises."""
 
     word: str
     is_refused: bool = False
@@ -89,7 +89,7 @@ class Difference:
 
     @property
     def is_unsafe(self) -> bool:
-        """Whether a later release refuses what the oldest takes, or loses a part of it."""
+        """Return whether a later release refuses what the oldest takes, or loses a part of it."""
         first, *later = (stretch.answer for stretch in self.stretches)
         return not first.is_refused and any(
             one.is_refused or any(change.is_lost for change in one.changes) for one in later
@@ -97,7 +97,7 @@ class Difference:
 
     @property
     def has_new_warnings(self) -> bool:
-        """Whether a later release warns of something that the oldest does not."""
+        """Return whether a later release warns of something that the oldest does not."""
         first, *later = (stretch.answer for stretch in self.stretches)
         return any(set(one.warnings) - set(first.warnings) for one in later)
 
@@ -141,7 +141,7 @@ class UpgradeReport:
 
     @property
     def unsafe(self) -> tuple[Difference, ...]:
-        """What stands in the way of the upgrade."""
+        """Return what stands in the way of the upgrade."""
         return tuple(one for one in self.differences if one.is_unsafe)
 
     @property
@@ -200,7 +200,7 @@ class Differences:
     def subject(
         self, key: Hashable, place: Place, title: str, silent: Answer = _UNSERVED
     ) -> _Subject:
-        """What has this key."""
+        """Return what has this key."""
         return self._subjects.setdefault(key, _Subject(place, title, silent))
 
     def refuse_policy(self, release: str, error: PolicyError) -> None:
@@ -221,7 +221,7 @@ class Differences:
         return max(above, key=lambda one: one.place.line, default=None)
 
     def all(self) -> Iterator[Difference]:
-        """Of what releases do not say the same."""
+        """Yield everything that releases do not say the same of."""
         for subject in self._subjects.values():
             answers = [(one, subject.answers.get(one, subject.silent)) for one in self._releases]
             stretches = tuple(
@@ -363,7 +363,8 @@ def _is_within(path: str, above: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PolicyCost:
-    """What the costliest request costs a policy, and where that is; `title` is its object."""
+    """This is what the costliest request costs a policy, and where that is; `title` is its
+    object."""
 
     cost: int
     place: Place
@@ -431,8 +432,8 @@ def _with_fields(
 
 
 def _without_name(result: ObjectResult, text: str) -> str:
-    """What is said of an object that a controller creates, whose name is made of a hash of what the
-    release stores."""
+    """Return what is said of an object that a controller creates, whose name is made of a hash of
+    what the release stores."""
     if result.created_by is None:
         return text
     return text.replace(result.name, f"{result.created_by.title.rpartition('/')[2]}-…")
@@ -443,7 +444,7 @@ _COUNTED: Final = "generation"
 
 
 def field_changes(before: object, after: object, path: str = "") -> Iterator[FieldChange]:
-    """What is different in a later release; nothing and null are the same. Lists of different
+    """Yield what is different in a later release; nothing and null are the same. Lists of different
     lengths are different as a whole."""
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for key in dict.fromkeys((*before, *after)):

@@ -44,7 +44,7 @@ class WebhookDocuments:
     errors: list[PolicyError] = field(default_factory=list)
 
     def of(self, *, mutating: bool) -> Configurations:
-        """Those of one kind."""
+        """Return those of one kind."""
         return self.mutating if mutating else self.validating
 
     def hooks(self, version: str, *, mutating: bool) -> HookSet:
@@ -83,7 +83,7 @@ def is_configuration(document: Document) -> bool:
 
 
 def webhook_documents(documents: Iterable[Document], version: str) -> WebhookDocuments:
-    """Those among the documents. The later of two with one name replaces the earlier."""
+    """Return those among the documents. The later of two with one name replaces the earlier."""
     found = WebhookDocuments()
     for document in documents:
         if not is_configuration(document):
@@ -123,8 +123,8 @@ def _complaints(version: str) -> Callable[[WebhookConfiguration], list[FieldErro
 
 @dataclass(slots=True)
 class Said:
-    """What the webhooks of one type have made of a request; `refusal` is what its client would be
-    told. Warnings are as they came."""
+    """This is what the webhooks of one type have made of a request; `refusal` is what its client
+    would be told. Warnings are as they came."""
 
     calls: list[WebhookCall] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)

@@ -319,8 +319,8 @@ def _cluster_report(audit: Audit, options: argparse.Namespace) -> AuditReport:
     location = chosen_cluster(options.kubeconfig, options.context)
     memory = None
     if options.state:
-        from celadon.cli.fleets.cluster_memory import KeptPages, audit_identity
         from celadon.cli.fleets.finished_work import KeptResults
+        from celadon.cli.fleets.fleet_run import KeptPages, audit_identity
 
         identity = audit_identity(audit.manifests, audit.settings)
         memory = KeptPages(KeptResults(options.state), identity, location.cluster.server)

@@ -19,8 +19,8 @@ from celadon.records import dataclass
 
 
 class State(enum.Enum):
-    """What is to be said of a part. `PASSED_ON` is an error that came up further in, `SKIPPED` what
-    was not evaluated."""
+    """This is what is to be said of a part. `PASSED_ON` is an error that came up further in,
+    `SKIPPED` what was not evaluated."""
 
     VALUE = "value"
     ERROR = "error"
@@ -127,7 +127,7 @@ class _Annotator:
         )
 
     def loops(self, part: Written, frame: Frame) -> Iterator[Loop]:
-        """Those that the part itself is, or has in its expansion."""
+        """Yield those that the part itself is, or has in its expansion."""
         bodies: dict[int, list[Written]] = {}
         nodes: dict[int, Comprehension] = {}
         for one in part.parts:

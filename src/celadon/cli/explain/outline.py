@@ -36,7 +36,7 @@ from celadon.records import dataclass
 
 
 class Style(enum.Enum):
-    """How an item is meant."""
+    """This is how an item is meant."""
 
     PLAIN = "plain"
     GOOD = "good"
@@ -71,7 +71,7 @@ _OUTCOMES: Final = {
 
 
 def outline(explained: ExplainedObject) -> Item:
-    """Of one object."""
+    """Return the outline of one object."""
     result, request = explained.result, explained.validation.request
     lines = [f"{request.operation.value} {_resource(request)}, by {request.user.name or 'nobody'}"]
     if str(result.place):
@@ -312,7 +312,7 @@ def _value(run: ExpressionRun) -> str:
 
 
 def condition_item(part: Part) -> Item:
-    """Of a match condition."""
+    """Return the item of a match condition."""
     label = f"{part.source} `{part.name}`"
     if part.broken:
         return _part(part, label, part.broken, Style.BAD)

@@ -49,7 +49,7 @@ _EVENT: Final[Shape] = {
 
 @dataclass(frozen=True, slots=True)
 class RecordedRequest:
-    """What was asked about which object. `old` is the object as it was, None if that is not
+    """This is what was asked about which object. `old` is the object as it was, None if that is not
     recorded; `defaulted` says that the object is as policies saw it."""
 
     question: Question
@@ -178,7 +178,7 @@ def _part(document: Document, path: tuple[str, ...]) -> Document | None:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedObject:
-    """What was judged, and why. `mutation` is None where no mutating policies are given. An
+    """This is what was judged, and why. `mutation` is None where no mutating policies are given. An
     object that is refused before validating policies see it is explained as they would see it, and
     so is it to all webhooks: as mutating ones have left it."""
 

@@ -18,7 +18,7 @@ import os
 import types
 import typing
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
@@ -26,7 +26,7 @@ from typing import Any, Final, NamedTuple, NoReturn, TypeVar
 
 from celadon import __version__, owner_only
 from celadon.cli.reading.locations import Chunk, PlainChunk
-from celadon.kube import FieldPath
+from celadon.kube import FieldPath, Json, JsonObject
 
 # --- Plain records -----------------------------------------------------------
 #
@@ -58,13 +58,13 @@ class NotPlainError(ValueError):
 
 
 class _Form(NamedTuple):
-    """How the values of a type become JSON, and JSON becomes values of it."""
+    """This is how the values of a type become JSON, and JSON becomes values of it."""
 
     plain: Callable[[Any], Any]
     value: Callable[[Any], Any]
 
 
-def to_plain(kind: Any, value: object) -> Any:  # noqa: ANN401 - any JSON
+def to_plain(kind: object, value: object) -> Any:  # noqa: ANN401 - any JSON
     """The JSON of a value of a type. Raises NotPlainError for a value that has none."""
     return _form(kind).plain(value)
 
@@ -76,7 +76,7 @@ def from_plain(kind: type[T], plain: object) -> T:
 
 
 @cache
-def _form(kind: Any) -> _Form:  # noqa: ANN401 - whatever stands as the type of a field
+def _form(kind: object) -> _Form:
     if kind is Any:
         return _Form(_same, _same)
     if kind in _SCALARS:
@@ -114,12 +114,12 @@ def _class(kind: Any) -> _Form:  # noqa: ANN401 - a class
     return _none(kind.__name__)
 
 
-def _same(value: Any) -> Any:  # noqa: ANN401 - any JSON
+def _same(value: Json) -> Any:  # noqa: ANN401 - any JSON
     return value
 
 
 def _none(name: str) -> _Form:
-    """Of what belongs to this process alone, as an open file does."""
+    """Return nothing for what belongs to this process alone, as an open file does."""
 
     def refuse(_: object) -> NoReturn:
         _refuse(f"{name} has no plain form")
@@ -147,7 +147,7 @@ def _choice(kind: type[enum.Enum]) -> _Form:
     return _Form(lambda member: member.name, value)
 
 
-def _union(kinds: tuple[Any, ...]) -> _Form:
+def _union(kinds: tuple[object, ...]) -> _Form:
     by_name = {_name(kind): _form(kind) for kind in kinds if kind is not types.NoneType}
     optional = types.NoneType in kinds
 
@@ -185,7 +185,7 @@ def _sequence(make: Callable[[Iterator[Any]], Any], kind: Any) -> _Form:  # noqa
     )
 
 
-def _row(make: Callable[[Iterator[Any]], Any], kinds: tuple[Any, ...]) -> _Form:
+def _row(make: Callable[[Iterator[object]], object], kinds: tuple[object, ...]) -> _Form:
     forms = [_form(kind) for kind in kinds]
 
     def value(plain: object) -> object:
@@ -239,13 +239,13 @@ def _plain_records_read(form: _Form, step: str | int, plain: object) -> Any:  # 
         raise NotPlainError(f".{step}{'' if str(error)[0] == '.' else ': '}{error}") from None
 
 
-def _items(plain: object, count: int | None = None) -> list[Any]:
+def _items(plain: object, count: int | None = None) -> list[object]:
     if not isinstance(plain, list) or (count is not None and len(plain) != count):
         _refuse("expected an array" if count is None else f"expected an array of {count}")
     return plain
 
 
-def _object(plain: object) -> Mapping[str, Any]:
+def _object(plain: object) -> JsonObject:
     if not isinstance(plain, dict):
         _refuse("expected an object")
     return plain
@@ -266,14 +266,14 @@ class DamagedResultError(ValueError):
 
 
 class NothingKept:
-    """For an audit that starts from the beginning and leaves nothing."""
+    """The store of an audit that starts from the beginning and leaves nothing."""
 
     def found(self, kind: type[T], key: str) -> T | None:
         """Nothing."""
         return None
 
     def keep(self, key: str, result: object) -> None:
-        """Not at all."""
+        """Keep nothing."""
 
 
 class KeptResults:
@@ -299,7 +299,7 @@ class KeptResults:
             raise DamagedResultError(wrong) from None
 
     def keep(self, key: str, result: object) -> None:
-        """For a later run. Raises OSError."""
+        """Keep the result for a later run. Raises OSError."""
         plain = {_VERSION: __version__, _RESULT: to_plain(type(result), result)}
         text = json.dumps(plain, separators=(",", ":"))
         owner_only.write(Path(self._path(key)), text.encode("ascii"))
@@ -314,7 +314,7 @@ class KeptResults:
 
 
 def _read(kind: type[T], plain: object) -> T | None:
-    """None for what another version of Celadon has written."""
+    """Return what was kept; None for what another version of Celadon has written."""
     if not isinstance(plain, dict) or plain.keys() != {_VERSION, _RESULT}:
         raise NotPlainError(f"expected an object with {_VERSION} and {_RESULT}")
     return from_plain(kind, plain[_RESULT]) if plain[_VERSION] == __version__ else None

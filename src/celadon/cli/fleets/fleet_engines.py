@@ -26,8 +26,8 @@ class EngineError(ValueError):
 
 
 def engine_for(address: str, jobs: int) -> Engine:
-    """By what the command line says; `jobs` are the processes here, 0 for one a processor. Raises
-    EngineError."""
+    """Return the engine that the command line names; `jobs` are the processes here, 0 for one a
+    processor. Raises EngineError."""
     if address.startswith(DASK):
         return _DaskCluster(address.removeprefix(DASK))
     if address:
@@ -46,7 +46,7 @@ class _ThisProcess:
     def share(self, value: object) -> object:
         return value
 
-    def submit(self, work: Callable[..., Any], *arguments: object) -> Future[Any]:
+    def submit(self, work: Callable[..., object], *arguments: object) -> Future[object]:
         done: Future[Any] = Future()
         done.set_result(work(*arguments))
         return done
@@ -76,7 +76,7 @@ def _read(spooled: _Spooled) -> object:
     return pickle.loads(data)
 
 
-def _with_values(work: Callable[..., Any], *arguments: object) -> object:
+def _with_values(work: Callable[..., object], *arguments: object) -> object:
     return work(*(_read(one) if isinstance(one, _Spooled) else one for one in arguments))
 
 
@@ -98,7 +98,7 @@ class _Processes:
             stream.write(data)
         return _Spooled(path, hashlib.sha256(data).digest())
 
-    def submit(self, work: Callable[..., Any], *arguments: object) -> Future[Any]:
+    def submit(self, work: Callable[..., object], *arguments: object) -> Future[Any]:
         return self._pool.submit(_with_values, work, *arguments)
 
     def renew(self) -> None:
@@ -143,7 +143,7 @@ class _DaskCluster:
         return self._executor.submit(work, *given)  # type: ignore[no-any-return]
 
     def renew(self) -> None:
-        """What was only in the memory of workers that are gone is sent to others."""
+        """Send to others what was only in the memory of workers that are gone."""
         for one in self._shared:
             if one.future.status != "finished":
                 one.future = self._scattered(one.value)

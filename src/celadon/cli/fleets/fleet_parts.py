@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, BinaryIO, Final, NamedTuple, cast
+from typing import BinaryIO, Final, NamedTuple, cast
 
 from celadon.cli.audit.audit_blocks import Block, LineBlock, PieceBlock, TooLarge, lines_from
 from celadon.cli.audit.audit_inputs import GZIP, Input, Inputs, Survey, input_blocks
@@ -20,7 +20,7 @@ from celadon.cli.own_files import API_VERSION, faults, is_own, problem_at
 from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.problems import Problem
-from celadon.kube import GroupVersionResource
+from celadon.kube import GroupVersionResource, JsonObject
 from celadon.records import dataclass
 
 PART_BYTES: Final = 8 << 20
@@ -177,7 +177,7 @@ _SOURCE: Final = {
 }
 _KINDS: Final = ({"dumps"}, {"etcdSnapshot"}, {"kubeconfig", "context"})
 """By which fields a source says what it is."""
-SCHEMA: Final[dict[str, Any]] = {
+SCHEMA: Final[JsonObject] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "$id": "https://celadon.dev/schemas/fleet.json",
     "title": KIND,
@@ -249,7 +249,7 @@ def _wrong(file: str, documents: list[Document]) -> Iterator[Problem]:
             yield problem_at(fleet, at, text)
 
 
-def _source(folder: str, given: dict[str, Any]) -> Source:
+def _source(folder: str, given: JsonObject) -> Source:
     snapshot, kubeconfig = given.get("etcdSnapshot", ""), given.get("kubeconfig", "")
     return Source(
         given["name"],

@@ -35,12 +35,12 @@ class FleetReport:
 
     @property
     def total(self) -> Tally:
-        """Of all objects."""
+        """Return the total of all objects."""
         return _sum(one.total for _, one in self.sources)
 
     @property
     def policies(self) -> tuple[tuple[str, Tally], ...]:
-        """By name, over all sources."""
+        """Return the policies by name, over all sources."""
         return _summed((one.name, one.tally) for _, own in self.sources for one in own.policies)
 
     @property
@@ -51,8 +51,8 @@ class FleetReport:
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """Those that hold for every source: that a policy matched nothing anywhere, for instance.
-        What is so in one source is in its own report."""
+        """Return those that hold for every source: that a policy matched nothing anywhere, for
+        instance. What is so in one source is in its own report."""
         if not self.sources:
             return ()
         said = [
@@ -64,7 +64,7 @@ class FleetReport:
 
     @property
     def all_problems(self) -> tuple[Problem, ...]:
-        """Those of the fleet, then those of its sources, with their names."""
+        """Return those of the fleet, then those of its sources, with their names."""
         of_sources = (
             replace(problem, file=f"source `{name}`: {problem.file}")
             for name, report in self.sources

@@ -11,7 +11,7 @@ import functools
 import os
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
@@ -28,19 +28,65 @@ from celadon.cli.audit.audit_inputs import (
 )
 from celadon.cli.audit.audit_lookups import lookups_of
 from celadon.cli.audit.audit_report import AuditReport, Findings, Violation
-from celadon.cli.audit.audit_run import Audit, finished
+from celadon.cli.audit.audit_run import Audit, PageResult, finished
 from celadon.cli.audit.etcd_snapshots import SnapshotObjects
 from celadon.cli.audit.object_audit import AuditSettings, ObjectAuditor
 from celadon.cli.check.check_report import Notice
 from celadon.cli.check.manifests import Manifests
 from celadon.cli.check.policy_set import PolicySets, policy_sets, validating_engine
-from celadon.cli.fleets.cluster_memory import audit_identity
-from celadon.cli.fleets.finished_work import key_of
+from celadon.cli.fleets.finished_work import KeptResults, key_of
 from celadon.cli.fleets.fleet_parts import Part, ResourcePart, Source, part_blocks, surveyed_inputs
 from celadon.cli.fleets.fleet_report import FleetReport
 from celadon.cli.reading.problems import Problem
+from celadon.kube import GroupVersionResource
 from celadon.kube.releases import answering_as
 from celadon.records import dataclass
+
+# --- What is remembered of clusters ------------------------------------------
+#
+# Pages of a cluster that have been audited, in a folder, so that an audit that was stopped goes
+# on where it was.
+#
+# A page is found by the policies, the settings, the cluster, its resource and its number. When
+# the audit is finished it is forgotten: the next one asks the cluster again.
+
+
+def audit_identity(manifests: Manifests, settings: AuditSettings) -> Sequence[object]:
+    """Return what tells an audit from others; not the time at which it was begun."""
+    documents = (*(one for group in manifests.given for one in group), *manifests.admitted)
+    told = [(one.file, one.path, one.value) for one in documents]
+    return told, replace(settings, now="", jobs=0)
+
+
+class KeptPages:
+    """These are those of one audit of one cluster."""
+
+    __slots__ = ("_identity", "_keys", "_results")
+
+    def __init__(self, results: KeptResults, *identity: object) -> None:
+        self._results, self._identity = results, key_of(identity)
+        self._keys: list[str] = []
+
+    def found(self, resource: GroupVersionResource, number: int) -> PageResult | None:
+        """A page that an earlier run has audited. Raises DamagedResultError, OSError."""
+        return self._results.found(PageResult, self._key(resource, number))
+
+    def keep(self, resource: GroupVersionResource, number: int, result: PageResult) -> None:
+        """Keep the result for a run that goes on here. Raises OSError."""
+        self._results.keep(self._key(resource, number), result)
+
+    def forget(self) -> None:
+        """All pages of this audit. Raises OSError."""
+        for key in self._keys:
+            self._results.forget(key)
+
+    def _key(self, resource: GroupVersionResource, number: int) -> str:
+        key = key_of(self._identity, resource, number)
+        self._keys.append(key)
+        return key
+
+
+# --- The run -----------------------------------------------------------------
 
 if TYPE_CHECKING:
     from celadon.webhook.cluster import ClusterClient
@@ -60,7 +106,8 @@ _Given = Input | SnapshotObjects | Problem
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Job:
-    """By which policies sources are audited, and how; one object in each worker."""
+    """This says by which policies sources are audited, and how; each worker has one object of
+    it."""
 
     manifests: Manifests
     settings: AuditSettings
@@ -112,7 +159,7 @@ def _snapshot(source: Source) -> Inputs:
 
 
 def _steady(inputs: Inputs) -> Inputs:
-    """Those that every worker can read."""
+    """Return those that every worker can read."""
     return Inputs(tuple(_readable(one) for one in inputs.inputs))
 
 
@@ -240,7 +287,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What became of work that could not be done."""
+    """This is what became of work that could not be done."""
 
     why: str
 
@@ -253,7 +300,7 @@ class Memory(Protocol):
         ...
 
     def keep(self, key: str, result: object) -> None:
-        """For a later run."""
+        """Keep the result for a later run."""
         ...
 
 
@@ -262,7 +309,7 @@ def in_order(
 ) -> Iterator[tuple[Task, Any]]:
     """Each task with its result, or with a `Failure`."""
     coming = iter(tasks)
-    waiting: deque[tuple[Task, Future[Any] | None]] = deque()
+    waiting: deque[tuple[Task, Future[object] | None]] = deque()
     while True:
         while len(waiting) < ahead and (task := next(coming, None)) is not None:
             waiting.append((task, _begun(engine, task, memory)))
@@ -273,10 +320,10 @@ def in_order(
 
 
 def _begun(engine: Engine, task: Task, memory: Memory) -> Future[Any] | None:
-    """None for what the engine cannot take now."""
+    """Return the work that was begun; None for what the engine cannot take now."""
     known = memory.found(task.result, task.key)
     if known is not None:
-        done: Future[Any] = Future()
+        done: Future[object] = Future()
         done.set_result(known)
         return done
     try:
@@ -310,7 +357,7 @@ Emit = Callable[[str, Violation], None]
 
 @dataclass(frozen=True, slots=True)
 class FleetAudit:
-    """What is to be done, by whom. Results of an earlier run are in `memory`."""
+    """This is what is to be done, by whom. Results of an earlier run are in `memory`."""
 
     audit: Audit
     fleet: tuple[Source, ...]
@@ -413,7 +460,7 @@ class _Running:
 
 
 def _state(source: Source) -> Iterator[object]:
-    """Of dumps and snapshots, what changes when they do."""
+    """Yield what changes when dumps and snapshots do."""
     dumps = given_inputs(source.dumps).inputs
     yield from dumps
     files = [one.name for one in dumps if isinstance(one, Input) and one.is_file]

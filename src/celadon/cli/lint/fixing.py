@@ -77,7 +77,7 @@ def _written(text: str, document: Document, path: Path) -> str:
 
 
 def _removal(document: Document, wanted: Removal) -> Edit | None:
-    """Of one item of a list that has others."""
+    """Return how one item of a list that has others is removed."""
     path = wanted.spot.path.steps
     if document.chunk.is_json or not path:
         return None

@@ -22,14 +22,15 @@ _ONLY_COMMENT: Final = late_pattern(r"\s*(?:#|//)")
 
 @dataclass(frozen=True, slots=True)
 class Silenced:
-    """What one comment silences; without names: everything. Line and column count from 1."""
+    """This is what one comment silences; without names: everything. Line and column count from
+    1."""
 
     line: int
     column: int
     names: tuple[str, ...]
 
     def covering(self, code: str, name: str) -> list[str]:
-        """Those of its names that mean this rule; an empty one for everything."""
+        """Return those of its names that mean this rule; an empty one for everything."""
         return [one for one in self.names or ("",) if self.about(one, code, name)]
 
     @staticmethod

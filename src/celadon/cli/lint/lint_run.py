@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final
 
 from celadon.admission.lint import Finding, LintMemory, Rule, Settings, chosen, lint
-from celadon.cli.crashes import crash
 from celadon.cli.fmt import layout_config
 from celadon.cli.lint.comment_rule import EVERY_RULE, UNUSED_COMMENT, unused_comments
 from celadon.cli.lint.layout_rule import UNFORMATTED, is_asked, unformatted
@@ -18,7 +17,7 @@ from celadon.cli.lint.lint_report import LocatedFinding
 from celadon.cli.project_files import other_file, passed_over
 from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document, DocumentReader, shape_problem
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.problems import Problem, crash
 from celadon.cli.reading.sources import Exclusion, Text
 from celadon.kube import metadata
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KIND

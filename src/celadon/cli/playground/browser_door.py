@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from celadon.admission.lint import Settings, TypedScope, TypedScopes
 from celadon.cel import types
-from celadon.cli.crashes import summary
 from celadon.cli.language_server.completions import Sort
 from celadon.cli.language_server.completions import completions as editor_completions
 from celadon.cli.language_server.workspace_files import Lines, Position, edited_file, expression_at
@@ -26,8 +25,8 @@ from celadon.cli.playground.panes import (
     is_definition,
     state_of,
 )
-from celadon.cli.reading.problems import Problem
-from celadon.kube import ApiVersionError, GroupVersionKind, Json, parse_api_version
+from celadon.cli.reading.problems import Problem, summary
+from celadon.kube import ApiVersionError, GroupVersionKind, Json, JsonObject, parse_api_version
 from celadon.kube.library import environment
 from celadon.kube.releases import answering_as
 from celadon.kube.schemas import Schema, custom_schemas, resolved, schema_for
@@ -48,21 +47,21 @@ def answer(question: str, given: str) -> str:
     return json.dumps(found, ensure_ascii=False)
 
 
-def _files(given: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+def _files(given: Json) -> dict[str, object]:
     # late: on demand
     from celadon.cli.playground.manifest_files import exported_files
 
     return {"files": exported_files(state_of(given))}
 
 
-def _imported(given: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+def _imported(given: Any) -> dict[str, object]:  # noqa: ANN401 - JSON
     # late: on demand
     from celadon.cli.playground.manifest_files import imported
 
     return dict(imported(given))
 
 
-def _completions(given: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+def _completions(given: Any) -> JsonObject:  # noqa: ANN401 - JSON
     """In an expression, if there is one at the place; else the fields of an object."""
 
     state, pane = state_of(given["state"]), Pane(given["pane"])
@@ -73,11 +72,11 @@ def _completions(given: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
     return {"fields": completions(state, *place)}
 
 
-def _asked(ask: Callable[[State], dict[str, Any]]) -> Callable[[Any], dict[str, Any]]:
+def _asked(ask: Callable[[State], dict[str, Any]]) -> Callable[[Any], dict[str, Json]]:
     return lambda given: ask(state_of(given))
 
 
-_QUESTIONS: Final[dict[str, Callable[[Any], dict[str, Any]]]] = {
+_QUESTIONS: Final[dict[str, Callable[[Json], JsonObject]]] = {
     "state": _asked(lambda _: {}),
     "verdict": _asked(_DESK.verdict),
     "details": _asked(_DESK.details),
@@ -116,7 +115,7 @@ class _Spot:
 
 def expression_completions(
     state: State, pane: Pane, line: int, character: int
-) -> dict[str, Any] | None:
+) -> JsonObject | None:
     """`typed`, how many characters of it stand there, and `completions`; None where there is no
     expression. Lines and characters, in UTF-16, count from 0."""
     position = Position(line, character)

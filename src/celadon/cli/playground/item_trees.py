@@ -13,12 +13,13 @@ from celadon.cli.explain.annotated_source import Loop, Mark, Snippet, State
 from celadon.cli.explain.outline import Item
 from celadon.cli.explain.value_texts import brief
 from celadon.cli.report.json_form import filled
+from celadon.kube import JsonObject
 
 _ROOM: Final = 400
 """Characters of a value."""
 
 
-def item_tree(one: Item) -> dict[str, Any]:
+def item_tree(one: Item) -> JsonObject:
     """The item and all below it; what is empty is left out."""
     return filled(
         label=one.label,
@@ -32,7 +33,7 @@ def item_tree(one: Item) -> dict[str, Any]:
     )
 
 
-def expression_tree(one: Snippet) -> dict[str, Any]:
+def expression_tree(one: Snippet) -> JsonObject:
     """A stretch of an expression, and the rounds of its loops."""
     return filled(
         pieces=list(_pieces(one.text, one.start, one.end, one.marks)),
@@ -40,7 +41,7 @@ def expression_tree(one: Snippet) -> dict[str, Any]:
     )
 
 
-def _pieces(text: str, start: int, end: int, marks: Sequence[Mark]) -> Iterator[Any]:
+def _pieces(text: str, start: int, end: int, marks: Sequence[Mark]) -> Iterator[object]:
     at = start
     for mark in marks:
         if mark.start > at:
@@ -70,7 +71,7 @@ def _state(one: Mark) -> str:
     return {State.ERROR: "error", State.PASSED_ON: "passed", State.SKIPPED: "skipped"}[one.state]
 
 
-def _loop(one: Loop, text: str) -> dict[str, Any]:
+def _loop(one: Loop, text: str) -> JsonObject:
     return {
         "macro": text[one.start : one.end],
         "count": one.count,

@@ -12,7 +12,7 @@ depend on what it was asked before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any, Final, Generic, TypeVar
@@ -56,7 +56,7 @@ from celadon.cli.report.check_view import CheckView
 from celadon.cli.report.json_form import filled
 from celadon.cli.report.lint_view import finding_data
 from celadon.cli.report.plain_text import diff_lines
-from celadon.kube import GroupVersionKind, Json, User, metadata
+from celadon.kube import GroupVersionKind, Json, JsonObject, User, metadata
 from celadon.kube.crd import AskedRule
 from celadon.kube.library import PER_CALL_COST, RUNTIME_COST_BUDGET, environment
 from celadon.kube.releases import answering_as
@@ -85,7 +85,7 @@ class KeptPolicies:
         )
 
     def sets(self, manifests: Manifests, release: str) -> PolicySets:
-        """Those of the documents, which are the same object for the same documents."""
+        """Return those of the documents, which are the same object for the same documents."""
         judges = [one for part in manifests.given[:4] for one in part]
         known = self._sets.get(release)
         if known is not None and list(map(id, known[0])) == list(map(id, judges)):
@@ -166,14 +166,14 @@ _AROUND: Final = (
 """Panes whose objects exist when the request comes."""
 
 
-def decide(given: Json) -> dict[str, Any]:
+def decide(given: Json) -> JsonObject:
     """All that is to be said of a state. Raises StateError."""
     desk, state = Desk(), state_of(given)
     return {**desk.verdict(state), "details": desk.details(state)}
 
 
 class Desk:
-    """Where states are decided, one after the other."""
+    """This is where states are decided, one after the other."""
 
     def __init__(self) -> None:
         self._panes = PaneReader()
@@ -199,7 +199,7 @@ class Desk:
         return {"report": CheckView(report).data()}
 
     def details(self, state: State) -> dict[str, Any]:
-        """Why, what lint says, and what another release would say."""
+        """Return why, what lint says, and what another release would say."""
         with answering_as(state.release):
             return self._details(state)
 
@@ -224,7 +224,7 @@ class Desk:
 
     def _remarks_of(
         self, state: State, documents: Sequence[Document], policies: PolicySet
-    ) -> dict[str, Any]:
+    ) -> dict[str, Json]:
 
         if self._remarks is None:
             self._remarks = PolicyRemarks()
@@ -296,7 +296,7 @@ def _incomplete(state: State) -> Problem | None:
 
 
 def _settings(state: State, user: User, namespaces: Sequence[Document]) -> Settings:
-    """What controllers would create is judged where objects are about the server's own
+    """Return what controllers would create is judged where objects are about the server's own
     kinds."""
     names = [metadata.name(one.value) for one in namespaces]
     question = Question(
@@ -323,7 +323,7 @@ class PolicyRemarks:
 
     def __init__(self) -> None:
         self._asked: tuple[str, Sequence[Document]] = ("", ())
-        self._said: dict[str, Any] | None = None
+        self._said: dict[str, object] | None = None
 
     def of(
         self, state: State, documents: Sequence[Document], policies: PolicySet
@@ -340,8 +340,8 @@ class PolicyRemarks:
         return self._said
 
 
-def _lint(documents: Sequence[Document], state: State) -> list[dict[str, Any]]:
-    """As `celadon lint -o json` says it, with panes for files."""
+def _lint(documents: Sequence[Document], state: State) -> list[JsonObject]:
+    """Return it as `celadon lint -o json` says it, with panes for files."""
     names = {one.file for one in documents}
     texts = {name: Text(name, state.text(Pane(name))) for name in names}
     given = LintInput(texts, list(documents), [])
@@ -349,9 +349,7 @@ def _lint(documents: Sequence[Document], state: State) -> list[dict[str, Any]]:
     return [finding_data(one.located) for one in shown]
 
 
-def _statuses(
-    documents: Sequence[Document], policies: PolicySet, release: str
-) -> list[dict[str, Any]]:
+def _statuses(documents: Sequence[Document], policies: PolicySet, release: str) -> list[JsonObject]:
     """The status that the API server's controller gives each policy; its types are numbered from
     0."""
     definitions = [one.value for one in documents if is_definition(one)]
@@ -375,8 +373,8 @@ _COMPARED: Final = ("allowed", "code", "message", "warnings", "auditAnnotations"
 
 
 def release_changes(
-    release: str, other: str, here: Mapping[str, Any], there: Mapping[str, Any]
-) -> dict[str, Any]:
+    release: str, other: str, here: JsonObject, there: JsonObject
+) -> dict[str, Json]:
     """From the verdict of one release to that of the other."""
     return {
         "from": release,
@@ -386,7 +384,7 @@ def release_changes(
     }
 
 
-def _differences(here: Mapping[str, Any], there: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _differences(here: JsonObject, there: JsonObject) -> Iterator[JsonObject]:
     if here.get("report") is None or there.get("report") is None:
         for name in ("value", "type", "message", "cost"):
             yield from _difference(name, here.get(name), there.get(name))
@@ -407,7 +405,7 @@ def _messages(found: Any) -> list[str]:  # noqa: ANN401 - JSON
     return [one["message"] for one in found]
 
 
-def _difference(name: str, before: object, after: object) -> Iterator[dict[str, Any]]:
+def _difference(name: str, before: object, after: object) -> Iterator[JsonObject]:
     if before != after:
         yield {"what": name, "before": before, "after": after}
 
@@ -437,7 +435,7 @@ _MOST_RULES: Final = 200
 _ROOM: Final = 80
 
 
-def request_details(explained: Sequence[ExplainedObject]) -> dict[str, Any]:
+def request_details(explained: Sequence[ExplainedObject]) -> dict[str, object]:
     """Trees, costs and changes of each object of the request."""
     trees = []
     for one in explained:
@@ -505,7 +503,7 @@ def _costs(one: ExplainedObject) -> Iterator[dict[str, Any]]:
                         yield about | cost | {"expression": True}
 
 
-def _cost(field: str, spent: int, limit: int) -> dict[str, Any]:
+def _cost(field: str, spent: int, limit: int) -> dict[str, object]:
     return {"field": field, "spent": spent, "limit": limit}
 
 
@@ -516,7 +514,7 @@ def _cases(explanation: Explanation) -> Iterator[tuple[str, str, CaseExplanation
                 yield policy.policy.name, binding.binding.name, case
 
 
-def _mutations(one: ExplainedObject) -> Iterator[dict[str, Any]]:
+def _mutations(one: ExplainedObject) -> Iterator[JsonObject]:
     """Yield what mutating policies have made of the object, line by line."""
     mutated = one.result.mutated
     if mutated is not None:

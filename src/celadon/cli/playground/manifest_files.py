@@ -80,15 +80,15 @@ def _test(state: State, files: dict[str, str]) -> dict[str, Any] | None:
         return None
     outcome = outcome_of(case, judged)
     said = outcome.deciding[0].message if outcome.deciding else ""
-    expect: Any = outcome.verdict.value
+    expect: object = outcome.verdict.value
     if outcome.verdict in _SAYING and said:
         expect = {expect: said}
     return _written(state, case, expect, files)
 
 
-def _written(state: State, case: Case, expect: object, files: dict[str, str]) -> dict[str, Any]:
+def _written(state: State, case: Case, expect: object, files: dict[str, str]) -> dict[str, object]:
     deletes_old = state.operation is Operation.DELETE and "old-object.yaml" in files
-    members: dict[str, Any] = {
+    members: dict[str, object] = {
         "name": case.name,
         "object": "old-object.yaml" if deletes_old else "object.yaml",
     }
@@ -109,7 +109,7 @@ def _written(state: State, case: Case, expect: object, files: dict[str, str]) ->
     if case.dry_run:
         members["dryRun"] = True
     members["expect"] = expect
-    test: dict[str, Any] = {
+    test: dict[str, Json] = {
         "apiVersion": API_VERSION,
         "kind": KIND,
         "policies": ["policy.yaml"],
@@ -153,7 +153,7 @@ def imported(files: Mapping[str, str]) -> dict[str, Json]:
 
 
 def _text(document: Document) -> str:
-    """As it was written, comments included; an item of a list by itself."""
+    """Return it as it was written, comments included; an item of a list by itself."""
     if not document.path:
         return document.chunk.text.strip("\n") + "\n"
     from celadon.cli.report.plain_text import yaml_text  # late: few files hold lists

@@ -26,7 +26,7 @@ from celadon.cli.reading.documents import Document, DocumentReader, shape_proble
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Text
 from celadon.cli.report.json_form import data
-from celadon.kube import Json, User
+from celadon.kube import Json, JsonObject, User
 from celadon.kube.library import PER_CALL_COST, environment
 from celadon.kube.registry import request_options
 from celadon.records import dataclass
@@ -50,8 +50,8 @@ MAX_CHARACTERS: Final = 1_000_000
 
 
 class Mode(enum.Enum):
-    """What a playground is about. All but `EXPRESSION` are decided in the same way, by what the
-    panes of the mode hold; what stands in others waits for another mode."""
+    """This is what a playground is about. All but `EXPRESSION` are decided in the same way, by what
+    the panes of the mode hold; what stands in others waits for another mode."""
 
     VALIDATING = "validating"
     MUTATING = "mutating"
@@ -93,7 +93,7 @@ PANES_OF: Final[Mapping[Mode, frozenset[Pane]]] = {
 
 
 class StateError(ValueError):
-    """Not a state of the playground; the text says why."""
+    """The text is no state of the playground; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,7 @@ _USER_FIELDS: Final = ("username", "groups", "uid", "extra")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What stands in a pane, and what is wrong with it."""
+    """This is what stands in a pane, and what is wrong with it."""
 
     documents: tuple[Document, ...]
     problems: tuple[Problem, ...]
@@ -230,16 +230,16 @@ class PaneReader:
                 documents.append(item)
         return Reading(tuple(documents), tuple(problems))
 
-    def mapping(self, state: State, pane: Pane) -> dict[str, Any] | Problem:
+    def mapping(self, state: State, pane: Pane) -> dict[str, object] | Problem:
         """The one map that a pane holds; an empty one of an empty pane."""
         text = state.text(pane)
         known = self._values.get(pane)
         if known is None or known[0] != text:
             known = self._values[pane] = text, self._mapping(pane, text)
-        found: dict[str, Any] | Problem = known[1]
+        found: dict[str, object] | Problem = known[1]
         return found
 
-    def _mapping(self, pane: Pane, text: str) -> dict[str, Any] | Problem:
+    def _mapping(self, pane: Pane, text: str) -> dict[str, object] | Problem:
         values = []
         for item in self._reader.values(Text(pane.value, text)):
             if isinstance(item, Problem):
@@ -300,7 +300,7 @@ _NAMED: Final = (Pane.OBJECT, Pane.OLD_OBJECT, Pane.PARAMS)
 _ROOM: Final = 4_000
 
 
-def expression_verdict(state: State, panes: PaneReader) -> dict[str, Any]:
+def expression_verdict(state: State, panes: PaneReader) -> dict[str, object]:
     """The value, or what is wrong: `issues` with offsets in code points, `problems` of panes."""
     text = state.text(Pane.EXPRESSION)
     bound = bound_variables(state, panes)
@@ -332,7 +332,7 @@ def expression_details(state: State, panes: PaneReader) -> dict[str, Any]:
     if isinstance(program, Issues):
         return {}
     recorder = TraceRecorder()
-    value: Any
+    value: object
     try:
         value, _ = program.evaluate_traced(bound, recorder, PER_CALL_COST)
     except EvaluationError as error:
@@ -343,9 +343,9 @@ def expression_details(state: State, panes: PaneReader) -> dict[str, Any]:
     return {"explanation": [item_tree(item)]}
 
 
-def bound_variables(state: State, panes: PaneReader) -> dict[str, Any] | Problem:
+def bound_variables(state: State, panes: PaneReader) -> JsonObject | Problem:
     """The variables by name, or what is wrong with the panes that give them."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for pane in _NAMED:
         if state.text(pane).strip():
             value = panes.mapping(state, pane)
@@ -361,7 +361,7 @@ def bound_variables(state: State, panes: PaneReader) -> dict[str, Any] | Problem
     return {**found, **given}
 
 
-def _program(text: str, bound: dict[str, Any], release: str) -> Program | Issues:
+def _program(text: str, bound: JsonObject, release: str) -> Program | Issues:
     env = environment(release).extend(dict.fromkeys(bound, types.DYN))
     compilation = env.compile(text)
     if compilation.ast is None:
@@ -374,11 +374,11 @@ def _program(text: str, bound: dict[str, Any], release: str) -> Program | Issues
         return issues
 
 
-def _issues(found: Issues) -> list[dict[str, Any]]:
+def _issues(found: Issues) -> list[dict[str, Json]]:
     return [{"message": one.message, "offset": one.offset} for one in found]
 
 
-def _shown(value: Any) -> str:  # noqa: ANN401 - a value of CEL
+def _shown(value: Json) -> str:
     try:
         text = notation(value)
     except EvaluationError:

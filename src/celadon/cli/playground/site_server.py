@@ -53,7 +53,7 @@ class SiteServer(http.server.ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Of the page."""
+        """Return the url of the page."""
         return f"http://{LOOPBACK}:{self.server_port}/"
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as there
@@ -83,7 +83,7 @@ class _Files(http.server.SimpleHTTPRequestHandler):
             return None
 
     def list_directory(self, path: object) -> None:
-        """None is shown."""
+        """Show no folder."""
         self.send_error(HTTPStatus.NOT_FOUND)
 
     def end_headers(self) -> None:

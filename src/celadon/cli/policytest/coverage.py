@@ -45,7 +45,8 @@ class Aim:
 
 
 def expression_aims(placed: Placed[Policy], version: str) -> dict[str, tuple[Aim, ...]]:
-    """Those of the expressions of a policy, by their paths; none of one that does not compile."""
+    """Return those of the expressions of a policy, by their paths; none of one that does not
+    compile."""
     policy, owner = placed.value, measured(placed)
     assert isinstance(policy, ValidatingAdmissionPolicy | MutatingAdmissionPolicy)
     found = {}
@@ -58,7 +59,7 @@ def expression_aims(placed: Placed[Policy], version: str) -> dict[str, tuple[Aim
 
 
 def binding_goals(given: PolicySet, name: str) -> dict[str, tuple[Goal, ...]]:
-    """Those of the bindings of a policy, by their names."""
+    """Return those of the bindings of a policy, by their names."""
     owner = measured(given.policies[name])
     found = {}
     for binding in given.bindings.values():
@@ -88,7 +89,7 @@ _ASKED: Final = "?"
 
 @dataclass(frozen=True, slots=True)
 class _Aims:
-    """Of one expression of a policy."""
+    """The aims of one expression of a policy."""
 
     owner: Measured
     placed: Placed[Policy]
@@ -96,7 +97,7 @@ class _Aims:
     field: str
 
     def of(self, checked: CheckedAst) -> Iterator[Aim]:
-        """Those of the whole, then those of its parts."""
+        """Yield those of the whole, then those of its parts."""
         root = written_tree(checked.ast)
         for wanted in (Wanted.EVALUATED, Wanted.ERROR):
             yield Aim(self._goal(checked, root, wanted))
@@ -105,8 +106,8 @@ class _Aims:
     def _parts(
         self, checked: CheckedAst, part: Written, beside: str, operands: tuple[Written, ...]
     ) -> Iterator[Aim]:
-        """Of a part that stands beside an operator, with its operands. An operand that is a chain
-        of the same operator is none by itself: `a && b && c` has three."""
+        """Yield a part that stands beside an operator, with its operands. An operand that is a
+        chain of the same operator is none by itself: `a && b && c` has three."""
         function = part.node.function if isinstance(part.node, Call) else ""
         if function not in _CHAINS or function != beside:
             if _is_condition(part, checked, beside):
@@ -159,8 +160,8 @@ def reached(
     bindings: Mapping[str, Sequence[Goal]],
     seen: PolicyExplanation,
 ) -> Iterator[Goal]:
-    """Those of a policy, given by the paths of expressions and the names of bindings. What came
-    true several times is there several times."""
+    """Yield those of a policy, given by the paths of expressions and the names of bindings. What
+    came true several times is there several times."""
     for binding in seen.bindings:
         own = bindings.get(binding.binding.name, ())
         yield from (one for one in own if _happened(one.wanted, binding))
@@ -202,7 +203,7 @@ def _in_run(aims: Iterable[Aim], run: ExpressionRun) -> Iterator[Goal]:
 
 
 def _note_frames(loop: int, frame: Frame, found: dict[int, list[Frame]]) -> None:
-    """By the loop whose rounds they are, 0 outside of loops."""
+    """Note the frames by the loop whose rounds they are, 0 outside of loops."""
     found.setdefault(loop, []).append(frame)
     for node, rounds in frame.loops.items():
         for one in rounds.kept:

@@ -15,8 +15,9 @@ from celadon.cli.check.check_report import Place
 
 
 class Wanted(enum.Enum):
-    """What is to happen once. `NO_PARAMS`: a binding finds no params. `ERROR`: an expression gives
-    no value; whether any request can bring that about is not known, so this is never missed."""
+    """This is what is to happen once. `NO_PARAMS`: a binding finds no params. `ERROR`: an
+    expression gives no value; whether any request can bring that about is not known, so this is
+    never missed."""
 
     REACHED = "reached"
     NO_PARAMS = "without params"

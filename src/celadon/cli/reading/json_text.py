@@ -126,7 +126,7 @@ _Table = dict[str | int, int]
 
 
 class JsonIndex:
-    """Of the document that begins at `start`."""
+    """The places in the document that begins at `start`."""
 
     def __init__(self, text: str, start: int) -> None:
         self._text = text

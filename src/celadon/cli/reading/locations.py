@@ -137,7 +137,7 @@ _LINE_END: Final = late_pattern("\n")
 
 
 class PlainChunk(NamedTuple):
-    """What a `Chunk` is made of."""
+    """This is what a `Chunk` is made of."""
 
     file: str
     text: str
@@ -212,7 +212,7 @@ class Chunk:
         return cls(file, text, first_line, start, is_json=is_json, repeated=repeated)
 
     def __reduce__(self) -> tuple[Callable[[PlainChunk], Chunk], tuple[PlainChunk]]:
-        """For other processes."""
+        """Return what other processes make it of."""
         return Chunk.from_plain, (self.plain(),)
 
     def line(self, path: Path = ()) -> int:
@@ -296,7 +296,7 @@ class Chunk:
         return self._line_at(self._offsets(path)[0])
 
     def _offsets(self, path: Path) -> tuple[int, int, bool]:
-        """As `_json_offsets`, in YAML."""
+        """Look up as `_json_offsets` does, in YAML."""
         node = self.node()
         key = node.start
         for step in path:

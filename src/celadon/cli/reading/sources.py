@@ -83,9 +83,9 @@ class Text:
 
 
 class Exclusion:
-    """Which of the files in folders and of globs are left out: those that match one of the patterns
-    as a whole, by a folder that they are in, or by a single name. `*` stands for anything, slashes
-    included."""
+    """This says which of the files in folders and of globs are left out: those that match one of
+    the patterns as a whole, by a folder that they are in, or by a single name. `*` stands for
+    anything, slashes included."""
 
     __slots__ = ("_match",)
 

@@ -14,7 +14,7 @@ import json
 import os
 import sys
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, BinaryIO, Final, cast
 
 from celadon.cli.reading.json_text import read_written
@@ -28,6 +28,7 @@ from celadon.cli.reading.sources import (
     expand,
 )
 from celadon.goyaml import UnreadableError
+from celadon.kube import Json, JsonObject
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -86,11 +87,11 @@ _COLUMNS: Final = {
 class LoggedEvent:
     """An Event, as audit.k8s.io/v1 has it; `knows_groups` is whether the user's groups are all."""
 
-    value: Mapping[str, Any]
+    value: JsonObject
     knows_groups: bool = True
 
 
-def events_in(value: Any, depth: int = _DEPTH) -> Iterator[LoggedEvent]:  # noqa: ANN401 - any JSON
+def events_in(value: object, depth: int = _DEPTH) -> Iterator[LoggedEvent]:
     """The events in what a line, or a file, says."""
     if depth == 0:
         return
@@ -109,7 +110,7 @@ def events_in(value: Any, depth: int = _DEPTH) -> Iterator[LoggedEvent]:  # noqa
         yield from _in_object(value, depth)
 
 
-def _in_object(value: dict[str, Any], depth: int) -> Iterator[LoggedEvent]:
+def _in_object(value: JsonObject, depth: int) -> Iterator[LoggedEvent]:
     if "auditID" in value and "verb" in value:
         yield LoggedEvent(value)
         return
@@ -128,7 +129,7 @@ def _in_object(value: dict[str, Any], depth: int) -> Iterator[LoggedEvent]:
             return
 
 
-def _packings(value: Mapping[str, Any]) -> Iterator[Any]:
+def _packings(value: JsonObject) -> Iterator[object]:
     """Everything in which an object may have events; the first that is one has them."""
     for name in _LISTS:
         if isinstance(value.get(name), list):
@@ -146,7 +147,7 @@ def _packings(value: Mapping[str, Any]) -> Iterator[Any]:
                 yield _parsed(text) if isinstance(text, str) else text
 
 
-def _rows(table: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - any JSON
+def _rows(table: Json) -> Iterator[dict[str, object]]:
     """Rows of a table by the names of its columns."""
     if isinstance(table, dict) and isinstance(table.get("columns"), list):
         names = [str(_mapping(column).get("name")) for column in table["columns"]]
@@ -155,7 +156,7 @@ def _rows(table: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - any JSON
                 yield dict(zip(names, row, strict=False))
 
 
-def _from_columns(row: Mapping[str, Any]) -> dict[str, Any]:
+def _from_columns(row: JsonObject) -> JsonObject:
     given = ((ours, row.get(name)) for name, ours in _COLUMNS.items())
     return {
         name: _parsed(value, value) if isinstance(value, str) else value
@@ -164,7 +165,7 @@ def _from_columns(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _parsed(text: str, otherwise: Any = None) -> Any:  # noqa: ANN401 - any JSON
+def _parsed(text: str, otherwise: object = None) -> Any:  # noqa: ANN401 - any JSON
     """Return what a text holds, packed or not; other texts of the same log hold nothing."""
     if text.startswith(_PACKED):
         text = _unpacked(text)
@@ -177,7 +178,7 @@ def _parsed(text: str, otherwise: Any = None) -> Any:  # noqa: ANN401 - any JSON
 
 
 def _unpacked(text: str) -> str:
-    """Of gzip in base64; empty for what is none, or would be larger than any input may be."""
+    """Unpack gzip in base64; empty for what is none, or would be larger than any input may be."""
     unpacking = zlib.decompressobj(zlib.MAX_WBITS | 16)
     try:
         found = unpacking.decompress(base64.b64decode(text), MAX_LIST_CHARACTERS)
@@ -186,7 +187,7 @@ def _unpacked(text: str) -> str:
         return ""
 
 
-def _from_audit_log(entry: Mapping[str, Any], payload: Mapping[str, Any]) -> dict[str, Any] | None:
+def _from_audit_log(entry: JsonObject, payload: JsonObject) -> JsonObject | None:
     """The Event that an AuditLog of Google's tells of; None for other services' logs."""
     if payload.get("serviceName") != "k8s.io" or payload.get("@type", _AUDIT_LOG) != _AUDIT_LOG:
         return None
@@ -197,7 +198,7 @@ def _from_audit_log(entry: Mapping[str, Any], payload: Mapping[str, Any]) -> dic
     reference = _reference(str(payload.get("resourceName") or ""))
     level = "Metadata" if request is None and response is None else "RequestResponse"
     at = entry.get("timestamp")
-    event: dict[str, Any] = {
+    event: dict[str, object] = {
         "level": level,
         "auditID": entry.get("insertId") or "",
         "stage": "ResponseComplete",
@@ -217,18 +218,18 @@ def _from_audit_log(entry: Mapping[str, Any], payload: Mapping[str, Any]) -> dic
     return event
 
 
-def _mapping(value: object) -> dict[str, Any]:
+def _mapping(value: object) -> dict[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-def _typed(value: object) -> dict[str, Any] | None:
+def _typed(value: object) -> dict[str, Json] | None:
     """Without the name of the type that Google adds."""
     if not isinstance(value, dict) or not value:
         return None
     return {key: one for key, one in value.items() if key != "@type"}
 
 
-def _status(status: Mapping[str, Any], response: Mapping[str, Any] | None) -> dict[str, Any]:
+def _status(status: JsonObject, response: JsonObject | None) -> JsonObject:
     """The answer's own Status where there is one: Google's codes are those of gRPC, so of a success
     it is not known which one it was."""
     if response is not None and response.get("kind") == "Status":
@@ -315,7 +316,7 @@ def _is_log(name: str) -> bool:
 
 
 def total_bytes(files: Sequence[str | Problem]) -> int:
-    """As they lie on the disk, as far as that is known."""
+    """Return the size of the files as they lie on the disk, as far as that is known."""
     names = (one for one in files if isinstance(one, str))
     return sum(os.path.getsize(one) for one in names if os.path.isfile(one))
 
@@ -377,14 +378,14 @@ def _whole(file: str, begin: bytes, stream: BinaryIO) -> Iterator[Read | Problem
 
 
 def _value(text: bytes) -> Any:  # noqa: ANN401 - any JSON
-    """None for what is no JSON."""
+    """Return the value of a line; None for what is no JSON."""
     try:
         return read_written(text.decode())
     except (UnreadableError, UnicodeDecodeError):
         return None
 
 
-def _documents(text: bytes) -> Iterator[Any]:
+def _documents(text: bytes) -> Iterator[object]:
     """The document, or several in a row: Firehose puts them behind each other without a line end.
     None for what is none."""
     value = _value(text)

@@ -9,7 +9,7 @@ reason.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
@@ -22,7 +22,7 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.locations import Chunk
 from celadon.cli.reading.problems import Problem
 from celadon.cli.replay.audit_logs import LoggedEvent
-from celadon.kube import GroupVersionKind, GroupVersionResource, User, metadata
+from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, User, metadata
 from celadon.kube.resources import Catalog
 from celadon.kube.well_known_values import NAMESPACES
 from celadon.records import dataclass
@@ -48,7 +48,7 @@ _CLOCKS: Final = timedelta(minutes=1)
 
 
 class Undecidable(enum.Enum):
-    """Why nothing can be said about a request that a policy may be about."""
+    """This is why nothing can be said about a request that a policy may be about."""
 
     METADATA = "the log has no objects of it (level Metadata)"
     TRUNCATED = "its objects were too large for the log"
@@ -65,9 +65,9 @@ class Undecidable(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """What an event says of its request without its objects."""
+    """This is what an event says of its request without its objects."""
 
-    event: Mapping[str, Any]
+    event: JsonObject
     operation: Operation
     resource: GroupVersionResource
     subresource: str
@@ -97,7 +97,7 @@ class Logged:
         return "All" in query.get("dryRun", ())
 
 
-def mapping(value: object) -> dict[str, Any]:
+def mapping(value: object) -> JsonObject:
     """Empty for what is none."""
     return value if isinstance(value, dict) else {}
 
@@ -139,7 +139,7 @@ def logged(found: LoggedEvent) -> Logged | None:
     return Logged(event, operation, resource, subresource, namespace, name, user, lacks, may_create)
 
 
-def _may_create(event: Mapping[str, Any], code: object) -> bool:
+def _may_create(event: JsonObject, code: object) -> bool:
     """Return whether a patch (what is applied is one) may have created its object: of one that was
     refused nobody knows, of others the code tells, or that the object is much older."""
     if isinstance(code, int) and code:
@@ -152,7 +152,7 @@ def _may_create(event: Mapping[str, Any], code: object) -> bool:
         return True
 
 
-def _user(given: Mapping[str, Any]) -> User:
+def _user(given: JsonObject) -> User:
     groups, extra = given.get("groups"), given.get("extra")
     return User(
         text(given.get("username")),
@@ -244,13 +244,13 @@ def _object(one: Logged, kind: GroupVersionKind, prepare: Prepare) -> dict[str, 
     return _filled_in({"apiVersion": kind.api_version, "kind": kind.kind, **given}, one, prepare)
 
 
-def _is_other(answer: Mapping[str, Any]) -> bool:
+def _is_other(answer: JsonObject) -> bool:
     """Return whether an answer is not the object, whatever the resource."""
     version = text(answer.get("apiVersion"))
     return answer.get("kind") == "Status" or version.startswith(_OTHER_FORMS)
 
 
-def _is_mutated(event: Mapping[str, Any]) -> bool:
+def _is_mutated(event: JsonObject) -> bool:
     """Return whether a mutating webhook says so in the annotations."""
     return any(
         key.startswith(MUTATION) and '"mutated":true' in text(value)
@@ -259,7 +259,7 @@ def _is_mutated(event: Mapping[str, Any]) -> bool:
 
 
 def _filled_in(
-    value: dict[str, Any], one: Logged, prepare: Prepare
+    value: dict[str, object], one: Logged, prepare: Prepare
 ) -> dict[str, Any] | Undecidable:
     """With its defaults, as if it were created now; what goes to a subresource is as it is."""
     if one.subresource:

@@ -52,6 +52,7 @@ from celadon.cli.report.report_model import (
     notice_finding,
     remark_sections,
 )
+from celadon.kube import JsonObject
 from celadon.kube.resources import PLUGIN_ORDER
 
 EFFECT_STYLES: Final = {"deny": "denied", "warn": "warned", "audit": "notice"}
@@ -196,13 +197,13 @@ class FleetView(ReportView[FleetReport]):
         """The document of kind FleetAuditReport."""
         return self._document([(name, AuditView(one).data()) for name, one in self.report.sources])
 
-    def last_line(self) -> dict[str, Any]:
+    def last_line(self) -> JsonObject:
         """The document without the violations, which stand before it as lines of JSON."""
         return self._document(
             [(name, AuditView(one).last_line()) for name, one in self.report.sources]
         )
 
-    def _document(self, sources: Sequence[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
+    def _document(self, sources: Sequence[tuple[str, dict[str, object]]]) -> dict[str, object]:
         """With the documents of the sources, which do not say their kind."""
         report = self.report
         summary = {
@@ -240,7 +241,7 @@ def fleet_violation_line(source: str, violation: Violation) -> str:
     return json_line({"source": source, **data(violation, _SHAPES)})
 
 
-def _named_tallies(tallies: Sequence[tuple[str, Tally]]) -> list[dict[str, Any]]:
+def _named_tallies(tallies: Sequence[tuple[str, Tally]]) -> list[dict[str, object]]:
     return [{"name": name, **data(tally)} for name, tally in tallies]
 
 
@@ -248,7 +249,7 @@ def _named_tallies(tallies: Sequence[tuple[str, Tally]]) -> list[dict[str, Any]]
 
 
 def _shown(violations: Sequence[Violation], look: Look) -> Sequence[Violation]:
-    """Those that people get to see."""
+    """Return those that people get to see."""
     if look.verbosity > 0:
         return violations
     most = _SHOWN if look.verbosity == 0 else 0
@@ -430,7 +431,7 @@ def _reports(report: AuditReport, api_version: str, kind: str) -> str:
     return json.dumps(reports, indent=2, ensure_ascii=False) + "\n"
 
 
-def _report_of(namespace: str, found: Sequence[Violation]) -> dict[str, Any]:
+def _report_of(namespace: str, found: Sequence[Violation]) -> JsonObject:
     counts = Counter(_result(one) for one in found)
     about = {"name": _NAME, "labels": {"app.kubernetes.io/managed-by": _SOURCE}}
     return {
@@ -446,7 +447,7 @@ def _result(one: Violation) -> str:
     return "fail" if one.effect == "deny" else "warn"
 
 
-def _row(one: Violation) -> dict[str, Any]:
+def _row(one: Violation) -> dict[str, object]:
     about = one.object
     reference = {
         "apiVersion": about.api_version,

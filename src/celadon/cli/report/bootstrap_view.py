@@ -18,6 +18,7 @@ from celadon.cli.report.plain_text import (
     policy_error_lines,
 )
 from celadon.cli.report.report_model import ReportView
+from celadon.kube import JsonObject
 
 _STYLES: Final = {Level.DEGRADED: "warning", Level.DEADLOCKED: "denied", Level.LOCKED_OUT: "denied"}
 _WORDS: Final = {
@@ -80,10 +81,10 @@ class BootstrapView(ReportView[BootstrapReport]):
         )
 
 
-def _lock(one: Lock) -> dict[str, Any]:
+def _lock(one: Lock) -> JsonObject:
     chain, refusal = one.chain, one.chain.refusal
     rule = {"rule": data(refusal.place)} if refusal.place.file else {}
-    found: dict[str, Any] = data(
+    found: dict[str, object] = data(
         {
             "level": one.level.word,
             "culprit": data(chain.culprit, _SHAPES) | rule,

@@ -36,6 +36,7 @@ from celadon.cli.report.report_model import (
     ReportCase,
     ReportView,
 )
+from celadon.kube import Json
 
 _PLAIN: Final = Look(color=False)
 _WORDS: Final = {
@@ -86,7 +87,7 @@ class CaseView(ReportView[RunReport]):
             "stopped": report.stopped,
             "exitCode": int(report.exit),
         }
-        measured: dict[str, Any] = {}
+        measured: dict[str, object] = {}
         if report.coverage is not None:
             measured["coverage"] = coverage_document(report.coverage)
         if report.alterations is not None:
@@ -241,7 +242,7 @@ def _skipped(report: RunReport, look: Look) -> Iterator[str]:
 
 
 def _plugins(report: RunReport, look: Look) -> Iterator[str]:
-    """For who wants to know: most tests are not about them."""
+    """Yield what is said about plugins to those who want to know: most tests are not about them."""
     if look.verbosity > 0:
         yield from plugin_lines(report.asked_plugins, report.unasked_plugins, look)
 
@@ -330,7 +331,7 @@ def _survivor(one: AlterationResult, look: Look) -> Iterator[str]:
 # --- for programs ---------------------------------------------------------------------------------
 
 
-def _alterations(found: Alterations) -> dict[str, Any]:
+def _alterations(found: Alterations) -> dict[str, object]:
     """With the percentage of those that a case could notice, as far as is known."""
     return {
         "percentage": round(found.score, 2),
@@ -348,7 +349,7 @@ def _alterations(found: Alterations) -> dict[str, Any]:
     }
 
 
-def _ignored(notice: Notice) -> dict[str, Any]:
+def _ignored(notice: Notice) -> dict[str, Json]:
     return {"file": notice.place.file, "line": notice.place.line, "message": notice.message}
 
 

@@ -8,7 +8,7 @@ notices, a table with a line per object, and a summary.
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -51,6 +51,7 @@ from celadon.cli.report.report_model import (
     notice_case,
     notice_finding,
 )
+from celadon.kube import Json, JsonObject
 from celadon.patterns import late_pattern
 
 _MOST_ROWS: Final = 50
@@ -155,7 +156,7 @@ class _Blocks:
         self._placed: set[int] = set()
 
     def refusals(self, report: Report) -> Iterator[list[str]]:
-        """Those that differ in nothing but their object are one block."""
+        """Yield those that differ in nothing but their object are one block."""
         alike: dict[Hashable, list[ObjectResult]] = {}
         for result in report.objects:
             if result.is_refused:
@@ -258,12 +259,12 @@ def _what_is_wrong(result: ObjectResult) -> Hashable:
 
 
 def _origin(result: ObjectResult) -> str:
-    """Of what is in no file: of which workload it would be created."""
+    """Return for what is in no file of which workload it would be created."""
     return "" if result.created_by is None else f" of {result.created_by.title}"
 
 
 def _ordinal(result: ObjectResult) -> str:
-    """Of equal objects that are too many together."""
+    """Return the number of one of several equal objects that are too many together."""
     if result.ordinal is None:
         return ""
     number, wanted = result.ordinal
@@ -275,7 +276,7 @@ def _depth(result: ObjectResult) -> int:
 
 
 def _has_row(result: ObjectResult, look: Look, *, everything: bool) -> bool:
-    """What is created on the way to a pod is of interest only if something happens to it."""
+    """Return what is created on the way to a pod is of interest only if something happens to it."""
     if result.is_refused or result.state in _WORTH_A_ROW:
         return True
     if result.created_by is not None and result.kind != "Pod" and look.verbosity <= 0:
@@ -325,7 +326,7 @@ def _mutation(result: ObjectResult, mutated: Mutated, look: Look) -> list[str]:
     return lines
 
 
-def _diff(before: Mapping[str, Any], after: Mapping[str, Any], look: Look) -> list[str]:
+def _diff(before: JsonObject, after: JsonObject, look: Look) -> list[str]:
     styles = {"+": "admitted", "-": "denied", "@": "dim"}
     return [
         "    " + (look.paint(styles[line[0]], line) if line[:1] in styles else line)
@@ -386,7 +387,7 @@ def _count(number: int, what: str) -> str:
 # --- for programs ---------------------------------------------------------------------------------
 
 
-def _violations(result: ObjectResult) -> list[dict[str, Any]]:
+def _violations(result: ObjectResult) -> list[dict[str, Json]]:
     """`warning` is the text of the warning, cut or merged as it is, that the client gets of it."""
     from celadon.cli.report.json_form import SHAPES, data, filled
 

@@ -24,6 +24,7 @@ from celadon.cli.report.report_model import (
     ReportCase,
     ReportView,
 )
+from celadon.kube import Json, JsonObject
 from celadon.patterns import late_pattern
 
 # --- GitHub -------------------------------------------------------------------------------------
@@ -192,8 +193,8 @@ def as_sarif(view: ReportView[Any]) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def _sarif_rule(rule: FindingRule) -> dict[str, Any]:
-    found: dict[str, Any] = {"id": rule.group, "name": rule.name}
+def _sarif_rule(rule: FindingRule) -> dict[str, Json]:
+    found: dict[str, Json] = {"id": rule.group, "name": rule.name}
     found["shortDescription"] = {"text": rule.text}
     if rule.doc:
         found["fullDescription"] = {"text": rule.doc}
@@ -204,8 +205,8 @@ def _sarif_rule(rule: FindingRule) -> dict[str, Any]:
     return found
 
 
-def _sarif_result(one: Finding, number: int) -> dict[str, Any]:
-    location: dict[str, Any] = {"logicalLocations": [{"fullyQualifiedName": one.subject}]}
+def _sarif_result(one: Finding, number: int) -> JsonObject:
+    location: dict[str, Json] = {"logicalLocations": [{"fullyQualifiedName": one.subject}]}
     if one.place.file:
         location = {"physicalLocation": _sarif_location(one.place, one.column), **location}
     result = {
@@ -227,7 +228,7 @@ def _sarif_result(one: Finding, number: int) -> dict[str, Any]:
     return result
 
 
-def _sarif_notification(problem: Problem) -> dict[str, Any]:
+def _sarif_notification(problem: Problem) -> dict[str, Json]:
     return {
         "level": "error",
         "message": {"text": problem.message},
@@ -235,8 +236,8 @@ def _sarif_notification(problem: Problem) -> dict[str, Any]:
     }
 
 
-def _sarif_location(place: Place, column: int = 0) -> dict[str, Any]:
-    location: dict[str, Any] = {"artifactLocation": {"uri": quote(place.file.replace("\\", "/"))}}
+def _sarif_location(place: Place, column: int = 0) -> dict[str, Json]:
+    location: dict[str, Json] = {"artifactLocation": {"uri": quote(place.file.replace("\\", "/"))}}
     if place.line:
         location["region"] = {"startLine": place.line, "startColumn": column or 1}
     return location

@@ -87,7 +87,7 @@ class _Line:
 
 
 def _lines(coverage: Coverage) -> dict[str, list[_Line]]:
-    """By file, in order."""
+    """Return the lines by file, in order."""
     found: dict[tuple[str, int], list[tuple[Goal, int]]] = {}
     for goal, count in coverage.hits:
         if goal.counts:
@@ -99,7 +99,7 @@ def _lines(coverage: Coverage) -> dict[str, list[_Line]]:
 
 
 def coverage_document(coverage: Coverage) -> dict[str, Any]:
-    """As plain data: for each policy its goals, with the number of cases that reached them."""
+    """Return plain data: for each policy its goals, with the number of cases that reached them."""
     return {
         "percentage": round(coverage.percentage, 2),
         "reached": coverage.reached,
@@ -132,8 +132,9 @@ def as_json(coverage: Coverage, sources: Mapping[str, str]) -> str:
 
 
 def as_cobertura(coverage: Coverage, sources: Mapping[str, str]) -> str:
-    """As Cobertura's `coverage-04.dtd` has it: files are classes; the outcomes of conditions and of
-    operands are branches. There is no time in it: the same run gives the same text."""
+    """Write it as Cobertura's `coverage-04.dtd` has it: files are classes; the outcomes of
+    conditions and of operands are branches. There is no time in it: the same run gives the same
+    text."""
     from xml.etree import ElementTree as ET
 
     files = _lines(for_people(coverage))

@@ -44,7 +44,7 @@ from celadon.cli.reading.problems import Problem
 from celadon.cli.report.json_form import Shapes, camel, data, filled
 from celadon.cli.report.plain_text import Look, one_line, snippet
 from celadon.cli.report.report_model import ReportView
-from celadon.kube import GroupVersionKind, GroupVersionResource
+from celadon.kube import GroupVersionKind, GroupVersionResource, Json, JsonObject
 from celadon.kube.registry import patch_between
 
 _ROOM: Final = 4_000
@@ -74,7 +74,7 @@ class ExplanationView(ReportView[Sequence[ExplainedObject]]):
 
     @property
     def problems(self) -> Sequence[Problem]:
-        """None: the command itself tells of inputs that could not be read."""
+        """Return None: the command itself tells of inputs that could not be read."""
         return ()
 
     def text(self, look: Look) -> str:
@@ -232,7 +232,7 @@ def _wrapped(text: str, indent: str) -> list[str]:
 # --- for programs ---------------------------------------------------------------------------------
 
 
-def _run_data(one: ExpressionRun) -> dict[str, Any]:
+def _run_data(one: ExpressionRun) -> JsonObject:
     return filled(
         field=one.expression.source.path.text,
         **_value_data(one.value),
@@ -243,14 +243,14 @@ def _run_data(one: ExpressionRun) -> dict[str, Any]:
     )
 
 
-def _snippet_data(one: Snippet) -> dict[str, Any]:
+def _snippet_data(one: Snippet) -> dict[str, object]:
     return {
         "parts": [_mark_data(mark, one.text) for mark in one.marks],
         "loops": [_loop_data(loop, one.text) for loop in one.loops],
     }
 
 
-def _mark_data(one: Mark, text: str) -> dict[str, Any]:
+def _mark_data(one: Mark, text: str) -> JsonObject:
     return filled(
         text=text[one.start : one.end],
         start=one.start,
@@ -261,7 +261,7 @@ def _mark_data(one: Mark, text: str) -> dict[str, Any]:
     )
 
 
-def _loop_data(one: Loop, text: str) -> dict[str, Any]:
+def _loop_data(one: Loop, text: str) -> dict[str, Json]:
     return {
         "text": text[one.start : one.end],
         "count": one.count,
@@ -269,12 +269,12 @@ def _loop_data(one: Loop, text: str) -> dict[str, Any]:
     }
 
 
-def _round_data(one: Round) -> dict[str, Any]:
+def _round_data(one: Round) -> JsonObject:
     variables = {name: brief(value, _ROOM) for name, value in one.variables}
     return {"number": one.number, "variables": variables, **filled(**_snippet_data(one.snippet))}
 
 
-def _value_data(value: Any) -> dict[str, str]:  # noqa: ANN401 - a value of CEL
+def _value_data(value: object) -> dict[str, str]:
     if isinstance(value, EvaluationError):
         return {"error": value.message}
     return {"value": brief(value, _ROOM)}

@@ -29,6 +29,7 @@ from celadon.cli.check.check_report import Notice, Place, PolicyError, UnaskedPl
 from celadon.cli.reading.problems import Problem
 from celadon.cli.report.plain_text import yaml_text
 from celadon.cli.report.report_model import ReportView
+from celadon.kube import Json, JsonObject
 
 API_VERSION: Final = "celadon/v1"
 
@@ -56,7 +57,7 @@ def as_yaml(view: ReportView[Any]) -> str:
     return yaml_text(view.data())
 
 
-def json_line(value: Mapping[str, Any]) -> str:
+def json_line(value: JsonObject) -> str:
     """A line of JSON lines."""
     return f"{json.dumps(value, ensure_ascii=False, separators=(',', ':'))}\n"
 
@@ -99,7 +100,7 @@ def sparse(*members: Member) -> tuple[Member, ...]:
     )
 
 
-def plugins(asked: Sequence[str], unasked: Sequence[UnaskedPlugin]) -> dict[str, Any]:
+def plugins(asked: Sequence[str], unasked: Sequence[UnaskedPlugin]) -> dict[str, Json]:
     """Return which of the server's own plugins were asked, and which could not be."""
     return {"asked": list(asked), "unasked": data(unasked)}
 
@@ -123,8 +124,8 @@ def _fields(kind: type) -> tuple[str, ...]:
     return tuple(field.name for field in dataclasses.fields(kind))
 
 
-def _members(record: object, shape: tuple[Member, ...], shapes: Shapes) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _members(record: object, shape: tuple[Member, ...], shapes: Shapes) -> JsonObject:
+    found: dict[str, object] = {}
     for member in shape:
         name, make, mark = _read(member)
         value = data(make(record), shapes)

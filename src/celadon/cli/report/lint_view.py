@@ -107,7 +107,7 @@ class LintView(ReportView[LintReport]):
 
 
 class StatisticsView(ReportView[LintReport]):
-    """How many findings each rule has: the most frequent first."""
+    """This is how many findings each rule has: the most frequent first."""
 
     command = "celadon lint"
 
@@ -127,9 +127,9 @@ class StatisticsView(ReportView[LintReport]):
         return _counts(self.report)
 
 
-def finding_data(one: LocatedFinding) -> dict[str, Any]:
+def finding_data(one: LocatedFinding) -> dict[str, object]:
     """A finding as JSON has it."""
-    found: dict[str, Any] = data(one, _SHAPES)
+    found: dict[str, object] = data(one, _SHAPES)
     return found
 
 

@@ -17,6 +17,7 @@ import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
+from celadon.kube import JsonObject
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -72,7 +73,7 @@ def _plain(value: Any, field: str) -> Any:  # noqa: ANN401 - of the same type as
 
 @functools.cache
 def _field_names(kind: type) -> tuple[str, ...]:
-    """Of a class of data; others have none that matter."""
+    """Return the fields of a class of data; others have none that matter."""
     return (
         tuple(one.name for one in dataclasses.fields(kind))
         if dataclasses.is_dataclass(kind)
@@ -137,8 +138,8 @@ _STYLES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How much to say, and whether in colour. `verbosity` is -1 for `-q`, 1 and more for `-v`;
-    `mutations` shows each mutation by itself."""
+    """This is how much to say, and whether in colour. `verbosity` is -1 for `-q`, 1 and more for
+    `-v`; `mutations` shows each mutation by itself."""
 
     color: bool = False
     verbosity: int = 0
@@ -221,7 +222,7 @@ def plugin_lines(
     yield look.paint("dim", text)
 
 
-def yaml_text(value: Mapping[str, Any] | list[Any]) -> str:
+def yaml_text(value: JsonObject | Sequence[object]) -> str:
     """The object as a manifest, its members in their order."""
     import yaml
 
@@ -229,14 +230,14 @@ def yaml_text(value: Mapping[str, Any] | list[Any]) -> str:
     return text
 
 
-def _copied(value: object) -> Any:  # noqa: ANN401 - any JSON
+def _copied(value: object) -> object:
     """A copy in which nothing is there twice, which YAML would write as an alias."""
     if isinstance(value, Mapping):
         return {str(key): _copied(item) for key, item in value.items()}
     return [_copied(item) for item in value] if isinstance(value, list) else value
 
 
-def diff_lines(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+def diff_lines(before: JsonObject, after: JsonObject) -> list[str]:
     """A unified diff without its head; none for equal objects."""
     import difflib
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from celadon.cli.reading.problems import Problem
 from celadon.cli.replay.logged_requests import Undecidable
-from celadon.cli.replay.replay_findings import (
+from celadon.cli.replay.replay_run import (
     BY,
     Occurrence,
     ReplayReport,
@@ -114,8 +114,8 @@ class ReplayView(ReportView[ReplayReport]):
         return Page("celadon replay", (*_sections(report), *remarks))
 
 
-def _sightings(found: Sightings) -> dict[str, Any]:
-    total: dict[str, Any] = data(found.total, _SHAPES)
+def _sightings(found: Sightings) -> dict[str, object]:
+    total: dict[str, object] = data(found.total, _SHAPES)
     return total | {
         f"by{by.capitalize()}": [
             {"name": name, **data(one, _SHAPES)} for name, one in largest(found.groups[by], None)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
 from celadon.cli.check.check_report import Notice, Place, PolicyError
 from celadon.cli.reading.problems import Problem
+from celadon.kube import Json
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ Reported = TypeVar("Reported")
 
 
 class Level(enum.Enum):
-    """How bad a finding is. An error fails the run."""
+    """This is how bad a finding is. An error fails the run."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -64,8 +65,8 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class FindingRule:
-    """What the group of a finding stands for. `doc` and `help` are long, `level` is that of its
-    findings unless somebody changes it; all three may be unknown."""
+    """This is what the group of a finding stands for. `doc` and `help` are long, `level` is that of
+    its findings unless somebody changes it; all three may be unknown."""
 
     group: str
     name: str
@@ -76,7 +77,7 @@ class FindingRule:
 
 
 class CaseState(enum.Enum):
-    """How a case ended. `ERROR` is a case that could not be judged."""
+    """This is how a case ended. `ERROR` is a case that could not be judged."""
 
     PASSED = "passed"
     FAILED = "failure"
@@ -262,7 +263,7 @@ class ReportForms:
         """The form that people read."""
         return self.names[0]
 
-    def view_of(self, report: object) -> ReportView[Any]:
+    def view_of(self, report: object) -> ReportView[object]:
         """A report as renderers see it."""
         view: ReportView[Any] = _loaded(self.view)(report)
         return view
@@ -275,7 +276,7 @@ class ReportForms:
 
 def _loaded(name: str) -> Callable[..., Any]:
     module, _, attribute = name.partition(":")
-    loaded: Callable[..., Any] = getattr(importlib.import_module(f"{_ROOM}.{module}"), attribute)
+    loaded: Callable[..., Json] = getattr(importlib.import_module(f"{_ROOM}.{module}"), attribute)
     return loaded
 
 

@@ -32,7 +32,7 @@ class ServiceNetwork(Protocol):
 
     @property
     def families_are_known(self) -> bool:
-        """Whether it has no others; else nobody is refused for one."""
+        """Return whether it has no others; else nobody is refused for one."""
 
     def cluster_ip(self, family: str) -> str:
         """A free address of one of them. StatusError (500) when there is none."""
@@ -47,8 +47,8 @@ class ServiceNetwork(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PlaceholderNetwork:
-    """What services get in a dry run: the first address of the range, and port numbers counted up
-    from one outside the range of real ones."""
+    """This is what services get in a dry run: the first address of the range, and port numbers
+    counted up from one outside the range of real ones."""
 
     cluster_ips: Mapping[str, str] = field(default_factory=lambda: {"IPv4": "10.0.0.0"})
     first_node_port: int = 32769

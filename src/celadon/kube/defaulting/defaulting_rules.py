@@ -36,7 +36,7 @@ from celadon.kube.defaulting.rule_paths import (
     parse_path,
 )
 from celadon.kube.defaulting.workload_defaults import OBJECT_FUNCTIONS
-from celadon.kube.json_types import fresh
+from celadon.kube.json_types import Json, JsonObject, fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import emulated_release, is_since, per_release
 from celadon.kube.resources.feature_gates import BETA, gates_of, is_gate_on
@@ -169,7 +169,7 @@ def _claims(kind: str, exactly: str) -> Iterator[tuple[str, Mapping[str, tuple[s
 
 
 def _slices(basic: str) -> Mapping[str, tuple[str, ...]]:
-    """Of ResourceSlices; `basic` leads to the properties of a device."""
+    """Return the ways into ResourceSlices; `basic` leads to the properties of a device."""
     device = f"spec.devices[*].{basic}"
     return {
         "DRAConsumableCapacity": (
@@ -339,7 +339,7 @@ def enabled_gates(overrides: Mapping[str, bool]) -> frozenset[str]:
 def compiled(
     gvk: GroupVersionKind, phase: str, gates: frozenset[str], plugins: frozenset[str]
 ) -> tuple[Apply, ...]:
-    """What a phase does to objects of a kind, in order."""
+    """Return what a phase does to objects of a kind, in order."""
     listed = listed_rules(gvk, phase)
     if phase == "plugins":
         known = known_plugins(plugins)
@@ -349,18 +349,18 @@ def compiled(
 
 
 class SharingRules(NamedTuple):
-    """What defaults an object without entering its settled parts. `roots` are paths from the root
-    of which rules anywhere depend: if a value there is another one, no part is settled."""
+    """This is what defaults an object without entering its settled parts. `roots` are paths from
+    the root of which rules anywhere depend: if a value there is another one, no part is settled."""
 
     rules: tuple[Apply, ...]
     roots: tuple[tuple[str, ...], ...]
 
-    def are_settled(self, made: Mapping[str, Any], live: Mapping[str, Any]) -> bool:
-        """Whether the parts that an object shares with one before need not be looked at."""
+    def are_settled(self, made: JsonObject, live: JsonObject) -> bool:
+        """Return whether the parts that an object shares with one before need not be looked at."""
         return all(_is_same(path, made, live) for path in self.roots)
 
 
-def _is_same(path: tuple[str, ...], made: Any, live: Any) -> bool:
+def _is_same(path: tuple[str, ...], made: object, live: object) -> bool:
     for name in path:
         if made is live:
             return True
@@ -372,8 +372,8 @@ def _is_same(path: tuple[str, ...], made: Any, live: Any) -> bool:
 
 @per_release(maxsize=256)
 def sharing_rules(gvk: GroupVersionKind, gates: frozenset[str]) -> SharingRules | None:
-    """Of the phases `default` and `convert`. None for a kind with rules whose functions reach
-    deeper than to the members of what they are given."""
+    """Return the rules of the phases `default` and `convert`. None for a kind with rules whose
+    functions reach deeper than to the members of what they are given."""
     listed = (*listed_rules(gvk, "default"), *listed_rules(gvk, "convert"))
     every = tuple(_with_sets(listed))
     if any(rule.get("fn", "") not in _SHALLOW for rule in every):
@@ -450,13 +450,13 @@ def _set(name: str, gates: frozenset[str], *, sharing: bool) -> tuple[Apply, ...
 def compile_rules(
     rules: Iterable[Rule], gates: frozenset[str], *, sharing: bool = False
 ) -> tuple[Apply, ...]:
-    """What the rules do, in their order."""
+    """Return what the rules do, in their order."""
     holding = (rule for rule in rules if gate_allows(rule.get("gate"), gates))
     return grouped([_rule(rule, gates, sharing=sharing) for rule in holding], sharing=sharing)
 
 
 def gate_allows(gate: str | None, gates: frozenset[str]) -> bool:
-    """Whether a rule with this gate holds."""
+    """Return whether a rule with this gate holds."""
     if gate is None:
         return True
     return gate[1:] not in gates if gate.startswith("!") else gate in gates
@@ -475,7 +475,7 @@ def _rule(rule: Rule, gates: frozenset[str], *, sharing: bool) -> Placed:
 
 
 def _is_plain(rule: Rule) -> bool:
-    """Whether it gives an absent field a scalar, whatever else there is."""
+    """Return whether it gives an absent field a scalar, whatever else there is."""
     is_scalar = "value" in rule and not isinstance(rule["value"], (dict, list))
     return is_scalar and not rule.get("when") and not rule.get("force") and "fn" not in rule
 
@@ -550,7 +550,7 @@ def _action(rule: Rule) -> Action:
     return _set_value(rule["value"], force=force)
 
 
-def _delete(parent: Any, key: Any, run: Run) -> None:
+def _delete(parent: Any, key: Json, run: Run) -> None:
     if parent.pop(key, ABSENT) is not ABSENT:
         run.is_disturbed = True
 
@@ -563,7 +563,7 @@ def _call(function: FieldFunction, rule: Rule) -> Action:
 
 
 def _copy(path: str, *, force: bool, alias: bool) -> Action:
-    def copy(parent: Any, key: Any, run: Run) -> None:
+    def copy(parent: Any, key: object, run: Run) -> None:
         if force or parent.get(key) is None:
             value = lookup(path, parent, run.root)
             if value is not None:
@@ -572,16 +572,16 @@ def _copy(path: str, *, force: bool, alias: bool) -> Action:
     return copy
 
 
-def _set_value(value: Any, *, force: bool) -> Action:
+def _set_value(value: object, *, force: bool) -> Action:
     if isinstance(value, (dict, list)):
 
-        def set_fresh(parent: Any, key: Any, _: Run) -> None:
+        def set_fresh(parent: Any, key: object, _: Run) -> None:
             if force or parent.get(key) is None:
                 parent[key] = fresh(value)
 
         return set_fresh
 
-    def set_scalar(parent: Any, key: Any, _: Run) -> None:
+    def set_scalar(parent: Any, key: object, _: Run) -> None:
         if force or key not in parent:
             parent[key] = value
 
@@ -639,12 +639,12 @@ class Fill(NamedTuple):
     conditions: tuple[Condition, ...]
     zero: bool
 
-    def is_due(self, struct: Mapping[str, Any], run: Run) -> bool:
-        """Whether the rule does it."""
+    def is_due(self, struct: JsonObject, run: Run) -> bool:
+        """Return whether the rule does it."""
         return self.is_open(struct) and all(holds(struct, run) for holds in self.conditions)
 
-    def is_open(self, struct: Mapping[str, Any]) -> bool:
-        """Whether the rule does it if its conditions hold."""
+    def is_open(self, struct: JsonObject) -> bool:
+        """Return whether the rule does it if its conditions hold."""
         value = struct.get(self.name)
         return not value if self.zero else value is None
 
@@ -654,7 +654,7 @@ Judgement = Callable[[Any], bool]
 
 @dataclass(slots=True)
 class Triggers:
-    """Of the structs of one component. Nobody changes it once `triggers` has made it.
+    """The triggers of the structs of one component. Nobody changes it once `triggers` has made it.
 
     `judged` are fields of which a rule changes some values, `entered` those with rules for what is
     in them, `watched` those that rules look at, `needed` those with which any change may have
@@ -670,8 +670,9 @@ class Triggers:
     forces: bool = False
     is_restless: bool = False
 
-    def of_new(self, struct: Mapping[str, Any], run: Run) -> bool:
-        """Whether rules may do something to a struct that was not there, or to what is in it."""
+    def of_new(self, struct: JsonObject, run: Run) -> bool:
+        """Return whether rules may do something to a struct that was not there, or to what is in
+        it."""
         return (
             self.forces
             or self.is_restless
@@ -680,9 +681,9 @@ class Triggers:
             or any(fill.is_due(struct, run) for fill in self.fills)
         )
 
-    def of_set(self, struct: Mapping[str, Any], names: Collection[str]) -> bool:
-        """Whether rules may do something to a struct that is now like this, after something was put
-        into these fields."""
+    def of_set(self, struct: JsonObject, names: Collection[str]) -> bool:
+        """Return whether rules may do something to a struct that is now like this, after something
+        was put into these fields."""
         return (
             self.is_restless
             or not self.watched.isdisjoint(names)
@@ -690,10 +691,10 @@ class Triggers:
             or (bool(self.judged) and self._has_judged(struct, names))
         )
 
-    def _has_judged(self, struct: Mapping[str, Any], names: Collection[str]) -> bool:
+    def _has_judged(self, struct: JsonObject, names: Collection[str]) -> bool:
         return any(name in names and applies(struct.get(name)) for name, applies in self.judged)
 
-    def of_emptied(self, struct: Mapping[str, Any], name: str) -> bool:
+    def of_emptied(self, struct: JsonObject, name: str) -> bool:
         """The same after a field was taken away, or became zero."""
         return any(fill.name == name and fill.is_open(struct) for fill in self.fills)
 
@@ -704,7 +705,8 @@ NO_TRIGGERS: Final = Triggers()
 
 @per_release(maxsize=256)
 def triggers(gvk: GroupVersionKind, gates: frozenset[str]) -> Mapping[str, Triggers]:
-    """By component, for a built-in kind, of the phases `default` and `convert`."""
+    """Return the triggers of a built-in kind by component, of the phases `default` and
+    `convert`."""
     root = component_name(gvk)
     assert root is not None, f"{gvk} is built in"
     found: dict[str, Triggers] = {}
@@ -727,10 +729,11 @@ def _add(found: dict[str, Triggers], root: str, steps: Sequence[Step], rule: Rul
 
 
 def _components(root: str, steps: Sequence[Step]) -> list[str]:
-    """Of the structs on the way, the target's last; empty for what is none."""
+    """Return the components of the structs on the way, the target's last; empty for what is
+    none."""
     way = [root]
     for step in steps:
-        node: Any = struct_codec(way[-1]).field_nodes.get(step.name) if way[-1] else None
+        node: Json = struct_codec(way[-1]).field_nodes.get(step.name) if way[-1] else None
         if step.each is not Each.FIELD and isinstance(node, dict):
             node = node.get("items") or node.get("values")
         name = node.get("ref", "") if isinstance(node, dict) else ""

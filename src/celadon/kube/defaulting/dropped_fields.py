@@ -31,7 +31,7 @@ _STATUS: Final = "status"
 
 
 class Drop(NamedTuple):
-    """What a gate that is off takes from objects: `steps` lead to its fields."""
+    """This is what a gate that is off takes from objects: `steps` lead to its fields."""
 
     steps: tuple[tuple[Step, ...], ...]
     rules: tuple[Apply, ...]
@@ -39,7 +39,8 @@ class Drop(NamedTuple):
 
 @per_release(maxsize=512)
 def drops_of(gvk: GroupVersionKind, gates: frozenset[str], *, status: bool) -> tuple[Drop, ...]:
-    """By gate; `status` are those of fields that are changed through the status subresource."""
+    """Return the fields by gate; `status` are those of fields that are changed through the status
+    subresource."""
     by_gate: dict[str, list[tuple[str, Rule]]] = {}
     for path, rule in placed_rules(listed_rules(gvk, "create"), gates):
         if _is_drop(rule) and path.startswith(_STATUS) is status:
@@ -63,7 +64,7 @@ def _steps(path: str, rule: Rule) -> tuple[Step, ...]:
 
 
 def drop_unused(
-    made: dict[str, Any], old: Mapping[str, Any], gvk: GroupVersionKind, run: Run, *, status: bool
+    made: JsonObject, old: JsonObject, gvk: GroupVersionKind, run: Run, *, status: bool
 ) -> None:
     """From a changed object, in place."""
     for drop in drops_of(gvk, run.gates, status=status):
@@ -75,7 +76,8 @@ def drop_unused(
 
 
 def drop_empties(gvk: GroupVersionKind, run: Run) -> None:
-    """Of a new object, in the run: what came empty where the rules of its kind delete fields."""
+    """Drop from a new object what came empty where the rules of its kind delete fields; the run
+    knows it."""
     if run.empties:
         _forget(run, _deleted(gvk, run.gates))
 
@@ -98,7 +100,7 @@ def _leads_to(steps: tuple[tuple[Step, ...], ...], empty: EmptyValue) -> bool:
 
 
 def _is_path(steps: tuple[Step, ...], path: tuple[str | int, ...]) -> bool:
-    """Whether the steps lead to a path; what they say of all items holds of each."""
+    """Return whether the steps lead to a path; what they say of all items holds of each."""
     at = 0
     for step in steps:
         if at >= len(path) or path[at] != step.name:
@@ -107,11 +109,11 @@ def _is_path(steps: tuple[Step, ...], path: tuple[str | int, ...]) -> bool:
     return at == len(path)
 
 
-def _uses(obj: Mapping[str, Any], drop: Drop) -> bool:
+def _uses(obj: JsonObject, drop: Drop) -> bool:
     return any(_has(obj, steps) for steps in drop.steps)
 
 
-def _has(value: Any, steps: tuple[Step, ...]) -> bool:
+def _has(value: object, steps: tuple[Step, ...]) -> bool:
     for number, step in enumerate(steps):
         if not isinstance(value, Mapping):
             return False
@@ -142,7 +144,7 @@ _REPEATED: Final = ("default", "convert")
 
 @per_release(maxsize=256)
 def outlasts_creation(gvk: GroupVersionKind, gates: frozenset[str]) -> bool:
-    """Whether defaulting a new object of the kind again finds nothing to do."""
+    """Return whether defaulting a new object of the kind again finds nothing to do."""
     repeated = (one for phase in _REPEATED for one in placed_rules(listed_rules(gvk, phase), gates))
     if any(_may_see_changes(path, rule) for path, rule in repeated):
         return False
@@ -155,8 +157,8 @@ def _is_below(path: str, top: str) -> bool:
 
 
 def _may_see_changes(path: str, rule: Rule) -> bool:
-    """Whether it is about the status or the generation, or a function of the whole object, or
-    looks at them from elsewhere."""
+    """Return whether it is about the status or the generation, or a function of the whole object,
+    or looks at them from elsewhere."""
     if not path and rule.get("fn") in ON_OBJECTS:
         return True
     looked_at = (path, *_roots(rule.get("when", {})), *_roots(_sources(rule)))
@@ -168,7 +170,7 @@ def _sources(rule: Rule) -> Iterator[Any]:
 
 
 def _roots(paths: Iterable[str]) -> Iterator[str]:
-    """Those that begin at the root of the object."""
+    """Return those that begin at the root of the object."""
     return (path[2:] for path in paths if path.startswith("$."))
 
 
@@ -232,7 +234,7 @@ def volume_status(made: dict[str, Any], old: JsonObject, now: str) -> None:
         status[PHASE_SINCE] = before
 
 
-def claim(made: dict[str, Any], old: JsonObject, _: str) -> None:
+def claim(made: dict[str, object], old: JsonObject, _: str) -> None:
     """Clients that do not know where the reference to the source is now leave it out; a source
     that a claim has may be of any kind."""
     spec, was = made.setdefault("spec", {}), old.get("spec") or {}
@@ -266,7 +268,7 @@ def _host(endpoint: JsonObject) -> str:
     return host
 
 
-def definition(made: dict[str, Any], _: Mapping[str, Any], __: str) -> None:
+def definition(made: dict[str, Any], _: JsonObject, __: str) -> None:
     """A version in which objects are stored from now on is one in which there may be some
     (k8s.io/apiextensions-apiserver `pkg/registry/customresourcedefinition/strategy.go`)."""
     versions = made.get("spec", {}).get("versions") or ()

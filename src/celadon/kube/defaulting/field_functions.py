@@ -48,7 +48,7 @@ _MAX_REFERENCE: Final = 4096
 
 @remembering(1024)
 def has_latest_tag(image: str) -> bool:
-    """Whether the tag is `latest`, written or implied."""
+    """Return whether the tag is `latest`, written or implied."""
     if len(image) > _MAX_REFERENCE or _IDENTIFIER.fullmatch(image) is not None:
         return False
     domain, path = _split_domain(image)
@@ -80,7 +80,7 @@ def _split_domain(image: str) -> tuple[str, str]:
     return domain, path
 
 
-Rule = Mapping[str, Any]
+Rule = JsonObject
 FieldFunction = Callable[[Any, Any, Run, Rule], None]
 
 
@@ -133,7 +133,7 @@ def drop_keys(parent: Any, key: str, _: Run, rule: Rule) -> None:
         del parent[key]
 
 
-def keep_keys(parent: Any, key: Any, _: Run, rule: Rule) -> None:
+def keep_keys(parent: Any, key: object, _: Run, rule: Rule) -> None:
     """Removes all members but those named in `keys`."""
     parent[key] = {name: value for name, value in parent[key].items() if name in rule["keys"]}
 
@@ -297,7 +297,7 @@ FIELD_FUNCTIONS: Final[Mapping[str, FieldFunction]] = {
 
 def merged(tolerations: Sequence[JsonObject]) -> list[dict[str, Any]]:
     """Copies, in order, of those that no other one covers; of equal ones the first."""
-    kept: list[dict[str, Any]] = []
+    kept: list[dict[str, object]] = []
     for i, one in enumerate(tolerations):
         others = (*kept, *(later for later in tolerations[i + 1 :] if later != one))
         if not any(covers(other, one) for other in others):
@@ -324,7 +324,8 @@ def covers(wide: JsonObject, narrow: JsonObject) -> bool:
 
 
 def _lasts(wide: JsonObject, narrow: JsonObject) -> bool:
-    """Whether `wide` tolerates as long; seconds count for NoExecute only, none means for ever."""
+    """Return whether `wide` tolerates as long; seconds count for NoExecute only, none means for
+    ever."""
     limit = wide.get("tolerationSeconds")
     if wide.get("effect") != "NoExecute" or limit is None:
         return True

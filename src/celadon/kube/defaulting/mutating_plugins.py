@@ -80,7 +80,7 @@ def limit_ranger(pod: Any, run: Run) -> None:
             annotations[LIMIT_RANGER_ANNOTATION] = f"LimitRanger plugin set: {'; '.join(notes)}"
 
 
-def _container_defaults(limit_range: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
+def _container_defaults(limit_range: JsonObject) -> tuple[dict[str, str], dict[str, str]]:
     limits: dict[str, str] = {}
     requests: dict[str, str] = {}
     for item in limit_range.get("spec", {}).get("limits") or ():
@@ -107,7 +107,7 @@ def _cluster_wide(run: Run, resource: GroupVersionResource, name: str | None) ->
     return run.context.cluster.get(resource, "", name) if name else None
 
 
-def _newest(objects: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+def _newest(objects: Iterable[JsonObject]) -> JsonObject | None:
     """The newest object; the first by name among those of the same time."""
     ordered = sorted(objects, key=metadata.name)
     return max(ordered, key=metadata.creation_timestamp, default=None)
@@ -147,7 +147,7 @@ def _mount_token(spec: Any, context: DefaultingContext) -> None:
         spec["volumes"] = [*volumes, _token_volume(name, context.extra_token_sources)]
 
 
-def _token_volume(name: str, extra: Sequence[JsonObject]) -> dict[str, Any]:
+def _token_volume(name: str, extra: Sequence[JsonObject]) -> dict[str, object]:
     field = {"apiVersion": "v1", "fieldPath": "metadata.namespace"}
     sources = [
         {"serviceAccountToken": {"expirationSeconds": TOKEN_SECONDS, "path": "token"}},
@@ -190,7 +190,7 @@ def default_toleration_seconds(spec: Any, field: str, _: Run, __: Rule) -> None:
         spec[field] = [*tolerations, *missing]
 
 
-def _tolerates(toleration: Mapping[str, Any], key: str) -> bool:
+def _tolerates(toleration: JsonObject, key: str) -> bool:
     keys, effects = {"", key}, {"", "NoExecute"}
     return toleration.get("key", "") in keys and toleration.get("effect", "") in effects
 

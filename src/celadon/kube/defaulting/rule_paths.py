@@ -16,7 +16,7 @@ Apply = Callable[[Any, Run], None]
 
 
 class Each(enum.Enum):
-    """What a step of a path goes on to."""
+    """This is what a step of a path goes on to."""
 
     FIELD = ""
     ITEMS = "[*]"
@@ -45,7 +45,7 @@ def parse_path(path: str) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def lookup(path: str, parent: object, root: object) -> Any:
+def lookup(path: str, parent: object, root: object) -> object:
     """The value at a path without wildcards; None when something on the way is missing."""
     found = root if path.startswith(AT_ROOT) else parent
     for name in path.removeprefix(AT_ROOT).split("."):
@@ -110,7 +110,7 @@ def _way(step: Step, apply: Apply) -> Apply:
 
 
 def _sharing_way(step: Step, apply: Apply) -> Apply:
-    """As `_way`, past what is settled."""
+    """Return the way as `_way` does, past what is settled."""
     name = step.name
 
     def field(obj: Any, run: Run) -> None:

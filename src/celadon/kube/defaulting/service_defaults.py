@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from celadon.kube import fieldpath, metadata, status
@@ -33,7 +33,7 @@ _PARTS: Final = {"clusterIPs": "secondary cluster IP", "ipFamilies": "secondary 
 _SEVERAL: Final = {"clusterIPs": "multiple cluster IPs", "ipFamilies": "multiple IP families"}
 
 
-def settle_families(spec: dict[str, Any], run: Run, old: Mapping[str, Any]) -> None:
+def settle_families(spec: dict[str, Any], run: Run, old: JsonObject) -> None:
     """Sets policy and families; `old` is the spec of the Service as it was, empty for a new one.
     Raises StatusError (422) where they cannot be had."""
     if spec.get("type") == "ExternalName" or _prefers_the_same(spec, old):
@@ -54,8 +54,8 @@ def settle_families(spec: dict[str, Any], run: Run, old: Mapping[str, Any]) -> N
     spec["ipFamilies"] = families
 
 
-def _prefers_the_same(spec: JsonObject, old: Mapping[str, Any]) -> bool:
-    """What prefers two families is not given another one because the cluster has changed."""
+def _prefers_the_same(spec: JsonObject, old: JsonObject) -> bool:
+    """Return what prefers two families is not given another one because the cluster has changed."""
     if not old or spec.get("type") != old.get("type") or spec.get("type") not in WITH_ADDRESS:
         return False
     policies = spec.get("ipFamilyPolicy"), old.get("ipFamilyPolicy") or PREFERRED
@@ -63,7 +63,7 @@ def _prefers_the_same(spec: JsonObject, old: Mapping[str, Any]) -> bool:
     return policies == (PREFERRED, PREFERRED) and same
 
 
-def _wrong_addresses(spec: JsonObject, old: Mapping[str, Any], run: Run) -> list[FieldError]:
+def _wrong_addresses(spec: JsonObject, old: JsonObject, run: Run) -> list[FieldError]:
     # late: only Services need rules of validation this early.
     from celadon.kube.validation.field_checks import gates_on, holding
     from celadon.kube.validation.services import service_addresses
@@ -72,7 +72,7 @@ def _wrong_addresses(spec: JsonObject, old: Mapping[str, Any], run: Run) -> list
     return holding(errors, gates_on(run.context.gates))
 
 
-def _released(spec: dict[str, Any], old: Mapping[str, Any]) -> list[FieldError]:
+def _released(spec: dict[str, Any], old: JsonObject) -> list[FieldError]:
     """A policy of one family lets the second go; without it nobody may leave it out."""
     errors: list[FieldError] = []
     policy = spec["ipFamilyPolicy"]
@@ -149,15 +149,15 @@ _ADDRESSES: Final = FieldPath("spec", "clusterIPs")
 _PORTS: Final = FieldPath("spec", "ports")
 
 
-def service_allocate(spec: Any, run: Run) -> None:
-    """Of a new Service. Raises StatusError: 422 for a value that cannot be had, 500 where nothing
-    is left."""
+def service_allocate(spec: object, run: Run) -> None:
+    """Allocate what a new Service needs. Raises StatusError: 422 for a value that cannot be had,
+    500 where nothing is left."""
     allocate(spec, run, {})
 
 
-def allocate(spec: Any, run: Run, old: Mapping[str, Any]) -> None:
-    """What is still missing; `old` is the spec of the Service as it was, whose addresses and ports
-    stay its own."""
+def allocate(spec: Any, run: Run, old: JsonObject) -> None:
+    """Allocate what is still missing; `old` is the spec of the Service as it was, whose addresses
+    and ports stay its own."""
     cluster_ip = spec.get("clusterIP", "")
     if cluster_ip and not spec.get("clusterIPs"):
         spec["clusterIPs"] = [cluster_ip]
@@ -173,7 +173,7 @@ def allocate(spec: Any, run: Run, old: Mapping[str, Any]) -> None:
     _allocate_ports(spec, run)
 
 
-def _require_addresses(spec: Any, run: Run, old: Mapping[str, Any]) -> None:
+def _require_addresses(spec: Any, run: Run, old: JsonObject) -> None:
     """An address that replaces another is no matter of allocation: it is refused later."""
     given = spec.get("clusterIPs") or []
     kept = len(old.get("clusterIPs") or ())
@@ -184,7 +184,7 @@ def _require_addresses(spec: Any, run: Run, old: Mapping[str, Any]) -> None:
             raise refused(run, [fieldpath.invalid(_ADDRESSES, given, detail)])
 
 
-def _require_ports(spec: Any, run: Run, old: Mapping[str, Any]) -> None:
+def _require_ports(spec: Any, run: Run, old: JsonObject) -> None:
     known = {port.get("nodePort", 0) for port in old.get("ports") or ()} | {0}
     for index, port in enumerate(spec.get("ports") or ()):
         number = port.get("nodePort", 0)
@@ -195,7 +195,7 @@ def _require_ports(spec: Any, run: Run, old: Mapping[str, Any]) -> None:
             raise refused(run, [fieldpath.invalid(at, number, fault)])
 
 
-def _require_health_check(spec: Any, run: Run, old: Mapping[str, Any]) -> None:
+def _require_health_check(spec: Any, run: Run, old: JsonObject) -> None:
     number = spec.get("healthCheckNodePort", 0)
     if not number or not _wants_health_check(spec) or _wants_health_check(old):
         return
@@ -205,7 +205,7 @@ def _require_health_check(spec: Any, run: Run, old: Mapping[str, Any]) -> None:
         raise status.internal_error(why)
 
 
-def _wants_health_check(spec: Mapping[str, Any]) -> bool:
+def _wants_health_check(spec: JsonObject) -> bool:
     return spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
 
 
@@ -331,7 +331,7 @@ def _node_ports(spec: JsonObject) -> set[int]:
     return {port["nodePort"] for port in spec.get("ports") or () if port.get("nodePort")}
 
 
-def _keep_addresses(spec: dict[str, Any], old: JsonObject) -> None:
+def _keep_addresses(spec: dict[str, object], old: JsonObject) -> None:
     if not spec.get("clusterIP") and old.get("clusterIP"):
         spec["clusterIP"] = old["clusterIP"]
     addresses = old.get("clusterIPs")
@@ -343,7 +343,7 @@ def _keep_addresses(spec: dict[str, Any], old: JsonObject) -> None:
 
 
 def _keep_node_ports(spec: dict[str, Any], old: JsonObject) -> None:
-    """By the name of the port, and none twice."""
+    """Keep node ports by the name of the port, and none twice."""
     used = _node_ports(old) & _node_ports(spec)
     named = {port.get("name", ""): port.get("nodePort", 0) for port in old.get("ports") or ()}
     for port in spec.get("ports") or ():

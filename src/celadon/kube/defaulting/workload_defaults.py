@@ -10,6 +10,7 @@ from typing import Any, Final
 from celadon.kube.defaulting import service_defaults
 from celadon.kube.defaulting.defaulting_context import Run
 from celadon.kube.defaulting.rule_paths import Apply
+from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.quantity import QOS_RESOURCES, pod_total, qos_class, rounded_to_milli
 from celadon.kube.well_known_values import APPARMOR_OF_CONTAINER, CONTAINER_LISTS, HUGE_PAGES
 
@@ -30,7 +31,8 @@ def round_milli(amounts: Any, _: Run) -> None:
 
 
 def limit_range_item(item: Any, _: Run) -> None:
-    """Of containers: defaults from maxima, default requests from defaults, then from minima."""
+    """Fill in a limit of containers: defaults from maxima, default requests from defaults, then
+    from minima."""
     if item.get("type") != "Container":
         return
     limits = {**(item.get("max") or {}), **(item.get("default") or {})}
@@ -74,8 +76,8 @@ def job_selector(job: Any, run: Run) -> None:
     selector.setdefault("matchLabels", {}).setdefault(CONTROLLER_UID, uid)
 
 
-def claim_data_sources(spec: Any, _: Run) -> None:
-    """Of a new claim."""
+def claim_data_sources(spec: Json, _: Run) -> None:
+    """Make the two data sources of a new claim agree."""
     data_sources(spec, any_kind=False)
 
 
@@ -93,7 +95,7 @@ def data_sources(spec: Any, *, any_kind: bool) -> None:
         spec["dataSource"] = {key: value for key, value in reference.items() if key != "namespace"}
 
 
-def _is_classic_source(source: Mapping[str, Any]) -> bool:
+def _is_classic_source(source: JsonObject) -> bool:
     kind = (source.get("apiGroup") or "", source.get("kind"))
     return kind in {
         ("", "PersistentVolumeClaim"),
@@ -130,7 +132,8 @@ def local_api_service_available(status: Any, run: Run) -> None:
 
 
 def hpa_v1(autoscaler: Any, _: Run) -> None:
-    """What the newer version has and v1 has no field for travels in annotations."""
+    """Put what the newer version has and v1 has no field for into annotations, in which it
+    travels."""
     annotations = autoscaler["metadata"].get("annotations") or {}
     for name in HPA_DROPPED:
         annotations.pop(HPA_PREFIX + name, None)
@@ -142,7 +145,7 @@ def hpa_v1(autoscaler: Any, _: Run) -> None:
         autoscaler["spec"].setdefault("targetCPUUtilizationPercentage", DEFAULT_CPU_UTILIZATION)
 
 
-def _json_annotation(annotations: dict[str, str], name: str, wanted: type) -> Any:
+def _json_annotation(annotations: dict[str, str], name: str, wanted: type) -> object:
     """The value of an annotation, written compactly again; dropped when it does not parse."""
     text = annotations.pop(HPA_PREFIX + name, None)
     if text is None:
@@ -163,7 +166,7 @@ def _json_annotation(annotations: dict[str, str], name: str, wanted: type) -> An
 
 
 def requests_from_limits(resources: Any, _: Run) -> None:
-    """What is limited is requested, if nothing else is said."""
+    """Request what is limited, if nothing else is said."""
     limits = resources.get("limits")
     if limits:
         resources["requests"] = {**limits, **(resources.get("requests") or {})}
@@ -228,7 +231,7 @@ def pod_status(status: Any, run: Run) -> None:
     run.root["status"] = made
 
 
-def _affinity_terms(spec: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _affinity_terms(spec: JsonObject) -> Iterator[dict[str, object]]:
     affinity = spec.get("affinity") or {}
     for side in ("podAffinity", "podAntiAffinity"):
         rules = affinity.get(side) or {}
@@ -271,7 +274,7 @@ def _apparmor_profile(text: str) -> dict[str, str] | None:
     return None
 
 
-def _apparmor_text(profile: Mapping[str, Any]) -> str:
+def _apparmor_text(profile: JsonObject) -> str:
     """The value of the annotation that means the same; empty if there is none."""
     name = profile.get("localhostProfile")
     if profile.get("type") == "Localhost" and name is not None:

@@ -20,9 +20,13 @@ from celadon.kube.fieldmanager.field_tracking import (
     track_create,
     track_update,
 )
-from celadon.kube.fieldmanager.foreign_values import ForeignValue
 from celadon.kube.fieldmanager.managed_fields import entries_problem, renews, with_old_times
-from celadon.kube.fieldmanager.merge_types import MergeType, UnshownVersion, merge_type
+from celadon.kube.fieldmanager.merge_types import (
+    ForeignValue,
+    MergeType,
+    UnshownVersion,
+    merge_type,
+)
 from celadon.kube.fieldmanager.mutated_kinds import (
     MergePlanner,
     MutatedKinds,

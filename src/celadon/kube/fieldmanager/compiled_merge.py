@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from celadon.kube.defaulting.defaulting_rules import NO_TRIGGERS, Triggers
 from celadon.kube.errors import KubeError
 from celadon.kube.fieldmanager.merge_types import ItemError, MergeType
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.registry.draft import ChangedDefaulting
 from celadon.kube.schemas.typed_objects import StructCodec
 from celadon.kube.schemas.typed_values import DROPPED, DecodeError, Mismatch
@@ -45,13 +45,13 @@ class Member(NamedTuple):
 
 
 class Guard(NamedTuple):
-    """What may not be in a struct that was made: fields that have consequences elsewhere, and
-    values of fields that rules change."""
+    """This is what may not be in a struct that was made: fields that have consequences elsewhere,
+    and values of fields that rules change."""
 
     needed: frozenset[str]
     judged: Sequence[tuple[str, Callable[[Any], bool]]]
 
-    def check(self, made: Mapping[str, Any]) -> None:
+    def check(self, made: JsonObject) -> None:
         """Unplanned."""
         if not self.needed.isdisjoint(made):
             raise Unplanned
@@ -60,17 +60,18 @@ class Guard(NamedTuple):
                 raise Unplanned
 
 
-def unchanged(live: Any) -> Any:
+def unchanged(live: object) -> object:
     """The plan for a struct of which nothing is set."""
     if live.__class__ is not dict:
         raise Unplanned
     return live
 
 
-def set_members(values: dict[str, Any]) -> Plan:
-    """Of a struct or a map of which all that is set is set to the same, whatever there was."""
+def set_members(values: dict[str, object]) -> Plan:
+    """Return the plan of a struct or a map of which all that is set is set to the same, whatever
+    there was."""
 
-    def plan(live: Any) -> Any:
+    def plan(live: object) -> Any:
         if live.__class__ is not dict:
             raise Unplanned
         return live | values
@@ -79,9 +80,9 @@ def set_members(values: dict[str, Any]) -> Plan:
 
 
 def entered_members(members: Sequence[Member]) -> Plan:
-    """Of a struct."""
+    """Return the plan of a struct whose members have plans."""
 
-    def plan(live: Any) -> Any:
+    def plan(live: object) -> Any:
         if live.__class__ is not dict:
             raise Unplanned
         made = live.copy()
@@ -99,10 +100,10 @@ def entered_members(members: Sequence[Member]) -> Plan:
     return plan
 
 
-def entered_member(name: str, enter: Plan, value: Any) -> Plan:
+def entered_member(name: str, enter: Plan, value: object) -> Plan:
     """The same of which one field is set, by what was there before."""
 
-    def plan(live: Any) -> Any:
+    def plan(live: Json) -> Any:
         if live.__class__ is not dict:
             raise Unplanned
         below = live.get(name)
@@ -121,7 +122,7 @@ def entered_member(name: str, enter: Plan, value: Any) -> Plan:
 def guarded(plan: Plan, guard: Guard) -> Plan:
     """The same, looked at when it is done."""
 
-    def check(live: Any) -> Any:
+    def check(live: Json) -> object:
         made = plan(live)
         guard.check(made)
         return made
@@ -129,11 +130,11 @@ def guarded(plan: Plan, guard: Guard) -> Plan:
     return check
 
 
-def one_item(key: str, wanted: str, enter: Plan, item: Any) -> Plan:
-    """Of a list with one key, of which a configuration has one item: merged into the one with the
-    same key, else `item` behind the others."""
+def one_item(key: str, wanted: str, enter: Plan, item: Json) -> Plan:
+    """Return the plan of a list with one key, of which a configuration has one item: merged into
+    the one with the same key, else `item` behind the others."""
 
-    def plan(live: Any) -> Any:
+    def plan(live: object) -> Any:
         if live.__class__ is not list:
             raise Unplanned
         at = -1
@@ -155,13 +156,13 @@ def one_item(key: str, wanted: str, enter: Plan, item: Any) -> Plan:
 
 
 def keyed_items(
-    keys: Sequence[str], wanted: Mapping[tuple[Any, ...], Plan], items: Sequence[Any]
+    keys: Sequence[str], wanted: Mapping[tuple[object, ...], Plan], items: Sequence[object]
 ) -> Plan:
-    """Of any list with keys: a configuration has items with the keys `wanted`, in this order. They
-    are all there, in this order too, or none is, and `items` follow the others."""
+    """Return the plan of any list with keys: a configuration has items with the keys `wanted`, in
+    this order. They are all there, in this order too, or none is, and `items` follow the others."""
     order = list(wanted)
 
-    def plan(live: Any) -> Any:
+    def plan(live: object) -> Any:
         if live.__class__ is not list:
             raise Unplanned
         made, common = [], []
@@ -183,10 +184,10 @@ def keyed_items(
 
 
 def every_item(keys: Sequence[str], enter: Plan, most: int) -> Plan:
-    """Of any list with keys: a configuration has an item for each that is there, in the same order.
-    `most` is how many there may be."""
+    """Return the plan of any list with keys: a configuration has an item for each that is there, in
+    the same order. `most` is how many there may be."""
 
-    def plan(live: Any) -> Any:
+    def plan(live: object) -> Any:
         if live.__class__ is not list or not 0 < len(live) <= most:
             raise Unplanned
         if len({_element(keys, one) for one in live}) < len(live):
@@ -199,7 +200,7 @@ def every_item(keys: Sequence[str], enter: Plan, most: int) -> Plan:
 def every_named(key: str, enter: Plan, most: int) -> Plan:
     """The same of a list with one key, for items with texts."""
 
-    def plan(live: Any) -> Any:
+    def plan(live: object) -> Any:
         if live.__class__ is not list or not 0 < len(live) <= most:
             raise Unplanned
         made, seen = [], set()
@@ -214,9 +215,9 @@ def every_named(key: str, enter: Plan, most: int) -> Plan:
     return plan
 
 
-def _element(keys: Sequence[str], item: Any) -> tuple[Any, ...]:
-    """What identifies an item that has all its keys. Texts and integers are equal if, and only if,
-    what FieldsV1 writes for them is. Unplanned."""
+def _element(keys: Sequence[str], item: Json) -> tuple[object, ...]:
+    """Return what identifies an item that has all its keys. Texts and integers are equal if, and
+    only if, what FieldsV1 writes for them is. Unplanned."""
     if item.__class__ is not dict:
         raise Unplanned
     found = tuple([item.get(key) for key in keys])
@@ -229,7 +230,7 @@ def _element(keys: Sequence[str], item: Any) -> tuple[Any, ...]:
 def rootless(plan: Plan, paths: Sequence[Sequence[str]]) -> Plan:
     """The same, for objects that have nothing at these paths."""
 
-    def check(live: Any) -> Any:
+    def check(live: object) -> object:
         for path in paths:
             value = live
             for name in path:
@@ -279,8 +280,8 @@ def merge_plan(
     defaulting: ChangedDefaulting,
     every: Mapping[tuple[str, ...], EveryItem],
 ) -> Plan | None:
-    """For a configuration that fits the type. The list at a path of `every` has one item, which
-    stands for one for each item that there is. None if there is no plan for it."""
+    """Return the plan for a configuration that fits the type. The list at a path of `every` has one
+    item, which stands for one for each item that there is. None if there is no plan for it."""
     try:
         return _Planner(config, defaulting, every).object(type_)
     except (Unplanned, Mismatch, DecodeError, ItemError):
@@ -288,7 +289,7 @@ def merge_plan(
 
 
 class _Planner:
-    """Of one configuration. Its methods raise Unplanned, Mismatch and DecodeError."""
+    """The planner of one configuration. Its methods raise Unplanned, Mismatch and DecodeError."""
 
     def __init__(
         self,
@@ -304,14 +305,14 @@ class _Planner:
             raise Unplanned
 
     def object(self, type_: MergeType) -> Plan:
-        """For all of it."""
+        """Return the plan for all of it."""
         plan = self._struct(type_, self._config, ())
         if self._every:
             raise Unplanned
         return rootless(plan, self._defaulting.rules.roots) if self.has_new_parts else plan
 
     def _struct(self, type_: MergeType, config: JsonObject, path: Path) -> Plan:
-        """For a struct that is there."""
+        """Return the plan for a struct that is there."""
         codec, rule = type_.codec, type_.map
         if codec is None or rule is None:
             raise Unplanned
@@ -369,7 +370,7 @@ class _Planner:
         return Member(name, keyed_items(keys, dict(zip(elements, plans, strict=True)), new), new)
 
     def _new_part(self, read: Any, path: Path) -> Any:
-        """What becomes of structs that were not there before."""
+        """Return what becomes of structs that were not there before."""
         if read is DROPPED:
             raise Unplanned
         self.has_new_parts = True
@@ -382,8 +383,8 @@ class _Planner:
         return root
 
 
-def _reaches(value: Any, path: Sequence[str]) -> bool:
-    """Whether a value has something at a path, or in the way."""
+def _reaches(value: Json, path: Sequence[str]) -> bool:
+    """Return whether a value has something at a path, or in the way."""
     for name in path:
         if value.__class__ is not dict:
             return True
@@ -393,7 +394,7 @@ def _reaches(value: Any, path: Sequence[str]) -> bool:
     return True
 
 
-def _scalar(codec: StructCodec, triggers: Triggers, name: str, value: Any) -> Member:
+def _scalar(codec: StructCodec, triggers: Triggers, name: str, value: Json) -> Member:
     """A field that is set, whatever it was."""
     read = codec.read_field(name, value)
     if read is not DROPPED and read.__class__ not in _SCALARS:

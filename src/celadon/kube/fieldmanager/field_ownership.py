@@ -40,7 +40,7 @@ from celadon.kube.fieldmanager.structured_merge import (
     same,
     with_structs,
 )
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.releases import is_since
 from celadon.records import dataclass
 
@@ -64,12 +64,12 @@ def without(type_: MergeType, value: object, fields: FieldSet) -> Any:
     return value
 
 
-def _emptied(value: Any) -> Any:
+def _emptied(value: object) -> object:
     """A container that is empty after something was taken from below it."""
     return value if is_since("1.36") else None
 
 
-def _without_members(rule: MapRule, value: Mapping[str, Any], fields: FieldSet) -> Any:
+def _without_members(rule: MapRule, value: JsonObject, fields: FieldSet) -> object:
     made = {}
     for name, one in value.items():
         element = FIELD + name
@@ -80,7 +80,7 @@ def _without_members(rule: MapRule, value: Mapping[str, Any], fields: FieldSet) 
     return made or _emptied(made)
 
 
-def _without_items(rule: ListRule, value: Sequence[Any], fields: FieldSet) -> Any:
+def _without_items(rule: ListRule, value: Sequence[Json], fields: FieldSet) -> object:
     made = []
     for item in value:
         element = rule.element(item)
@@ -101,14 +101,14 @@ def _without_items(rule: ListRule, value: Sequence[Any], fields: FieldSet) -> An
 # with.
 
 
-def new_fields(type_: MergeType, zero: Mapping[str, Any], new: Mapping[str, Any]) -> FieldsV1:
-    """Of an object of a kind whose zero value is `zero`, in which no list has items. ItemError for
-    an item without a key."""
+def new_fields(type_: MergeType, zero: JsonObject, new: JsonObject) -> FieldsV1:
+    """Return the fields of an object of a kind whose zero value is `zero`, in which no list has
+    items. Raises ItemError for an item without a key."""
     assert type_.map is not None, "objects are maps"
     return _set_members(type_.map, zero, new)
 
 
-def _set_members(rule: MapRule, zero: Mapping[str, Any], new: Mapping[str, Any]) -> FieldsV1:
+def _set_members(rule: MapRule, zero: JsonObject, new: JsonObject) -> FieldsV1:
     made: FieldsV1 = {}
     for name, element, type_ in rule.in_order(new):
         now = new[name]
@@ -127,7 +127,7 @@ def _set_members(rule: MapRule, zero: Mapping[str, Any], new: Mapping[str, Any])
 
 
 def _set_below(type_: MergeType, zero: Any, new: Any) -> tuple[bool, FieldsV1]:
-    """Whether the value itself is owned, and what is owned below it."""
+    """Return whether the value itself is owned, and what is owned below it."""
     map_rule, list_rule = type_.map, type_.list
     if map_rule is not None and both_are(dict, zero, new):
         if map_rule.atomic or not (zero or new):
@@ -147,8 +147,8 @@ def _set_below(type_: MergeType, zero: Any, new: Any) -> tuple[bool, FieldsV1]:
 # --- what has come as a whole; see `typed_sets.subtree` ---
 
 
-def _whole(type_: MergeType, value: Any) -> FieldsV1:
-    """Of a value that is owned itself, besides what is below it."""
+def _whole(type_: MergeType, value: object) -> FieldsV1:
+    """Return the fields of a value that is owned itself, besides what is below it."""
     if not value:
         return {}
     if value.__class__ is dict:
@@ -166,7 +166,7 @@ def _whole(type_: MergeType, value: Any) -> FieldsV1:
     return {}
 
 
-def _put_items(made: FieldsV1, rule: ListRule, value: Sequence[Any]) -> FieldsV1:
+def _put_items(made: FieldsV1, rule: ListRule, value: Sequence[object]) -> FieldsV1:
     """Items that are there several times are owned as one."""
     if len(value) == 1:
         made[rule.element(value[0])] = _whole(rule.item, value[0])
@@ -220,8 +220,8 @@ class Ownership:
     other_version: Callable[[str], KindVersion | None] = lambda _: None
 
     def new_fields(self, zero: JsonObject, new: JsonObject) -> FieldsV1:
-        """What the writer of a new object owns: as `updated` of `zero`, which nobody owns. Raises
-        ItemError for an item without a key."""
+        """Return what the writer of a new object owns: as `updated` of `zero`, which nobody owns.
+        Raises ItemError for an item without a key."""
         fields, reset = new_fields(self.type, zero, new), self.writable.reset
         if self.writable.only or reset.children:
             return to_fields_v1(self.writable.of(from_fields_v1(fields)) - STRIPPED)
@@ -287,7 +287,7 @@ class Ownership:
 
     # --- pruning ---
 
-    def _pruned(self, made: JsonObject, managers: Managers, last: Owned) -> dict[str, Any]:
+    def _pruned(self, made: JsonObject, managers: Managers, last: Owned) -> dict[str, object]:
         """Without what the applier no longer says and nobody else owns."""
         views = self._views(last.api_version)
         if views is None:
@@ -304,7 +304,7 @@ class Ownership:
 
     def _with_owned(
         self, made: JsonObject, whole: JsonObject, pruned: Any, last: str, managers: Managers
-    ) -> Any:
+    ) -> object:
         """Puts back what somebody owns; the version in which it was pruned comes first."""
         by_version: dict[str, FieldSet] = {last: NOTHING}
         for fields, version in managers.owned.values():

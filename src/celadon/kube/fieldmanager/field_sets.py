@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import json_text, quote
+from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas import schema_model
 from celadon.kube.schemas.typed_objects import codec_for, struct_codec
@@ -49,14 +50,15 @@ class FieldSetError(MalformedText):
     """A FieldsV1 value that cannot be read."""
 
 
-def key_element(members: dict[str, Any]) -> str:
-    """Of the item of a list with keys; `members` are the values of its keys."""
+def key_element(members: JsonObject) -> str:
+    """Return the path element of the item of a list with keys; `members` are the values of its
+    keys."""
     ordered_members = dict(sorted(members.items()))
     values = tuple(ordered_members.values())
     return plain_key_element(tuple(ordered_members), values) or KEY + json_text(ordered_members)
 
 
-def plain_key_element(keys: tuple[str, ...], values: tuple[Any, ...]) -> str:
+def plain_key_element(keys: tuple[str, ...], values: tuple[Json, ...]) -> str:
     """The same for keys in their order, if all values are short texts and integers; else
     empty."""
     for value in values:
@@ -81,7 +83,7 @@ def text_key_element(key: str, value: str) -> str:
 
 
 def value_element(value: object) -> str:
-    """Of the item of a set."""
+    """Return the path element of the item of a set."""
     return VALUE + json_text(value)
 
 
@@ -118,7 +120,7 @@ def ordered(elements: Iterable[str]) -> list[str]:
 
 
 @remembering(4096)
-def _order(element: str) -> tuple[Any, ...]:
+def _order(element: str) -> tuple[object, ...]:
     kind, rest = element[:2], element[2:]
     if kind == FIELD:
         return (0, rest)
@@ -128,7 +130,7 @@ def _order(element: str) -> tuple[Any, ...]:
     return (2, _value_order(value)) if kind == VALUE else (3, value)
 
 
-def _value_order(value: object) -> tuple[int, Any]:
+def _value_order(value: object) -> tuple[int, Json]:
     """Numbers, texts, booleans, lists, maps, null."""
     match value:
         case bool():
@@ -190,7 +192,7 @@ class FieldSet:
         self.children: dict[str, FieldSet] = {} if children is None else children
 
     def __bool__(self) -> bool:
-        """Whether there is anything in it."""
+        """Return whether there is anything in it."""
         return bool(self.members) or bool(self.children)
 
     def __eq__(self, other: object) -> bool:
@@ -209,7 +211,7 @@ class FieldSet:
             self.children[element] = below
 
     def has(self, *path: str) -> bool:
-        """Whether the path is a member."""
+        """Return whether the path is a member."""
         *parents, last = path
         found = self
         for element in parents:
@@ -294,7 +296,7 @@ def field_set(*paths: tuple[str, ...]) -> FieldSet:
 
 
 def path_text(path: tuple[str, ...]) -> str:
-    """As messages show it: `.spec.containers[name="c"].image`."""
+    """Write a path as messages show it: `.spec.containers[name="c"].image`."""
     return "".join(map(step_text, path))
 
 
@@ -370,14 +372,14 @@ def from_fields_v1(value: object) -> FieldSet:
 _BITS: Final = {"i": 32, "l": 64}
 
 
-def with_go_numbers(obj: Mapping[str, Any], gvk: GroupVersionKind) -> dict[str, Any]:
+def with_go_numbers(obj: JsonObject, gvk: GroupVersionKind) -> dict[str, object]:
     """A new object of a built-in kind, else the same. DecodeError for a number with a fraction
     where Go has an integer."""
     codec = codec_for(gvk)
     return dict(obj) if codec is None else _struct(obj, codec.name)
 
 
-def _struct(obj: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _struct(obj: JsonObject, name: str) -> dict[str, object]:
     nodes = struct_codec(name).field_nodes
     return {
         key: with_go_number(value, nodes[key]) if key in nodes else value

@@ -14,7 +14,7 @@ writer's time is that of the server's clock. As k8s.io/apimachinery
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final
 
 from celadon.kube import metadata, status
@@ -51,7 +51,7 @@ from celadon.kube.fieldmanager.merge_types import (
 )
 from celadon.kube.fieldmanager.structured_merge import applied_set, compared, joined, misfits, same
 from celadon.kube.go.go_text import json_text, quote
-from celadon.kube.json_types import JsonObject, fresh
+from celadon.kube.json_types import Json, JsonObject, fresh
 from celadon.kube.names import GroupVersionKind, parse_api_version
 from celadon.kube.registry.create import SERVER_OWNED
 from celadon.kube.registry.decode import Incoming, draft_of
@@ -114,14 +114,14 @@ def other_kind(found: GroupVersionKind) -> StatusError:
     return status.bad_request(f"invalid object type: {found}")
 
 
-def not_typed(config: Mapping[str, Any], kind: GroupVersionKind, why: str) -> StatusError:
+def not_typed(config: JsonObject, kind: GroupVersionKind, why: str) -> StatusError:
     """500: the body does not fit the schema."""
     return status.plain_error(
         f"failed to create typed patch object ({_named(config, kind)}): {why}"
     )
 
 
-def not_converted(config: Mapping[str, Any], kind: GroupVersionKind, why: str) -> StatusError:
+def not_converted(config: JsonObject, kind: GroupVersionKind, why: str) -> StatusError:
     """500: a value of the merged object does not fit Go's type."""
     return status.plain_error(
         f"failed to convert new object ({_named(config, kind)}) to proper version: "
@@ -129,7 +129,7 @@ def not_converted(config: Mapping[str, Any], kind: GroupVersionKind, why: str) -
     )
 
 
-def _named(config: Mapping[str, Any], kind: GroupVersionKind) -> str:
+def _named(config: JsonObject, kind: GroupVersionKind) -> str:
     """Names as the body has them."""
     return f"{metadata.namespace(config)}/{metadata.name(config)}; {kind}"
 
@@ -151,7 +151,7 @@ MAX_ANNOTATIONS: Final = 256 * 1024
 """Bytes of all annotations, keys and values."""
 
 
-def applied_configuration(live: JsonObject) -> dict[str, Any]:
+def applied_configuration(live: JsonObject) -> dict[str, Json]:
     """Return what was applied to the object last; empty where no annotation says so."""
     try:
         config = json.loads(metadata.annotations(live).get(LAST_APPLIED, ""))
@@ -160,7 +160,7 @@ def applied_configuration(live: JsonObject) -> dict[str, Any]:
     return config if isinstance(config, dict) else {}
 
 
-def configured(config: JsonObject) -> dict[str, Any]:
+def configured(config: JsonObject) -> dict[str, Json]:
     """The configuration as `kubectl apply` sends it: with itself in the annotation."""
     meta = metadata.metadata(config)
     annotations = {key: one for key, one in _annotations(meta).items() if key != LAST_APPLIED}
@@ -169,8 +169,8 @@ def configured(config: JsonObject) -> dict[str, Any]:
 
 
 def last_applied_set(type_: MergeType, live: JsonObject, api_version: str) -> FieldSet | None:
-    """What the annotation says and the object still has: what kubectl may change although others
-    own it. None when there is no readable annotation of that version."""
+    """Return what the annotation says and the object still has: what kubectl may change although
+    others own it. None when there is no readable annotation of that version."""
     config = applied_configuration(live)
     if config.get("apiVersion") != api_version:
         return None
@@ -184,7 +184,7 @@ def last_applied_set(type_: MergeType, live: JsonObject, api_version: str) -> Fi
     return said - changes.modified - changes.added - changes.removed
 
 
-def with_last_applied(obj: JsonObject, config: JsonObject) -> dict[str, Any]:
+def with_last_applied(obj: JsonObject, config: JsonObject) -> dict[str, object]:
     """The object with the annotation renewed, if it has it."""
     made = dict(obj)
     annotations = metadata.annotations(obj)
@@ -199,13 +199,14 @@ def with_last_applied(obj: JsonObject, config: JsonObject) -> dict[str, Any]:
 
 
 def _annotations(meta: JsonObject) -> JsonObject:
-    """As they are given, so that they can be refused for what they are."""
+    """Return the annotations as they are given, so that they can be refused for what they are."""
     found = meta.get("annotations")
     return found if isinstance(found, dict) else {}
 
 
 def _text_of(config: JsonObject) -> str:
-    """As kubectl writes it: sorted, without the annotation itself, with a line end."""
+    """Write the configuration as kubectl does: sorted, without the annotation itself, with a line
+    end."""
     meta = dict(metadata.metadata(config))
     if isinstance(meta.get("annotations"), dict):
         given = meta["annotations"]
@@ -293,7 +294,7 @@ def track_update(
     _write(draft, endpoint.of_parent(parent, found))
 
 
-def _without_managers(obj: JsonObject) -> dict[str, Any]:
+def _without_managers(obj: JsonObject) -> dict[str, Json]:
     meta = metadata.metadata(obj)
     return {key: value for key, value in meta.items() if key != "managedFields"}
 
@@ -347,8 +348,8 @@ def applied(
 def read_applied(
     document: JsonObject, target: Target, context: DefaultingContext, config: JsonObject
 ) -> Incoming:
-    """What `applied` made, read as any body. StatusError (500) when a value does not fit Go's type;
-    `config` is the body, by whose names the object is called then."""
+    """Return what `applied` made, read as any body. StatusError (500) when a value does not fit
+    Go's type; `config` is the body, by whose names the object is called then."""
     try:
         read = with_go_numbers(document, target.kind)
         draft = draft_of(read, target, context, keeps_nulls=True)
@@ -405,8 +406,8 @@ class _Endpoint:
         )
 
     def zero(self) -> dict[str, Any]:
-        """What a new object is compared with; a copy."""
-        made: dict[str, Any] = fresh(_zero(self._target.kind))
+        """Return what a new object is compared with; a copy."""
+        made: dict[str, object] = fresh(_zero(self._target.kind))
         return made
 
     def shown(self, live: JsonObject) -> dict[str, Any]:
@@ -416,7 +417,7 @@ class _Endpoint:
         meta.pop("managedFields", None)
         return {**shown, "metadata": meta}
 
-    def created(self, new: JsonObject) -> dict[str, Any] | None:
+    def created(self, new: JsonObject) -> dict[str, Json] | None:
         """The entry of the writer of a new object; None when nothing in it can be owned."""
         target = self._target
         try:
@@ -428,8 +429,8 @@ class _Endpoint:
         return entry_of(writer, version, fields, self._writer.now) if fields else None
 
     def updated(self, live: JsonObject, new: JsonObject, managers: Managers) -> Managers:
-        """Those after an update. The same when the objects cannot be compared, since that is no
-        reason to refuse a write; and when nobody owns anything of an object that is stored. None
+        """Return those after an update. The same when the objects cannot be compared, since that is
+        no reason to refuse a write; and when nobody owns anything of an object that is stored. None
         are left when it cannot be shown in a version in which somebody owns fields."""
         if not managers.owned and metadata.uid(live):
             return managers
@@ -468,7 +469,7 @@ class _Endpoint:
 
     def _applied(
         self, config: JsonObject, live: JsonObject, managers: Managers, *, force: bool
-    ) -> tuple[dict[str, Any], Managers]:
+    ) -> tuple[dict[str, Json], Managers]:
         target, manager = self._target, self._writer.manager
         applier = manager_id(manager, APPLY, target.kind.api_version, target.subresource)
 
@@ -490,8 +491,8 @@ class _Endpoint:
         return made, found
 
     def _only_last_applied(self, error: ConflictError, live: JsonObject) -> bool:
-        """Whether kubectl may resolve the conflicts by force, since all are about what it once
-        applied by its former means; else those are taken out of the error."""
+        """Return whether kubectl may resolve the conflicts by force, since all are about what it
+        once applied by its former means; else those are taken out of the error."""
         if self._writer.manager != KUBECTL:
             return False
         allowed = last_applied_set(self.type, live, self._target.kind.api_version)
@@ -502,7 +503,7 @@ class _Endpoint:
         return not error.conflicts
 
     def count_path(self, api_version: str) -> Path | None:
-        """Where objects of that version have the count that a scale is about."""
+        """Return where objects of that version have the count that a scale is about."""
         custom = self._target.custom
         if custom is None:
             return REPLICAS
@@ -530,7 +531,7 @@ def _strict_managers(live: JsonObject) -> Managers:
 @per_release(maxsize=512)
 def _zero(kind: GroupVersionKind) -> JsonObject:
     """An empty object: of a Go type, with the structs that are always there."""
-    made: dict[str, Any] = {}
+    made: dict[str, object] = {}
     codec = codec_for(kind)
     if codec is not None:
         made = codec.empty()

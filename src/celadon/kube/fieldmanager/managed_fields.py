@@ -24,7 +24,7 @@ from celadon.kube.fieldmanager.field_sets import (
 from celadon.kube.fieldmanager.structured_merge import Comparison
 from celadon.kube.go.go_text import json_text, quote
 from celadon.kube.go.go_time import TimeError, canonical_time
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry.target import Target
 from celadon.kube.registry.update import EVERYTHING, PARTS
@@ -44,8 +44,8 @@ class EntryError(MalformedText):
 
 
 class ManagerId(NamedTuple):
-    """What makes two entries one manager's. Appliers have no version: they are the same whichever
-    version they use."""
+    """This is what makes two entries one manager's. Appliers have no version: they are the same
+    whichever version they use."""
 
     name: str
     operation: str
@@ -64,7 +64,7 @@ class ManagerId(NamedTuple):
 
 
 def manager_id(name: str, operation: str, api_version: str, subresource: str = "") -> ManagerId:
-    """Of the writer of a request in that version."""
+    """Return the id of the writer of a request in that version."""
     version = "" if operation == APPLY else api_version
     return ManagerId(name or UNKNOWN, operation, version, subresource)
 
@@ -89,7 +89,7 @@ class Managers:
         return Managers(dict(self.owned), dict(self.times))
 
     def keep(self, manager: ManagerId, fields: FieldSet, api_version: str) -> None:
-        """Who owns nothing is none."""
+        """Keep the fields of a manager; one that owns nothing is none."""
         if fields:
             self.owned[manager] = Owned(fields, api_version)
         else:
@@ -169,7 +169,7 @@ def encoded(managers: Managers) -> list[dict[str, Any]]:
 
 def entry_of(manager: ManagerId, api_version: str, fields: JsonObject, time: str) -> dict[str, Any]:
     """One entry; `fields` is FieldsV1."""
-    made: dict[str, Any] = {
+    made: dict[str, object] = {
         "manager": manager.name,
         "operation": manager.operation,
         "apiVersion": api_version,
@@ -194,18 +194,19 @@ def _entry_order(entry: JsonObject) -> tuple[str, ...]:
 
 
 def managers_of(obj: JsonObject) -> Managers:
-    """Those of a stored object. EntryError as `decoded`."""
+    """Return those of a stored object. EntryError as `decoded`."""
     return decoded(metadata.metadata(obj).get("managedFields"))
 
 
 def is_reset(entries: object) -> bool:
-    """Whether a client asks for all managers to be forgotten: an empty list, or an empty entry."""
+    """Return whether a client asks for all managers to be forgotten: an empty list, or an empty
+    entry."""
     return isinstance(entries, list) and (not entries or entries == [{}])
 
 
 def managers_of_update(live: JsonObject, new: JsonObject, *, is_subresource: bool) -> Managers:
-    """Those that a write starts from: of the object that was sent, if it has readable ones and goes
-    to the object itself, else those of the live one."""
+    """Return those that a write starts from: of the object that was sent, if it has readable ones
+    and goes to the object itself, else those of the live one."""
     sent = metadata.metadata(new).get("managedFields")
     if not is_subresource:
         if is_reset(sent):
@@ -222,7 +223,7 @@ def managers_of_update(live: JsonObject, new: JsonObject, *, is_subresource: boo
         return Managers()
 
 
-def with_old_times(new: JsonObject, old: JsonObject) -> dict[str, Any]:
+def with_old_times(new: JsonObject, old: JsonObject) -> dict[str, object]:
     """The new object; with the entries of the old one if it differs from that in nothing but their
     times, so that a write of the same is no write."""
     made = dict(new)
@@ -242,15 +243,15 @@ def renews(new: JsonObject, old: JsonObject) -> bool:
     return _timeless(entries) != _timeless(before) or _rest(new, mine) != _rest(old, theirs)
 
 
-def _timeless(entries: Sequence[JsonObject]) -> list[dict[str, Any]]:
+def _timeless(entries: Sequence[JsonObject]) -> list[dict[str, Json]]:
     return [_without(entry, ("time",)) for entry in entries]
 
 
-def _rest(obj: JsonObject, meta: JsonObject) -> tuple[dict[str, Any], dict[str, Any]]:
+def _rest(obj: JsonObject, meta: JsonObject) -> tuple[dict[str, Json], dict[str, Json]]:
     return _without(obj, ("metadata",)), _without(meta, ("managedFields",))
 
 
-def _without(members: JsonObject, keys: Iterable[str]) -> dict[str, Any]:
+def _without(members: JsonObject, keys: Iterable[str]) -> dict[str, Json]:
     return {key: value for key, value in members.items() if key not in keys}
 
 
@@ -316,7 +317,7 @@ def field_path(names: tuple[str, ...]) -> Path:
 
 
 def managers_of_scale(parent: Managers, path_of: PathOf) -> Managers:
-    """Those of the object who own its count."""
+    """Return those of the object who own its count."""
     found = Managers()
     for manager, owned in parent.owned.items():
         path = path_of(owned.api_version)
@@ -337,8 +338,8 @@ def _in_scale(manager: ManagerId) -> ManagerId:
 def managers_of_parent(
     parent: Managers, scale: Managers, path_of: PathOf, api_version: str
 ) -> Managers:
-    """Those of the object after a write to its scale; the endpoint is in `api_version`. Whoever did
-    not own anything of the object before gets no time."""
+    """Return those of the object after a write to its scale; the endpoint is in `api_version`.
+    Whoever did not own anything of the object before gets no time."""
     found = Managers()
     for manager, owned in parent.owned.items():
         path = path_of(owned.api_version)
@@ -381,13 +382,13 @@ class Writable:
     only: tuple[tuple[str, ...], ...] = ()
 
     def of(self, fields: FieldSet) -> FieldSet:
-        """What remains of a set."""
+        """Return what remains of a set."""
         if self.only:
             fields = _matching(fields, self.only)
         return fields.without_trees(self.reset)
 
     def of_comparison(self, found: Comparison) -> Comparison:
-        """What remains of a comparison."""
+        """Return what remains of a comparison."""
         made = Comparison()
         made.added = self.of(found.added)
         made.modified = self.of(found.modified)
@@ -396,7 +397,7 @@ class Writable:
 
 
 def _matching(fields: FieldSet, paths: tuple[tuple[str, ...], ...]) -> FieldSet:
-    """What is at or below the paths; `ITEMS` is any element."""
+    """Return what is at or below the paths; `ITEMS` is any element."""
     made = FieldSet()
     for element in fields.members | fields.children.keys():
         below = [rest for first, *rest in paths if first in (element, ITEMS)]
@@ -414,7 +415,7 @@ def _matching(fields: FieldSet, paths: tuple[tuple[str, ...], ...]) -> FieldSet:
 
 
 def writable(target: Target) -> Writable:
-    """What the endpoint can write."""
+    """Return what the endpoint can write."""
     custom = target.custom
     if target.resource.custom or custom is not None:
         if target.subresource == "status" and not is_since("1.36"):

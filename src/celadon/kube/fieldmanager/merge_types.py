@@ -8,7 +8,7 @@ when they are first met. As k8s.io/kube-openapi `pkg/schemaconv` and structured-
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from celadon.kube.crd.custom_kinds import CustomKind
 from celadon.kube.errors import KubeError
@@ -20,8 +20,8 @@ from celadon.kube.fieldmanager.field_sets import (
     text_key_element,
     value_element,
 )
-from celadon.kube.fieldmanager.foreign_values import ForeignValue
 from celadon.kube.go.go_text import quote
+from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import is_since, per_release
 from celadon.kube.schemas import schema_model
@@ -29,6 +29,31 @@ from celadon.kube.schemas.definition_schemas import published_schema
 from celadon.kube.schemas.schema_model import ABSENT, Schema
 from celadon.kube.schemas.schema_packs import component, resolved, schema_for
 from celadon.kube.schemas.typed_objects import StructCodec, struct_codec
+from celadon.records import dataclass
+
+# --- Values of foreign types -------------------------------------------------
+#
+# Values of a configuration that JSON does not have: what a mutating policy may put into an
+# object.
+#
+# They never fit a schema; all there is to know of one is how Go prints it.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForeignValue:
+    """`go_type` is what `%T` prints, `plain` what `%v` does, `written` what `%#v` does; `value` is
+    whatever it was made of."""
+
+    go_type: str
+    plain: str
+    written: str
+    value: object = None
+
+    def __str__(self) -> str:
+        return self.plain
+
+
+# --- Types, as they are merged -----------------------------------------------
 
 STRING: Final = "string"
 NUMERIC: Final = "numeric"
@@ -53,8 +78,8 @@ REMEMBERED: Final = 256
 
 
 class MapRule:
-    """Of structs and maps. An `atomic` one is owned as a whole; undeclared members are of the type
-    `element`, or not allowed."""
+    """The rule of structs and maps. An `atomic` one is owned as a whole; undeclared members are of
+    the type `element`, or not allowed."""
 
     __slots__ = ("_children", "_keeps_unknown", "_orders", "_properties", "atomic", "element")
 
@@ -74,7 +99,7 @@ class MapRule:
         self._orders: dict[tuple[str, ...], Members] = {}
 
     def declares(self, name: str) -> bool:
-        """Whether it is a field of the struct, not a key of a map."""
+        """Return whether it is a field of the struct, not a key of a map."""
         return name in self._properties
 
     def child(self, name: str) -> MergeType | None:
@@ -101,7 +126,7 @@ class MapRule:
 
 
 class ListRule:
-    """Of lists: atomic ones, sets (without `keys`), and those whose items have keys."""
+    """The rule of lists: atomic ones, sets (without `keys`), and those whose items have keys."""
 
     __slots__ = ("_defaults", "_item", "_keeps_unknown", "_schema", "atomic", "keys")
 
@@ -118,7 +143,7 @@ class ListRule:
         self._schema = schema
         self._keeps_unknown = keeps_unknown
         self._item: MergeType | None = None
-        self._defaults: dict[str, Any] | None = None
+        self._defaults: JsonObject | None = None
 
     @property
     def item(self) -> MergeType:
@@ -132,8 +157,8 @@ class ListRule:
             )
         return self._item
 
-    def elements(self, items: Iterable[Any]) -> list[str]:
-        """What identifies each of them. ItemError."""
+    def elements(self, items: Iterable[object]) -> list[str]:
+        """Return what identifies each of them. ItemError."""
         if not self.keys:
             return list(map(_set_element, items))
         if len(self.keys) > 1:
@@ -154,10 +179,10 @@ class ListRule:
         ]
 
     def element(self, item: object) -> str:
-        """What identifies an item. ItemError when nothing does."""
+        """Return what identifies an item. ItemError when nothing does."""
         return self.elements((item,))[0]
 
-    def _keyed_element(self, item: Any) -> str:
+    def _keyed_element(self, item: object) -> str:
         keys = self.keys
         if item.__class__ is not dict:
             wrong = "have a null element" if item is None else "have non-map elements"
@@ -184,7 +209,7 @@ class ListRule:
             {key: str(one) if isinstance(one, ForeignValue) else one for key, one in found.items()}
         )
 
-    def _key_defaults(self) -> dict[str, Any]:
+    def _key_defaults(self) -> JsonObject:
         if self._defaults is None:
             assert self._schema is not None, "only lists with items have keys"
             self._defaults = _defaults_of(resolved(self._schema), self.keys)
@@ -201,10 +226,10 @@ def _set_element(item: object) -> str:
     return UNDEFINED if isinstance(item, ForeignValue) else value_element(item)
 
 
-def _defaults_of(item: Schema, keys: tuple[str, ...]) -> dict[str, Any]:
-    """Of absent keys: the default, and for Go's types the zero of members that are always
-    written."""
-    found: dict[str, Any] = {}
+def _defaults_of(item: Schema, keys: tuple[str, ...]) -> dict[str, object]:
+    """Return the defaults of absent keys: the default, and for Go's types the zero of members that
+    are always written."""
+    found: dict[str, object] = {}
     if item.name:
         codec = struct_codec(item.name)
         zero = codec.empty()
@@ -281,7 +306,8 @@ _UNTYPED: Final = MergeType(UNTYPED)
 
 @per_release()
 def _component_type(name: str, map_type: str) -> MergeType:
-    """Of a built-in component; a mention may say something else about it than it says itself."""
+    """Return the type of a built-in component; a mention may say something else about it than it
+    says itself."""
     if name == schema_model.QUANTITY:
         return _UNTYPED
     if name == schema_model.INT_OR_STRING:
@@ -322,7 +348,7 @@ def _list_rule(schema: Schema, *, keeps_unknown: bool) -> ListRule:
 
 
 def built_in_type(gvk: GroupVersionKind) -> MergeType | None:
-    """Of a built-in kind; None for kinds that only a CRD can define."""
+    """Return the type of a built-in kind; None for kinds that only a CRD can define."""
     schema = schema_for(gvk)
     return None if schema is None else _component_type(schema.name, "")
 

@@ -74,14 +74,14 @@ class MergedParts:
         self._triggers = triggers
         self._is_stirred = False
         self._added: list[tuple[str, dict[str, Any]]] = []
-        self._was: list[Mapping[str, Any] | Sequence[Any]] = []
+        self._was: list[JsonObject | Sequence[Any]] = []
 
     def joined(
         self,
         type_: MergeType,
-        live: Mapping[str, Any],
+        live: JsonObject,
         made: dict[str, Any],
-        config: Mapping[str, Any],
+        config: JsonObject,
     ) -> None:
         """Reads what was taken over into a struct; a map is read with the struct it is in."""
         self._was.append(live)
@@ -106,7 +106,7 @@ class MergedParts:
         if triggers is not NO_TRIGGERS and triggers.of_set(made, config):
             self._is_stirred = True
 
-    def added(self, type_: MergeType, item: Any) -> Any:
+    def added(self, type_: MergeType, item: object) -> Any:
         """Reads an item that is a struct; lists of others are read with the struct they are in."""
         codec = type_.codec
         if codec is None:
@@ -115,7 +115,7 @@ class MergedParts:
         self._added.append((codec.name, read))
         return read
 
-    def passed(self, live: Sequence[Any]) -> None:
+    def passed(self, live: Sequence[object]) -> None:
         self._was.append(live)
 
     def _take(self, component: str, node: Any, value: Any) -> None:
@@ -288,8 +288,8 @@ class MergePlanner:
         self._defaulting = defaulting
 
     def plan(self, value: PatchObject, every: Mapping[tuple[str, ...], EveryItem]) -> Plan | None:
-        """For a configuration as an expression has constructed it (see `merge_plan`). None if it
-        has to be merged the long way."""
+        """Return the plan for a configuration as an expression has constructed it (see
+        `merge_plan`). None if it has to be merged the long way."""
         try:
             config = fitting_object(self._type, value)
         except Unusual:
@@ -299,14 +299,15 @@ class MergePlanner:
 
 @per_release(maxsize=256)
 def _planner(kind: GroupVersionKind, gates: tuple[tuple[str, bool], ...]) -> MergePlanner | None:
-    """For a built-in kind. The rules by which parts are defaulted look at no more than gates."""
+    """Return the planner for a built-in kind. The rules by which parts are defaulted look at no
+    more than gates."""
     defaulting = changed_defaulting(kind, DefaultingContext(gates=dict(gates)))
     return None if defaulting is None else MergePlanner(kind, type_of(kind, None), defaulting)
 
 
 class _MergedKind(NamedTuple):
-    """What is known of a kind. `defaulting` is for built-in kinds of which not all must be read and
-    defaulted again."""
+    """This is what is known of a kind. `defaulting` is for built-in kinds of which not all must be
+    read and defaulted again."""
 
     type: MergeType
     custom: CustomKind | None
@@ -340,8 +341,8 @@ class MutatedKinds:
         return found
 
     def planner(self, kind: GroupVersionKind) -> MergePlanner | None:
-        """Who makes plans for the kind. None for kinds of definitions, which may change, and others
-        that have to be merged the long way."""
+        """Return who makes plans for the kind. None for kinds of definitions, which may change, and
+        others that have to be merged the long way."""
         try:
             return self._merged_kind(kind).planner
         except MutationRefused:
@@ -391,7 +392,8 @@ class MutatedKinds:
         config: JsonObject,
         kind: GroupVersionKind,
     ) -> JsonObject:
-        """What was decoded into a Go type fits, a custom resource need not. MutationRefused."""
+        """Return what was decoded into a Go type fits, a custom resource need not.
+        MutationRefused."""
         errors = misfits(type_, live, duplicates=True)
         if errors:
             text = f"failed to convert original object to typed object: {joined(errors)}"

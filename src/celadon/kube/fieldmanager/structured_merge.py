@@ -11,19 +11,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from celadon.kube.fieldmanager.field_sets import FIELD, FieldSet, step_text
-from celadon.kube.fieldmanager.foreign_values import ForeignValue
 from celadon.kube.fieldmanager.merge_types import (
     BOOLEAN,
     DEDUCED,
     NUMERIC,
     STRING,
     UNTYPED,
+    ForeignValue,
     ItemError,
     ListRule,
     MapRule,
     MergeType,
 )
 from celadon.kube.go.go_text import plain_text, quote
+from celadon.kube.json_types import Json, JsonObject
 
 
 class Joiner(Protocol):
@@ -32,17 +33,17 @@ class Joiner(Protocol):
     def joined(
         self,
         type_: MergeType,
-        live: Mapping[str, Any],
-        made: dict[str, Any],
-        config: Mapping[str, Any],
+        live: JsonObject,
+        made: dict[str, Json],
+        config: JsonObject,
     ) -> None:
         """A struct or a map was made of two; `made` may be changed. Members of it that are the very
         ones of `config` were taken over."""
 
-    def added(self, type_: MergeType, item: Any) -> Any:
-        """What becomes of an item that the live list does not have."""
+    def added(self, type_: MergeType, item: Json) -> Json:
+        """Return what becomes of an item that the live list does not have."""
 
-    def passed(self, live: Sequence[Any]) -> None:
+    def passed(self, live: Sequence[object]) -> None:
         """A list was made of this one and another."""
 
 
@@ -65,10 +66,10 @@ def merged(type_: MergeType, live: Any, config: Any, joiner: Joiner | None = Non
 def _merged_maps(
     type_: MergeType,
     rule: MapRule,
-    live: Mapping[str, Any],
-    config: Mapping[str, Any],
+    live: JsonObject,
+    config: JsonObject,
     joiner: Joiner | None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     made = dict(live)
     for name, value in config.items():
         if name in live:
@@ -80,8 +81,8 @@ def _merged_maps(
 
 
 def _merged_lists(
-    rule: ListRule, live: Sequence[Any], config: Sequence[Any], joiner: Joiner | None
-) -> list[Any]:
+    rule: ListRule, live: Sequence[Any], config: Sequence[Json], joiner: Joiner | None
+) -> list[object]:
     """Items that the live list has several times are replaced where the configuration has them.
     Mostly that has only such as are there already, in this order, or only new ones."""
     theirs = rule.elements(live)
@@ -97,7 +98,7 @@ def _merged_lists(
         ]
     if not common:
         return [*live, *(_added(type_, item, joiner) for item in wanted.values())]
-    present: dict[str, Any] = {}
+    present: dict[str, object] = {}
     for element, item in zip(theirs, live, strict=True):
         present[element] = None if element in present else item
     made = []
@@ -111,7 +112,7 @@ def _merged_lists(
     return made
 
 
-def _added(type_: MergeType, item: Any, joiner: Joiner | None) -> Any:
+def _added(type_: MergeType, item: Json, joiner: Joiner | None) -> Any:
     return item if joiner is None else joiner.added(type_, item)
 
 
@@ -153,15 +154,15 @@ def _mixed_order(theirs: Sequence[str], mine: Sequence[str]) -> Iterator[tuple[i
 
 
 def applied_set(type_: MergeType, value: object) -> FieldSet:
-    """What is said by a configuration: leaves, items of lists, keys of maps, empty maps; but not
-    the structs and maps on the way. ItemError for an item without a key."""
+    """Return what is said by a configuration: leaves, items of lists, keys of maps, empty maps; but
+    not the structs and maps on the way. ItemError for an item without a key."""
     found = FieldSet()
     _collect(type_, value, found)
     return found
 
 
 def _collect(type_: MergeType, value: object, found: FieldSet) -> bool:
-    """Whether the value is a leaf; if not, what is below it is put into `found`."""
+    """Return whether the value is a leaf; if not, what is below it is put into `found`."""
     if value.__class__ is dict and type_.map is not None:
         if type_.map.atomic:
             return True
@@ -175,7 +176,7 @@ def _collect(type_: MergeType, value: object, found: FieldSet) -> bool:
     return True
 
 
-def _collect_members(rule: MapRule, value: Mapping[str, Any], found: FieldSet) -> None:
+def _collect_members(rule: MapRule, value: JsonObject, found: FieldSet) -> None:
     for name, one in value.items():
         element = FIELD + name
         below = FieldSet()
@@ -185,7 +186,7 @@ def _collect_members(rule: MapRule, value: Mapping[str, Any], found: FieldSet) -
         found.put(element, below)
 
 
-def _collect_items(rule: ListRule, value: Sequence[Any], found: FieldSet) -> None:
+def _collect_items(rule: ListRule, value: Sequence[Json], found: FieldSet) -> None:
     """Items that are there several times are leaves."""
     for element, items in grouped(rule, value).items():
         found.members.add(element)
@@ -195,9 +196,9 @@ def _collect_items(rule: ListRule, value: Sequence[Any], found: FieldSet) -> Non
             found.put(element, below)
 
 
-def grouped(rule: ListRule, value: Sequence[Any]) -> dict[str, list[Any]]:
+def grouped(rule: ListRule, value: Sequence[object]) -> dict[str, list[Any]]:
     """The items of a list under what identifies them. ItemError for one that nothing does."""
-    found: dict[str, list[Any]] = {}
+    found: dict[str, list[object]] = {}
     for element, item in zip(rule.elements(value), value, strict=True):
         found.setdefault(element, []).append(item)
     return found
@@ -265,7 +266,7 @@ def _below(type_: MergeType, element: str) -> MergeType | None:
 
 
 def _is_atomic(type_: MergeType) -> bool:
-    """Whether a value of the only shape that the type allows is owned as a whole."""
+    """Return whether a value of the only shape that the type allows is owned as a whole."""
     if type_.scalar:
         return False
     if type_.map is not None:
@@ -294,7 +295,7 @@ class Comparison:
         self.removed = FieldSet()
 
     def __bool__(self) -> bool:
-        """Whether anything differs."""
+        """Return whether anything differs."""
         return bool(self.added) or bool(self.modified) or bool(self.removed)
 
     def put(self, element: str, below: Comparison) -> None:
@@ -312,7 +313,7 @@ def compared(type_: MergeType, old: object, new: object) -> Comparison:
 
 
 def _compare(type_: MergeType, old: Any, new: Any, found: Comparison) -> bool:
-    """Whether it is a leaf that was modified; if not, the rest is put into `found`."""
+    """Return whether it is a leaf that was modified; if not, the rest is put into `found`."""
     old_class, new_class = old.__class__, new.__class__
     map_rule, list_rule = type_.map, type_.list
     if map_rule is not None and both_are(dict, old, new):
@@ -334,7 +335,8 @@ def _compare(type_: MergeType, old: Any, new: Any, found: Comparison) -> bool:
 
 
 def both_are(wanted: type, old: object, new: object) -> bool:
-    """Whether both are containers of that class, one at least; null is as good as an empty one."""
+    """Return whether both are containers of that class, one at least; null is as good as an empty
+    one."""
     if old.__class__ is wanted:
         return new.__class__ is wanted or new is None
     return old is None and new.__class__ is wanted
@@ -346,7 +348,7 @@ def _merge_into(target: FieldSet, more: FieldSet) -> None:
 
 
 def same(old: Any, new: Any) -> bool:
-    """Whether two JSON values are equal; `true` is no number, but 1 is 1.0."""
+    """Return whether two JSON values are equal; `true` is no number, but 1 is 1.0."""
     if old.__class__ is not new.__class__:
         return _is_number(old) and _is_number(new) and bool(old == new)
     if old.__class__ is dict:
@@ -360,9 +362,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and value.__class__ is not bool
 
 
-def _compare_maps(
-    rule: MapRule, old: Mapping[str, Any], new: Mapping[str, Any], found: Comparison
-) -> None:
+def _compare_maps(rule: MapRule, old: JsonObject, new: JsonObject, found: Comparison) -> None:
     for name, was in old.items():
         element = FIELD + name
         if name not in new:
@@ -393,9 +393,9 @@ def _compare_lists(
 
 
 def _compare_items(
-    rule: ListRule, element: str, old: list[Any], new: list[Any], found: Comparison
+    rule: ListRule, element: str, old: list[Json], new: list[Json], found: Comparison
 ) -> None:
-    """What is there several times is one leaf."""
+    """Compare two lists item by item; what is there several times is one leaf."""
     if len(old) > 1 and len(new) > 1:
         if not same(old, new):
             found.modified.members.add(element)
@@ -415,7 +415,7 @@ def _compare_items(
         found.put(element, below)
 
 
-def _add_item(rule: ListRule, element: str, items: list[Any], found: FieldSet) -> None:
+def _add_item(rule: ListRule, element: str, items: Sequence[Json], found: FieldSet) -> None:
     found.members.add(element)
     if len(items) == 1:
         found.put(element, subtree(rule.item, items[0]))
@@ -475,7 +475,7 @@ def _error(path: str, text: str) -> str:
 
 
 def _member_errors(
-    rule: MapRule, value: Mapping[str, Any], path: str, *, duplicates: bool
+    rule: MapRule, value: JsonObject, path: str, *, duplicates: bool
 ) -> Iterator[str]:
     """After a member that is not allowed nothing more is looked at."""
     for name, one in value.items():

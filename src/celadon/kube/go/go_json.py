@@ -12,6 +12,7 @@ from dataclasses import field
 from typing import Any, Final, NoReturn
 
 from celadon.kube.errors import MalformedText
+from celadon.kube.json_types import Json, JsonObject
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -234,7 +235,7 @@ class Document:
     value: Any
     repeated: Mapping[int, Pairs] = field(default_factory=dict)
 
-    def members(self, obj: Mapping[str, Any]) -> Pairs:
+    def members(self, obj: JsonObject) -> Pairs:
         """All members of an object inside the document, repeated ones too, in their order."""
         return self.repeated.get(id(obj)) or tuple(obj.items())
 
@@ -252,8 +253,8 @@ def read_json(text: str, *, merge: bool = False) -> Document:
 
 
 def may_nest_deeper(text: str, levels: int) -> bool:
-    """Whether some value may be nested deeper. Quick, and sure only where it says no: brackets in
-    texts count, too."""
+    """Return whether some value may be nested deeper. Quick, and sure only where it says no:
+    brackets in texts count, too."""
     if text.count("{") + text.count("[") <= levels:
         return False
     brackets = text.encode("utf-8", "surrogatepass").translate(None, _NO_BRACKETS)
@@ -263,7 +264,7 @@ def may_nest_deeper(text: str, levels: int) -> bool:
 
 
 def _read_repeated(text: str, *, merge: bool) -> Document:
-    """Of a document in which some member is given twice, as most have none."""
+    """Read a document in which some member is given twice, as most have none."""
     repeated: dict[int, Pairs] = {}
 
     def make(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -282,14 +283,14 @@ def _read_repeated(text: str, *, merge: bool) -> Document:
 
 
 def _complaint(text: str) -> JsonSyntaxError:
-    """What Go says. Raises it, where Go's scanner finds it."""
+    """Return what Go says. Raises it, where Go's scanner finds it."""
     check_syntax(text)
     return JsonSyntaxError(TOO_DEEP)
 
 
-def merged_members(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+def merged_members(pairs: Iterable[tuple[str, Json]]) -> dict[str, object]:
     """An object as a typed reader has it, of members some of which are given twice."""
-    made: dict[str, Any] = {}
+    made: dict[str, object] = {}
     for key, value in pairs:
         made[key] = _merged(made.get(key), value)
     return made
@@ -318,7 +319,7 @@ LONGEST_INTEGER: Final = 20
 
 
 def _integer(text: str) -> int | float:
-    """What is longer than any integer is read as a double, as Go does for untyped values."""
+    """Return what is longer than any integer is read as a double, as Go does for untyped values."""
     return int(text) if len(text) <= LONGEST_INTEGER else _number(text)
 
 
@@ -330,14 +331,14 @@ class _Repeated(Exception):
     """Some member is given twice."""
 
 
-def _members_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _members_once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     made = dict(pairs)
     if len(made) != len(pairs):
         raise _Repeated
     return made
 
 
-def _decoder(make: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> json.JSONDecoder:
+def _decoder(make: Callable[[list[tuple[str, Any]]], JsonObject]) -> json.JSONDecoder:
     return json.JSONDecoder(
         object_pairs_hook=make,
         parse_float=_number,
@@ -365,12 +366,12 @@ EXPONENT_FROM: Final = 1e21
 """Doubles from here on are written with an exponent."""
 
 
-def as_read(value: Any) -> Any:
+def as_read(value: object) -> Any:
     """A JSON value with the numbers that Go has. What was given is not changed."""
     return _changed(value, _read)
 
 
-def as_written(value: Any) -> Any:
+def as_written(value: Json) -> Any:
     """The same value as it is read after it was written. What was given is not changed."""
     return _changed(value, _written)
 
@@ -387,7 +388,7 @@ def _written(number: int | float) -> int | float:
     return number
 
 
-def _changed(value: Any, change: Callable[[int | float], int | float]) -> Any:
+def _changed(value: object, change: Callable[[int | float], int | float]) -> Any:
     if isinstance(value, dict):
         return {key: _changed(one, change) for key, one in value.items()}
     if isinstance(value, list):

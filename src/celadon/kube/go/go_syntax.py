@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
 from celadon.kube.go.go_text import quote
+from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import BINARY_SUFFIXES, sent_as
 from celadon.records import dataclass
 
@@ -33,7 +34,7 @@ class GoValue:
 
     @property
     def go_syntax(self) -> str:
-        """As `%#v` prints it."""
+        """Return it as `%#v` prints it."""
         return go_syntax(self.value if self.whole is None else self.whole, self.type)
 
 
@@ -91,7 +92,7 @@ def go_syntax(value: object, type_: str = "") -> str:
     if type_.startswith("map[") or type_ in _MAPS:
         return _printed_map(value, type_)
     if type_ in _STRUCTS:
-        return _printed_struct(cast(Mapping[str, Any], value or {}), type_)
+        return _printed_struct(cast(JsonObject, value or {}), type_)
     return _untyped(value)
 
 
@@ -109,7 +110,7 @@ def _printed_map(members: Any, type_: str) -> str:
     return f"{type_}{{{', '.join(printed)}}}"
 
 
-def _printed_struct(members: Mapping[str, Any], type_: str) -> str:
+def _printed_struct(members: JsonObject, type_: str) -> str:
     by_name = {name.lower(): value for name, value in members.items()}
     fields = (field.split() for field in _STRUCTS[type_].split(";"))
     printed = (f"{name}:{_member(by_name.get(name.lower()), inner)}" for name, inner in fields)
@@ -125,7 +126,7 @@ def _member(value: Any, type_: str) -> str:
     return _untyped(_ZEROS.get(type_, ""))
 
 
-def _untyped(value: Any) -> str:
+def _untyped(value: object) -> str:
     if value is None:
         return f"{ANY}(nil)"
     if isinstance(value, bool):
@@ -158,12 +159,12 @@ def _printed_bytes(value: Any) -> str:
     return f"[]byte{{{', '.join(f'{byte:#x}' for byte in data)}}}"
 
 
-def _printed_time(value: Any) -> str:
+def _printed_time(value: object) -> str:
     """A time, which has a text that Go prefers to its members: `2001-01-01 00:00:00 +0000 UTC`."""
     return f"{str(value).removesuffix('Z').replace('T', ' ')} +0000 UTC"
 
 
-def _printed_quantity(value: Any) -> str:
+def _printed_quantity(value: object) -> str:
     """An amount with the number, the power of ten and the text that it was read from."""
     text = str(value)
     number, scale, form = _amount(sent_as(text))

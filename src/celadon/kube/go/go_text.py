@@ -183,7 +183,7 @@ def canonical_base64(text: str) -> str:
 
 
 def _offending_byte(text: str) -> int:
-    """Where Go stops: quanta of four characters, the last of them possibly padded."""
+    """Return where Go stops: quanta of four characters, the last of them possibly padded."""
     start = 0
     while (match := _QUANTUM.match(text, start)) is not None:
         start = match.end()

@@ -6,7 +6,7 @@ Every way to fail is a `ProtobufError`, whose text is upstream's. Custom resourc
 no protobuf form: `has_message` tells before, `NoMessageError` after.
 
 Read `envelope` first, then `message_table` (the fields of every kind, out of `data/schemas`), then
-`message_reader` and `message_writer`, which are compiled from it; `wire` is below them.
+`messages` (readers and writers, which are compiled from it); `wire` is below them.
 `in_message_order` is for whoever writes objects as JSON.
 """
 
@@ -22,8 +22,13 @@ from celadon.kube.protobuf.envelope import (
     open_envelope,
     read_message,
 )
-from celadon.kube.protobuf.message_order import in_message_order
-from celadon.kube.protobuf.message_table import MessageField, kinds, message_fields, message_of
+from celadon.kube.protobuf.message_table import (
+    MessageField,
+    in_message_order,
+    kinds,
+    message_fields,
+    message_of,
+)
 from celadon.kube.protobuf.wire import NoMessageError, ProtobufError, sized, tag, varint
 
 __all__ = [

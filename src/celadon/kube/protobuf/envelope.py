@@ -7,14 +7,13 @@ nor have tables; a server offers other media types for them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from celadon.kube.go.go_json import TOO_DEEP
+from celadon.kube.json_types import JsonObject
 from celadon.kube.names import ApiVersionError, GroupVersionKind, parse_api_version
-from celadon.kube.protobuf.message_reader import message_reader
 from celadon.kube.protobuf.message_table import message_of
-from celadon.kube.protobuf.message_writer import message_writer
+from celadon.kube.protobuf.messages import message_reader, message_writer
 from celadon.kube.protobuf.wire import (
     EMPTY_BODY,
     EMPTY_DATA,
@@ -79,7 +78,7 @@ def open_envelope(body: bytes, default: GroupVersionKind | None = None) -> Envel
 
 
 def _kind_of(api_version: str, kind: str) -> GroupVersionKind:
-    """As upstream, a version that cannot be read counts as none."""
+    """Return the kind; a version that cannot be read counts as none, as upstream."""
     try:
         return GroupVersionKind(*parse_api_version(api_version), kind)
     except ApiVersionError:
@@ -93,7 +92,7 @@ def _with_defaults(found: GroupVersionKind, default: GroupVersionKind | None) ->
     return GroupVersionKind(*version, found.kind or default.kind)
 
 
-def read_message(envelope: Envelope) -> dict[str, Any]:
+def read_message(envelope: Envelope) -> dict[str, object]:
     """The object with its apiVersion and kind. Raises ProtobufError."""
     name = message_of(envelope.gvk)
     if name is None:
@@ -114,7 +113,7 @@ def decode(body: bytes, default: GroupVersionKind | None = None) -> dict[str, An
     return read_message(open_envelope(body, default))
 
 
-def encode(obj: Mapping[str, Any]) -> bytes:
+def encode(obj: JsonObject) -> bytes:
     """The body with an object that says its apiVersion and kind. Raises as `decode` does."""
     api_version, kind = obj.get("apiVersion"), obj.get("kind")
     gvk = _kind_of(str(api_version or ""), str(kind or ""))
@@ -146,7 +145,7 @@ _HEADER: Final = 4
 _WATCH_FRAMES_FIRST, _WATCH_FRAMES_SECOND = tag(1, LENGTH), tag(2, LENGTH)
 
 
-def encode_event(type_: str, obj: Mapping[str, Any]) -> bytes:
+def encode_event(type_: str, obj: JsonObject) -> bytes:
     """One frame. `type_` is ADDED, MODIFIED, DELETED, BOOKMARK or ERROR. Raises ProtobufError."""
     extension = _WATCH_FRAMES_FIRST + sized(encode(obj))
     event = (

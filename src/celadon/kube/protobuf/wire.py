@@ -140,7 +140,7 @@ def read_varint(data: bytes, position: int, end: int) -> tuple[int, int]:
 
 
 def read_length(data: bytes, position: int, end: int) -> tuple[int, int]:
-    """Where the payload starts and where it stops."""
+    """Return where the payload starts and where it stops."""
     if position < end and data[position] < 128:
         size = data[position]
         position += 1
@@ -159,7 +159,8 @@ def signed(value: int, bits: int) -> int:
 
 
 def pass_over(head: int, data: bytes, position: int, end: int, message: str) -> int:
-    """Where a field ends that the message does not have; its tag, `head`, is at `position`."""
+    """Return where a field ends that the message does not have; its tag, `head`, is at
+    `position`."""
     number, wire_type = signed(head >> 3, 32), head & 7
     if wire_type == GROUP_END:
         raise group_end_outside_group(message)
@@ -171,8 +172,8 @@ def pass_over(head: int, data: bytes, position: int, end: int, message: str) -> 
 def read_payloads(
     data: bytes, position: int, end: int, message: str, names: Mapping[int, str]
 ) -> dict[int, tuple[int, int]]:
-    """Where the payloads of a message start and stop whose fields all have a length; the last one
-    counts. `names` has the numbers and what Go calls the fields."""
+    """Return where the payloads of a message start and stop whose fields all have a length; the
+    last one counts. `names` has the numbers and what Go calls the fields."""
     found: dict[int, tuple[int, int]] = {}
     while position < end:
         head, after = read_varint(data, position, end)
@@ -231,7 +232,7 @@ class Scalar:
 
     wire_type: int
     zero: Any
-    write: Callable[[Any, str], bytes]
+    write: Callable[[object, str], bytes]
     read: Callable[[bytes, int, int], tuple[Any, int]]
 
 
@@ -273,7 +274,7 @@ def _write_double(value: object, field: str) -> bytes:
 
 
 def _read_double(data: bytes, position: int, end: int) -> tuple[float, int]:
-    """What JSON writes without a fraction is an integer."""
+    """Return what JSON writes without a fraction is an integer."""
     if position + _DOUBLE.size > end:
         raise ProtobufError(UNEXPECTED_END)
     value: float = _DOUBLE.unpack_from(data, position)[0]
@@ -347,8 +348,8 @@ def json_bytes(value: object, field: str) -> bytes:
     return text_bytes(text, field)
 
 
-def read_raw_json(data: bytes, start: int, stop: int) -> Any:
-    """None when there are no bytes."""
+def read_raw_json(data: bytes, start: int, stop: int) -> object:
+    """Read raw JSON; None when there are no bytes."""
     if start == stop:
         return None
     try:
@@ -412,7 +413,7 @@ def _timestamp(moment: datetime.datetime, nanos: int) -> bytes:
 
 
 def read_time(data: bytes, start: int, stop: int) -> str | None:
-    """None for the zero time."""
+    """Read a time; None for the zero time."""
     seconds, _ = _read_timestamp(data, start, stop)
     if start == stop or seconds == _ZERO_TIME:
         return None
@@ -464,7 +465,7 @@ class Payload:
     """`read` gives None for what JSON leaves out. `unset` is the bytes of a value that nobody set,
     `zero` what is read from them."""
 
-    write: Callable[[Any, str], bytes]
+    write: Callable[[object, str], bytes]
     read: Callable[[bytes, int, int], Any]
     unset: bytes = b""
     zero: Any = None

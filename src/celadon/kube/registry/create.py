@@ -17,7 +17,6 @@ the `DefaultingContext`; the cluster is asked through its `Lookups`. As k8s.io/a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from celadon.kube import metadata, status
@@ -25,7 +24,7 @@ from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.defaulting_rules import compiled
 from celadon.kube.defaulting.dropped_fields import drop_empties, outlasts_creation
 from celadon.kube.go.go_text import parse_uint
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry.decode import draft_of
 from celadon.kube.registry.draft import CONVERT, Draft, apply_phase, drafted, gates_of, has_identity
@@ -60,7 +59,7 @@ def created(value: JsonObject, target: Target, context: DefaultingContext) -> di
 
 
 def admit_form(
-    obj: Mapping[str, Any],
+    obj: JsonObject,
     gvk: GroupVersionKind,
     context: DefaultingContext = _PLAIN,
     *,
@@ -84,8 +83,8 @@ def admit_form(
 
 
 def begin_create(draft: Draft, target: Target) -> Draft:
-    """What mutating admission sees of a new object, the built-in plugins behind it. StatusError
-    (400) when it belongs elsewhere."""
+    """Return what mutating admission sees of a new object, the built-in plugins behind it.
+    StatusError (400) when it belongs elsewhere."""
     prepare_create(draft, target)
     run_plugins(draft)
     return draft
@@ -136,7 +135,7 @@ def run_plugins(draft: Draft) -> None:
 
 
 def plugin_rules(gvk: GroupVersionKind, name: str) -> bool:
-    """Whether a plugin has something to do with objects of a kind that rules can say."""
+    """Return whether a plugin has something to do with objects of a kind that rules can say."""
     return bool(compiled(gvk, PLUGINS, gates_of(_PLAIN), frozenset({name})))
 
 
@@ -212,17 +211,17 @@ def require_unversioned(made: JsonObject, *, dry_run: bool) -> None:
         raise status.plain_error("resourceVersion should not be set on objects to be created")
 
 
-def stored_new(draft: Draft, made: dict[str, Any], target: Target) -> dict[str, Any]:
-    """What is kept and answered of the new object `made`, which `finish_create` made of the draft:
-    `made` itself, where reading it back would give it again."""
+def stored_new(draft: Draft, made: dict[str, Json], target: Target) -> dict[str, Any]:
+    """Return what is kept and answered of the new object `made`, which `finish_create` made of the
+    draft: `made` itself, where reading it back would give it again."""
     if target.schema is None and is_settled(draft):
         return made
     return stored_object(made, target, draft.run.context)
 
 
 def is_settled(draft: Draft) -> bool:
-    """Whether a new object that `finish_create` has finished is as it would be read back after it
-    was stored. Defaulting of what is defaulted changes nothing, so it is, unless something has
-    happened since then that defaulting looks at."""
+    """Return whether a new object that `finish_create` has finished is as it would be read back
+    after it was stored. Defaulting of what is defaulted changes nothing, so it is, unless something
+    has happened since then that defaulting looks at."""
     run = draft.run
     return draft.is_exact and not run.is_disturbed and outlasts_creation(draft.gvk, run.gates)

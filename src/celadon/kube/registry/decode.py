@@ -20,7 +20,7 @@ from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_json import Document, as_read
 from celadon.kube.go.go_text import json_text
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.registry import request_bodies
 from celadon.kube.registry.draft import Draft, drafted
@@ -121,7 +121,7 @@ def read_document(
 
 
 def draft_of(
-    value: Mapping[str, Any],
+    value: JsonObject,
     target: Target,
     context: DefaultingContext,
     found: GroupVersionKind | None = None,
@@ -191,7 +191,7 @@ def _require_custom_kind(
         raise status.invalid(found.group_kind, name, [error])
 
 
-def _said_version(value: Mapping[str, Any], found: GroupVersionKind) -> tuple[str, str]:
+def _said_version(value: JsonObject, found: GroupVersionKind) -> tuple[str, str]:
     """A version that is not said is none here."""
     return (found.group, found.version) if value.get("apiVersion") else ("", "")
 
@@ -246,14 +246,14 @@ def require_kind(document: JsonObject) -> None:
         raise status.internal_error(f"Object 'Kind' is missing in '{text}'")
 
 
-def _sorted(value: Any) -> Any:
+def _sorted(value: object) -> Any:
     """With the members of all objects in the order of their names."""
     if isinstance(value, dict):
         return {key: _sorted(value[key]) for key in sorted(value)}
     return [_sorted(item) for item in value] if isinstance(value, list) else value
 
 
-def with_sound_metadata(document: dict[str, Any]) -> dict[str, Any]:
+def with_sound_metadata(document: dict[str, Json]) -> JsonObject:
     """A custom resource without the members of its metadata that cannot be read."""
     meta = document.get("metadata")
     if meta is not None and not isinstance(meta, dict):
@@ -271,8 +271,8 @@ def _is_sound(key: str, value: object) -> bool:
 
 
 def built_in_kind(document: JsonObject, kind: GroupVersionKind) -> GroupVersionKind:
-    """What the document says it is, and `kind` where it says nothing. StatusError (500) for a kind
-    that there is not."""
+    """Return what the document says it is, and `kind` where it says nothing. StatusError (500) for
+    a kind that there is not."""
     said = metadata.gvk(document)
     group, version = said[:2] if document.get("apiVersion") else kind[:2]
     found = GroupVersionKind(group, version, said.kind or kind.kind)

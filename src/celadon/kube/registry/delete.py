@@ -85,7 +85,7 @@ class DeleteOptions:
     preconditions: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_delete_options(body: bytes | Document) -> dict[str, Any]:
+def read_delete_options(body: bytes | Document) -> JsonObject:
     """The members of a body, which is not read strictly and may be of any group version.
     StatusError (400), in the words of the decoder alone, when it cannot be read as delete
     options."""
@@ -108,9 +108,7 @@ def _not_registered(found: GroupVersionKind) -> StatusError:
     )
 
 
-def delete_options(
-    given: Mapping[str, Any] | None, query: Mapping[str, Sequence[str]]
-) -> DeleteOptions:
+def delete_options(given: JsonObject | None, query: Mapping[str, Sequence[str]]) -> DeleteOptions:
     """From a body, or from the query when there is none. StatusError when they are wrong."""
     if given is None:
         given = _members_of(query)
@@ -130,9 +128,9 @@ def delete_options(
     return options
 
 
-def _members_of(query: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """As a body would have them."""
-    found: dict[str, Any] = {"dryRun": query.get("dryRun")}
+def _members_of(query: Mapping[str, Sequence[str]]) -> JsonObject:
+    """Return the members as a body would have them."""
+    found: dict[str, object] = {"dryRun": query.get("dryRun")}
     for name, convert in _PARAMETERS.items():
         if query.get(name):
             found[name] = convert(query[name][0])
@@ -146,7 +144,7 @@ def _seconds(text: str) -> int:
         raise status.bad_request(str(error)) from None
 
 
-_PARAMETERS: Final[Mapping[str, Callable[[str], Any]]] = {
+_PARAMETERS: Final[Mapping[str, Callable[[str], object]]] = {
     "gracePeriodSeconds": _seconds,
     "orphanDependents": flag,
     "propagationPolicy": str,
@@ -156,7 +154,7 @@ _PARAMETERS: Final[Mapping[str, Callable[[str], Any]]] = {
 # --- before the store ---
 
 
-def require_deletable(preconditions: Mapping[str, Any], old: JsonObject, target: Target) -> None:
+def require_deletable(preconditions: JsonObject, old: JsonObject, target: Target) -> None:
     """The `preconditions` of DeleteOptions; the message names the kind, not the resource."""
     kind = target.resource.gvk
     named = GroupResource(kind.group, kind.kind)
@@ -177,8 +175,9 @@ def require_deletable(preconditions: Mapping[str, Any], old: JsonObject, target:
         raise status.conflict(named, name, reason)
 
 
-def remaining_finalizers(old: Mapping[str, Any], options: DeleteOptions) -> list[str]:
-    """Who still has to agree: those of the object, with what the options choose for dependents."""
+def remaining_finalizers(old: JsonObject, options: DeleteOptions) -> list[str]:
+    """Return who still has to agree: those of the object, with what the options choose for
+    dependents."""
     finalizers = list(metadata.finalizers(old))
     wanted = ORPHAN if options.orphan else _WANTED.get(options.propagation or "", "")
     decided = bool(wanted) or options.orphan is not None or options.propagation is not None
@@ -189,14 +188,14 @@ def remaining_finalizers(old: Mapping[str, Any], options: DeleteOptions) -> list
     return finalizers
 
 
-def settled(options: DeleteOptions, old: Mapping[str, Any]) -> DeleteOptions:
+def settled(options: DeleteOptions, old: JsonObject) -> DeleteOptions:
     """The options as admission sees them: those of a pod say how long it has."""
     if metadata.gvk(old) != POD or metadata.deletion_timestamp(old):
         return options
     return replace(options, grace=_given_grace(old, options))
 
 
-def marked(old: Mapping[str, Any], options: DeleteOptions, now: str) -> dict[str, Any] | None:
+def marked(old: JsonObject, options: DeleteOptions, now: str) -> JsonObject | None:
     """The object as it waits for its finalizers; None when nothing keeps it. An object that is
     marked already only changes its finalizers."""
     if old.get("kind") == "CustomResourceDefinition" and not metadata.deletion_timestamp(old):
@@ -223,7 +222,7 @@ def marked(old: Mapping[str, Any], options: DeleteOptions, now: str) -> dict[str
     return made
 
 
-def _marked_definition(old: Mapping[str, Any], now: str) -> dict[str, Any]:
+def _marked_definition(old: JsonObject, now: str) -> JsonObject:
     """With its finalizer and what it says of itself, as k8s.io/apiextensions-apiserver
     `pkg/registry/customresourcedefinition/etcd.go`. The choice for dependents is not looked at."""
     made: dict[str, Any] = fresh(old)
@@ -242,8 +241,8 @@ def _marked_definition(old: Mapping[str, Any], now: str) -> dict[str, Any]:
     return made
 
 
-def _given_grace(pod: Mapping[str, Any], options: DeleteOptions) -> int:
-    """How many seconds a pod has to end; none if nobody runs it."""
+def _given_grace(pod: JsonObject, options: DeleteOptions) -> int:
+    """Return how many seconds a pod has to end; none if nobody runs it."""
     spec, phase = pod.get("spec") or {}, (pod.get("status") or {}).get("phase")
     if not spec.get("nodeName") or phase in ("Succeeded", "Failed"):
         return 0
@@ -269,23 +268,23 @@ def _later(time: str, seconds: int) -> str:
 # --- the store ---
 
 
-def goes_at_once(kept: Mapping[str, Any]) -> bool:
-    """Whether a marked object has neither time nor anybody to wait for: pods are marked in any
-    case, so that those who watch them see it."""
+def goes_at_once(kept: JsonObject) -> bool:
+    """Return whether a marked object has neither time nor anybody to wait for: pods are marked in
+    any case, so that those who watch them see it."""
     if metadata.gvk(kept) != POD or metadata.finalizers(kept):
         return False
     return not metadata.metadata(kept).get("deletionGracePeriodSeconds")
 
 
-def is_released(made: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
-    """Whether an update takes the last finalizer from an object that is to be deleted."""
+def is_released(made: JsonObject, old: JsonObject) -> bool:
+    """Return whether an update takes the last finalizer from an object that is to be deleted."""
     grace = metadata.metadata(old).get("deletionGracePeriodSeconds") or 0
     held = metadata.finalizers(made) or (made.get("spec") or {}).get("finalizers")
     return bool(metadata.deletion_timestamp(old)) and not grace and not held
 
 
-def gone_answer(old: Mapping[str, Any], target: Target) -> dict[str, Any]:
-    """What a client gets for an object that is gone."""
+def gone_answer(old: JsonObject, target: Target) -> JsonObject:
+    """Return what a client gets for an object that is gone."""
     resource = target.resource
     if resource.gvk.kind in SHOWN_WHEN_GONE and not resource.custom:
         return {**old, "apiVersion": resource.gvk.api_version, "kind": resource.gvk.kind}

@@ -23,7 +23,7 @@ from celadon.kube.defaulting.defaulting_rules import (
     triggers,
 )
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.json_types import fresh
+from celadon.kube.json_types import JsonObject, fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import per_release
 from celadon.kube.resources.api_resources import known_resources
@@ -67,41 +67,39 @@ class Draft:
 
     @property
     def meta(self) -> dict[str, Any] | None:
-        """None for kinds without metadata."""
+        """Return the metadata; None for kinds without metadata."""
         meta = self.made.get("metadata")
         return meta if isinstance(meta, dict) else None
 
     @property
     def is_custom(self) -> bool:
-        """Of a kind that only a CustomResourceDefinition can define."""
+        """Return whether only a CustomResourceDefinition can define the kind."""
         return self.codec.name == schema_model.OBJECT_META
 
-    def complete(self, obj: dict[str, Any] | None = None) -> None:
+    def complete(self, obj: dict[str, object] | None = None) -> None:
         """Adds the fields that are always written to the draft, or to an object of its kind: they
         are zero, and so as good as absent."""
         _complete(self.made if obj is None else obj, self.codec)
 
     def form(self) -> dict[str, Any]:
-        """What the object looks like at this point, as a copy that belongs to the caller."""
-        shown: dict[str, Any] = fresh(self.made)
+        """Return what the object looks like at this point, as a copy that belongs to the caller."""
+        shown: dict[str, object] = fresh(self.made)
         _complete(shown, self.codec)
         return shown
 
-    def validated(self, made: dict[str, Any]) -> dict[str, Any]:
-        """What validation sees of `made`, the object that `finish_create` or `finish_update` made
-        of the draft: besides what is encoded, lists, maps and bytes that came empty. A server
+    def validated(self, made: dict[str, Any]) -> JsonObject:
+        """Return what validation sees of `made`, the object that `finish_create` or `finish_update`
+        made of the draft: besides what is encoded, lists, maps and bytes that came empty. A server
         validates its structs; admission and the store get them encoded. Of the object before an
         update it sees the same, as upstream takes empty and absent for equal."""
         return with_empty_values(made, self.run.empties) if self.run.empties else made
 
-    def replaced(self, obj: Mapping[str, Any]) -> Draft:
+    def replaced(self, obj: JsonObject) -> Draft:
         """The draft as somebody has left it who was shown `form`: defaulted once more."""
         return drafted(obj, self.gvk, self.run.context)
 
 
-def drafted(
-    obj: Mapping[str, Any], gvk: GroupVersionKind, context: DefaultingContext = _PLAIN
-) -> Draft:
+def drafted(obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext = _PLAIN) -> Draft:
     """The object decoded, defaulted and converted. DecodeError when a value does not fit."""
     made, codec, is_exact, empties = _decoded(obj, gvk)
     run = Run(made, context, gates_of(context), empties=empties)
@@ -110,7 +108,7 @@ def drafted(
 
 
 def defaulted(
-    obj: Mapping[str, Any], gvk: GroupVersionKind, context: DefaultingContext = _PLAIN
+    obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext = _PLAIN
 ) -> dict[str, Any]:
     """The object decoded and defaulted, with everything else as it was sent."""
     draft = drafted(obj, gvk, context)
@@ -119,7 +117,7 @@ def defaulted(
 
 
 def stored_form(
-    obj: Mapping[str, Any], gvk: GroupVersionKind, context: DefaultingContext = _PLAIN
+    obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext = _PLAIN
 ) -> dict[str, Any]:
     """The object as it is read back after a write: without empty lists, defaulted once more.
 
@@ -158,7 +156,8 @@ def _gates(overrides: tuple[tuple[str, bool], ...]) -> frozenset[str]:
 
 @per_release(maxsize=1024)
 def has_identity(gvk: GroupVersionKind) -> bool:
-    """Whether created objects get a uid and a time: those that are stored, and token requests."""
+    """Return whether created objects get a uid and a time: those that are stored, and token
+    requests."""
     resource = known_resources(all_versions=True).by_gvk(gvk)
     is_builtin = codec_for(gvk) is not None
     is_stored = resource is not None and resource.storage_version != ""
@@ -169,7 +168,7 @@ def has_identity(gvk: GroupVersionKind) -> bool:
 
 
 def _decoded(
-    obj: Mapping[str, Any], gvk: GroupVersionKind
+    obj: JsonObject, gvk: GroupVersionKind
 ) -> tuple[dict[str, Any], StructCodec, bool, tuple[EmptyValue, ...]]:
     """The third says that no field is unknown, and none empty; of custom resources that is not
     known. The last are the values that came empty and are left out."""
@@ -186,8 +185,9 @@ def _decoded(
     return made, codec, is_exact, empties
 
 
-def _decoded_custom(obj: Mapping[str, Any]) -> tuple[dict[str, Any], StructCodec]:
-    """Of custom resources only the metadata has a type; the rest is JSON and stays as it is.
+def _decoded_custom(obj: JsonObject) -> tuple[dict[str, object], StructCodec]:
+    """Decode a custom resource, of which only the metadata has a type; the rest is JSON and stays
+    as it is.
 
     It is shared with the object given in: nothing changes it afterwards.
     """
@@ -206,8 +206,8 @@ def _decoded_custom(obj: Mapping[str, Any]) -> tuple[dict[str, Any], StructCodec
 
 
 def _complete(made: dict[str, Any], codec: StructCodec) -> None:
-    """Of custom resources, whose metadata alone is a struct, a time that is not set is left out in
-    all releases."""
+    """Add the fields that are always written. A custom resource has a struct for its metadata
+    alone, and leaves out a time that is not set in all releases."""
     if codec.name != schema_model.OBJECT_META:
         codec.complete(made)
         return
@@ -247,7 +247,8 @@ class ChangedDefaulting(NamedTuple):
 def changed_defaulting(
     gvk: GroupVersionKind, context: DefaultingContext
 ) -> ChangedDefaulting | None:
-    """None for a built-in kind of which all must be defaulted again whatever was changed."""
+    """Return how changed parts are defaulted; None for a built-in kind of which all must be
+    defaulted again whatever was changed."""
     gates = gates_of(context)
     rules = sharing_rules(gvk, gates)
     if rules is None:

@@ -9,7 +9,7 @@ k8s.io/apiserver `pkg/endpoints/handlers/patch.go`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_json import Document, JsonSyntaxError, read_json
 from celadon.kube.go.go_text import json_text, plain_text
 from celadon.kube.go.go_types import go_type
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.names import GroupKind
 from celadon.kube.registry import request_bodies
 from celadon.kube.registry.decode import (
@@ -28,14 +28,13 @@ from celadon.kube.registry.decode import (
     stray_fields,
     structure_of,
 )
-from celadon.kube.registry.patching.merge_strategies import MergeError
 from celadon.kube.registry.patching.patches import (
     JsonPatchError,
     apply_json_patch,
     apply_merge_patch,
     read_patch,
 )
-from celadon.kube.registry.patching.strategic_merge import merge_into
+from celadon.kube.registry.patching.strategic_merge import MergeError, merge_into
 from celadon.kube.registry.patching.three_way_merge import ThreeWays
 from celadon.kube.registry.request_options import IGNORE, STRICT, WARN
 from celadon.kube.registry.target import Target, undeterminable
@@ -95,7 +94,7 @@ def patch_type(content_type: str, target: Target) -> str:
 
 
 def patched(
-    current: Mapping[str, Any],
+    current: JsonObject,
     body: bytes,
     media_type: str,
     target: Target,
@@ -134,7 +133,7 @@ def _require(value: object, wanted: type, go_name: str, prefix: str = _DECODING)
         raise status.bad_request(f"{prefix}{why}")
 
 
-def _merged(current: Mapping[str, Any], body: bytes, *, is_strict: bool) -> Patched:
+def _merged(current: JsonObject, body: bytes, *, is_strict: bool) -> Patched:
     """Without field validation only the library reads the patch, and says less about it."""
     try:
         patch = _read(body, _DECODING)
@@ -151,7 +150,7 @@ def _merged(current: Mapping[str, Any], body: bytes, *, is_strict: bool) -> Patc
     return Patched(made, partial(json_text, made), complaints)
 
 
-def _operated(current: Mapping[str, Any], body: bytes, *, is_strict: bool) -> Patched:
+def _operated(current: JsonObject, body: bytes, *, is_strict: bool) -> Patched:
     patch = _read(body, _DECODING if is_strict else "", read_patch)
     complaints = _complaints_of(patch) if is_strict else []
     _require(patch.value, list, "jsonpatch.Patch", "")
@@ -184,15 +183,13 @@ def _complaints_of(patch: Document) -> list[str]:
     return found + [f"json patch {one.text}" for one in repeated]
 
 
-def _require_text(member: str, value: Any) -> None:
+def _require_text(member: str, value: Json) -> None:
     if value is not None and not isinstance(value, str):
         why = f"json: cannot unmarshal {json_kind(value)} into Go struct field jsonPatchOp.{member}"
         raise status.bad_request(f"{_DECODING}{why} of type string")
 
 
-def _strategic(
-    current: Mapping[str, Any], read: Document, target: Target, *, is_strict: bool
-) -> Patched:
+def _strategic(current: JsonObject, read: Document, target: Target, *, is_strict: bool) -> Patched:
     patch = read.value
     if patch is None:
         return Patched(dict(current), lambda: "map[]", is_strategic=True)
@@ -220,9 +217,9 @@ def _unmerged(error: MergeError) -> StatusError:
 def three_way_patched(
     live: JsonObject, last: JsonObject, wanted: JsonObject, target: Target
 ) -> Patched | None:
-    """What `kubectl apply` makes of an object with the patch that it sends; None where it sends
-    none. `last` is the configuration that was applied before, `wanted` the one that is applied now.
-    StatusError when there is no such patch, or it does not apply."""
+    """Return what `kubectl apply` makes of an object with the patch that it sends; None where it
+    sends none. `last` is the configuration that was applied before, `wanted` the one that is
+    applied now. StatusError when there is no such patch, or it does not apply."""
     ways = ThreeWays(last, wanted, live)
     schema = schema_for(target.kind)
     if schema is None:
@@ -259,7 +256,7 @@ def read_patched(
     return Incoming(found, draft, document, complaints)
 
 
-def _typed(result: Patched, target: Target) -> dict[str, Any]:
+def _typed(result: Patched, target: Target) -> dict[str, object]:
     """The patched object with its kind, which it may have lost. StatusError: 422 for what is no
     object, 400 for one without a version, of which Go's decoder reads nothing."""
     document = result.document
@@ -276,9 +273,9 @@ def _typed(result: Patched, target: Target) -> dict[str, Any]:
     return document
 
 
-def _of_kind(document: dict[str, Any], target: Target) -> dict[str, Any]:
-    """What a strategic merge says about the kind and the version does not matter, if it is text:
-    the result is put into the struct of the endpoint's kind."""
+def _of_kind(document: dict[str, object], target: Target) -> dict[str, object]:
+    """Return what a strategic merge says about the kind and the version does not matter, if it is
+    text: the result is put into the struct of the endpoint's kind."""
     kind = target.kind
     said = {"apiVersion": kind.api_version, "kind": kind.kind}
     return document | {
@@ -325,9 +322,9 @@ _INTEGERS: Final = frozenset({"int32", "int64"})
 
 
 def restore_error(error: DecodeError) -> str:
-    """What is said when a strategic merge makes an object whose values do not fit its kind. Such a
-    result never was text: it is put into its Go struct value by value, with words of their own, as
-    k8s.io/apimachinery `pkg/runtime/converter.go`. Of a value that has a reader of its own
+    """Return what is said when a strategic merge makes an object whose values do not fit its kind.
+    Such a result never was text: it is put into its Go struct value by value, with words of their
+    own, as k8s.io/apimachinery `pkg/runtime/converter.go`. Of a value that has a reader of its own
     (quantities, times) it is the text of that."""
     mismatch = error.__cause__
     if not isinstance(mismatch, Mismatch):

@@ -9,11 +9,12 @@ two forms of the answer when it cannot be read as the kind an endpoint expects. 
 from __future__ import annotations
 
 import codecs
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube import status
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_json import Document, JsonSyntaxError, read_json
+from celadon.kube.json_types import Json
 from celadon.kube.names import ApiVersionError, GroupVersionKind, parse_api_version
 from celadon.kube.schemas.typed_values import json_kind
 from celadon.kube.status import StatusError
@@ -37,8 +38,8 @@ class Uninterpretable(MalformedText):
 def interpret(
     body: bytes | Document, expected: GroupVersionKind, sent: bytes = b""
 ) -> tuple[GroupVersionKind, Document]:
-    """What the document is, with the parts that it does not say taken from `expected`. `sent` are
-    the bytes that came, of another format than JSON.
+    """Return what the document is, with the parts that it does not say taken from `expected`.
+    `sent` are the bytes that came, of another format than JSON.
 
     StatusError when it is no JSON object with a readable kind and version.
     """
@@ -77,7 +78,8 @@ def _document(body: bytes) -> Document:
 
 
 def _decoded(body: bytes) -> str:
-    """What is no UTF-8 is replaced, in pieces: no other thread has its turn within one of them."""
+    """Return what is no UTF-8 is replaced, in pieces: no other thread has its turn within one of
+    them."""
     try:
         return body.decode()
     except UnicodeDecodeError:
@@ -87,13 +89,13 @@ def _decoded(body: bytes) -> str:
         return "".join((*pieces, decoder.decode(b"", final=True)))
 
 
-def not_an_object(value: Any) -> str:
+def not_an_object(value: object) -> str:
     """The decoder's words for a list or a scalar."""
     why = f"json: cannot unmarshal {json_kind(value)} into Go value of type {_TYPE_META}"
     return _UNREADABLE + why
 
 
-def _text(value: dict[str, Any], key: str) -> str:
+def _text(value: dict[str, Json], key: str) -> str:
     found = value.get(key)
     if found is None:
         return ""
@@ -105,7 +107,7 @@ def _text(value: dict[str, Any], key: str) -> str:
 
 
 def unrecognized(kind: str, why: str, body: bytes) -> StatusError:
-    """For bodies that do not even say what they are."""
+    """Return the error about bodies that do not even say what they are."""
     message = f"the object provided is unrecognized (must be of type {kind}): {why}"
     return status.bad_request(f"{message} ({_summary(body)})")
 
@@ -120,7 +122,7 @@ def _summary(body: bytes) -> str:
 
 
 def undecodable(found: GroupVersionKind, kind: str, why: str) -> StatusError:
-    """For bodies that are of a kind, which cannot be read as `kind`."""
+    """Return the error about bodies that are of a kind, which cannot be read as `kind`."""
     message = f'{found.kind} in version "{found.version}" cannot be handled as a {kind}: {why}'
     return status.bad_request(message)
 

@@ -12,11 +12,12 @@ k8s.io/kubernetes `pkg/apis/core/v1/zz_generated.conversion.go` and k8s.io/apima
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube import fieldpath, status
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.go.go_text import parse_uint
+from celadon.kube.json_types import Json
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.status import StatusError
 from celadon.records import dataclass
@@ -139,11 +140,11 @@ OPTIONS: Final[Mapping[str, OptionFields]] = {
 
 def connect_options(
     kind: GroupVersionKind, query: Mapping[str, Sequence[str]], path: str = ""
-) -> dict[str, Any]:
+) -> dict[str, Json]:
     """`path` is what follows the subresource, with the slash before it. Raises ValueError for
     ports that are none, with upstream's text."""
     fields = OPTIONS.get(kind.kind, OptionFields())
-    made: dict[str, Any] = {"kind": kind.kind, "apiVersion": kind.api_version}
+    made: dict[str, Json] = {"kind": kind.kind, "apiVersion": kind.api_version}
     for name in fields.flags:
         if query.get(name) and flag(query[name][0]):
             made[name] = True

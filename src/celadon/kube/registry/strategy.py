@@ -68,7 +68,7 @@ class Surroundings:
 
     @property
     def gates_on(self) -> frozenset[str]:
-        """Those of the gates that validation asks for."""
+        """Return those of the gates that validation asks for."""
         return gates_on(self.gates)
 
 
@@ -135,13 +135,13 @@ CREATED_BY_UPDATE: Final = frozenset(
 
 
 def metadata_of_update(obj: JsonObject, old: JsonObject, _: Surroundings) -> list[FieldError]:
-    """What a server checks of an update whatever the kind."""
+    """Return what a server checks of an update whatever the kind."""
     return list(validate_meta_of_update(obj.get("metadata") or {}, old.get("metadata") or {}))
 
 
 @per_release(maxsize=1024)
 def built_in_strategy(kind: GroupVersionKind) -> Strategy:
-    """Of a kind that has no strategy of its own."""
+    """Return the strategy of a kind that has none of its own."""
     group_kind = kind.group_kind
     covered = validation_of(group_kind) is not None
     stored = codec_for(kind) is not None and has_identity(kind)
@@ -173,7 +173,7 @@ def built_in_strategy(kind: GroupVersionKind) -> Strategy:
 
 @functools.cache
 def definition_strategy() -> Strategy:
-    """Of CustomResourceDefinitions."""
+    """Return the strategy of CustomResourceDefinitions."""
     # late: few objects are definitions.
     from celadon.kube.crd import definition_validation
 
@@ -191,8 +191,9 @@ def definition_strategy() -> Strategy:
 
 
 def custom_strategy(kind: CustomKind) -> Strategy:
-    """Of a kind that a CustomResourceDefinition defines. Upstream validates metadata of an update
-    for any kind first and then for this one, so that all causes about it come twice."""
+    """Return the strategy of a kind that a CustomResourceDefinition defines. Upstream validates
+    metadata of an update for any kind first and then for this one, so that all causes about it come
+    twice."""
 
     def create(obj: JsonObject, _: Surroundings) -> list[FieldError]:
         return kind.validate(dict(obj)).errors
@@ -257,7 +258,8 @@ _RESULTS: Final = FieldPath("status", "allocation", "devices", "results")
 
 
 def access_asked_for(kind: GroupKind, obj: JsonObject, lookups: Lookups) -> list[FieldError]:
-    """Of a new claim or template; the path is that of a claim for both."""
+    """Return what is wrong with the access that a new claim or template asks for; the path is that
+    of a claim for both."""
     if kind not in (CLAIM, TEMPLATE):
         return []
     spec = obj.get("spec") or {}
@@ -270,7 +272,8 @@ def access_asked_for(kind: GroupKind, obj: JsonObject, lookups: Lookups) -> list
 def access_given(
     kind: GroupKind, obj: JsonObject, old: JsonObject, lookups: Lookups
 ) -> list[FieldError]:
-    """Of what a claim was allocated, unless it had such access before."""
+    """Return what is wrong with the access that a claim was allocated, unless it had such access
+    before."""
     if kind != CLAIM or any(one.get("adminAccess") for one in _results(old)):
         return []
     return _refused(_RESULTS, _results(obj), obj, lookups)

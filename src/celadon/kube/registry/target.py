@@ -12,12 +12,11 @@ it and written back into it: built-in kinds keep their counts in `spec.replicas`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from celadon.kube import metadata, status
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.json_types import JsonObject, fresh
+from celadon.kube.json_types import Json, JsonObject, fresh
 from celadon.kube.names import GroupKind, GroupResource, GroupVersionKind
 from celadon.kube.registry.draft import Draft, stored_form
 from celadon.kube.resources.api_resources import SCALE, Resource, ScalePaths
@@ -50,7 +49,7 @@ class Target:
 
     @property
     def kind(self) -> GroupVersionKind:
-        """What the endpoint reads and shows."""
+        """Return what the endpoint reads and shows."""
         if not self.subresource:
             return self.resource.gvk
         kind = self.resource.kind_of(self.subresource)
@@ -76,7 +75,7 @@ class Target:
 
     @property
     def scale_paths(self) -> ScalePaths:
-        """Where the counts are that the scale of the object shows."""
+        """Return where the counts are that the scale of the object shows."""
         custom = self.custom
         return (None if custom is None else custom.scale) or BUILT_IN
 
@@ -147,7 +146,9 @@ def stored_object(made: JsonObject, target: Target, context: DefaultingContext) 
     return {**kept, "apiVersion": kind.api_version, "kind": kind.kind}
 
 
-def shown_object(obj: JsonObject, target: Target, *, no_count: int | None = None) -> dict[str, Any]:
+def shown_object(
+    obj: JsonObject, target: Target, *, no_count: int | None = None
+) -> dict[str, object]:
     """A stored object, in the endpoint's version, as the endpoint shows it. A scale has `no_count`
     where a custom resource has no count; None: StatusError (500), for who wants to read it."""
     if target.subresource == "scale":
@@ -156,8 +157,8 @@ def shown_object(obj: JsonObject, target: Target, *, no_count: int | None = None
 
 
 def scale_of(
-    obj: Mapping[str, Any], paths: ScalePaths = BUILT_IN, no_count: int | None = None
-) -> dict[str, Any]:
+    obj: JsonObject, paths: ScalePaths = BUILT_IN, no_count: int | None = None
+) -> dict[str, object]:
     """The Scale of an object, as `shown_object`."""
     meta = metadata.metadata(obj)
     replicas = _value_at(obj, paths.wanted)
@@ -166,7 +167,7 @@ def scale_of(
             where = "." + ".".join(paths.wanted)
             raise status.internal_error(f'the spec replicas field "{where}" does not exist')
         replicas = no_count
-    state: dict[str, Any] = {"replicas": _value_at(obj, paths.counted) or 0}
+    state: dict[str, object] = {"replicas": _value_at(obj, paths.counted) or 0}
     selector = _value_at(obj, paths.selector) if paths.selector else _selector(obj, paths)
     if selector:
         state["selector"] = selector
@@ -179,7 +180,7 @@ def scale_of(
     }
 
 
-def _selector(obj: Mapping[str, Any], paths: ScalePaths) -> str:
+def _selector(obj: JsonObject, paths: ScalePaths) -> str:
     """The text of the selector by which a built-in kind finds its pods."""
     if paths is not BUILT_IN:
         return ""
@@ -193,12 +194,12 @@ def _selector(obj: Mapping[str, Any], paths: ScalePaths) -> str:
     return ",".join(sorted(parts))
 
 
-def _is_plain(selector: Mapping[str, Any]) -> bool:
-    """Whether it is a map of labels, as replication controllers have."""
+def _is_plain(selector: JsonObject) -> bool:
+    """Return whether it is a map of labels, as replication controllers have."""
     return all(isinstance(value, str) for value in selector.values())
 
 
-def _requirement_text(requirement: Mapping[str, Any]) -> str:
+def _requirement_text(requirement: JsonObject) -> str:
     key, operator = requirement.get("key", ""), requirement.get("operator", "")
     values = ",".join(sorted(requirement.get("values") or ()))
     match operator:
@@ -211,9 +212,7 @@ def _requirement_text(requirement: Mapping[str, Any]) -> str:
     return str(key)
 
 
-def scaled(
-    obj: Mapping[str, Any], scale: Mapping[str, Any], paths: ScalePaths = BUILT_IN
-) -> dict[str, Any]:
+def scaled(obj: JsonObject, scale: JsonObject, paths: ScalePaths = BUILT_IN) -> dict[str, Any]:
     """The object with the count that its Scale asks for, and with the managers of its fields, which
     the Scale brings along (`kube.apply`)."""
     made: dict[str, Any] = fresh(obj)
@@ -232,8 +231,8 @@ def scaled(
     return made
 
 
-def _value_at(obj: Mapping[str, Any], names: tuple[str, ...]) -> Any:
-    value: Any = obj
+def _value_at(obj: JsonObject, names: tuple[str, ...]) -> Any:
+    value: Json = obj
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
     return value

@@ -28,7 +28,7 @@ from celadon.kube.defaulting.service_defaults import service_update
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.go.go_text import parse_uint
-from celadon.kube.json_types import JsonObject, fresh
+from celadon.kube.json_types import Json, JsonObject, fresh
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.registry.decode import draft_of
 from celadon.kube.registry.draft import Draft
@@ -57,7 +57,7 @@ DAEMON_SET_KIND: Final = GroupVersionKind("apps", "v1", "DaemonSet")
 
 def updated(
     value: JsonObject, old: JsonObject, target: Target, context: DefaultingContext
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The object as validating admission sees it: all steps from what was sent. DecodeError when a
     value does not fit the kind, StatusError as `begin_update`."""
     return finish_update(begin_update(draft_of(value, target, context), target), old, target, value)
@@ -93,8 +93,8 @@ def require_uid(uid: str, old: JsonObject | None, target: Target, *, dry_run: bo
 
 
 def storage_key(target: Target, *, dry_run: bool = False) -> str:
-    """Where upstream keeps the object, as its messages show it; those of a dry run leave out the
-    root."""
+    """Return where upstream keeps the object, as its messages show it; those of a dry run leave out
+    the root."""
     group, folder = target.group_resource
     if target.resource.custom or group in _GROUP_FOLDERS:
         folder = f"{group}/{folder}"
@@ -136,7 +136,7 @@ def _number(version: str) -> int:
 
 
 def begin_update(draft: Draft, target: Target) -> Draft:
-    """What mutating admission sees of a changed object. StatusError (400) when it belongs
+    """Return what mutating admission sees of a changed object. StatusError (400) when it belongs
     elsewhere."""
     require_namespace(draft, target)
     require_name(draft, target)
@@ -180,7 +180,7 @@ def finish_update(
     return made
 
 
-def _changed_scale(draft: Draft, old: JsonObject) -> dict[str, Any]:
+def _changed_scale(draft: Draft, old: JsonObject) -> dict[str, object]:
     """The old Scale with the new `spec`, and the managers that the draft has."""
     made: dict[str, Any] = {**fresh(old), "spec": draft.form().get("spec", {})}
     managed = metadata.metadata(draft.made).get("managedFields")
@@ -189,7 +189,7 @@ def _changed_scale(draft: Draft, old: JsonObject) -> dict[str, Any]:
     return made
 
 
-def _fill_version(meta: dict[str, Any], old: JsonObject) -> None:
+def _fill_version(meta: dict[str, object], old: JsonObject) -> None:
     """An update that does not say which version it changes is about the present one."""
     if not meta.get("resourceVersion") and metadata.resource_version(old):
         meta["resourceVersion"] = metadata.resource_version(old)
@@ -199,9 +199,7 @@ _KEPT: Final = {"": "keep", "status": "statusKeep"}
 """By subresource: the rule of a kind that says what an update takes from the old object."""
 
 
-def prepare_for_update(
-    draft: Draft, old: Mapping[str, Any], *, subresource: str = ""
-) -> dict[str, Any]:
+def prepare_for_update(draft: Draft, old: JsonObject, *, subresource: str = "") -> dict[str, Any]:
     """The object of a draft after `PrepareForUpdate` of a built-in kind; the draft is used up."""
     made, rules = draft.made, update_rules(draft.gvk)
     parts = PARTS.get((draft.gvk.kind, subresource), EVERYTHING)
@@ -233,7 +231,7 @@ def prepare_for_update(
     return made
 
 
-def _carry_metadata(meta: dict[str, Any], old: Mapping[str, Any]) -> None:
+def _carry_metadata(meta: dict[str, object], old: JsonObject) -> None:
     """Takes from the old object what a client cannot touch. A deletion that the client made up
     stays, for validation to refuse."""
     _set_or_remove(meta, "creationTimestamp", old.get("creationTimestamp"))
@@ -252,7 +250,7 @@ def _set_or_remove(parent: dict[str, Any], key: str, value: object) -> None:
         parent[key] = fresh(value)
 
 
-def _keep(made: dict[str, Any], old: Mapping[str, Any], paths: Iterable[str]) -> None:
+def _keep(made: dict[str, Any], old: JsonObject, paths: Iterable[str]) -> None:
     for path in paths:
         *parents, name = path.split(".")
         source, target = old, made
@@ -273,17 +271,16 @@ def _is_below(empty: EmptyValue, paths: Iterable[str]) -> bool:
 # --- did the object change? ---
 
 
-def _differ(
-    made: Mapping[str, Any], old: Mapping[str, Any], codec: StructCodec, paths: Iterable[str]
-) -> bool:
-    """Whether one of the paths holds something else; empty lists and maps are as good as none."""
+def _differ(made: JsonObject, old: JsonObject, codec: StructCodec, paths: Iterable[str]) -> bool:
+    """Return whether one of the paths holds something else; empty lists and maps are as good as
+    none."""
     new_fields, old_fields = _without_empty(made, codec), _without_empty(old, codec)
     return any(_value_at(new_fields, path) != _value_at(old_fields, path) for path in paths)
 
 
-def _value_at(obj: Mapping[str, Any], path: str) -> Any:
+def _value_at(obj: JsonObject, path: str) -> Json:
     """The value at a dotted path; None for what is absent or empty."""
-    value: Any = obj
+    value: Json = obj
     for name in path.split("."):
         if not isinstance(value, dict):
             return None
@@ -320,8 +317,8 @@ def _pruned(value: object, node: object) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What an update through a subresource may change of the object above it: with `only`, nothing
-    else is taken from what was sent; without, everything is but `kept`.
+    """This is what an update through a subresource may change of the object above it: with `only`,
+    nothing else is taken from what was sent; without, everything is but `kept`.
 
     Paths are dotted; `[*]` stands for the items of a list, paired by their position.
     """
@@ -355,10 +352,10 @@ PARTS: Final[Mapping[tuple[str, str], Parts]] = {
 what an ordinary one leaves of the status, the data pack speaks."""
 
 
-def only_parts(sent: Mapping[str, Any], old: Mapping[str, Any], parts: Parts) -> dict[str, Any]:
+def only_parts(sent: JsonObject, old: JsonObject, parts: Parts) -> dict[str, Any]:
     """The old object with the parts that an update may change, and the sent identity. Before 1.33
     nobody came to own these parts."""
-    made: dict[str, Any] = fresh(old)
+    made: dict[str, object] = fresh(old)
     sent_meta = sent.get("metadata") or {}
     meta = made.setdefault("metadata", {})
     for key in IDENTITY:
@@ -389,8 +386,7 @@ def _take(made: object, sent: object, names: list[str]) -> None:
 def _keep_custom(
     made: dict[str, Any], old: JsonObject, subresource: str, *, has_status: bool
 ) -> None:
-    """Of custom resources an update through one endpoint leaves what belongs to the other; the
-    generation follows."""
+    """Keep of a custom resource what belongs to the other endpoint; the generation follows."""
     if subresource == "status":
         managed = metadata.metadata(made).get("managedFields")
         for key in [key for key in made if key != "status" and key not in TYPE_FIELDS]:
@@ -408,7 +404,7 @@ def _keep_custom(
         made["metadata"]["generation"] = metadata.generation(old) + 1
 
 
-def _without(obj: JsonObject, keys: set[str]) -> dict[str, Any]:
+def _without(obj: JsonObject, keys: set[str]) -> dict[str, Json]:
     return {key: value for key, value in obj.items() if key not in keys}
 
 
@@ -418,7 +414,7 @@ def _without(obj: JsonObject, keys: set[str]) -> dict[str, Any]:
 def stored_update(
     made: JsonObject, parent: JsonObject, target: Target, context: DefaultingContext
 ) -> dict[str, Any]:
-    """What is kept of a changed object; `parent` is the stored one. A scale goes into it."""
+    """Return what is kept of a changed object; `parent` is the stored one. A scale goes into it."""
     if target.subresource == "scale":
         return scaled(parent, made, target.scale_paths)
     return stored_object(made, target, context)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from celadon.kube import metadata
 from celadon.kube.json_types import JsonObject
@@ -97,7 +97,7 @@ class Resource:
         return _GATED.get(self.gvr.group_resource, "")
 
     def subresource(self, name: str) -> Subresource | None:
-        """By its name (`status`); None when there is none."""
+        """Return the subresource of a name (`status`); None when there is none."""
         return next((found for found in self.subresources if found.name == name), None)
 
     def kind_of(self, subresource: str) -> GroupVersionKind | None:
@@ -137,7 +137,7 @@ class Catalog:
         return iter(self.resources)
 
     def by_gvr(self, gvr: GroupVersionResource) -> Resource | None:
-        """None when nobody serves it."""
+        """Return the resource; None when nobody serves it."""
         return self._by_gvr.get(gvr)
 
     def by_gvk(self, gvk: GroupVersionKind) -> Resource | None:
@@ -166,7 +166,7 @@ class Catalog:
                 found.append((other.gvr, kind))
         return tuple(found)
 
-    def with_crds(self, definitions: Iterable[Mapping[str, Any]]) -> Catalog:
+    def with_crds(self, definitions: Iterable[JsonObject]) -> Catalog:
         """With the resources that these CustomResourceDefinition objects define."""
         added = [resource for crd in definitions for resource in custom_resources(crd)]
         replaced = {resource.gvr for resource in added}
@@ -174,11 +174,11 @@ class Catalog:
         return Catalog((*kept, *added))
 
 
-def _names(entry: Mapping[str, Any], key: str) -> tuple[str, ...]:
+def _names(entry: JsonObject, key: str) -> tuple[str, ...]:
     return tuple(entry.get(key) or ())
 
 
-def _subresource(parent: GroupVersion, entry: Mapping[str, Any]) -> Subresource:
+def _subresource(parent: GroupVersion, entry: JsonObject) -> Subresource:
     named = entry.get("groupVersion")
     group, version = parse_api_version(named) if named else parent
     kind = GroupVersionKind(group, version, entry["kind"])
@@ -187,7 +187,7 @@ def _subresource(parent: GroupVersion, entry: Mapping[str, Any]) -> Subresource:
     )
 
 
-def _resource(entry: Mapping[str, Any]) -> Resource:
+def _resource(entry: JsonObject) -> Resource:
     group_version = GroupVersion(entry["group"], entry["version"])
     return Resource(
         gvr=GroupVersionResource(*group_version, entry["resource"]),
@@ -234,9 +234,7 @@ def api_groups() -> tuple[ApiGroup, ...]:
     )
 
 
-def _custom_subresources(
-    gvk: GroupVersionKind, version: Mapping[str, Any]
-) -> tuple[Subresource, ...]:
+def _custom_subresources(gvk: GroupVersionKind, version: JsonObject) -> tuple[Subresource, ...]:
     offered = version.get("subresources") or {}
     verbs = ("get", "patch", "update")
     found = []
@@ -247,7 +245,7 @@ def _custom_subresources(
     return tuple(found)
 
 
-def custom_resources(definition: Mapping[str, Any]) -> tuple[Resource, ...]:
+def custom_resources(definition: JsonObject) -> tuple[Resource, ...]:
     """One resource per version of a CustomResourceDefinition, in the order of `spec.versions`."""
     spec = definition["spec"]
     names, group = spec["names"], spec["group"]
@@ -270,13 +268,13 @@ def custom_resources(definition: Mapping[str, Any]) -> tuple[Resource, ...]:
     return tuple(_custom_version(base, version) for version in versions)
 
 
-def is_established(definition: Mapping[str, Any]) -> bool:
+def is_established(definition: JsonObject) -> bool:
     """Return whether a definition's resources are served."""
     conditions = (definition.get("status") or {}).get("conditions") or ()
     return any(one.get("type") == ESTABLISHED and one.get("status") == "True" for one in conditions)
 
 
-def _custom_version(base: Resource, version: Mapping[str, Any]) -> Resource:
+def _custom_version(base: Resource, version: JsonObject) -> Resource:
     name = version["name"]
     gvk = base.gvk._replace(version=name)
     selectable = version.get("selectableFields") or ()
@@ -372,7 +370,7 @@ class ObjectIndex:
         return known_resources() if self._catalog is None else self._catalog
 
     def space_of(self, obj: JsonObject) -> Space | None:
-        """Where an object belongs; None when there is no resource for its kind."""
+        """Return where an object belongs; None when there is no resource for its kind."""
         kind = metadata.gvk(obj)
         found = self.catalog.by_gvk(kind)
         if found is None:
@@ -421,7 +419,7 @@ class ObjectIndex:
 
 @dataclass(frozen=True, slots=True)
 class ScalePaths:
-    """Where the counts are, as names of members; no `selector` when there is none."""
+    """This is where the counts are, as names of members; no `selector` when there is none."""
 
     wanted: tuple[str, ...] = ("spec", "replicas")
     counted: tuple[str, ...] = ("status", "replicas")

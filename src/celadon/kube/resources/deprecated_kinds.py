@@ -35,13 +35,13 @@ class Deprecation:
 
     @property
     def is_forgotten(self) -> bool:
-        """Whether the current release cannot read what is stored in this version."""
+        """Return whether the current release cannot read what is stored in this version."""
         return bool(self.forgotten) and is_since(self.forgotten)
 
     @property
     def is_noted(self) -> bool:
-        """Whether the audit log notes it. The recorded server of 1.36 already notes what 1.37
-        deprecates."""
+        """Return whether the audit log notes it. The recorded server of 1.36 already notes what
+        1.37 deprecates."""
         return bool(self.since) and (is_since(self.since) or is_since(DEFAULT))
 
     def warning(self, gvk: GroupVersionKind) -> str:
@@ -160,6 +160,6 @@ _EARLIER: Final[Mapping[GroupVersionKind, tuple[str, Deprecation]]] = {
 
 
 def deprecation_of(gvk: GroupVersionKind) -> Deprecation | None:
-    """What the current release says of a kind; None for one that is not deprecated."""
+    """Return what the current release says of a kind; None for one that is not deprecated."""
     changed, earlier = _EARLIER.get(gvk, ("", None))
     return DEPRECATED.get(gvk) if earlier is None or is_since(changed) else earlier

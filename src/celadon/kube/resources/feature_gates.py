@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import parse_bool
+from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import OLDEST_RELEASE, previous_minor
 from celadon.kube.schemas import schema_packs
 from celadon.records import dataclass
@@ -36,13 +37,13 @@ _OLDEST_SHOWN_SINCE: Final = (1, 35)
 
 
 class BadFeatureGates(MalformedText):
-    """What `--feature-gates` says cannot be, in the words of k8s.io/component-base."""
+    """This is what `--feature-gates` says cannot be, in the words of k8s.io/component-base."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureGate:
-    """What a release says of a gate: `alpha`, `beta`, `ga` or `deprecated`, and its default.
-    `needs` are the gates that have to be on where it is."""
+    """This is what a release says of a gate: `alpha`, `beta`, `ga` or `deprecated`, and its
+    default. `needs` are the gates that have to be on where it is."""
 
     stage: str
     on: bool
@@ -63,7 +64,7 @@ def gates_of(release: str) -> Mapping[str, FeatureGate]:
     return gates
 
 
-def _gate(stage: Mapping[str, Any]) -> FeatureGate:
+def _gate(stage: JsonObject) -> FeatureGate:
     return FeatureGate(
         stage["stage"],
         on=stage["default"],
@@ -78,15 +79,15 @@ def _minor(release: str) -> tuple[int, ...]:
 
 @functools.cache
 def is_gate_on(name: str, release: str) -> bool:
-    """Whether a gate is on by default. Gates that are gone stay as they were at last."""
+    """Return whether a gate is on by default. Gates that are gone stay as they were at last."""
     wanted = max(_minor(release), OLDEST_RELEASE)
     stages = [stage for stage in _stages(name) if _minor(stage["since"]) <= wanted]
     last = next((stage for stage in reversed(stages) if stage["stage"] != GONE), None)
     return last is not None and bool(last["default"])
 
 
-def _stages(name: str) -> Sequence[Mapping[str, Any]]:
-    found: Sequence[Mapping[str, Any]] = schema_packs.load("gates").get(name, ())
+def _stages(name: str) -> Sequence[JsonObject]:
+    found: Sequence[JsonObject] = schema_packs.load("gates").get(name, ())
     return found
 
 
@@ -161,7 +162,7 @@ def _is_on(name: str, known: Mapping[str, FeatureGate], settings: Mapping[str, b
 
 
 def _joined(problems: Sequence[str]) -> str:
-    """As k8s.io/apimachinery `util/errors` writes an aggregate."""
+    """Join as k8s.io/apimachinery `util/errors` writes an aggregate."""
     return problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
 
 

@@ -34,7 +34,7 @@ class PluginFacts:
 
     @property
     def is_known(self) -> bool:
-        """Whether the current release has it."""
+        """Return whether the current release has it."""
         is_there = not self.since or is_since(self.since)
         return is_there and not (self.until and is_since(self.until))
 
@@ -99,12 +99,12 @@ DEFAULT_PLUGINS: Final = frozenset(plugin.name for plugin in PLUGINS if plugin.o
 
 
 def default_plugins() -> frozenset[str]:
-    """Those that a server of the current release runs unless told otherwise."""
+    """Return those that a server of the current release runs unless told otherwise."""
     return frozenset(plugin.name for plugin in PLUGINS if plugin.on and plugin.is_known)
 
 
 def known_plugins(names: Collection[str]) -> tuple[str, ...]:
-    """Of these plugins those that the current release has, in their order."""
+    """Return those of these plugins that the current release has, in their order."""
     return tuple(one.name for one in PLUGINS if one.name in names and one.is_known)
 
 

@@ -7,10 +7,9 @@ shows no tables never loads it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from celadon.kube.json_types import Json
+from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.names import GroupVersionResource
 from celadon.kube.releases import per_release
 from celadon.kube.schemas import schema_packs
@@ -30,7 +29,7 @@ class Column:
     hidden: bool = False
 
 
-def _column(entry: Mapping[str, Any]) -> Column:
+def _column(entry: JsonObject) -> Column:
     return Column(
         name=entry["name"],
         type=entry["type"],

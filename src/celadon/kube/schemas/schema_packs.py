@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import (
     DEFAULT,
@@ -54,8 +55,8 @@ def load(name: str) -> Any:
 
 
 def of_type(name: str, type_: str) -> Any:
-    """What `internals` or `rules` say of a type. A release that does not serve this version of a
-    group has what 1.36 says: whatever version objects come in, they are validated in one form.
+    """Return what `internals` or `rules` say of a type. A release that does not serve this version
+    of a group has what 1.36 says: whatever version objects come in, they are validated in one form.
     Raises KeyError for a type that no release has."""
     here = load(name)
     return here[type_] if type_ in here else pack_of(name, DEFAULT)[type_]
@@ -98,7 +99,7 @@ def _minor(release: str) -> tuple[int, ...]:
     return tuple(map(int, release.split(".")))
 
 
-def patched(value: Any, patch: Any) -> Any:
+def patched(value: Any, patch: Json) -> Any:
     """A value with a patch applied; the value itself stays as it is."""
     if not isinstance(patch, dict):
         return patch
@@ -133,7 +134,7 @@ def as_of(name: str, newer: Any, patch: Any) -> Any:
     return {"legacy": made["legacy"], "groups": groups, "resources": resources}
 
 
-def _types_of_release(newer: Any, patch: Any) -> dict[str, Any]:
+def _types_of_release(newer: object, patch: Any) -> dict[str, object]:
     """Types and their fields stand sorted by their names in every release."""
     made = patched(newer, patch)
     for name in (key.removesuffix(WHOLE) for key in patch):
@@ -213,13 +214,13 @@ KEPT: Final = {
     "x-kubernetes-patch-strategy": "patch",
     "x-kubernetes-preserve-unknown-fields": "open",
 }
-_ZERO_MARKERS: Final[tuple[Any, ...]] = ({}, "", 0, False)
+_ZERO_MARKERS: Final[tuple[object, ...]] = ({}, "", 0, False)
 
 
-def pack(documents: Iterable[Any], encodings: Mapping[str, Any]) -> dict[str, Any]:
+def pack(documents: Iterable[object], encodings: JsonObject) -> dict[str, Any]:
     """The types of all documents. `encodings` has for some names what more their pack entry says
     (how Go writes the type)."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for document in documents:
         components = _member(_member(document, "components"), "schemas")
         for name, schema in components.items():
@@ -228,8 +229,8 @@ def pack(documents: Iterable[Any], encodings: Mapping[str, Any]) -> dict[str, An
     return completed(found)
 
 
-def encodings_of(packed: Mapping[str, Any]) -> dict[str, Any]:
-    """What a pack says about the encoding of its types: the second argument of `pack`."""
+def encodings_of(packed: JsonObject) -> dict[str, Any]:
+    """Return what a pack says about the encoding of its types: the second argument of `pack`."""
     structure = {"fields", "required", "gvk", "map", "complete"}
     return {
         name: {key: value for key, value in entry.items() if key not in structure}
@@ -237,15 +238,15 @@ def encodings_of(packed: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def packed_component(schema: Mapping[str, Any], encoding: Mapping[str, Any]) -> dict[str, Any]:
+def packed_component(schema: JsonObject, encoding: JsonObject) -> JsonObject:
     """One type with a name."""
-    made: dict[str, Any] = {}
+    made: dict[str, object] = {}
     if "properties" in schema:
         fields = _member(schema, "properties").items()
         made["fields"] = {name: node(field) for name, field in fields}
     if "required" in schema:
         made["required"] = schema["required"]
-    kinds = schema.get("x-kubernetes-group-version-kind") or ()
+    kinds: Sequence[JsonObject] = schema.get("x-kubernetes-group-version-kind") or ()
     if len(kinds) == 1:
         made["gvk"] = [kinds[0]["group"], kinds[0]["version"], kinds[0]["kind"]]
     if "x-kubernetes-map-type" in schema:
@@ -267,7 +268,7 @@ def node(schema: object, depth: int = 0) -> Any:
     return made["type"] if list(made) == ["type"] else made
 
 
-def _shape(schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
+def _shape(schema: JsonObject, depth: int) -> dict[str, object]:
     parts = schema.get("allOf")
     first = parts[0] if isinstance(parts, list) and parts and isinstance(parts[0], dict) else {}
     reference = schema.get("$ref") or first.get("$ref")
@@ -284,7 +285,7 @@ def _shape(schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
     if isinstance(schema.get("additionalProperties"), dict):
         return {"values": node(schema["additionalProperties"], depth + 1)}
     fields = _member(schema, "properties").items()
-    made: dict[str, Any] = {"fields": {name: node(field, depth + 1) for name, field in fields}}
+    made: dict[str, object] = {"fields": {name: node(field, depth + 1) for name, field in fields}}
     if schema.get("required"):
         made["required"] = schema["required"]
     return made
@@ -295,7 +296,7 @@ def _member(value: object, key: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def completed(components: Mapping[str, Any]) -> dict[str, Any]:
+def completed(components: JsonObject) -> dict[str, object]:
     """The types sorted by name, with what follows from them all: `complete` says that encoding
     must look for fields that are always written, in a type or further below."""
     marked = {
@@ -318,7 +319,7 @@ def completed(components: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _references(made: Mapping[str, Any]) -> list[str]:
+def _references(made: JsonObject) -> list[str]:
     """The components that the fields of one hold, directly, in lists or in maps."""
     found = []
     for field in made.get("fields", {}).values():
@@ -388,7 +389,7 @@ class SchemaPack:
 
     __slots__ = ("_entries", "_made", "_names")
 
-    def __init__(self, entries: Mapping[str, Any]) -> None:
+    def __init__(self, entries: JsonObject) -> None:
         self._entries = entries
         self._made: dict[str, Schema] = {}
         self._names = {
@@ -402,8 +403,8 @@ class SchemaPack:
         """The kinds, and the names of their types."""
         return self._names
 
-    def encodings(self) -> dict[str, Any]:
-        """What it says about how Go writes its types, for a pack made of other documents."""
+    def encodings(self) -> dict[str, object]:
+        """Return what it says about how Go writes its types, for a pack made of other documents."""
         return encodings_of(self._entries)
 
     def component(self, name: str) -> Schema:
@@ -418,7 +419,7 @@ class SchemaPack:
         return self.component(schema.ref) if schema.ref else schema
 
 
-def _component(name: str, entries: Mapping[str, Any]) -> Schema:
+def _component(name: str, entries: JsonObject) -> Schema:
     if name in _SCALAR_COMPONENTS:
         return _SCALAR_COMPONENTS[name]
     if name in ANY_COMPONENTS:

@@ -69,7 +69,7 @@ class SchemaType:
 
     @property
     def max_cardinality(self) -> int:
-        """How often such a value fits into a request, each with a comma."""
+        """Return how often such a value fits into a request, each with a comma."""
         return MAX_REQUEST_BYTES // (self.min_size + 1)
 
 
@@ -99,8 +99,8 @@ def schema_type(schema: Schema, name: str, view: View = View.PUBLISHED) -> Schem
 def declared_type(
     schema: Schema, name: str, view: View = View.PUBLISHED, *, is_root: bool = False
 ) -> SchemaType | None:
-    """As `schema_type`; None for what expressions cannot use. With `is_root` a resource has the
-    fields that its rules can see, whatever the schema says."""
+    """Return the type as `schema_type` does; None for what expressions cannot use. With `is_root` a
+    resource has the fields that its rules can see, whatever the schema says."""
     if is_root and schema.type == "object" and schema.additional_properties is None:
         schema = with_type_and_meta(schema)
     reader = _Reader(view)
@@ -221,7 +221,7 @@ def _bounded(limit: int | None, otherwise: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class SchemaSizes:
-    """What the estimator may know of the sizes of variables that have this type."""
+    """This is what the estimator may know of the sizes of variables that have this type."""
 
     root: SchemaType
 

@@ -7,11 +7,12 @@ another complaint.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any, Final, NamedTuple, TypeAlias
+from collections.abc import Collection
+from typing import Final, NamedTuple, TypeAlias
 
 from celadon.kube.go.go_json import Document
 from celadon.kube.go.go_text import quote
+from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas.typed_objects import SPECIAL, codec_for, struct_codec
 
@@ -56,7 +57,7 @@ class StrayField(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What a decoder says of it."""
+        """Return what a decoder says of it."""
         return f"{'duplicate' if self.is_repeated else 'unknown'} field {quote(self.path)}"
 
 
@@ -65,7 +66,8 @@ _Found = dict[str, StrayField]
 
 
 def strict_field_errors(document: Document, gvk: GroupVersionKind) -> list[StrayField]:
-    """For documents whose values have the types of the kind; none for kinds not built in."""
+    """Return the stray fields of documents whose values have the types of the kind; none for kinds
+    not built in."""
     codec = codec_for(gvk)
     if codec is None:
         return []
@@ -81,8 +83,8 @@ def _most(found: _Found) -> list[StrayField]:
 def struct_field_errors(
     document: Document, at: tuple[str, ...], component: str
 ) -> list[StrayField]:
-    """Of one member alone, whose type is a component: for objects that have no other types.
-    Repeated fields are not complained about."""
+    """Return the stray fields of one member alone, whose type is a component: for objects that have
+    no other types. Repeated fields are not complained about."""
     found: _Found = {}
     value, place = document.value, _ROOT
     for name in at:
@@ -114,7 +116,7 @@ def _find_repeated(document: Document, value: object, at: _Place, found: _Found)
             _find_repeated(document, item, (at, i), found)
 
 
-def _note(at: _Place, found: _Found, known: Mapping[str, Any] | None = None) -> None:
+def _note(at: _Place, found: _Found, known: JsonObject | None = None) -> None:
     """A field that is not `known`, or else is repeated. Only the first ones are shown."""
     if len(found) == MOST:
         return
@@ -141,8 +143,8 @@ def _walk(document: Document, value: object, node: object, at: _Place, found: _F
 
 def _members(
     document: Document,
-    obj: Mapping[str, Any],
-    fields: Mapping[str, Any] | None,
+    obj: JsonObject,
+    fields: JsonObject | None,
     values: object,
     at: _Place,
     found: _Found,

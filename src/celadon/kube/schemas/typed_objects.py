@@ -24,7 +24,7 @@ from typing import Any, Final, NamedTuple, NoReturn, TypeVar
 from celadon.kube.errors import KubeError
 from celadon.kube.fieldpath import MapKey
 from celadon.kube.go.go_json import TOO_DEEP
-from celadon.kube.json_types import JsonObject, fresh
+from celadon.kube.json_types import Json, JsonObject, fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import per_release
 from celadon.kube.schemas import schema_model, schema_packs, typed_values
@@ -49,7 +49,7 @@ _Made = TypeVar("_Made")
 
 
 class Reading(enum.Enum):
-    """How a codec takes what it is given.
+    """This is how a codec takes what it is given.
 
     `TOLERANT` passes over unknown fields. `EXACT` gives up at the first one: where none comes,
     nobody needs to look for them. It also gives up at an empty list, map or text of bytes: where
@@ -67,7 +67,7 @@ class Inexact(KubeError):
     """An exact reading has met a field that the kind does not have, or an empty value."""
 
 
-def _json_schema(value: object) -> Any:
+def _json_schema(value: object) -> Json:
     return struct_codec(schema_model.JSON_SCHEMA).decode(value)
 
 
@@ -90,7 +90,7 @@ def _schema_or_strings(value: object) -> Any:
     return list(value) if value.__class__ is list else _json_schema(value)
 
 
-SPECIAL: Final[Mapping[str, tuple[Converter, Any]]] = {
+SPECIAL: Final[Mapping[str, tuple[Converter, object]]] = {
     schema_model.QUANTITY: (typed_values.quantity, "0"),
     schema_model.INT_OR_STRING: (typed_values.int_or_string, 0),
     schema_model.TIME: (typed_values.time, None),
@@ -111,7 +111,7 @@ def _list(node: Any, reading: Reading, *, keep: bool) -> Converter:
     plain = SCALAR_CLASSES.get(item_node) if isinstance(item_node, str) else None
     is_exact = reading is Reading.EXACT
 
-    def convert_list(value: Any) -> Any:
+    def convert_list(value: object) -> object:
         if value.__class__ is not list:
             raise Mismatch(value, node)
         if not value:
@@ -131,7 +131,7 @@ def _map(node: Any, reading: Reading, *, keep: bool) -> Converter:
     plain = SCALAR_CLASSES.get(value_node) if isinstance(value_node, str) else None
     is_exact = reading is Reading.EXACT
 
-    def convert_map(value: Any) -> Any:
+    def convert_map(value: object) -> object:
         if value.__class__ is not dict:
             raise Mismatch(value, node)
         if not value:
@@ -145,7 +145,7 @@ def _map(node: Any, reading: Reading, *, keep: bool) -> Converter:
     return convert_map
 
 
-def _each_item(value: list[Any], convert: Converter, zero: Callable[[], Any]) -> list[Any]:
+def _each_item(value: list[Json], convert: Converter, zero: Callable[[], object]) -> list[object]:
     made: list[Any] = []
     try:
         for item in value:
@@ -156,10 +156,8 @@ def _each_item(value: list[Any], convert: Converter, zero: Callable[[], Any]) ->
     return made
 
 
-def _each_member(
-    value: dict[str, Any], convert: Converter, zero: Callable[[], Any]
-) -> dict[str, Any]:
-    made: dict[str, Any] = {}
+def _each_member(value: dict[str, Json], convert: Converter, zero: Callable[[], Any]) -> JsonObject:
+    made: dict[str, object] = {}
     key = ""
     try:
         for key, item in value.items():
@@ -170,8 +168,8 @@ def _each_member(
     return made
 
 
-def _item(node: Any, reading: Reading) -> tuple[Converter, Callable[[], Any]]:
-    """How to read an item of a list or map, and what a null one becomes."""
+def _item(node: Any, reading: Reading) -> tuple[Converter, Callable[[], object]]:
+    """Return how to read an item of a list or map, and what a null one becomes."""
     if isinstance(node, dict) and "ref" in node:
         name = node["ref"]
         if name in SPECIAL:
@@ -207,15 +205,13 @@ class StructCodec:
         "name",
     )
 
-    def __init__(
-        self, name: str, entry: Mapping[str, Any], reading: Reading = Reading.TOLERANT
-    ) -> None:
+    def __init__(self, name: str, entry: JsonObject, reading: Reading = Reading.TOLERANT) -> None:
         self.name = name
         self._reading = reading
         self._entry = entry
         self._fields: dict[str, Field] | None = None
         self._structs: list[tuple[str, StructCodec]] = []
-        self._always: list[tuple[str, Any]] = []
+        self._always: list[tuple[str, Json]] = []
         self._completions: list[Completion] = []
         self._entered: Mapping[str, str] | None = None
 
@@ -241,9 +237,9 @@ class StructCodec:
         return fields
 
     @property
-    def field_nodes(self) -> Mapping[str, Any]:
+    def field_nodes(self) -> JsonObject:
         """The fields as the schema pack describes them."""
-        fields: Mapping[str, Any] = self._entry.get("fields", {})
+        fields: JsonObject = self._entry.get("fields", {})
         return fields
 
     @property
@@ -268,7 +264,7 @@ class StructCodec:
         fields = self._fields
         if fields is None:
             fields = self._compile()
-        made: dict[str, Any] = {}
+        made: dict[str, object] = {}
         key = ""
         try:
             for key, item in value.items():
@@ -300,9 +296,9 @@ class StructCodec:
                 made[key] = codec.empty()
         return made
 
-    def read_field(self, name: str, value: Any) -> Any:
-        """What becomes of the value of one field; DROPPED for one that is left out. Mismatch or
-        DecodeError where it does not fit, without their paths."""
+    def read_field(self, name: str, value: object) -> object:
+        """Return what becomes of the value of one field; DROPPED for one that is left out. Mismatch
+        or DecodeError where it does not fit, without their paths."""
         if value is None:
             return DROPPED
         plain, keep, convert = (self._fields or self._compile())[name]
@@ -321,7 +317,7 @@ class StructCodec:
         except RecursionError:
             raise DecodeError(TOO_DEEP) from None
 
-    def complete_part(self, made: dict[str, Any], settled: Container[int]) -> None:
+    def complete_part(self, made: dict[str, Json], settled: Container[int]) -> None:
         """The same inside of a larger whole: RecursionError for what is nested too deeply."""
         if self._fields is None:
             self._compile()
@@ -337,12 +333,13 @@ class StructCodec:
 
 
 def _stays(zero: object) -> bool:
-    """Whether what is always written may be empty and yet not be the zero value: a null list. An
-    empty scalar is its zero value, so defaulting must not see it; it comes back in the end."""
+    """Return whether what is always written may be empty and yet not be the zero value: a null
+    list. An empty scalar is its zero value, so defaulting must not see it; it comes back in the
+    end."""
     return zero is None or zero.__class__ in (dict, list)
 
 
-def _struct_component(node: Any) -> str:
+def _struct_component(node: Json) -> str:
     if not isinstance(node, dict):
         return ""
     inner = node.get("items", node)
@@ -371,7 +368,7 @@ def _field(node: Any, reading: Reading, *, keep: bool) -> Field:
     return None, keep, convert if keep else lambda value: convert(value) or DROPPED
 
 
-def _some_bytes(value: object) -> Any:
+def _some_bytes(value: object) -> object:
     return typed_values.bytes_text(value) or _give_up()
 
 
@@ -380,7 +377,7 @@ def _give_up() -> NoReturn:
 
 
 def _completion(node: object) -> _Complete | None:
-    """What to do with a field's value when completing; None when nothing can be missing."""
+    """Return what to do with a field's value when completing; None when nothing can be missing."""
     if not isinstance(node, dict):
         return None
     if "ref" in node:
@@ -420,7 +417,7 @@ def codec_for(gvk: GroupVersionKind, reading: Reading = Reading.TOLERANT) -> Str
 
 
 def decode(codec: StructCodec, obj: object) -> dict[str, Any]:
-    """As `codec.decode`, with every failure as DecodeError."""
+    """Work as `codec.decode`, with every failure as DecodeError."""
     try:
         return _complained(codec.decode, obj)
     except DecodeError:
@@ -447,7 +444,7 @@ def _read_specials(codec: StructCodec, value: object) -> None:
             raise
 
 
-def _read_special(node: Any, value: Any) -> None:
+def _read_special(node: Json, value: Json) -> None:
     if not isinstance(node, dict) or value is None:
         return
     if "ref" in node:
@@ -462,7 +459,7 @@ def _read_special(node: Any, value: Any) -> None:
         _each_member(value, functools.partial(_read_special, node["values"]), lambda: None)
 
 
-def decode_list(component: str, value: object) -> list[dict[str, Any]]:
+def decode_list(component: str, value: object) -> list[dict[str, Json]]:
     """A list of structs by their OpenAPI name, as an annotation may hold one: null items are zero
     structs, null is no item. DecodeError with what Go says of anything else."""
     if value is None:
@@ -471,7 +468,7 @@ def decode_list(component: str, value: object) -> list[dict[str, Any]]:
     return _complained(items, value)
 
 
-def _complained(convert: Callable[[Any], _Made], value: object) -> _Made:
+def _complained(convert: Callable[[object], _Made], value: object) -> _Made:
     try:
         return convert(value)
     except Mismatch as mismatch:
@@ -515,7 +512,7 @@ def _is_container(node: object) -> bool:
     return isinstance(node, dict) and ("items" in node or "values" in node)
 
 
-def _empties_below(node: Any, value: object, path: tuple[str | int, ...]) -> Iterator[EmptyValue]:
+def _empties_below(node: Json, value: object, path: tuple[str | int, ...]) -> Iterator[EmptyValue]:
     if not isinstance(node, dict):
         return
     if "ref" in node:
@@ -531,9 +528,9 @@ def _empties_below(node: Any, value: object, path: tuple[str | int, ...]) -> Ite
 
 def with_empty_values(obj: JsonObject, empties: Iterable[EmptyValue]) -> dict[str, Any]:
     """A copy of an object with those of the values whose fields it does not have."""
-    made: dict[str, Any] = fresh(obj)
+    made: dict[str, object] = fresh(obj)
     for path, value in empties:
-        found: Any = made
+        found: object = made
         for step in path[:-1]:
             if isinstance(found, dict):
                 found = found.get(step)

@@ -18,6 +18,7 @@ from celadon.kube.go.go_json import NumberText
 from celadon.kube.go.go_text import Base64Error, canonical_base64
 from celadon.kube.go.go_time import TimeError, canonical_micro_time, canonical_time
 from celadon.kube.go.go_types import go_type, owner_path
+from celadon.kube.json_types import Json
 from celadon.kube.quantity import QuantityError, note_sent
 from celadon.kube.quantity import parse as parse_quantity
 from celadon.remembering import remembering
@@ -71,7 +72,7 @@ class Mismatch(KubeError):
         self.struct_path.insert(0, owner_path(owner, field))
 
     def message(self) -> str:
-        """What Go says, with the path gathered by `at`, if it passed through a struct."""
+        """Return what Go says, with the path gathered by `at`, if it passed through a struct."""
         if not self.owner:
             return self.message_alone()
         struct = self.owner.rpartition(".")[2]
@@ -79,7 +80,7 @@ class Mismatch(KubeError):
         return self._text(f"struct field {struct}.{path}")
 
     def message_alone(self) -> str:
-        """What Go says of the value by itself."""
+        """Return what Go says of the value by itself."""
         return self._text("value")
 
     def _text(self, place: str) -> str:
@@ -111,7 +112,7 @@ def json_kind(value: object, *, exact: bool = False) -> str:
 
 
 def integer(letter: str) -> Converter:
-    """For integers of the size `letter` (`i`, `l`); a zero stays."""
+    """Return the converter of integers of the size `letter` (`i`, `l`); a zero stays."""
     low, high = INT_RANGES[letter]
 
     def convert(value: object) -> Any:
@@ -134,14 +135,14 @@ def nonzero_integer(letter: str) -> Converter:
     return convert
 
 
-def double(value: object) -> Any:
+def double(value: object) -> object:
     """Integers stay what they are."""
     if not isinstance(value, float) and value.__class__ is not int:
         raise Mismatch(value, "d")
     return value
 
 
-def bytes_text(value: object) -> Any:
+def bytes_text(value: object) -> object:
     """Base64, as Go writes it again; DecodeError with Go's text for what is none. A list of numbers
     will do as well."""
     if value.__class__ is list:
@@ -186,7 +187,7 @@ def _number_text(value: object) -> str:
     return str(value) if isinstance(value, (int, float)) else "{}"
 
 
-def int_or_string(value: object) -> Any:
+def int_or_string(value: object) -> Json:
     """Integers have 32 bits; strings stay what they are."""
     if value.__class__ is str:
         return value
@@ -196,7 +197,7 @@ def int_or_string(value: object) -> Any:
     return value
 
 
-def time(value: object) -> Any:
+def time(value: object) -> object:
     """RFC 3339 in seconds and UTC; DecodeError for what is none."""
     if value.__class__ is not str:
         raise ReadMismatch(value, "s")
@@ -206,7 +207,7 @@ def time(value: object) -> Any:
         raise DecodeError(str(error)) from None
 
 
-def micro_time(value: object) -> Any:
+def micro_time(value: object) -> object:
     """The same in microseconds."""
     if value.__class__ is not str:
         raise ReadMismatch(value, "s")
@@ -216,13 +217,13 @@ def micro_time(value: object) -> Any:
         raise DecodeError(str(error)) from None
 
 
-def as_it_is(value: object) -> Any:
-    """For components of any content."""
+def as_it_is(value: object) -> object:
+    """Return the value of a component of any content as it is."""
     return value
 
 
 def plain(letter: str) -> Converter:
-    """For texts and booleans (`s`, `b`)."""
+    """Return the converter of texts and booleans (`s`, `b`)."""
     wanted = SCALAR_CLASSES[letter]
 
     def convert(value: object) -> Any:
@@ -243,5 +244,5 @@ def scalar(letter: str) -> Converter:
 
 
 def refuse(value: object, node: object) -> NoReturn:
-    """For a value that is not of the class its field needs."""
+    """Raise for a value that is not of the class its field needs."""
     raise Mismatch(value, node)

@@ -7,16 +7,17 @@ nowhere for a pod itself, `spec.template` and the like for templates.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
+from celadon.cel.value_functions import netaddr
 from celadon.kube import metadata, name_rules
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import EXACT, Quantity, QuantityError, parse
 from celadon.kube.releases import is_since
-from celadon.kube.warnings.warned_addresses import address_warnings
+from celadon.kube.validation import text_rules
 from celadon.kube.well_known_values import (
     APPARMOR_OF_CONTAINER,
     CONTAINER_LISTS,
@@ -28,6 +29,112 @@ from celadon.kube.well_known_values import (
 from celadon.kube.wordings import Wording, since, wording
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
+
+# --- Addresses ---------------------------------------------------------------
+#
+# Addresses and ranges that are valid today but not written as they should be.
+#
+# As k8s.io/apimachinery `pkg/util/validation/ip.go`. What is no address at all is validation's
+# concern: nothing is said of it here.
+
+_NON_STANDARD: Final = wording(
+    "is invalid", v1_36="will be considered invalid in a future Kubernetes release"
+)
+
+
+def address_warnings(path: FieldPath, text: str, *, of_service: bool = False) -> Iterator[str]:
+    """Yield the warnings about an IP address, leading zeros and IPv4 in IPv6 included."""
+    found = text_rules.address(text)
+    if found is None:
+        return
+    if not is_since("1.33"):
+        yield from _older_warnings(path, text, netaddr.parse_addr) if of_service else ()
+        return
+    strict = _strict_address(text)
+    if strict is None or strict.is_v4_mapped:
+        yield (
+            f"{path}: non-standard IP address {quote(text)} {_NON_STANDARD.text}: use "
+            f"{quote(text_rules.unmapped(found))}"
+        )
+    elif not strict.is_v4 and str(strict) != text:
+        yield (
+            f"{path}: IPv6 address {quote(text)} should be in RFC 5952 canonical format "
+            f"({quote(str(strict))})"
+        )
+
+
+def range_warnings(path: FieldPath, text: str, *, of_service: bool = False) -> Iterator[str]:
+    """Yield the warnings about a range in CIDR notation."""
+    found = text_rules.network(text)
+    if found is None:
+        return
+    if not is_since("1.33"):
+        yield from _older_warnings(path, text, netaddr.parse_prefix) if of_service else ()
+        return
+    usual = _range_text(found)
+    ambiguous = found.masked() != found
+    if ambiguous:
+        single = f"{text_rules.unmapped(found.addr)}/{32 if found.addr.is_v4 else 128}"
+        yield (
+            f"{path}: CIDR value {quote(text)} is ambiguous in this context (should be "
+            f"{quote(usual)} or {quote(single)}?)"
+        )
+    strict = _strict_range(text)
+    if strict is None or strict.addr.is_v4_mapped:
+        yield (
+            f"{path}: non-standard CIDR value {quote(text)} {_NON_STANDARD.text}: "
+            f"use {quote(usual)}"
+        )
+    elif not ambiguous and not strict.addr.is_v4 and str(strict) != text:
+        yield (
+            f"{path}: IPv6 CIDR value {quote(text)} should be in RFC 5952 canonical format "
+            f"({quote(str(strict))})"
+        )
+
+
+_Parsed = netaddr.Addr | netaddr.Prefix
+
+
+def _older_warnings(path: FieldPath, text: str, parse: Callable[[str], _Parsed]) -> Iterator[str]:
+    """Yield what releases before 1.33 said, of Services alone."""
+    is_prefix = parse is netaddr.parse_prefix
+    name = "IP prefix" if is_prefix else "IP address"
+    try:
+        strict = parse(text)
+    except netaddr.AddrError as error:
+        future = "will be invalid in a future Kubernetes release"
+        yield f"{path}: {name} was accepted, but {future}: {error}"
+        return
+    addr = strict.addr if isinstance(strict, netaddr.Prefix) else strict
+    if not addr.is_v4 and str(strict) != text:
+        yield (
+            f"{path}: IPv6 {'prefix' if is_prefix else 'address'} {quote(text)} is not in RFC 5952 "
+            f"canonical format ({quote(str(strict))}), which may cause controller apply-loops"
+        )
+
+
+def _strict_address(text: str) -> netaddr.Addr | None:
+    try:
+        return netaddr.parse_addr(text)
+    except netaddr.AddrError:
+        return None
+
+
+def _strict_range(text: str) -> netaddr.Prefix | None:
+    try:
+        return netaddr.parse_prefix(text)
+    except netaddr.AddrError:
+        return None
+
+
+def _range_text(found: netaddr.Prefix) -> str:
+    """The range without the bits behind its length, as Go's older type prints it."""
+    masked = found.masked()
+    length = masked.length - 96 if masked.addr.is_v4_mapped else masked.length
+    return f"{text_rules.unmapped(masked.addr)}/{length}"
+
+
+# --- Pods --------------------------------------------------------------------
 
 # --- Fractional bytes --------------------------------------------------------
 #
@@ -41,7 +148,7 @@ _WHOLE: Final = late_pattern(r"[0-9]{1,12}(?:[KMGTPE]i|[kMGTPE])?")
 
 
 def fractional_bytes(amounts: JsonObject | None, name: str, path: FieldPath) -> Iterator[str]:
-    """Of one resource in a list of them; `path` is that of the list."""
+    """Yield the warning about one resource in a list of them; `path` is that of the list."""
     text = (amounts or {}).get(name)
     if text is None or _WHOLE.fullmatch(str(text)):
         return
@@ -63,7 +170,7 @@ def _is_whole(found: Quantity) -> bool:
 
 
 def claim_spec_warnings(spec: JsonObject, path: FieldPath) -> Iterator[str]:
-    """Of the spec of a PersistentVolumeClaim, wherever there is one."""
+    """Yield the warnings about the spec of a PersistentVolumeClaim, wherever there is one."""
     resources, at = spec.get("resources") or {}, path.child("resources")
     for field in ("requests", "limits"):
         yield from fractional_bytes(resources.get(field), "storage", at.child(field))
@@ -164,7 +271,7 @@ def _ports(spec: JsonObject, path: FieldPath) -> Iterator[Located]:
 
 
 def _conflict(port: JsonObject, other: JsonObject) -> str:
-    """Of two ports with the same number and protocol; empty where both can be."""
+    """Return how two ports with the same number and protocol conflict; empty where both can be."""
     address, others_address = port.get("hostIP") or "", other.get("hostIP") or ""
     number, others_number = port.get("hostPort") or 0, other.get("hostPort") or 0
     if (address, number) == (others_address, others_number):
@@ -177,7 +284,7 @@ def _conflict(port: JsonObject, other: JsonObject) -> str:
 
 
 def _printed(port: JsonObject) -> str:
-    """As Go's `%+v` prints a port."""
+    """Write a port as Go's `%+v` prints it."""
     return (
         f"{{Name:{port.get('name', '')} HostPort:{port.get('hostPort', 0)} "
         f"ContainerPort:{port.get('containerPort', 0)} Protocol:{port.get('protocol', '')} "
@@ -217,7 +324,7 @@ _DEPRECATED_SINCE_1_31: Final = {
 
 
 def label_deprecation(key: str) -> str | None:
-    """What is said of a label, or None of one that was not replaced."""
+    """Return what is said of a label, or None of one that was not replaced."""
     found = _DEPRECATED.get(key)
     if found is None and key in _DEPRECATED_SINCE_1_31 and is_since("1.31"):
         return _DEPRECATED_SINCE_1_31[key]
@@ -225,7 +332,7 @@ def label_deprecation(key: str) -> str | None:
 
 
 def deprecated_key(path: FieldPath, key: str) -> Iterator[str]:
-    """Of a field whose value is the name of a label."""
+    """Yield the warning about a field whose value is the name of a label."""
     why = label_deprecation(key)
     if why is not None:
         yield f"{path}: {key} is {why}"
@@ -234,8 +341,8 @@ def deprecated_key(path: FieldPath, key: str) -> Iterator[str]:
 def term_warnings(
     term: JsonObject, path: FieldPath, *, check_values: bool = False
 ) -> Iterator[str]:
-    """Of a NodeSelectorTerm; with `check_values`, also of values that no label can have,
-    since 1.33."""
+    """Yield the warnings about a NodeSelectorTerm; with `check_values`, also of values that no
+    label can have, since 1.33."""
     for index, expression in enumerate(term.get("matchExpressions") or ()):
         at = path.child("matchExpressions").index(index)
         yield from deprecated_key(at.child("key"), expression.get("key", ""))
@@ -247,7 +354,7 @@ def term_warnings(
 
 
 def selector_warnings(selector: JsonObject | None, path: FieldPath) -> Iterator[str]:
-    """Of a LabelSelector that chooses nodes."""
+    """Yield the warnings about a LabelSelector that chooses nodes."""
     if selector is None:
         return
     for index, expression in enumerate(selector.get("matchExpressions") or ()):
@@ -296,7 +403,7 @@ class _Place:
 
 @since("1.32")
 def overlapping_paths(volumes: Iterable[JsonObject]) -> Iterator[str]:
-    """Of all volumes of a pod, in their order."""
+    """Yield the overlaps among all volumes of a pod, in their order."""
     for volume in volumes:
         yield from _of_volume(volume, volume.get("name", ""))
 
@@ -418,7 +525,7 @@ _OLD_APPARMOR: Final = 'deprecated since v1.30; use the "appArmorProfile" field 
 
 
 def pod_warnings(pod: JsonObject) -> Iterator[str]:
-    """Of a new pod."""
+    """Yield the warnings about a new pod."""
     why = name_rules.dns1123_label(metadata.name(pod))
     if why:
         yield (
@@ -429,13 +536,13 @@ def pod_warnings(pod: JsonObject) -> Iterator[str]:
 
 
 def template_warnings(template: JsonObject | None, path: FieldPath) -> Iterator[str]:
-    """Of a PodTemplateSpec, if there is one."""
+    """Yield the warnings about a PodTemplateSpec, if there is one."""
     if template is not None:
         yield from pod_spec_warnings(template, path, is_template=True)
 
 
 def pod_spec_warnings(pod: JsonObject, path: FieldPath, *, is_template: bool) -> Iterator[str]:
-    """Of the spec and the annotations of a pod or a template."""
+    """Yield the warnings about the spec and the annotations of a pod or a template."""
     spec, notes = pod.get("spec") or {}, metadata.annotations(pod)
     at, at_notes = path.child("spec"), path.child("metadata", "annotations")
     if not _BEFORE_CONTAINERS.isdisjoint(spec) or notes:
@@ -461,7 +568,7 @@ def pod_spec_warnings(pod: JsonObject, path: FieldPath, *, is_template: bool) ->
 def _before_containers(
     spec: JsonObject, notes: Mapping[str, str], at: FieldPath, at_notes: FieldPath
 ) -> Iterator[str]:
-    """What most pods have nothing of."""
+    """Yield what most pods have nothing of."""
     yield from _node_selection(spec, at)
     yield from _topology(spec, at)
     for key, why in DEPRECATED_ANNOTATIONS.items():
@@ -580,8 +687,9 @@ def _addresses(spec: JsonObject, path: FieldPath) -> Iterator[str]:
 
 
 def converted_apparmor(pod: JsonObject) -> Iterator[str]:
-    """Of a new pod as it was sent, whose annotations about AppArmor will become fields, unless they
-    cannot or need not. As `pkg/registry/core/pod/strategy.go`, `applyAppArmorVersionSkew`."""
+    """Yield what becomes of a new pod as it was sent, whose annotations about AppArmor will become
+    fields, unless they cannot or need not. As `pkg/registry/core/pod/strategy.go`,
+    `applyAppArmorVersionSkew`."""
     spec, notes = pod.get("spec") or {}, metadata.annotations(pod)
     if (spec.get("os") or {}).get("name") == "windows":
         return
@@ -595,7 +703,7 @@ def converted_apparmor(pod: JsonObject) -> Iterator[str]:
 
 
 def _names_profile(note: str, profile: JsonObject) -> bool:
-    """Whether an annotation says what a field says."""
+    """Return whether an annotation says what a field says."""
     kinds = {"unconfined": "Unconfined", "runtime/default": "RuntimeDefault"}
     if note in kinds:
         return dict(profile) == {"type": kinds[note]}

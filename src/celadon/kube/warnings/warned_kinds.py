@@ -14,15 +14,16 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupKind
 from celadon.kube.releases import is_since
 from celadon.kube.warnings.pod_warnings import (
+    address_warnings,
     claim_spec_warnings,
     converted_apparmor,
     label_deprecation,
     pod_warnings,
+    range_warnings,
     selector_warnings,
     template_warnings,
     term_warnings,
 )
-from celadon.kube.warnings.warned_addresses import address_warnings, range_warnings
 from celadon.kube.well_known_values import (
     FOREGROUND,
     INGRESS_CLASS,
@@ -48,7 +49,7 @@ _STATUS: Final = FieldPath("status")
 
 
 def node_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
-    """Of a Node."""
+    """Yield the warnings about a Node."""
     spec = obj.get("spec") or {}
     if spec.get("configSource") is not None:
         yield "spec.configSource: the feature is removed"
@@ -59,7 +60,7 @@ def node_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
 
 
 def pod_status_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
-    """Of the status of a Pod."""
+    """Yield the warnings about the status of a Pod."""
     status = obj.get("status") or {}
     for field in ("podIPs", "hostIPs"):
         for index, one in enumerate(status.get(field) or ()):
@@ -68,7 +69,7 @@ def pod_status_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
 
 
 def runtime_class_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
-    """Of a RuntimeClass."""
+    """Yield the warnings about a RuntimeClass."""
     selector = (obj.get("scheduling") or {}).get("nodeSelector") or {}
     for key in sorted(selector):
         why = label_deprecation(key)
@@ -78,7 +79,7 @@ def runtime_class_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[st
 
 @since("1.32")
 def service_account_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
-    """Of a ServiceAccount that gets an annotation it did not have."""
+    """Yield the warnings about a ServiceAccount that gets an annotation it did not have."""
     had = old is not None and MOUNTABLE_SECRETS in metadata.annotations(old)
     if MOUNTABLE_SECRETS in metadata.annotations(obj) and not had:
         yield (
@@ -89,7 +90,7 @@ def service_account_warnings(obj: JsonObject, old: JsonObject | None) -> Iterato
 
 @since("1.35")
 def resource_slice_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
-    """Of a ResourceSlice."""
+    """Yield the warnings about a ResourceSlice."""
     driver = (obj.get("spec") or {}).get("driver") or ""
     if driver != driver.lower():
         yield (
@@ -100,7 +101,8 @@ def resource_slice_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[s
 
 @since("1.34")
 def definition_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
-    """Of a CustomResourceDefinition: formats that nobody checks, and that it did not have."""
+    """Yield the warnings about a CustomResourceDefinition: formats that nobody checks, and that it
+    did not have."""
     had = set() if old is None else set(_unknown_formats(old))
     for name in _unknown_formats(obj):
         if name not in had:
@@ -125,7 +127,8 @@ def _unknown_formats(definition: JsonObject) -> list[str]:
 
 
 def custom_resource_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
-    """Of a custom resource: finalizers that it did not have and that could be anybody's."""
+    """Yield the warnings about a custom resource: finalizers that it did not have and that could be
+    anybody's."""
     had = () if old is None else metadata.metadata(old).get("finalizers") or ()
     added = set(metadata.metadata(obj).get("finalizers") or ()) - set(had)
     for finalizer in sorted(added):
@@ -162,7 +165,7 @@ _INGRESS: Final = FieldPath("status", "loadBalancer", "ingress")
 
 
 def service_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
-    """Of a Service, new or changed."""
+    """Yield the warnings about a Service, new or changed."""
     spec = obj.get("spec") or {}
     if TOPOLOGY_HINTS in metadata.annotations(obj):
         yield f"annotation {TOPOLOGY_HINTS} is deprecated, please use {TOPOLOGY_MODE} instead"
@@ -216,13 +219,13 @@ def _listed_addresses(spec: JsonObject, field: str) -> Iterator[str]:
 
 
 def service_status_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
-    """Of the status of a Service; the path ends early there."""
+    """Yield the warnings about the status of a Service; the path ends early there."""
     for index, ingress in _load_balancer(obj):
         yield from address_warnings(_INGRESS.index(index), ingress.get("ip") or "")
 
 
 def ingress_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
-    """Of a new Ingress."""
+    """Yield the warnings about a new Ingress."""
     chosen = (obj.get("spec") or {}).get("ingressClassName") is not None
     if old is None and INGRESS_CLASS in metadata.annotations(obj) and not chosen:
         yield (
@@ -232,7 +235,7 @@ def ingress_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
 
 
 def ingress_status_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
-    """Of the status of an Ingress."""
+    """Yield the warnings about the status of an Ingress."""
     for index, ingress in _load_balancer(obj):
         yield from address_warnings(_INGRESS.index(index).child("ip"), ingress.get("ip") or "")
 
@@ -248,7 +251,7 @@ def _is_managed(obj: JsonObject, managers: tuple[str, frozenset[str]]) -> bool:
 
 
 def endpoints_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
-    """Of an Endpoints."""
+    """Yield the warnings about an Endpoints."""
     if _is_managed(obj, ENDPOINTS_MANAGER):
         return
     for index, subset in enumerate(obj.get("subsets") or ()):
@@ -259,7 +262,8 @@ def endpoints_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
 
 
 def endpoint_slice_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
-    """Of an EndpointSlice; its type of address is not in a spec, whatever the text says."""
+    """Yield the warnings about an EndpointSlice; its type of address is not in a spec, whatever the
+    text says."""
     if old is None and obj.get("addressType") == "FQDN":
         yield "spec.addressType: FQDN endpoints are deprecated"
     if _is_managed(obj, SLICE_MANAGERS):
@@ -271,7 +275,7 @@ def endpoint_slice_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator
 
 
 def network_policy_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
-    """Of a NetworkPolicy."""
+    """Yield the warnings about a NetworkPolicy."""
     spec = obj.get("spec") or {}
     for field, peers in (("ingress", "from"), ("egress", "to")):
         for index, rule in enumerate(spec.get(field) or ()):
@@ -289,7 +293,7 @@ def _block(block: JsonObject | None, path: FieldPath) -> Iterator[str]:
 
 
 def service_cidr_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
-    """Of a ServiceCIDR."""
+    """Yield the warnings about a ServiceCIDR."""
     for index, one in enumerate((obj.get("spec") or {}).get("cidrs") or ()):
         yield from range_warnings(_SPEC.child("cidrs").index(index), one)
 
@@ -300,7 +304,7 @@ def service_cidr_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str
 
 
 def secret_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
-    """Of a Secret for TLS."""
+    """Yield the warnings about a Secret for TLS."""
     if obj.get("type") != TLS_SECRET:
         return
     # late: few objects have certificates in them.
@@ -344,7 +348,7 @@ _OLD_CLASS: Final = 'deprecated since v1.8; use "storageClassName" attribute ins
 
 
 def volume_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
-    """Of a PersistentVolume."""
+    """Yield the warnings about a PersistentVolume."""
     spec, notes = obj.get("spec") or {}, metadata.annotations(obj)
     if STORAGE_CLASS in notes:
         yield f"{_NOTES.key(STORAGE_CLASS)}: {_OLD_CLASS}"
@@ -366,14 +370,14 @@ def volume_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
 
 
 def claim_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
-    """Of a PersistentVolumeClaim."""
+    """Yield the warnings about a PersistentVolumeClaim."""
     if STORAGE_CLASS in metadata.annotations(obj):
         yield f"{_NOTES.key(STORAGE_CLASS)}: {_OLD_CLASS}"
     yield from claim_spec_warnings(obj.get("spec") or {}, _SPEC)
 
 
 def storage_class_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
-    """Of a StorageClass."""
+    """Yield the warnings about a StorageClass."""
     for index, term in enumerate(obj.get("allowedTopologies") or ()):
         at = FieldPath("allowedTopologies").index(index).child("matchLabelExpressions")
         for number, expression in enumerate(term.get("matchLabelExpressions") or ()):
@@ -384,13 +388,14 @@ def storage_class_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[st
 
 
 def storage_capacity_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
-    """Of a CSIStorageCapacity."""
+    """Yield the warnings about a CSIStorageCapacity."""
     yield from selector_warnings(obj.get("nodeTopology"), FieldPath("nodeTopology"))
 
 
 @since("1.35")
 def driver_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
-    """Of a CSIDriver that wants tokens, or others than before, and does not say where to."""
+    """Yield the warnings about a CSIDriver that wants tokens, or others than before, and does not
+    say where to."""
     spec = obj.get("spec") or {}
     if old is not None and _tokens(old) == _tokens(obj):
         return
@@ -444,13 +449,13 @@ def _spec(obj: JsonObject) -> JsonObject:
 
 
 def controller_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
-    """Of a Deployment, ReplicaSet or ReplicationController."""
+    """Yield the warnings about a Deployment, ReplicaSet or ReplicationController."""
     yield from _pod_names(obj, old)
     yield from daemon_set_warnings(obj, old)
 
 
 def daemon_set_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
-    """Of a DaemonSet: just its template."""
+    """Yield the warnings about a DaemonSet: just its template."""
     if _is_new(obj, old):
         yield from template_warnings(_spec(obj).get("template"), _SPEC.child("template"))
 
@@ -471,7 +476,7 @@ def stateful_set_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[s
 
 
 def job_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
-    """Of a Job."""
+    """Yield the warnings about a Job."""
     yield from _pod_names(obj, old)
     if _is_new(obj, old):
         yield from _job_spec(_spec(obj), _SPEC)
@@ -498,7 +503,7 @@ def _job_spec(spec: JsonObject, path: FieldPath) -> Iterator[str]:
 
 
 def pod_template_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
-    """Of a PodTemplate."""
+    """Yield the warnings about a PodTemplate."""
     yield from template_warnings(obj.get("template"), FieldPath("template"))
 
 

@@ -385,8 +385,8 @@ def require(document: JsonObject, shape: Shape, what: str) -> None:
 
 def refusal_of(code: int, status: object, retry_after: int = 0) -> ClusterRefusal:
     """What says no; `status` counts if it is a Status."""
-    is_status = isinstance(status, dict) and misfit(status, STATUS) is None
-    return ClusterRefusal(code, status if is_status else {}, retry_after)
+    said = status if isinstance(status, dict) and misfit(status, STATUS) is None else {}
+    return ClusterRefusal(code, said, retry_after)
 
 
 def _refusal(answer: _Answer) -> ClusterRefusal:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from celadon.cel import Environment
+from celadon.cel.declarations import Switches
 from celadon.cel.libraries import optionals
-from celadon.cel.switches import Switches
 from celadon.cel.types import DYN
 from celadon.cli.policytest.scaffolding.value_ways import GONE, KEY, THERE, Length, merged
 from celadon.cli.policytest.scaffolding.wanted_values import Wanted

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.registry.patching.merge_strategies import MergeError
 from celadon.kube.registry.patching.patches import apply_merge_patch
-from celadon.kube.registry.patching.strategic_merge import merge_into
+from celadon.kube.registry.patching.strategic_merge import MergeError, merge_into
 from celadon.kube.registry.patching.three_way_merge import ThreeWays
 from celadon.kube.schemas.schema_packs import schema_for
 

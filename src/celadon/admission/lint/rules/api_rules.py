@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from celadon.admission.lint.findings import Replacement, Severity, Spot
 from celadon.admission.lint.lint_rule import Report, Rule, at_offset
@@ -15,7 +15,7 @@ from celadon.admission.registration.decoding import (
     missing_kind,
 )
 from celadon.cel import Environment
-from celadon.kube import FieldError, FieldPath, metadata
+from celadon.kube import FieldError, FieldPath, Json, JsonObject, metadata
 from celadon.kube.crd import definition_errors
 from celadon.kube.library import environment, previous_minor
 from celadon.kube.releases import answering_as
@@ -37,10 +37,9 @@ _HOISTED: Final = ("spec", "validation", "openAPIV3Schema")
 _MISTAKE: Final = late_pattern(r"ERROR: <input>:(\d+):(\d+): ([^\n]*)", re.ASCII)
 
 
-def definition_reports(
-    document: int, definition: Mapping[str, Any], version: str
-) -> Iterator[Report]:
-    """Of one definition, of which the parts that name its kinds have their shapes."""
+def definition_reports(document: int, definition: JsonObject, version: str) -> Iterator[Report]:
+    """Yield what is wrong with one definition, of which the parts that name its kinds have their
+    shapes."""
     gvk = metadata.gvk(definition)
     try:
         round_trip(definition, gvk)
@@ -56,7 +55,7 @@ def definition_reports(
         yield from found or [Report(Spot(document, path), f"{error.field}: {error.body}")]
 
 
-def _created(given: Mapping[str, Any]) -> dict[str, Any]:
+def _created(given: JsonObject) -> dict[str, Json]:
     spec = given["spec"]
     kind = spec["names"]["kind"]
     names = {"singular": kind.lower(), "listKind": f"{kind}List", **spec["names"]}
@@ -68,7 +67,7 @@ def _created(given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _written(definition: Mapping[str, Any], path: FieldPath) -> FieldPath:
+def _written(definition: JsonObject, path: FieldPath) -> FieldPath:
     """The path in the document."""
     if path.steps[:3] != _HOISTED:
         return path
@@ -80,10 +79,10 @@ def _written(definition: Mapping[str, Any], path: FieldPath) -> FieldPath:
 
 
 def _mistakes(
-    document: int, definition: Mapping[str, Any], path: FieldPath, error: FieldError
+    document: int, definition: JsonObject, path: FieldPath, error: FieldError
 ) -> Iterator[Report]:
-    """Those in the expression of a rule; none where the rule is something else than wrong."""
-    text: Any = definition
+    """Yield those in the expression of a rule; none where the rule is something else than wrong."""
+    text: Json = definition
     for step in path.steps:
         if isinstance(text, dict):
             text = text.get(step)
@@ -182,7 +181,7 @@ def _newer(bundle: Bundle) -> Iterator[Report]:
 
 
 def _in_release(release: Environment, one: PolicyExpression) -> Environment:
-    """What the expression may name, in another release."""
+    """Return what the expression may name, in another release."""
     declared = one.env.declarations
     known = release.declarations
     return release.extend(

@@ -7,14 +7,14 @@ that may be elsewhere.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from celadon.admission.lint.findings import Removal, Severity, Spot
 from celadon.admission.lint.lint_rule import Report, Rule
 from celadon.admission.lint.subjects import BindingCase, Bundle
 from celadon.admission.registration.registration_types import DENY, WARN, ParamKind, ParamRef
-from celadon.kube import FieldPath, metadata
+from celadon.kube import FieldPath, JsonObject, metadata
 from celadon.kube.selectors import SelectorError, label_selector
 
 
@@ -63,11 +63,11 @@ def _referring(bundle: Bundle) -> Iterator[tuple[BindingCase, ParamKind, ParamRe
             yield case, kind, ref
 
 
-def _is_of(obj: Mapping[str, Any], kind: ParamKind) -> bool:
+def _is_of(obj: JsonObject, kind: ParamKind) -> bool:
     return obj.get("apiVersion") == kind.api_version and obj.get("kind") == kind.kind
 
 
-def _selects(ref: ParamRef, obj: Mapping[str, Any]) -> bool:
+def _selects(ref: ParamRef, obj: JsonObject) -> bool:
     if ref.namespace and metadata.namespace(obj) not in ("", ref.namespace):
         return False
     if ref.selector is None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from celadon.admission import policy_limits
 from celadon.admission.lint.findings import Severity, Spot
@@ -15,7 +15,7 @@ from celadon.admission.registration.registration_types import Rule as ResourceRu
 from celadon.cel import ProgramError, types
 from celadon.cel.extend import Range
 from celadon.cel.syntax import Comprehension, Expr, walk
-from celadon.kube import FieldPath
+from celadon.kube import FieldPath, JsonObject
 
 _SECURITY_FIELDS: Final = frozenset(
     {
@@ -99,11 +99,11 @@ def _lock_out(bundle: Bundle) -> Iterator[Report]:
 
 
 def _is_narrowed(match: MatchResources) -> bool:
-    """Whether labels decide, or a namespace is left out."""
+    """Return whether labels decide, or a namespace is left out."""
     return _selects(match.namespace_selector) or _selects(match.object_selector)
 
 
-def _selects(selector: Mapping[str, Any] | None) -> bool:
+def _selects(selector: JsonObject | None) -> bool:
     return bool(selector) and any((selector or {}).values())
 
 
@@ -203,7 +203,8 @@ class LargeObject:
         self._items = max(size // _ITEM_SIZE, 1)
 
     def size(self, path: tuple[str, ...], type_: types.Type) -> Range | None:
-        """Of a value that may be a list, a map or a text: nobody has declared what it is."""
+        """Return the size of a value that may be a list, a map or a text: nobody has declared what
+        it is."""
         if type_.kind is types.Kind.STRING:
             return Range(0, _MOST_TEXT)
         return Range(0, self._items if _ENTRIES.isdisjoint(path) else _MOST_INNER)
@@ -226,7 +227,7 @@ def _expensive(bundle: Bundle) -> Iterator[Report]:
 
 
 def _cost(one: PolicyExpression, size: int) -> float:
-    """What the expression may cost; 0 if it does not run."""
+    """Return what the expression may cost; 0 if it does not run."""
     if one.checked is None:
         return 0.0
     least, estimated = one.env.estimate(one.checked, LargeObject(size))
@@ -242,7 +243,7 @@ def _cost(one: PolicyExpression, size: int) -> float:
 
 
 def _is_nested(node: Expr) -> bool:
-    """Whether it is a loop with another loop in it."""
+    """Return whether it is a loop with another loop in it."""
     if node.__class__ is not Comprehension:
         return False
     return any(inner.__class__ is Comprehension for inner in walk(node.step))

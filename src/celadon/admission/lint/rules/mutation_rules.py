@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission.lint.findings import Severity
 from celadon.admission.lint.lint_rule import Report, Rule, at_node
 from celadon.admission.lint.subjects import Bundle, MutatingCase, MutationPath, Written
 from celadon.admission.lint.trees.trial_mutations import ROOT, trials
 from celadon.cel.syntax import ListLiteral, Literal, MapLiteral, Struct
-from celadon.kube import GroupVersionKind
+from celadon.kube import GroupVersionKind, Json
 from celadon.kube.fieldmanager import MergeType, merge_type
 
 _SERVER_OWNED: Final[Mapping[MutationPath, str]] = {
@@ -169,7 +169,7 @@ def _order_dependence(bundle: Bundle) -> Iterator[Report]:
             )
 
 
-def _constant(one: Written) -> tuple[str, Any] | None:
+def _constant(one: Written) -> tuple[str, Json] | None:
     """The value of a scalar literal, with its type."""
     if one.op not in ("", "add", "replace") or not isinstance(one.value, Literal):
         return None

@@ -48,7 +48,7 @@ def _for_kinds(case: PolicyCase, kinds: tuple[GroupVersionKind, ...]) -> str:
 
 
 def _status_warnings(bundle: Bundle) -> Iterator[Report]:
-    """What the status controller will say, unless it is true, too."""
+    """Yield what the status controller will say, unless it is true, too."""
     true = {
         (case.document, mistake.expression.path, mistake.issue.offset)
         for case, mistake in bundle.mistakes

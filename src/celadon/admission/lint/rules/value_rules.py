@@ -84,7 +84,7 @@ def _null_help(right: types.Type) -> str:
 
 
 def _constant(bundle: Bundle, case: Case, node: Expr) -> str:
-    """Why a comparison has only one outcome; empty if it may have both."""
+    """Return why a comparison has only one outcome; empty if it may have both."""
     assert node.__class__ is Call
     left, right = node.args
     if node.function == IN:

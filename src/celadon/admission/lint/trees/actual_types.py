@@ -65,8 +65,8 @@ _Chain: TypeAlias = tuple[str, ...]
 
 
 class Verdict(NamedTuple):
-    """What a check found: the type under which a variable of it is known later, dyn if it has
-    issues; each issue with its node."""
+    """This is what a check found: the type under which a variable of it is known later, dyn if it
+    has issues; each issue with its node."""
 
     variable_type: types.Type
     issues: tuple[tuple[Issue, Expr | None], ...]
@@ -102,7 +102,7 @@ class SharedChecks:
         self._verdicts: dict[tuple[int, ...], Verdict] = {}
 
     def check(self, env: Environment) -> Verdict:
-        """What `env.check` of the tree finds."""
+        """Return what `env.check` of the tree finds."""
         read = self._types_read(env)
         if read is None:
             return _verdict(self.tree, env)
@@ -204,8 +204,8 @@ class ActualTypes:
         return [kind for kind in case.kinds[:MAX_KINDS] if self._types.of(kind) is not None]
 
     def mistakes(self, case: PolicyCase) -> list[Mistake]:
-        """Those that show when the policy runs. A field that only some kinds have is none where the
-        policy looks which kind it has before it."""
+        """Return those that show when the policy runs. A field that only some kinds have is none
+        where the policy looks which kind it has before it."""
         checks = _checks(case)
         found = self._found(case, checks)
         known = len(self.kinds(case)) if found else 0
@@ -250,8 +250,8 @@ class ActualTypes:
     def _environment(
         self, case: PolicyCase, kind: GroupVersionKind, role: Role, known: Mapping[str, types.Type]
     ) -> Environment:
-        """What an expression in this role may name, typed for this kind; `variables` has what is
-        known by the time of the check."""
+        """Return what an expression in this role may name, typed for this kind; `variables` has
+        what is known by the time of the check."""
         param_kind = self._param_kind(case.spec)
         env = self._base(
             kind,
@@ -297,8 +297,8 @@ class ActualTypes:
 
 
 def _checks(case: PolicyCase) -> Mapping[FieldPath, SharedChecks]:
-    """By expression; the same for those with the same text. Variables have their own: which others
-    they may name depends on where they stand."""
+    """Return the checks by expression; they are the same for those with the same text. Variables
+    have their own: which others they may name depends on where they stand."""
     shared = SharedTypes()
     by_text: dict[str | FieldPath, SharedChecks] = {}
     found = {}
@@ -317,8 +317,8 @@ def _without_names(message: str, kind: GroupVersionKind) -> str:
 
 
 def _works_on_data(mistake: Mistake, tree: Ast) -> bool:
-    """Whether only the names of types are in the way. At run time objects are maps, which can be
-    indexed, searched, measured, iterated and joined, and literals may be mixed."""
+    """Return whether only the names of types are in the way. At run time objects are maps, which
+    can be indexed, searched, measured, iterated and joined, and literals may be mixed."""
     issue, node = mistake.issue, mistake.node
     root = mistake.kinds[0].kind
     if issue.kind is IssueKind.NOT_A_RANGE:
@@ -364,12 +364,12 @@ def _literal_parts(tree: Ast) -> set[int]:
 
 
 def _is_object(given: types.Type, root: str) -> bool:
-    """Whether it is the kind's own type or that of an object in it."""
+    """Return whether it is the kind's own type or that of an object in it."""
     return given.name == root or given.name.startswith(f"{root}.")
 
 
 def _tells_kinds_apart(case: PolicyCase, mistake: Mistake) -> bool:
-    """Whether the policy looks which kind it has before it."""
+    """Return whether the policy looks which kind it has before it."""
     if any(access.path[-1] in _DISCRIMINATORS for access in case.accesses):
         return True
     checked = mistake.expression.checked

@@ -79,7 +79,7 @@ def rule_accesses(
 
 
 def _held_before(facts: Facts) -> Facts:
-    """Of a rule that is always evaluated: it was true of what was stored, too."""
+    """Return what was true of what was stored, too: the rule is always evaluated."""
     before = {(OLD_SELF, *path[1:]) for path in facts.present if path[0] == SELF}
     return Facts(facts.present | before, facts.operations)
 
@@ -90,8 +90,8 @@ def _walked(
     matched: Facts,
     beside: Mapping[FieldPath, Facts],
 ) -> Iterator[Access]:
-    """What expressions read that are evaluated with what is known by `matched`, some of them with
-    what others make sure of instead."""
+    """Yield what expressions read that are evaluated with what is known by `matched`, some of them
+    with what others make sure of instead."""
     verdicts = {one.index: one for one in expressions if one.role in (Role.VALIDATION, Role.RULE)}
     for one in expressions:
         facts = beside.get(one.path, matched)
@@ -115,8 +115,8 @@ def _when_true(condition: PolicyExpression, names: Names) -> Facts:
 
 
 def _others(start: Facts, tested: Sequence[Facts]) -> list[Facts]:
-    """For each of these facts what is known of all the others, in time that grows with their number
-    alone."""
+    """Return for each of these facts what is known of all the others, in time that grows with their
+    number alone."""
     before = list(accumulate(tested, Facts.and_, initial=start))
     after = list(accumulate(reversed(tested), Facts.and_, initial=NOTHING))
     after.reverse()
@@ -218,7 +218,7 @@ class _Walker:
 
 
 def _is_optional(node: Expr) -> bool:
-    """Whether it gives an optional, so that fields below it may be absent."""
+    """Return whether it gives an optional, so that fields below it may be absent."""
     while node.__class__ is Select:
         node = node.operand
     if node.__class__ is not Call:

@@ -40,7 +40,7 @@ _NULL_ON: Final[Mapping[Path | None, frozenset[str]]] = {
 
 
 class Outcomes(NamedTuple):
-    """What is known where the expression is true, and where it is false."""
+    """This is what is known where the expression is true, and where it is false."""
 
     if_true: Facts = NOTHING
     if_false: Facts = NOTHING
@@ -53,8 +53,8 @@ UNKNOWN: Final = Outcomes()
 
 
 class Names:
-    """What the names in an expression stand for: its local variables, by their paths, and the
-    policy's `variables`."""
+    """This is what the names in an expression stand for: its local variables, by their paths, and
+    the policy's `variables`."""
 
     def __init__(self, variables: Mapping[str, PolicyExpression]) -> None:
         self.variables = variables
@@ -192,7 +192,8 @@ class Names:
 
 
 def _null(path: Path | None) -> Outcomes:
-    """Of what is null or is not; whether an object is, depends on the operation."""
+    """Return what is known of a value that is null or is not; whether an object is, depends on the
+    operation."""
     there_is = there(path)
     if path not in _NULL_ON:
         return Outcomes(NOTHING, there_is)

@@ -60,7 +60,7 @@ def field_schema(schema: Schema, path: Path) -> Schema | None:
 
 
 def is_present(schema: Schema, kind: GroupVersionKind, path: Path) -> bool:
-    """Whether an object that has the parent of this field also has the field."""
+    """Return whether an object that has the parent of this field also has the field."""
     if path == () or path[-1] == ITEM or (len(path) == 1 and path[0] in OBJECT_FIELDS):
         return True
     if path[0] == "metadata":
@@ -82,8 +82,8 @@ def node_of_rule(schema: Schema, path: Path) -> Schema | None:
 
 
 def is_demanded_of_rule(schema: Schema, path: Path, *, is_root: bool) -> bool:
-    """Whether a rule at `schema` finds this field where it finds the one above. What only some
-    branches demand counts as demanded: which branch it is, is often said by another field."""
+    """Return whether a rule at `schema` finds this field where it finds the one above. What only
+    some branches demand counts as demanded: which branch it is, is often said by another field."""
     if path[-1] == ITEM:
         return True
     parents = _nodes_of_rule(schema, path[:-1])
@@ -128,7 +128,7 @@ def _raw_name(schema: Schema, name: str) -> str:
 
 
 def _is_demanded(parent: Schema | None, field: str) -> bool:
-    """For custom resources: required, or with a default."""
+    """Return whether a custom resource must have the field: it is required, or has a default."""
     if parent is None or field in parent.required:
         return True
     member = parent.properties.get(field)

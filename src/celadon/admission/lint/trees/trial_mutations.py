@@ -37,8 +37,8 @@ _TEMPLATED: Final = frozenset({"Deployment", "DaemonSet", "StatefulSet", "Replic
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What one mutation did to an object of one kind: the second run changed something again, or
-    the first failed for want of what is above its path."""
+    """This is what one mutation did to an object of one kind: the second run changed something
+    again, or the first failed for want of what is above its path."""
 
     case: MutatingCase
     expression: PolicyExpression
@@ -48,7 +48,7 @@ class Trial:
 
     @property
     def is_unstable(self) -> bool:
-        """Whether the second run changed something again."""
+        """Return whether the second run changed something again."""
         return bool(self.unstable_path)
 
     @property

@@ -261,7 +261,7 @@ Kinds: TypeAlias = frozenset[str]
 
 
 class StateKind(enum.Enum):
-    """What synchronisation needs to know of a state."""
+    """This is what synchronisation needs to know of a state."""
 
     BASIC = enum.auto()
     #: The end of a rule. Its free transitions lead to wherever the rule is invoked.
@@ -364,7 +364,7 @@ class Network:
             choice.look = self._lookahead(choice)
 
     def next_kinds(self, state: State) -> Kinds:
-        """What may come next within the rule; has `END` if the rule may end here."""
+        """Return what may come next within the rule; has `END` if the rule may end here."""
         kinds = self._next_kinds.get(state.number)
         if kinds is None:
             kinds = self._next_kinds[state.number] = self._reach(state, beyond=False)

@@ -101,7 +101,8 @@ class Group:
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """Where the paths are before a token. `alternative` is the one to take, if that is decided."""
+    """This is where the paths are before a token. `alternative` is the one to take, if that is
+    decided."""
 
     groups: tuple[Group, ...]
     alternative: int | None
@@ -129,7 +130,7 @@ class _Paths:
         return node
 
     def step(self, node: _Node, kind: str) -> _Node | None:
-        """Where a token of that kind leads; None if nowhere."""
+        """Return where a token of that kind leads; None if nowhere."""
         if kind in node.next:
             return node.next[kind]
         groups = self._reach(node.groups, kind)
@@ -153,7 +154,7 @@ class _Paths:
         return self._follow(paths, rule, at_end=False)
 
     def _reach(self, groups: Iterable[Group], kind: str) -> tuple[Group, ...]:
-        """Where the paths are after a token of this kind."""
+        """Return where the paths are after a token of this kind."""
         stopped: list[Group] = []
         moved: list[_Path] = []
         at_end = kind == tokens.EOF
@@ -242,14 +243,14 @@ def _moved(group: Group, target: State) -> Iterable[_Path]:
 
 
 def _waits(state: State) -> bool:
-    """Whether a path stays in this state: before a token, or at the end of everything."""
+    """Return whether a path stays in this state: before a token, or at the end of everything."""
     if state.kind is StateKind.STOP:
         return not state.transitions
     return any(transition.kinds for transition in state.transitions)
 
 
 def _is_inner_loop(state: State, stack: Stack) -> bool:
-    """Whether this loop is inside the right operand of another round of the same loop.
+    """Return whether this loop is inside the right operand of another round of the same loop.
 
     An operator that follows is then left to the outer loop.
     """
@@ -302,7 +303,7 @@ def _absorbed(stacks: Iterable[Stack]) -> set[Stack]:
 
 
 def _subsets(groups: Iterable[Group]) -> list[set[int]]:
-    """For each place (state and stacks), the alternatives that lead there."""
+    """Return for each place (state and stacks) the alternatives that lead there."""
     places: dict[tuple[State, frozenset[Stack]], set[int]] = {}
     for group in groups:
         place = (group.state, frozenset(group.stacks))
@@ -311,7 +312,7 @@ def _subsets(groups: Iterable[Group]) -> list[set[int]]:
 
 
 def _conflicts(groups: tuple[Group, ...]) -> bool:
-    """Whether more tokens would not help."""
+    """Return whether more tokens would not help."""
     if all(group.state.kind is StateKind.STOP for group in groups):
         return True
     if all(len(subset) == 1 for subset in _subsets(groups)):
@@ -485,7 +486,7 @@ class Machine:
             branch = self._decide(step, opened)
 
     def _decide(self, step: ChoiceStep, opened: OpenRule) -> int:
-        """Which branch; one beyond the last means none (more)."""
+        """Return which branch; one beyond the last means none (more)."""
         current = self._stream.token(1)
         if step.look is not None:
             for branch, kinds in enumerate(step.look):
@@ -587,7 +588,7 @@ class Machine:
         self._last_error_states.clear()
 
     def _expected(self, state: State | None = None) -> Kinds:
-        """What may come next, also beyond the ends of the open rules."""
+        """Return what may come next, also beyond the ends of the open rules."""
         following = CEL_NETWORK.next_kinds(state or self._state)
         kinds = following
         for return_state in self._return_states():
@@ -600,14 +601,14 @@ class Machine:
         return kinds - {END}
 
     def _recovery_kinds(self) -> Kinds:
-        """What may follow any of the open rules."""
+        """Return what may follow any of the open rules."""
         kinds: set[str] = set()
         for return_state in self._return_states():
             kinds |= CEL_NETWORK.next_kinds(return_state)
         return frozenset(kinds - {END})
 
     def _return_states(self) -> Iterable[State]:
-        """Where the open rules return to, from the innermost outwards."""
+        """Yield where the open rules return to, from the innermost outwards."""
         opened = self._open
         while opened is not None and opened.return_state is not None:
             yield opened.return_state

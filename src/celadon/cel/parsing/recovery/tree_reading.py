@@ -109,7 +109,7 @@ class Reader:
         return self._nothing() if reader is None else reader(self, node)
 
     def _nothing(self) -> _Reading:
-        """For what could not be parsed; that was reported."""
+        """Stand for what could not be parsed; that was reported."""
         yield from ()
         return self._unspecified(NOWHERE)
 
@@ -383,6 +383,6 @@ def _tokens(node: ParseNode | None, label: str) -> list[Token]:
 
 
 def _offset(node: ParseNode, label: str) -> int:
-    """Where that token is, or the node if the token is missing."""
+    """Return where that token is, or the node if the token is missing."""
     token = _token(node, label)
     return node.start.start if token is None else token.start

@@ -37,7 +37,7 @@ from celadon.cli.policytest.scaffolding.read_places import (
     written_places,
 )
 from celadon.cli.reading.json_text import Path
-from celadon.kube import Ruling
+from celadon.kube import Json, Ruling
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -94,12 +94,12 @@ class Inputs:
 
     related: dict[Path, list[Any]] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
-    literals: list[Any] = field(default_factory=list)
+    literals: list[object] = field(default_factory=list)
     keys: set[Path] = field(default_factory=set)
     questions: dict[tuple[str, str], None] = field(default_factory=dict)
 
     def add(self, other: Inputs) -> None:
-        """What something else reads as well."""
+        """Add what something else reads as well."""
         for place, values in other.related.items():
             known = self.related.setdefault(place, [])
             known += [one for one in values if one not in known]
@@ -127,20 +127,20 @@ class Inputs:
 
 
 def place_text(place: Path) -> str:
-    """As people write it."""
+    """Return it as people write it."""
     steps = (f"[{one}]" if isinstance(one, int) else f".{one}" for one in place)
     return "".join(steps).removeprefix(".")
 
 
 class InputReader:
-    """For the expressions of one policy."""
+    """A reader of the expressions of one policy."""
 
     def __init__(self, variables: Mapping[str, syntax.Expr]) -> None:
         self._variables = variables
         self._read_variables: dict[str, Inputs] = {}
 
     def inputs(self, expressions: Iterable[syntax.Expr]) -> Inputs:
-        """Of some of them together."""
+        """Return what some of them read together."""
         found = Inputs()
         for one in expressions:
             found.add(self._read(one, _BOUND, {}))
@@ -171,7 +171,7 @@ class InputReader:
         return found
 
     def _made(self, node: syntax.Expr, bound: Mapping[str, Path], found: Inputs) -> None:
-        """What calls and written objects say of what stands in them."""
+        """Note what calls and written objects say of what stands in them."""
         match node:
             case syntax.Call(_, syntax.IN, None, (syntax.Literal(_, str() as key), range_)):
                 place = place_of(range_, bound, self._variables)
@@ -213,7 +213,9 @@ class InputReader:
         if place is not None:
             inner[item] = (*place, 0)
             found.related.setdefault((*place, 0), [])
-        made_of: dict[Path, list[Any]] = {one: [] for one in items.related} if place is None else {}
+        made_of: dict[Path, list[object]] = (
+            {one: [] for one in items.related} if place is None else {}
+        )
         own = {**origins, item: Inputs(made_of)}
         for one in (node.accu_init, node.condition, node.step, node.result):
             found.add(self._read(one, inner, own))
@@ -236,7 +238,7 @@ _LONGEST: Final = 300
 """Characters of a text that is made to be as long as a number says."""
 _RANGE: Final = 40
 """Up to such a number all that are less are tried as well."""
-_OTHERS: Final[tuple[Any, ...]] = (
+_OTHERS: Final[tuple[Json, ...]] = (
     *("other", 1, True, 0, False, {}, [], ""),
     *(["other"], ["other", "more"], {"other": "more"}),
 )
@@ -246,8 +248,8 @@ _WORD: Final = late_pattern(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What may stand at a place; `second` says that it stands in an item behind the one that is
-    there, of the first list on the way. None is nothing."""
+    """This is what may stand at a place; `second` says that it stands in an item behind the one
+    that is there, of the first list on the way. None is nothing."""
 
     place: Path
     value: Any
@@ -262,7 +264,7 @@ class Choice:
     values: tuple[Value, ...]
 
 
-def choices(inputs: Inputs, now: Mapping[Path, Any]) -> Iterator[Choice]:
+def choices(inputs: Inputs, now: Mapping[Path, object]) -> Iterator[Choice]:
     """All inputs, those that stand in others behind these. `now` is what stands at places."""
     places = sorted(inputs.related, key=len)
     most = max(_LEAST_VALUES, _ALL_VALUES // max(1, len(places)))
@@ -279,10 +281,10 @@ def choices(inputs: Inputs, now: Mapping[Path, Any]) -> Iterator[Choice]:
         yield Choice((*place, 1), tuple(values[:most]))
 
 
-def _values(now: object, related: Iterable[Any], most: int) -> Iterator[Any]:
+def _values(now: object, related: Iterable[Any], most: int) -> Iterator[object]:
     """Nothing, then others than what is there, the most telling first. Where nothing is, nobody
     knows what may be there: something of every type is tried besides."""
-    tried: list[Any] = [now]
+    tried: list[object] = [now]
     if now is not None:
         yield None
     most += len(_OTHERS) if now is None else 0
@@ -295,7 +297,7 @@ def _values(now: object, related: Iterable[Any], most: int) -> Iterator[Any]:
                 return
 
 
-def _compared(related: list[Any], now: object) -> Iterator[Any]:
+def _compared(related: Sequence[Json], now: object) -> Iterator[object]:
     """The literals, then what is like them."""
     yield from related
     numbers = [int(one) for one in related if isinstance(one, int) and not isinstance(one, bool)]
@@ -327,8 +329,8 @@ _VARIABLES = "variables"
 
 
 class PolicyInputs:
-    """Of one policy. A part is a match condition, a validation with its message, an annotation or a
-    mutation; variables belong to the parts that use them."""
+    """The policy inputs of one policy. A part is a match condition, a validation with its message,
+    an annotation or a mutation; variables belong to the parts that use them."""
 
     def __init__(self, compiled: PolicyFrame) -> None:
         roots: dict[_Part, list[syntax.Expr]] = {}
@@ -349,8 +351,8 @@ class PolicyInputs:
         ]
 
     def groups(self, alteration: Alteration) -> list[tuple[int, Inputs]]:
-        """By number, what those parts read that the alteration can show in; all parts for what is
-        about the policy as a whole."""
+        """Return by number what those parts read that the alteration can show in; all parts for
+        what is about the policy as a whole."""
         section, index = (*alteration.path[1:3], "", "")[:2]
         numbered = list(enumerate(self._parts))
         if alteration.path[:1] == ("spec",) and section == _VARIABLES:
@@ -408,7 +410,7 @@ class Space:
 
     @property
     def bound(self) -> str:
-        """For people."""
+        """Return what bounds the space, for people."""
         if not self.inputs:
             return "nothing that is read can have another value"
         named = ", ".join(self.inputs[:_NAMED])
@@ -418,7 +420,8 @@ class Space:
 
 
 class InputCombinations:
-    """For one policy and the requests of one test. Spaces are kept: many alterations share one."""
+    """The combinations for one policy and the requests of one test. Spaces are kept: many
+    alterations share one."""
 
     def __init__(self, pool: RequestPool, inputs: PolicyInputs, name: str) -> None:
         self._pool = pool
@@ -427,7 +430,7 @@ class InputCombinations:
         self._spaces: dict[tuple[int, bool], list[Space]] = {}
 
     def spaces(self, alteration: Alteration) -> Iterator[Space]:
-        """Those that an alteration may show in: of each part of the policy that it has to do
+        """Yield those that an alteration may show in: of each part of the policy that it has to do
         with."""
         groups = self._inputs.groups(alteration)
         most = max(_LEAST, _MOST // max(1, len(groups) * len(self._beginnings)))
@@ -526,7 +529,7 @@ class InputCombinations:
             yield _Input(place_text(choice.place), tuple(map(self._putting, choice.values)))
 
     def _operations(self, group: Inputs, *, of_matching: bool) -> list[Operation]:
-        """Those by which something may be different."""
+        """Return those by which something may be different."""
         asked = {one for _, some in self._pool.read.kinds for one in some}
         if not of_matching and not group.names & _TELL_OPERATIONS:
             asked &= {Operation.DELETE}

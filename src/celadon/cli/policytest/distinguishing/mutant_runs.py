@@ -7,7 +7,7 @@ difference. Policies are independent of each other, so several processes may sha
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any, Final, NamedTuple
 
@@ -19,16 +19,14 @@ from celadon.cli.policytest.distinguishing.input_combinations import (
     PolicyInputs,
     Space,
 )
-from celadon.cli.policytest.distinguishing.mutant_judging import (
-    altered_bench,
-    compiled_policy,
-    is_same_object,
-)
 from celadon.cli.policytest.distinguishing.policy_stages import (
     Stage,
+    altered_bench,
     as_original,
+    compiled_policy,
     glance,
     is_mutating,
+    is_same_object,
     stages,
 )
 from celadon.cli.policytest.distinguishing.proposed_cases import CaseWriter
@@ -45,6 +43,7 @@ from celadon.cli.policytest.mutants.policy_mutants import Alteration, alteration
 from celadon.cli.policytest.run.case_judging import Bench
 from celadon.cli.policytest.run.case_results import Case, PolicyTest
 from celadon.cli.worker_pipes import possible_workers, received, started
+from celadon.kube import JsonObject
 from celadon.kube.resources import Catalog
 
 # --- Difference search -------------------------------------------------------
@@ -78,7 +77,7 @@ class Difference(NamedTuple):
 
 
 class DifferenceSearch:
-    """For one policy on one stage; the requests are the same for all alterations."""
+    """The search for one policy on one stage; the requests are the same for all alterations."""
 
     def __init__(self, stage: Stage, name: str) -> None:
         self._stage = stage
@@ -115,7 +114,8 @@ class DifferenceSearch:
         return Difference(case, alike, proposals > 0 or bool(hidden), tuple(spaces))
 
     def _first_case(self, alteration: Alteration, other: Bench, found: list[Generated]) -> str:
-        """Of requests whose answer is the same, one that a case tells apart all the same."""
+        """Return the first of the requests whose answer is the same that a case tells apart all the
+        same."""
         made = (self._writer.killing_case(alteration, other, one) for one in found[:_MOST_HIDDEN])
         return next(filter(None, made), "")
 
@@ -174,7 +174,7 @@ def _of_versions(alteration: Alteration, settings: Sequence[Cluster]) -> str:
     """The policy of matching is about objects that are sent in another version, or another group,
     than rules name."""
     found: Any = alteration.document.value_at(alteration.path[:-1])
-    constraints: Mapping[str, Any] = found or {}
+    constraints: JsonObject = found or {}
     rules = [
         *(constraints.get("resourceRules") or ()),
         *(constraints.get("excludeResourceRules") or ()),
@@ -190,14 +190,14 @@ def _of_versions(alteration: Alteration, settings: Sequence[Cluster]) -> str:
     return f"of {shown} one version is served"
 
 
-def _named(rules: Sequence[Mapping[str, Any]], catalog: Catalog) -> Iterator[tuple[str, bool]]:
+def _named(rules: Sequence[JsonObject], catalog: Catalog) -> Iterator[tuple[str, bool]]:
     """Resources that rules name, and whether they are served in several versions."""
     for one in catalog:
         if any(_names(rule, one.gvr.group, one.gvr.version, one.gvr.resource) for rule in rules):
             yield str(one.gvr.group_resource), bool(catalog.equivalents(one.gvr))
 
 
-def _names(rule: Mapping[str, Any], group: str, version: str, resource: str) -> bool:
+def _names(rule: JsonObject, group: str, version: str, resource: str) -> bool:
     resources = {one.partition("/")[0] for one in rule.get("resources") or ()}
     return all(
         {value, "*"} & given
@@ -215,8 +215,8 @@ def run_alterations(
     jobs: int,
     step: Callable[[int], None],
 ) -> Alterations:
-    """Of all policies that the chosen cases are about. `versions` are for tests that name none;
-    `step` is told how many policies are done."""
+    """Run the alterations of all policies that the chosen cases are about. `versions` are for tests
+    that name none; `step` is told how many policies are done."""
     given = sorted(stages(chosen, versions).items(), key=lambda one: one[0])
     workers = max(1, min(possible_workers(jobs), len(given)))
     found: list[Alterations] = []
@@ -238,7 +238,7 @@ def _some(given: Sequence[tuple[Measured, list[Stage]]]) -> Iterator[Alterations
 
 
 def policy_alterations(policy: Measured, own: Sequence[Stage]) -> Alterations:
-    """Of one policy, on all its stages."""
+    """Run the alterations of one policy, on all its stages."""
     searches = [DifferenceSearch(stage, policy.name) for stage in own]
     results = [
         _result(policy, one, own, searches)

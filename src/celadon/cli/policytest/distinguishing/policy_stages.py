@@ -11,18 +11,113 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from typing import Any, Final
 
-from celadon.admission import Decision, ExpressionMemory, Outcome, Verdict
-from celadon.cli.check.policy_set import PolicySet
+from celadon.admission import Decision, ExpressionMemory, Outcome, PolicyFrame, Verdict
+from celadon.admission.registration import (
+    BINDING_KIND,
+    POLICY_KIND,
+    Binding,
+    Policy,
+    RegistrationObject,
+    decode_object,
+)
+from celadon.cli.check.cluster import Engines
+from celadon.cli.check.policy_set import Placed, PolicySet, PolicySets
 from celadon.cli.check.webhook_documents import Said
 from celadon.cli.policytest.coverage import measured
 from celadon.cli.policytest.coverage_counts import Measured
-from celadon.cli.policytest.distinguishing.mutant_judging import altered_bench, compiles
 from celadon.cli.policytest.mutants.policy_mutants import Alteration
 from celadon.cli.policytest.run.case_judging import Bench, Sent
 from celadon.cli.policytest.run.case_results import Case, Expectation, PolicyTest, Status, TextMatch
 from celadon.cli.policytest.run.case_running import full_name, run_case
 from celadon.cli.reading.documents import Document
+from celadon.kube import Json
 from celadon.records import dataclass
+
+# --- Judging mutants ---------------------------------------------------------
+#
+# Where cases meet a policy with one thing changed.
+#
+# What is changed is decoded as the API server would, everything else is shared with the bench of
+# the test: the requests, what there is in the cluster, the other policies, and the programs of
+# all expressions that are the same.
+
+_VALIDATING = frozenset({POLICY_KIND, BINDING_KIND})
+
+
+def altered_bench(bench: Bench, alteration: Alteration) -> Bench:
+    """The bench with the alteration in place of the original, where that is what is loaded."""
+    made = _decoded(alteration)
+    document = alteration.document
+
+    def change(sets: PolicySets) -> PolicySets:
+        if document.value["kind"] in _VALIDATING:
+            return replace(sets, validating=_changed(sets.validating, document, made))
+        return replace(sets, mutating=_changed(sets.mutating, document, made))
+
+    return bench.altered(change)
+
+
+def is_same_object(alteration: Alteration, sets: PolicySets) -> bool:
+    """Return whether the API server makes the same of both: a default that is said, for example."""
+    made = _decoded(alteration)
+    given = (
+        one
+        for part in sets.all
+        for placed in (part.policies, part.bindings)
+        for one in placed.values()
+    )
+    return made is not None and any(
+        is_original(one.document, alteration.document) and one.value == made.value for one in given
+    )
+
+
+def compiled_policy(engines: Engines, name: str) -> PolicyFrame:
+    """The policy of a name, with its programs."""
+    mutating = () if engines.mutating is None else engines.mutating.policies
+    every: list[PolicyFrame] = [*engines.validating.policies, *mutating]
+    return next(one for one in every if one.name == name)
+
+
+def compiles(engines: Engines, name: str) -> bool:
+    """Return whether all expressions of a policy do."""
+    return all(one.error is None for one in compiled_policy(engines, name).expressions)
+
+
+def is_original(document: Document, original: Document) -> bool:
+    """Return whether both are the same place of a file."""
+    return (document.file, document.line()) == (original.file, original.line()) and (
+        document.value["kind"] == original.value["kind"]
+    )
+
+
+def _decoded(alteration: Alteration) -> Placed[RegistrationObject] | None:
+    value = alteration.altered
+    if value is None:
+        return None
+    document = replace(alteration.document, value=value)
+    version = str(value["apiVersion"]).rpartition("/")[2]
+    return Placed(decode_object(value, value["kind"], version).value, document)
+
+
+def _changed(
+    given: PolicySet, document: Document, made: Placed[RegistrationObject] | None
+) -> PolicySet:
+    """With other policies and bindings; the order of the names stays."""
+    policies, bindings = {}, {}
+    for name, policy in given.policies.items():
+        if not is_original(policy.document, document):
+            policies[name] = policy
+        elif made is not None and isinstance(made.value, Policy):
+            policies[name] = Placed(made.value, made.document)
+    for name, binding in given.bindings.items():
+        if not is_original(binding.document, document):
+            bindings[name] = binding
+        elif made is not None and isinstance(made.value, Binding):
+            bindings[name] = Placed(made.value, made.document)
+    return replace(given, policies=policies, bindings=bindings)
+
+
+# --- Stages ------------------------------------------------------------------
 
 # --- Glances -----------------------------------------------------------------
 #
@@ -57,7 +152,7 @@ class Glance:
 
     @property
     def shown(self) -> str:
-        """As JSON, what is equal for what looks the same from outside."""
+        """Return JSON that is equal for what looks the same from outside."""
         if self._shown is None and self.sent is not None and self._verdict is not None:
             said, verdict = self.sent.said, self._verdict
             spoken = sorted(map(json.dumps, _spoken(said, verdict)))
@@ -66,14 +161,14 @@ class Glance:
         return self._shown or ""
 
     @property
-    def answer(self) -> tuple[Any, ...]:
+    def answer(self) -> tuple[Json, ...]:
         """Return what a client and the audit log get to see."""
         if self.sent is None or self._verdict is None:
             return ()
         return _answer(self.sent, self._verdict)
 
     @property
-    def signs(self) -> tuple[Any, ...]:
+    def signs(self) -> tuple[object, ...]:
         """Return which parts of policies had a say, whatever they said."""
         if self.sent is None or self._verdict is None:
             return ()
@@ -125,7 +220,7 @@ def _said(said: Said) -> tuple[Any, ...]:
     return happened.failures, happened.notes
 
 
-def _spoken(said: Said, verdict: Verdict) -> set[tuple[Any, ...]]:
+def _spoken(said: Said, verdict: Verdict) -> set[tuple[Json, ...]]:
     """Return what expressions of which policies have said, through whatever binding, and what they
     would have said if it were not ignored."""
     failures = () if said.mutation is None else said.mutation.failures
@@ -241,7 +336,8 @@ def is_mutating(alteration: Alteration) -> bool:
 def stages(
     chosen: Sequence[tuple[PolicyTest, Sequence[Case]]], versions: Sequence[str]
 ) -> dict[Measured, list[Stage]]:
-    """By the policies that cases are about. `versions` are for tests that name none."""
+    """Return the stages by the policies that cases are about. `versions` are for tests that name
+    none."""
     found: dict[Measured, list[Stage]] = {}
     for test, cases in chosen:
         if not test.problems:

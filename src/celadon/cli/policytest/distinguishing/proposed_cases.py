@@ -35,7 +35,7 @@ from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document, DocumentReader
 from celadon.cli.reading.locations import Chunk
 from celadon.cli.reading.sources import Text
-from celadon.kube import Ruling, metadata
+from celadon.kube import Json, JsonObject, Ruling, metadata
 from celadon.kube.registry import patch_between
 
 # --- Written expectations ----------------------------------------------------
@@ -44,7 +44,7 @@ from celadon.kube.registry import patch_between
 # it. No more than it takes: the verdict with its message, and what else is different.
 
 
-def telling_expectations(wanted: CaseOutcome, other: CaseOutcome) -> Iterator[str | dict[str, Any]]:
+def telling_expectations(wanted: CaseOutcome, other: CaseOutcome) -> Iterator[str | JsonObject]:
     """Expectations that hold for what is wanted, the shortest first."""
     fields = _verdict(wanted)
     if not fields:
@@ -59,7 +59,7 @@ def telling_expectations(wanted: CaseOutcome, other: CaseOutcome) -> Iterator[st
         yield {wanted.verdict.value: wanted.result.sentence, **more}
 
 
-def _verdict(wanted: CaseOutcome) -> dict[str, Any]:
+def _verdict(wanted: CaseOutcome) -> dict[str, object]:
     """With the message, if somebody speaks."""
     verdict = wanted.verdict
     if verdict in (CaseVerdict.ADMIT, CaseVerdict.NO_MATCH):
@@ -69,7 +69,7 @@ def _verdict(wanted: CaseOutcome) -> dict[str, Any]:
     return {verdict.value: text} if text else {}
 
 
-def _differences(wanted: CaseOutcome, other: CaseOutcome) -> Iterator[tuple[str, Any]]:
+def _differences(wanted: CaseOutcome, other: CaseOutcome) -> Iterator[tuple[str, Json]]:
     """Yield what is said besides, where that is other."""
     own, others = wanted.result, other.result
     texts = [[one.text for one in found.warnings if one.violations] for found in (own, others)]
@@ -110,7 +110,7 @@ def _outcome(bench: Bench, case: Case) -> CaseOutcome | None:
     return outcome_of(case, judged) if judged.findings.results else None
 
 
-def _text(fields: dict[str, Any]) -> str:
+def _text(fields: dict[str, Json]) -> str:
     """YAML, one line for each field."""
     lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items()]
     return "".join(f"{'- ' if i == 0 else '  '}{line}\n" for i, line in enumerate(lines))
@@ -156,14 +156,14 @@ class CaseWriter:
         value = {"apiVersion": API_VERSION, "kind": KIND, "policies": [], "cases": []}
         return Document(Chunk(test.file, json.dumps(value), 1, 0, is_json=True), (), value)
 
-    def read(self, fields: dict[str, Any]) -> Case | None:
+    def read(self, fields: dict[str, object]) -> Case | None:
         """The case, as it would be if it stood in the file; None if it could not."""
         document = self._document
         value = {**document.value, "cases": [fields]}
         test = read_test(Document(document.chunk, document.path, value))
         return None if test.problems or not test.cases else test.cases[0]
 
-    def _versions(self, found: Generated) -> Iterator[dict[str, Any]]:
+    def _versions(self, found: Generated) -> Iterator[JsonObject]:
         """Yield what it says of the request, the shortest first."""
         if found.origin is not None:
             raw = self._raw(found.origin)
@@ -176,16 +176,16 @@ class CaseWriter:
         yield _whole(found.case, [one for one in cluster if one not in known])
         yield _whole(found.case, cluster)
 
-    def _raw(self, origin: Case) -> dict[str, Any] | None:
+    def _raw(self, origin: Case) -> dict[str, Json] | None:
         """The case as its file has it."""
         document = self._document
         for i, one in enumerate(document.value["cases"]):
             if document.line(("cases", i)) == origin.place.line:
-                found: dict[str, Any] = one
+                found: dict[str, Json] = one
                 return found
         return None
 
-    def _like(self, raw: dict[str, Any], case: Case, origin: Case) -> dict[str, Any] | None:
+    def _like(self, raw: JsonObject, case: Case, origin: Case) -> dict[str, Json] | None:
         """The case of the file with what is different."""
         kept = {key: value for key, value in raw.items() if key not in _OF_REQUESTS}
         base = self.read(
@@ -209,19 +209,19 @@ class CaseWriter:
         return made
 
     @property
-    def _defaults(self) -> dict[str, Any]:
-        found: dict[str, Any] = self._document.value.get("defaults", {})
+    def _defaults(self) -> JsonObject:
+        found: dict[str, Json] = self._document.value.get("defaults", {})
         return found
 
 
 def _latest(documents: Iterable[Document]) -> list[Document]:
-    """Of those that are the same object, the last."""
+    """Return the last of those that are the same object."""
     return list({identity(one, ""): one for one in documents}.values())
 
 
 def _whole(case: Case, cluster: list[Document]) -> dict[str, Any]:
     """Everything, whatever the test has for defaults."""
-    found: dict[str, Any] = {"operation": case.operation.value, "object": case.object.value}
+    found: dict[str, object] = {"operation": case.operation.value, "object": case.object.value}
     if case.old is not None:
         found["oldObject"] = case.old.value
     if case.subresource:
@@ -243,7 +243,7 @@ def _whole(case: Case, cluster: list[Document]) -> dict[str, Any]:
 
 def _user(case: Case) -> dict[str, Any]:
     user = case.user
-    found: dict[str, Any] = {"user": user.name, "groups": list(user.groups)}
+    found: dict[str, object] = {"user": user.name, "groups": list(user.groups)}
     if user.uid:
         found["uid"] = user.uid
     if user.extra:
@@ -252,7 +252,7 @@ def _user(case: Case) -> dict[str, Any]:
 
 
 def _answer(one: AuthorizerAnswer) -> dict[str, Any]:
-    found: dict[str, Any] = {"decision": _DECISIONS[one.ruling], **one.asked}
+    found: dict[str, object] = {"decision": _DECISIONS[one.ruling], **one.asked}
     if one.reason:
         found["reason"] = one.reason
     if one.error is not None:

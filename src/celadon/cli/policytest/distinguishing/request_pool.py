@@ -24,8 +24,7 @@ from celadon.cel.syntax import walk
 from celadon.cli.check.check_report import Place
 from celadon.cli.check.cluster import Engines
 from celadon.cli.check.questions import refusal, user_info
-from celadon.cli.policytest.distinguishing.mutant_judging import compiled_policy
-from celadon.cli.policytest.distinguishing.policy_stages import Glance, glance
+from celadon.cli.policytest.distinguishing.policy_stages import Glance, compiled_policy, glance
 from celadon.cli.policytest.run.case_judging import Bench
 from celadon.cli.policytest.run.case_results import Case, CaseVerdict, Expectation, plain_document
 from celadon.cli.policytest.scaffolding.read_places import (
@@ -83,7 +82,8 @@ class CaseChanges:
     _documents: dict[str, Document]
 
     def with_value(self, case: Case, place: Path, value: Any, change: Change) -> Case | None:  # noqa: ANN401 - any JSON
-        """None where that is nothing that could stand there, or nothing would be different."""
+        """Return the changed case; None where that is nothing that could stand there, or nothing
+        would be different."""
         root, *steps = _NAMES.get(place[:2], place[:2]) + place[2:]
         given = self._given(case, str(root))
         if given is None or not _may_be(value, value_at(given, steps)):
@@ -146,13 +146,13 @@ class CaseChanges:
         ]
         return found[-1] if found else None
 
-    def kept(self, value: dict[str, Any]) -> Document:
+    def kept(self, value: JsonObject) -> Document:
         """A document with this object."""
         key = json.dumps(value, sort_keys=True)
         return self._documents.setdefault(key, plain_document(value, _PLACE))
 
 
-def _request(case: Case) -> dict[str, Any]:
+def _request(case: Case) -> dict[str, object]:
     user = case.user
     return {
         "dryRun": case.dry_run,
@@ -165,8 +165,8 @@ def _request(case: Case) -> dict[str, Any]:
     }
 
 
-def _asked_by(case: Case, made: Mapping[str, Any]) -> Case | None:
-    """By the user, and in the way, that the request tells."""
+def _asked_by(case: Case, made: JsonObject) -> Case | None:
+    """Ask by the user, and in the way, that the request tells."""
     info = made.get("userInfo", {})
     name = info.get("username")
     if not name:
@@ -228,7 +228,7 @@ class ReadPolicy:
 
 
 def read_policy(engines: Engines, name: str) -> ReadPolicy:
-    """Of a policy that is loaded."""
+    """Read a policy that is loaded."""
     part = next(one for one in engines.sets.all if name in one.policies)
     spec = part.policies[name].value.spec
     bindings = [one.value.spec for one in part.bindings.values()]
@@ -255,7 +255,8 @@ def _checked(compiled: PolicyFrame) -> list[CheckedAst]:
 
 
 def _places(engines: Engines, name: str) -> ReadPlaces:
-    """Those of the policy, then those of others that may have something against the request."""
+    """Return those of the policy, then those of others that may have something against the
+    request."""
     others = [one for part in engines.sets.all for one in part.policies if one != name]
     read = []
     for one in (name, *others[:_MOST_OTHERS]):
@@ -290,7 +291,7 @@ def _kinds(
                 yield resource.gvk, operations
 
 
-def _wanted(selector: Mapping[str, Any] | None) -> dict[str, list[str]]:
+def _wanted(selector: JsonObject | None) -> dict[str, list[str]]:
     """Keys that a selector names, with values."""
     given = selector or {}
     found = {key: [value] for key, value in given.get("matchLabels", {}).items()}
@@ -300,7 +301,7 @@ def _wanted(selector: Mapping[str, Any] | None) -> dict[str, list[str]]:
 
 
 def _label_sets(wanted: Sequence[Mapping[str, list[str]]]) -> Iterator[dict[str, str]]:
-    """Those that satisfy everybody, and others that lack one thing."""
+    """Yield those that satisfy everybody, and others that lack one thing."""
     every: dict[str, list[str]] = {}
     for one in wanted:
         for key, values in one.items():
@@ -363,7 +364,7 @@ class Generated:
 
 
 class RequestPool:
-    """For one policy and the cases of one test that are about it."""
+    """The requests for one policy and the cases of one test that are about it."""
 
     def __init__(self, bench: Bench, cases: Sequence[Case], name: str) -> None:
         self._bench = bench
@@ -371,7 +372,7 @@ class RequestPool:
         self.read: ReadPolicy = read_policy(bench.setting(cases[0]).engines, name)
         self._name = name
         self._known: dict[str, Generated | None] = {}
-        self._signs: set[Any] = set()
+        self._signs: set[object] = set()
         self._made: list[Generated] = []
         self._source = self._all()
         self.changes = CaseChanges(bench, self.read.param_kind, {})

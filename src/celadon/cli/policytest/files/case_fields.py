@@ -6,18 +6,23 @@ case or in the defaults.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from celadon.admission import ADMIN, Operation
+from celadon.admission.registration import (
+    BINDING_KIND,
+    MUTATING_BINDING_KIND,
+    MUTATING_POLICY_KIND,
+    POLICY_KIND,
+)
 from celadon.cel.extend import re2
 from celadon.cli.check.check_report import Place
 from celadon.cli.check.questions import user_info
 from celadon.cli.own_files import problem_at
 from celadon.cli.policytest.files.file_format import SNAPSHOT
 from celadon.cli.policytest.files.given_objects import ObjectReader
-from celadon.cli.policytest.files.short_bindings import ShortBindings
 from celadon.cli.policytest.run.case_results import (
     AuthorizerAnswer,
     Case,
@@ -29,8 +34,62 @@ from celadon.cli.policytest.run.case_results import (
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.problems import Problem
-from celadon.kube import GroupKind, Ruling, User, metadata
+from celadon.kube import GroupKind, JsonObject, Ruling, User, metadata
 from celadon.kube.workload_controllers import created_kinds
+
+# --- Short bindings ----------------------------------------------------------
+#
+# Bindings as tests give them: whole ones, files, or only what a binding's spec says.
+#
+# The short form has no name of its own: it replaces the binding of the policy that has the
+# policy's name, or is the only one that the policy has.
+
+_KINDS: Final = {POLICY_KIND: BINDING_KIND, MUTATING_POLICY_KIND: MUTATING_BINDING_KIND}
+
+
+class ShortBindings:
+    """Reads the lists of bindings of one test. `known` are the documents that it is about."""
+
+    def __init__(
+        self, test: Document, objects: ObjectReader, known: Callable[[], list[Document]]
+    ) -> None:
+        self._test = test
+        self._objects = objects
+        self._known = known
+
+    def documents(self, path: Path) -> list[Document]:
+        """The bindings of a list at a path of the test."""
+        given: Any = self._test.value_at(path)
+        found: list[Document] = []
+        for index, one in enumerate(given):
+            at = (*path, index)
+            if isinstance(one, Mapping) and "kind" not in one:
+                found.append(self._made(one, at))
+            else:
+                found += self._objects.manifest(one, at)
+        return found
+
+    def _made(self, spec: JsonObject, path: Path) -> Document:
+        policy = spec["policyName"]
+        version, kind = "admissionregistration.k8s.io/v1", BINDING_KIND
+        bound = []
+        for one in self._known():
+            if one.value["kind"] in _KINDS and metadata.name(one.value) == policy:
+                version, kind = one.value["apiVersion"], _KINDS[one.value["kind"]]
+            elif one.value["kind"] in _KINDS.values():
+                named = one.value_at(("spec", "policyName"))
+                bound += [metadata.name(one.value)] if named == policy else []
+        name = bound[0] if len(bound) == 1 else policy
+        value = {
+            "apiVersion": version,
+            "kind": kind,
+            "metadata": {"name": name},
+            "spec": {"validationActions": ["Deny"], **spec} if kind == BINDING_KIND else dict(spec),
+        }
+        return Document(self._test.chunk, (*self._test.path, *path), value)
+
+
+# --- Fields ------------------------------------------------------------------
 
 # --- Expectation fields ------------------------------------------------------
 #
@@ -84,7 +143,7 @@ class ExpectationReader:
             patch=None if patch is None else tuple(patch),
         )
 
-    def _verdict(self, given: Mapping[str, Any], path: Path) -> tuple[CaseVerdict, Path]:
+    def _verdict(self, given: JsonObject, path: Path) -> tuple[CaseVerdict, Path]:
         """And where the message stands, if there is one."""
         short = [one for one in _SHORT if one.value in given]
         said = CaseVerdict(given["verdict"]) if "verdict" in given else None
@@ -220,7 +279,7 @@ class CaseFields:
         return self._around[(_DEFAULTS,)]
 
     def _cluster(self, at: Path) -> tuple[Document, ...]:
-        """Of this place alone."""
+        """Return the cluster of this place alone."""
         given: Any = self._test.value_at(at) or {}
         found: list[Document] = []
         for name in ("crds", "resources", "params"):
@@ -286,7 +345,7 @@ class CaseFields:
     def _is_set(self, at: Path, name: str) -> bool:
         return self._get(at, name, default=False) is True
 
-    def _get(self, at: Path, name: str, default: Any) -> Any:  # noqa: ANN401 - as the schema has it
+    def _get(self, at: Path, name: str, default: object) -> Any:  # noqa: ANN401 - as the schema has it
         path = self._path(at, name)
         return self._test.value_at(path) if path else default
 
@@ -297,7 +356,7 @@ class CaseFields:
         self._objects.problems.append(problem_at(self._test, at, text))
 
 
-def _answer(given: Mapping[str, Any]) -> AuthorizerAnswer:
+def _answer(given: JsonObject) -> AuthorizerAnswer:
     asked = dict(given)
     ruling = _RULINGS[asked.pop("decision")]
     reason, error = asked.pop("reason", ""), asked.pop("error", None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from celadon.admission.registration import (
     BINDING_KIND,
@@ -16,14 +15,14 @@ from celadon.admission.registration import (
 from celadon.cli.check.plugins import PluginChoice, plugin_choice
 from celadon.cli.options import VERSIONS
 from celadon.cli.own_files import faults, is_own, problem_at
-from celadon.cli.policytest.files.case_fields import CaseFields, names, versions
+from celadon.cli.policytest.files.case_fields import CaseFields, ShortBindings, names, versions
 from celadon.cli.policytest.files.file_format import KIND, SCHEMA
 from celadon.cli.policytest.files.given_objects import ObjectReader
-from celadon.cli.policytest.files.short_bindings import ShortBindings
 from celadon.cli.policytest.run.case_results import DEFAULT_NOW, Case, PolicyTest
 from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.problems import Problem
+from celadon.kube import JsonObject
 from celadon.kube.resources import UnusablePlugins
 
 _REGISTERED = frozenset({POLICY_KIND, BINDING_KIND, MUTATING_POLICY_KIND, MUTATING_BINDING_KIND})
@@ -108,7 +107,7 @@ class _Reading:
 
     def _unknown_versions(self) -> Iterator[Problem]:
         """Releases that we do not know."""
-        given: dict[str, Any] = self._document.value
+        given: JsonObject = self._document.value
         cases = [(("cases", i), one) for i, one in enumerate(given["cases"])]
         for at, holder in ((), given), (("defaults",), given.get("defaults", {})), *cases:
             for i, one in enumerate(versions(holder.get("kubernetesVersions", []))):
@@ -133,7 +132,7 @@ def _policies_beside(file: str) -> list[str]:
 
 
 def _with_registered(documents: list[Document]) -> list[Document]:
-    """Those of files that have a policy, or something about one, in them; manifests of other things
-    may stand beside them."""
+    """Return those of files that have a policy, or something about one, in them; manifests of other
+    things may stand beside them."""
     files = {one.file for one in documents if one.value["kind"] in _REGISTERED}
     return [one for one in documents if one.file in files]

@@ -17,11 +17,11 @@ from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document, DocumentReader, shape_problem
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.problems import Problem
-from celadon.kube import metadata
+from celadon.kube import JsonObject, metadata
 from celadon.kube.registry import JsonPatchError, apply_json_patch
 from celadon.kube.registry.patching import apply_merge_patch
 
-Patch = Mapping[str, Any] | Sequence[Mapping[str, Any]]
+Patch = JsonObject | Sequence[JsonObject]
 """A merge patch or a JSON patch."""
 
 
@@ -116,7 +116,7 @@ class ObjectReader:
                 self._complain(("objects", name), f"`{name}` is no object")
         return self._bases[name]
 
-    def _derived(self, given: Mapping[str, Any], path: Path) -> Document | None:
+    def _derived(self, given: JsonObject, path: Path) -> Document | None:
         if ("base" in given) == ("file" in given):
             self._complain(path, "either `base` or `file` is needed")
             return None
@@ -179,7 +179,7 @@ class ObjectReader:
         self.problems.append(problem_at(self._test, path, text, help))
 
 
-def patched(value: Mapping[str, Any], patch: Patch) -> Any:  # noqa: ANN401 - any JSON
+def patched(value: JsonObject, patch: Patch) -> Any:  # noqa: ANN401 - any JSON
     """An object with a merge patch, or a JSON patch if it is a list. Raises JsonPatchError."""
     if isinstance(patch, Mapping):
         return apply_merge_patch(value, patch)

@@ -28,7 +28,7 @@ from celadon.cli.policytest.run.case_results import CaseVerdict
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.locations import Chunk
-from celadon.kube import metadata
+from celadon.kube import Json, JsonObject, metadata
 from celadon.kube.json_shapes import Needed, Shape, misfit
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 
@@ -49,8 +49,8 @@ _MOST: Final = 100
 
 
 def expanded(
-    value: Mapping[str, Any], templates: Sequence[Document], depth: int = 0
-) -> Iterator[dict[str, Any]]:
+    value: JsonObject, templates: Sequence[Document], depth: int = 0
+) -> Iterator[JsonObject]:
     """All objects that come of one; those that come of others first."""
     if depth == _DEEPEST:
         return
@@ -60,7 +60,7 @@ def expanded(
     yield from made
 
 
-def _made(value: Mapping[str, Any], spec: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _made(value: JsonObject, spec: JsonObject) -> Iterator[JsonObject]:
     """The object that one template makes, if it applies."""
     group, _, version = str(value["apiVersion"]).rpartition("/")
     if not any(
@@ -70,7 +70,7 @@ def _made(value: Mapping[str, Any], spec: Mapping[str, Any]) -> Iterator[dict[st
         for one in spec.get("applyTo") or ()
     ):
         return
-    source: Any = value
+    source: object = value
     for step in str(spec.get("templateSource", "")).split("."):
         source = source.get(step) if isinstance(source, Mapping) else None
     if not isinstance(source, Mapping):
@@ -193,19 +193,19 @@ def rewritten(chunk: Chunk, value: Any) -> list[Rewritten]:  # noqa: ANN401 - an
 class _Gator:
     """One test of a suite."""
 
-    def __init__(self, chunk: Chunk, suite: Mapping[str, Any], path: Path) -> None:
+    def __init__(self, chunk: Chunk, suite: JsonObject, path: Path) -> None:
         self._suite = suite
         self._path = path
         self._folder = os.path.dirname(chunk.file)
         self._way = Rewriting(chunk, suite)
         self._policy = ""
-        self._constraint: Mapping[str, Any] = {}
+        self._constraint: JsonObject = {}
         self._expansions: list[Document] = []
         self._reason = ""
         """Why no case of it is run."""
 
-    def rewritten(self, test: Mapping[str, Any]) -> Rewritten:
-        """As a PolicyTest."""
+    def rewritten(self, test: JsonObject) -> Rewritten:
+        """Return it as a PolicyTest."""
         way = self._way
         name = str(test.get("name") or self._path[-1])
         self._reason = way.others((), _SUITE_FIELDS) or way.others(self._path, _TEST_FIELDS)
@@ -218,7 +218,7 @@ class _Gator:
         suite = metadata.name(self._suite)
         return way.done(f"{suite}: {name}" if suite else name)
 
-    def _prepare(self, test: Mapping[str, Any]) -> None:
+    def _prepare(self, test: JsonObject) -> None:
         """Reads the template, the constraint and what expands objects."""
         template = self._named(self._path, test, "template", _TEMPLATE)
         constraint = self._named(self._path, test, "constraint", _CONSTRAINT)
@@ -247,7 +247,7 @@ class _Gator:
         self._way.fields["policies"] = list(_policy(self._policy, constraint.value, source, match))
         self._way.fields["crds"] = [_definition(str(constraint.value["kind"]))]
 
-    def _case(self, path: Path, case: Mapping[str, Any], name: str) -> None:
+    def _case(self, path: Path, case: JsonObject, name: str) -> None:
         way = self._way
         reason = self._reason or way.others(path, _CASE_FIELDS)
         if case.get("skip"):
@@ -258,7 +258,7 @@ class _Gator:
         about = self._named(path, case, "object", {})
         if about is None:
             return
-        given: dict[str, Any] = {"policy": self._policy, "params": [dict(self._constraint)]}
+        given: dict[str, Json] = {"policy": self._policy, "params": [dict(self._constraint)]}
         files = way.files((*path, "inventory"))
         others = [dict(one.value) for file in files for one in self._read(file)]
         if others:
@@ -277,10 +277,10 @@ class _Gator:
     def _assertion(
         self,
         path: Path,
-        assertion: Mapping[str, Any],
+        assertion: JsonObject,
         name: str,
         about: Document,
-        given: Mapping[str, Any],
+        given: JsonObject,
     ) -> None:
         """One case, or one for each object that is judged."""
         expect = _expected(assertion)
@@ -315,9 +315,9 @@ class _Gator:
         self,
         path: Path,
         name: str,
-        request: Mapping[str, Any],
-        given: Mapping[str, Any],
-        expect: Mapping[str, Any],
+        request: JsonObject,
+        given: JsonObject,
+        expect: JsonObject,
     ) -> None:
         """A case about a request, as far as an API server would send it."""
         fields = request_fields(request)
@@ -331,9 +331,7 @@ class _Gator:
                 expect = {"verdict": CaseVerdict.NO_MATCH.value}
         self._way.add({"name": name, **given, **fields, "expect": expect}, path)
 
-    def _named(
-        self, path: Path, given: Mapping[str, Any], field: str, shape: Shape
-    ) -> Document | None:
+    def _named(self, path: Path, given: JsonObject, field: str, shape: Shape) -> Document | None:
         """The one object of the file that a field names, if it has this shape."""
         name = given.get(field)
         if not isinstance(name, str):
@@ -357,7 +355,7 @@ class _Gator:
         return self._way.objects.beside([os.path.join(self._folder, file)])
 
 
-def _unknown(document: Document, given: Mapping[str, Any], known: frozenset[str]) -> str:
+def _unknown(document: Document, given: JsonObject, known: frozenset[str]) -> str:
     """Return why what a template or a constraint says cannot be said in a policy; empty if it
     can."""
     for field in given:
@@ -367,7 +365,7 @@ def _unknown(document: Document, given: Mapping[str, Any], known: frozenset[str]
     return ""
 
 
-def _unenforced(constraint: Mapping[str, Any]) -> str:
+def _unenforced(constraint: JsonObject) -> str:
     """Return why gator itself does not ask a constraint; empty if it does."""
     spec = constraint.get("spec") or {}
     if spec.get("enforcementAction") != "scoped":
@@ -380,7 +378,7 @@ def _unenforced(constraint: Mapping[str, Any]) -> str:
     return "" if points & _ENFORCEMENT_POINTS else "the constraint is not enforced by gator"
 
 
-def _expected(assertion: Mapping[str, Any]) -> dict[str, Any] | str:
+def _expected(assertion: JsonObject) -> JsonObject | str:
     """Return what a PolicyTest has for an assertion, or why it has nothing."""
     wanted = assertion.get("violations", "yes")
     message = assertion.get("message")
@@ -388,7 +386,7 @@ def _expected(assertion: Mapping[str, Any]) -> dict[str, Any] | str:
         if message is None:
             return {"verdict": CaseVerdict.ADMIT.value}
         return "no violation with some message: whether there are others is not said"
-    found: dict[str, Any] = {"verdict": CaseVerdict.DENY.value}
+    found: dict[str, Json] = {"verdict": CaseVerdict.DENY.value}
     if message is not None:
         found["message"] = {"matches": str(message)}
     if wanted == "yes" or wanted is True:
@@ -398,21 +396,21 @@ def _expected(assertion: Mapping[str, Any]) -> dict[str, Any] | str:
     return f"`violations: {wanted}` is neither `yes`, `no` nor a number"
 
 
-def _native_source(template: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _native_source(template: JsonObject) -> JsonObject | None:
     """The CEL of a template; None if it has none."""
     for target in (template.get("spec") or {}).get("targets") or ():
         for code in target.get("code") or ():
             if code.get("engine") == ENGINE and isinstance(code.get("source"), Mapping):
-                found: Mapping[str, Any] = code["source"]
+                found: JsonObject = code["source"]
                 return found
     return None
 
 
 def _policy(
     name: str,
-    constraint: Mapping[str, Any],
-    source: Mapping[str, Any],
-    match: Mapping[str, Any],
+    constraint: JsonObject,
+    source: JsonObject,
+    match: JsonObject,
 ) -> Iterator[dict[str, Any]]:
     """The policy of one constraint, and its binding."""
     head = {"apiVersion": _REGISTRATION, "metadata": {"name": name}}
@@ -420,7 +418,7 @@ def _policy(
     scope = match.get("scope")
     if scope in ("Cluster", "Namespaced"):
         rule["scope"] = scope
-    constraints: dict[str, Any] = {"resourceRules": [rule]}
+    constraints: dict[str, object] = {"resourceRules": [rule]}
     for ours, theirs in (
         ("objectSelector", "labelSelector"),
         ("namespaceSelector", "namespaceSelector"),
@@ -465,7 +463,7 @@ def _policy(
     }
 
 
-def _conditions(match: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _conditions(match: JsonObject) -> Iterator[tuple[str, str]]:
     """Yield what `match` asks for besides selectors, by what it is about."""
     kinds = [_kind_condition(one) for one in match.get("kinds") or ()]
     if kinds:
@@ -482,7 +480,7 @@ def _conditions(match: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "name", _one_of("request.name", [match["name"]])
 
 
-def _kind_condition(kind: Mapping[str, Any]) -> str:
+def _kind_condition(kind: JsonObject) -> str:
     groups, kinds = kind.get("apiGroups") or ["*"], kind.get("kinds") or ["*"]
     parts = []
     if "*" not in groups:
@@ -507,7 +505,7 @@ def _matches(value: str, pattern: str) -> str:
     return f"{value}.endsWith({plain})" if ends else f"{value} == {plain}"
 
 
-def _is_matched(one: Mapping[str, Any], constraint: Mapping[str, Any]) -> bool:
+def _is_matched(one: JsonObject, constraint: JsonObject) -> bool:
     """Return whether a constraint is about an object, by kind and namespace; what is not sees no
     violation, which is another thing than to be admitted."""
     match = (constraint.get("spec") or {}).get("match") or {}
@@ -530,8 +528,8 @@ def _is_any(name: str, patterns: Iterable[str]) -> bool:
     return any(fnmatch.fnmatchcase(name, str(one)) for one in patterns)
 
 
-def _definition(kind: str) -> dict[str, Any]:
-    """Of a kind of constraints; their fields are not looked at."""
+def _definition(kind: str) -> dict[str, object]:
+    """Return the definition of a kind of constraints; their fields are not looked at."""
     plural = kind.lower()
     anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     return {

@@ -21,7 +21,7 @@ from celadon.cli.policytest.run.case_results import CaseVerdict
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.locations import Chunk
-from celadon.kube import metadata
+from celadon.kube import Json, JsonObject, metadata
 from celadon.kube.json_shapes import Shape
 from celadon.kube.registry import patch_between
 from celadon.patterns import late_pattern
@@ -52,7 +52,7 @@ def is_kubescape_test(value: object) -> bool:
     )
 
 
-def rewritten_kubescape(chunk: Chunk, value: Any) -> Rewritten:  # noqa: ANN401 - any JSON
+def rewritten_kubescape(chunk: Chunk, value: Json) -> Rewritten:
     """The test."""
     return _Kubescape(chunk, value).test()
 
@@ -83,7 +83,7 @@ class _Kubescape:
                 self._test(path, test)
         return way.done(os.path.basename(os.path.abspath(self._folder)))
 
-    def _bound(self, binding: str, configuration: str) -> dict[str, Any]:
+    def _bound(self, binding: str, configuration: str) -> JsonObject:
         """Bindings and params of templates, as the library's own runner makes them."""
         found: dict[str, Any] = {}
         for policy in self._unbound:
@@ -104,7 +104,7 @@ class _Kubescape:
             found.setdefault("bindings", []).append(spec)
         return found
 
-    def _test(self, path: Path, test: Mapping[str, Any]) -> None:
+    def _test(self, path: Path, test: JsonObject) -> None:
         verdict = _VERDICTS.get(str(test["expected"]))
         if verdict is None:
             text = f"`expected` must be one of {', '.join(_VERDICTS)}"
@@ -121,7 +121,7 @@ class _Kubescape:
             return
         name = str(test.get("name") or f"{test['template']}: {test['expected']}")
         patch = patch_between(template.value, after)
-        given: dict[str, Any] = {"object": {"file": file, **({"patch": patch} if patch else {})}}
+        given: dict[str, Json] = {"object": {"file": file, **({"patch": patch} if patch else {})}}
         binding, params = test.get("binding_template"), test.get("param_template")
         if binding or params:
             given |= self._bound(str(binding or _BINDING), str(params or _PARAMS))
@@ -140,7 +140,7 @@ class _Kubescape:
         return self._way.objects.beside([os.path.join(self._folder, file)])
 
 
-def changed(value: Mapping[str, Any], changes: Sequence[str]) -> dict[str, Any]:
+def changed(value: JsonObject, changes: Sequence[str]) -> dict[str, Any]:
     """An object with changes such as `spec.containers.[0].image=nginx`. What follows the `=` is
     JSON, or else text; maps that are not there are made, and an item behind the last one."""
     after = copy.deepcopy(dict(value))
@@ -237,7 +237,7 @@ def rewritten_review(chunk: Chunk, value: Any, expected: str = "") -> Rewritten:
     if request.get("userInfo"):
         way.refuse_others((*at, "userInfo"), _USER)
     response = value.get("response")
-    expect: dict[str, Any] | None = {"verdict": expected}
+    expect: JsonObject | None = {"verdict": expected}
     if response is not None or not expected:
         expect = _expected(way, response)
     if expect is not None:
@@ -245,7 +245,7 @@ def rewritten_review(chunk: Chunk, value: Any, expected: str = "") -> Rewritten:
     return way.done("")
 
 
-def request_fields(request: Mapping[str, Any]) -> dict[str, Any]:
+def request_fields(request: JsonObject) -> dict[str, Any]:
     """Return what a case has of the request of a review."""
     case = {ours: request[theirs] for theirs, ours in _TAKEN.items() if request.get(theirs)}
     if "object" not in case and "oldObject" in case:
@@ -254,19 +254,19 @@ def request_fields(request: Mapping[str, Any]) -> dict[str, Any]:
     return case | {ours: user[theirs] for theirs, ours in _USER.items() if user.get(theirs)}
 
 
-def _name(request: Mapping[str, Any]) -> str:
+def _name(request: JsonObject) -> str:
     kind = (request.get("kind") or {}).get("kind", "object")
     return f"{request.get('operation', 'CREATE')} {kind} {request.get('name', '')}".rstrip()
 
 
-def _expected(way: Rewriting, response: Any) -> dict[str, Any] | None:  # noqa: ANN401 - any JSON
+def _expected(way: Rewriting, response: object) -> JsonObject | None:
     """Return what the response says; None, and a problem, where it says nothing."""
     if not isinstance(response, Mapping) or not isinstance(response.get("allowed"), bool):
         way.say((), "no expectation: the review has no `response` with `allowed`")
         return None
     way.refuse_others(("response",), {"uid", "allowed", "status", "warnings"})
     if response["allowed"]:
-        found: dict[str, Any] = {"verdict": CaseVerdict.ADMIT.value}
+        found: dict[str, object] = {"verdict": CaseVerdict.ADMIT.value}
     else:
         found = {"verdict": CaseVerdict.DENY.value}
     if status := response.get("status"):

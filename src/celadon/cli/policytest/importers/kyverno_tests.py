@@ -17,7 +17,7 @@ from celadon.cli.policytest.run.case_results import CaseVerdict
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.locations import Chunk
-from celadon.kube import metadata
+from celadon.kube import JsonObject, metadata
 from celadon.kube.json_shapes import Shape, misfit
 
 _GROUPS: Final = ("cli.kyverno.io/", "kyverno.io/")
@@ -105,7 +105,7 @@ def rewritten(chunk: Chunk, value: Any) -> Rewritten:  # noqa: ANN401 - any JSON
 
 
 class _Kyverno:
-    def __init__(self, chunk: Chunk, value: Mapping[str, Any]) -> None:
+    def __init__(self, chunk: Chunk, value: JsonObject) -> None:
         self._given = value
         self._way = Rewriting(chunk, value)
         self._resources: list[Document] = []
@@ -145,7 +145,7 @@ class _Kyverno:
         self._namespaces()
         self._user()
 
-    def _leave_out(self, path: Path, result: Mapping[str, Any], reason: str) -> None:
+    def _leave_out(self, path: Path, result: JsonObject, reason: str) -> None:
         """A case for each resource that is named, as if it were run."""
         policy = result.get("policy", "policy")
         names = result.get("resources")
@@ -172,7 +172,7 @@ class _Kyverno:
         if known:
             self._way.fields["namespaces"] = known
 
-    def _values(self) -> Iterator[tuple[Mapping[str, Any], Path]]:
+    def _values(self) -> Iterator[tuple[JsonObject, Path]]:
         inline = self._given.get("values")
         if isinstance(inline, Mapping):
             yield inline, ("values",)
@@ -208,7 +208,7 @@ class _Kyverno:
         if known:
             self._way.fields["defaults"] = known
 
-    def _result(self, path: Path, result: Mapping[str, Any]) -> None:
+    def _result(self, path: Path, result: JsonObject) -> None:
         way = self._way
         wanted = result.get("result", result.get("status"))
         verdict = _VERDICTS.get(wanted) if isinstance(wanted, str) else None
@@ -225,7 +225,7 @@ class _Kyverno:
         after = self._after(path, result)
         for one, subresource in found:
             name = f"{policy}: {one.value['kind']} {metadata.name(one.value)}: {wanted}"
-            case: dict[str, Any] = {
+            case: dict[str, object] = {
                 "name": name,
                 "object": way.reference(one, self._resources),
                 "policy": policy.rpartition("/")[2],
@@ -236,7 +236,7 @@ class _Kyverno:
                 case["operation"] = operation
             way.add({**case, "expect": self._expected(path, one, verdict, after)}, path)
 
-    def _named(self, path: Path, result: Mapping[str, Any]) -> list[tuple[Document, str]]:
+    def _named(self, path: Path, result: JsonObject) -> list[tuple[Document, str]]:
         """The resources of a result, with the subresource that is meant; all of its kind if it
         names none. One that is not there is said."""
         kind = result.get("kind")
@@ -262,7 +262,7 @@ class _Kyverno:
                 self._way.say(path, f"no {kind or 'resource'} among the resources")
         return found
 
-    def _after(self, path: Path, result: Mapping[str, Any]) -> list[Document] | None:
+    def _after(self, path: Path, result: JsonObject) -> list[Document] | None:
         """Return what the resources are to become; None where nothing is said about that."""
         for name in ("patchedResources", "patchedResource"):
             given = result.get(name)
@@ -285,11 +285,11 @@ class _Kyverno:
         return {"verdict": verdict.value, "object": after_mutation(one.value, mine[0].value)}
 
 
-def _is_of_kubernetes(result: Mapping[str, Any]) -> bool:
+def _is_of_kubernetes(result: JsonObject) -> bool:
     return any(result.get(name) for name in _KUBERNETES)
 
 
-def _other_kind(result: Mapping[str, Any]) -> str:
+def _other_kind(result: JsonObject) -> str:
     """Return why a result for a policy of Kyverno's own is left out. Go reads names of fields in
     any case."""
     given = {str(name).lower() for name, value in result.items() if value is True}
@@ -297,7 +297,7 @@ def _other_kind(result: Mapping[str, Any]) -> str:
     return f"Kyverno's own {kind}: only policies of Kubernetes are evaluated"
 
 
-def _binding(policy: Document) -> dict[str, Any]:
+def _binding(policy: Document) -> dict[str, object]:
     """Return what binds a policy to all there is, and to all params."""
     has_params = policy.value_at(("spec", "paramKind")) is not None
     spec = {"policyName": metadata.name(policy.value)}
@@ -310,7 +310,7 @@ def _identity(document: Document) -> tuple[str, str, str]:
 
 
 def _called(documents: Sequence[Document], name: str, namespace: str) -> list[Document]:
-    """Those of a name, which may begin with a namespace."""
+    """Return those of a name, which may begin with a namespace."""
     place, _, last = name.rpartition("/")
     wanted = place or namespace
     return [
@@ -321,7 +321,7 @@ def _called(documents: Sequence[Document], name: str, namespace: str) -> list[Do
     ]
 
 
-def _fits(document: Document, spec: Mapping[str, Any]) -> bool:
+def _fits(document: Document, spec: JsonObject) -> bool:
     group, kind = document.group_kind
     version = document.value["apiVersion"].rpartition("/")[2]
     has = {

@@ -28,7 +28,7 @@ from celadon.cli.policytest.run.vacuities import Doubt, Vacuity
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.locations import Chunk
-from celadon.kube import metadata
+from celadon.kube import Json, JsonObject, metadata
 from celadon.records import dataclass
 
 _POLICY_KINDS: Final = frozenset({POLICY_KIND, MUTATING_POLICY_KIND})
@@ -66,7 +66,7 @@ class Rewritten:
     are cases that it cannot have, which the test skips."""
 
     test: PolicyTest
-    document: Mapping[str, Any]
+    document: JsonObject
     left_out: tuple[Case, ...] = ()
 
 
@@ -77,7 +77,7 @@ class Rewriting:
     def __init__(self, chunk: Chunk, given: Any) -> None:  # noqa: ANN401 - any JSON
         self._source = Document(chunk, (), given)
         self._folder = os.path.dirname(chunk.file)
-        self._cases: list[dict[str, Any]] = []
+        self._cases: list[JsonObject] = []
         self._origins: dict[Path, Path] = {}
         self._left_out: list[tuple[int, Case]] = []
         """And how many cases stand before each of them."""
@@ -117,7 +117,7 @@ class Rewriting:
                 return f"`{name}` has no equal in a PolicyTest"
         return ""
 
-    def maps(self, path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    def maps(self, path: Path) -> Iterator[tuple[Path, JsonObject]]:
         """The maps of a list, and their paths; what is none is said."""
         given = self._source.value_at(path)
         if given is None:
@@ -220,7 +220,7 @@ class Rewriting:
         return Rewritten(found, document, left_out)
 
 
-def _told_apart(cases: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _told_apart(cases: Sequence[JsonObject]) -> list[dict[str, Json]]:
     """Cases of the same name are numbered, from the second on."""
     seen: dict[str, int] = {}
     found = []
@@ -232,10 +232,10 @@ def _told_apart(cases: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def after_mutation(before: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
+def after_mutation(before: JsonObject, wanted: JsonObject) -> dict[str, Any]:
     """Return what an expectation says of an object that was mutated from the one to the other: all
     that is wanted, and null for what is gone."""
-    found: dict[str, Any] = dict.fromkeys((key for key in before if key not in wanted), None)
+    found: dict[str, object] = dict.fromkeys((key for key in before if key not in wanted), None)
     for key, value in wanted.items():
         old = before.get(key)
         if isinstance(value, Mapping) and isinstance(old, Mapping):

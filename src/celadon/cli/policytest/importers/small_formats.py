@@ -19,7 +19,7 @@ from celadon.cli.policytest.run.case_results import CaseVerdict
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.locations import Chunk
-from celadon.kube import metadata
+from celadon.kube import Json, JsonObject, metadata
 from celadon.kube.json_shapes import Shape
 from celadon.kube.library import PER_CALL_COST
 
@@ -31,7 +31,7 @@ _NOTHING: Final = frozenset({"optional.none()", "null"})
 
 
 class _UnfitError(ValueError):
-    """What has no equal in a PolicyTest."""
+    """Says what has no equal in a PolicyTest."""
 
 
 def is_cel_go_test(value: object) -> bool:
@@ -44,7 +44,7 @@ def is_cel_go_test(value: object) -> bool:
     )
 
 
-def rewritten_cel_go(chunk: Chunk, value: Any) -> Rewritten:  # noqa: ANN401 - any JSON
+def rewritten_cel_go(chunk: Chunk, value: Json) -> Rewritten:
     """The test."""
     way = Rewriting(chunk, value)
     way.refuse_others((), _FIELDS)
@@ -57,7 +57,7 @@ def rewritten_cel_go(chunk: Chunk, value: Any) -> Rewritten:  # noqa: ANN401 - a
     return way.done("")
 
 
-def _add(way: Rewriting, path: Path, section: Mapping[str, Any], test: Mapping[str, Any]) -> None:
+def _add(way: Rewriting, path: Path, section: JsonObject, test: JsonObject) -> None:
     try:
         case = _case(_variables(test.get("input") or {}))
         expect = _expected(test.get("output"))
@@ -82,7 +82,7 @@ def _variables(given: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _case(variables: dict[str, Any]) -> dict[str, Any]:
+def _case(variables: dict[str, Any]) -> JsonObject:
     request = variables.pop("request", None) or {}
     namespace = variables.pop("namespaceObject", None)
     params = variables.pop("params", None)
@@ -104,7 +104,7 @@ def _case(variables: dict[str, Any]) -> dict[str, Any]:
     return case
 
 
-def _expected(output: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON
+def _expected(output: object) -> JsonObject:
     value: object = output
     if isinstance(output, Mapping):
         value = output["value"] if "value" in output else _evaluated(output.get("expr"))
@@ -192,7 +192,7 @@ def rewritten_kaptest(chunk: Chunk, value: Any) -> Rewritten:  # noqa: ANN401 - 
 
 
 class _Kaptest:
-    def __init__(self, chunk: Chunk, value: Mapping[str, Any]) -> None:
+    def __init__(self, chunk: Chunk, value: JsonObject) -> None:
         self._given = value
         self._way = Rewriting(chunk, value)
         self._policies: list[Document] = []
@@ -222,7 +222,7 @@ class _Kaptest:
                     self._test(at, test, str(suite.get("policy", "")))
         return way.done("")
 
-    def _test(self, path: Path, test: Mapping[str, Any], policy: str) -> None:
+    def _test(self, path: Path, test: JsonObject, policy: str) -> None:
         way = self._way
         way.refuse_others(path, _TEST_FIELDS)
         wanted = test.get("expect")
@@ -237,7 +237,7 @@ class _Kaptest:
             if not {"object", "oldObject"} & set(test):
                 way.say(path, "`object` or `oldObject` is needed")
             return
-        case: dict[str, Any] = {
+        case: dict[str, object] = {
             "name": f"{policy}: {about.value['kind']} {metadata.name(about.value)}: {wanted}",
             "policy": policy,
             **self._request(new, old),
@@ -247,10 +247,10 @@ class _Kaptest:
         }
         way.add(case, path)
 
-    def _request(self, new: Document | None, old: Document | None) -> dict[str, Any]:
+    def _request(self, new: Document | None, old: Document | None) -> JsonObject:
         """Return what is asked."""
         refer = self._way.reference
-        found: dict[str, Any] = {}
+        found: dict[str, object] = {}
         if new is None:
             found["operation"] = "DELETE"
         elif old is not None:
@@ -261,7 +261,7 @@ class _Kaptest:
             found["oldObject"] = refer(old, self._resources)
         return found
 
-    def _object(self, path: Path, test: Mapping[str, Any], field: str) -> Document | None:
+    def _object(self, path: Path, test: JsonObject, field: str) -> Document | None:
         """The object that a field names by kind and name."""
         if field not in test:
             return None
@@ -272,7 +272,7 @@ class _Kaptest:
             return None
         return self._only(at, given)
 
-    def _only(self, at: Path, given: Mapping[str, Any]) -> Document | None:
+    def _only(self, at: Path, given: JsonObject) -> Document | None:
         found = [one for one in self._resources if _fits(one, given)]
         if len(found) == 1:
             return found[0]
@@ -280,7 +280,7 @@ class _Kaptest:
         self._way.say(at, f"{'several' if found else 'no'} {what}")
         return None
 
-    def _user(self, path: Path, test: Mapping[str, Any]) -> dict[str, Any]:
+    def _user(self, path: Path, test: JsonObject) -> dict[str, Any]:
         if "userInfo" not in test:
             return {}
         at, given = (*path, "userInfo"), test["userInfo"]
@@ -288,7 +288,7 @@ class _Kaptest:
         known = given if isinstance(given, Mapping) else {}
         return {ours: known[theirs] for theirs, ours in _USER_FIELDS.items() if known.get(theirs)}
 
-    def _around(self, path: Path, test: Mapping[str, Any], policy: str) -> dict[str, Any]:
+    def _around(self, path: Path, test: JsonObject, policy: str) -> JsonObject:
         """The param, and the binding that looks it up."""
         kind = next(
             (
@@ -298,8 +298,8 @@ class _Kaptest:
             ),
             None,
         )
-        spec: dict[str, Any] = {"policyName": policy}
-        found: dict[str, Any] = {}
+        spec: dict[str, Json] = {"policyName": policy}
+        found: dict[str, Json] = {}
         if "param" in test:
             at, given = (*path, "param"), test["param"]
             self._way.refuse_others(at, {"namespace", "name"})
@@ -322,9 +322,7 @@ class _Kaptest:
             found["bindings"] = [spec]
         return found
 
-    def _expected(
-        self, path: Path, test: Mapping[str, Any], verdict: CaseVerdict, about: Document
-    ) -> Any:  # noqa: ANN401 - as a PolicyTest has it
+    def _expected(self, path: Path, test: JsonObject, verdict: CaseVerdict, about: Document) -> Any:  # noqa: ANN401 - as a PolicyTest has it
         if "deniedMessage" in test:
             if verdict is CaseVerdict.DENY:
                 return {"deny": test["deniedMessage"]}
@@ -339,7 +337,7 @@ class _Kaptest:
         return {"verdict": verdict.value, "object": wanted}
 
 
-def _fits(document: Document, given: Mapping[str, Any]) -> bool:
+def _fits(document: Document, given: JsonObject) -> bool:
     """Return whether it is the object that a test means; a namespace must be named if it has
     one."""
     group, kind = document.group_kind
@@ -373,7 +371,7 @@ def is_chainsaw_test(value: object) -> bool:
     )
 
 
-def rewritten_chainsaw(chunk: Chunk, value: Any) -> Rewritten:  # noqa: ANN401 - any JSON
+def rewritten_chainsaw(chunk: Chunk, value: Json) -> Rewritten:
     """A test with one case, which is left out."""
     way = Rewriting(chunk, value)
     name = metadata.name(value)

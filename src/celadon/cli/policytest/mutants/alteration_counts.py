@@ -15,7 +15,8 @@ from celadon.records import dataclass
 
 
 class AlterationKind(enum.Enum):
-    """What is changed: first in expressions, then in the other fields of policies and bindings."""
+    """This is what is changed: first in expressions, then in the other fields of policies and
+    bindings."""
 
     COMPARISON = "comparison"
     LOGIC = "logic"
@@ -47,11 +48,11 @@ class AlterationKind(enum.Enum):
 
 
 class Fate(enum.Enum):
-    """What became of an alteration. `KILLED`: a case that passes fails with it. `SAME`: that it
-    makes no difference is proved for any request. `ALIKE`: that it makes none is proved within a
-    bound, by asking all combinations of so many values. `OPEN`: a search found no difference, but
-    could not change all that is read. `UNREACHED`: no case, and
-    no request of the search, came to the policy, so nothing is known."""
+    """This is what became of an alteration. `KILLED`: a case that passes fails with it. `SAME`:
+    that it makes no difference is proved for any request. `ALIKE`: that it makes none is proved
+    within a bound, by asking all combinations of so many values. `OPEN`: a search found no
+    difference, but could not change all that is read. `UNREACHED`: no case, and no request of the
+    search, came to the policy, so nothing is known."""
 
     KILLED = "killed"
     SURVIVED = "survived"
@@ -94,7 +95,7 @@ class Alterations:
 
     @property
     def counted(self) -> int:
-        """Those that a test could notice, as far as is known."""
+        """Return those that a test could notice, as far as is known."""
         return len(self.results) - self.count(Fate.SAME) - self.count(Fate.ALIKE)
 
     @property
@@ -111,5 +112,5 @@ class Alterations:
 
 
 def all_alterations(parts: Iterable[Alterations]) -> Alterations:
-    """Those of several policies."""
+    """Return those of several policies."""
     return Alterations(tuple(one for part in parts for one in part.results))

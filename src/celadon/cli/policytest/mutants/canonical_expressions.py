@@ -28,12 +28,43 @@ from celadon.cel.syntax import (
     Ast,
     Call,
     Expr,
+    ListLiteral,
     Literal,
+    MapEntry,
+    MapLiteral,
     Select,
+    Struct,
+    StructField,
     children,
 )
 from celadon.cel.tracing import unexpanded_tree
-from celadon.cli.policytest.mutants.tree_parts import with_parts
+
+# --- Parts of trees ----------------------------------------------------------
+#
+# A node with other parts, everything else as it was.
+
+
+def with_parts(node: Expr, put: Callable[[Expr], Expr]) -> Expr:
+    """`put` is what stands in the place of each part; in trees without macros."""
+    match node:
+        case Select():
+            return replace(node, operand=put(node.operand))
+        case Call(_, _, target, args):
+            receiver = None if target is None else put(target)
+            return replace(node, target=receiver, args=tuple(map(put, args)))
+        case ListLiteral():
+            return replace(node, elements=tuple(map(put, node.elements)))
+        case MapLiteral():
+            entries = (MapEntry(e.id, put(e.key), put(e.value), e.optional) for e in node.entries)
+            return replace(node, entries=tuple(entries))
+        case Struct():
+            fields = (StructField(f.id, f.name, put(f.value), f.optional) for f in node.fields)
+            return replace(node, fields=tuple(fields))
+        case _:
+            return node
+
+
+# --- Canonical expressions ---------------------------------------------------
 
 # --- Outcome tables ----------------------------------------------------------
 #
@@ -91,7 +122,7 @@ def tabulated(node: Expr, text: Callable[[Expr], str], made: Callable[[], int]) 
 
 
 def _outcomes(number: int) -> tuple[str, ...]:
-    """Those of an atom."""
+    """Return those of an atom."""
     return (_TRUE, _FALSE, str(number))
 
 
@@ -244,7 +275,7 @@ class _Canonical:
                 return node
 
     def _size(self, name: str, size: Expr, limit: Literal) -> Expr:
-        """As whether it is less than something."""
+        """Write a size as whether it is less than something."""
         assert isinstance(limit.value, int), "was looked at before"
         number = limit.value
         if name in (EQUALS, NOT_EQUALS):

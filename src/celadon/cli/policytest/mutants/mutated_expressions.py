@@ -29,8 +29,7 @@ from celadon.cel.syntax import (
 from celadon.cel.tracing import Written, unexpanded_tree, written_tree
 from celadon.cli.policytest.mutants.alteration_counts import AlterationKind
 from celadon.cli.policytest.mutants.alteration_counts import AlterationKind as Kind
-from celadon.cli.policytest.mutants.canonical_expressions import flat_text
-from celadon.cli.policytest.mutants.tree_parts import with_parts
+from celadon.cli.policytest.mutants.canonical_expressions import flat_text, with_parts
 from celadon.records import dataclass
 
 # --- Expression changes ------------------------------------------------------
@@ -247,7 +246,8 @@ class _Altering:
         return new
 
     def _written(self, change: NodeChange, changed: Ast, meant: str) -> AlteredExpression:
-        """As close to the text as it can be; `meant` is the flat text of the changed tree."""
+        """Write it as close to the text as it can be; `meant` is the flat text of the changed
+        tree."""
         text, place = self._text, self._places[id(change.old)]
         for piece in (*self._in_style(change), *self._pieces(change.new)):
             for new in (piece, f"({piece})"):

@@ -20,6 +20,7 @@ from celadon.cli.reading.documents import Document, DocumentReader, chunk_start
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Text
+from celadon.kube import JsonObject
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -80,7 +81,7 @@ def _whole(document: Document) -> _Edit:
     return _Edit(document.chunk.start, document.chunk.end, "")
 
 
-def _says(document: Document, edit: _Edit, altered: dict[str, Any]) -> bool:
+def _says(document: Document, edit: _Edit, altered: JsonObject) -> bool:
     """Return whether the documents of the chunk are what they were but for this one."""
     text = document.chunk.text
     made = text[: edit.start] + edit.text + text[edit.end :]
@@ -98,7 +99,7 @@ def _says(document: Document, edit: _Edit, altered: dict[str, Any]) -> bool:
 
 
 def _edits(alteration: Alteration) -> Iterator[_Edit]:
-    """Those that may do, the smallest first."""
+    """Yield those that may do, the smallest first."""
     document, path = alteration.document, alteration.path
     if alteration.expression is not None:
         yield from _in_expression(alteration)

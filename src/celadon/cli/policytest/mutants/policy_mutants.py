@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from celadon.admission.registration import BINDING_KIND, MUTATING_BINDING_KIND
@@ -15,7 +15,7 @@ from celadon.cli.policytest.mutants.mutated_expressions import (
 )
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
-from celadon.kube import FieldPath
+from celadon.kube import FieldPath, JsonObject
 from celadon.records import dataclass
 
 # --- Field changes -----------------------------------------------------------
@@ -54,8 +54,8 @@ class FieldChange:
     value: Any
 
 
-def field_changes(document: Mapping[str, Any]) -> Iterator[FieldChange]:
-    """Those of a policy, or of a binding."""
+def field_changes(document: JsonObject) -> Iterator[FieldChange]:
+    """Yield those of a policy, or of a binding."""
     spec = document["spec"]
     if document["kind"] in (BINDING_KIND, MUTATING_BINDING_KIND):
         yield from _binding(spec)
@@ -63,7 +63,7 @@ def field_changes(document: Mapping[str, Any]) -> Iterator[FieldChange]:
         yield from _policy(spec)
 
 
-def _binding(spec: Mapping[str, Any]) -> Iterator[FieldChange]:
+def _binding(spec: JsonObject) -> Iterator[FieldChange]:
     actions = spec.get("validationActions") or []
     path = ("spec", "validationActions")
     if len(actions) > 1:
@@ -86,7 +86,7 @@ def _binding(spec: Mapping[str, Any]) -> Iterator[FieldChange]:
     yield FieldChange(Kind.BINDING, (), ABSENT)
 
 
-def _policy(spec: Mapping[str, Any]) -> Iterator[FieldChange]:
+def _policy(spec: JsonObject) -> Iterator[FieldChange]:
     other = "Fail" if spec.get("failurePolicy") == "Ignore" else "Ignore"
     yield FieldChange(Kind.FAILURE_POLICY, ("spec", "failurePolicy"), other)
     if "reinvocationPolicy" in spec:
@@ -108,7 +108,7 @@ def _policy(spec: Mapping[str, Any]) -> Iterator[FieldChange]:
             yield FieldChange(Kind.MESSAGE, path, ABSENT)
 
 
-def _items(spec: Mapping[str, Any], name: str, kind: Kind, *, least: int) -> Iterator[FieldChange]:
+def _items(spec: JsonObject, name: str, kind: Kind, *, least: int) -> Iterator[FieldChange]:
     """Each one left out; so many have to stay."""
     found = spec.get(name) or []
     if len(found) > least:
@@ -116,7 +116,7 @@ def _items(spec: Mapping[str, Any], name: str, kind: Kind, *, least: int) -> Ite
             yield FieldChange(kind, ("spec", name, i), ABSENT)
 
 
-def _matching(at: Path, found: Mapping[str, Any]) -> Iterator[FieldChange]:
+def _matching(at: Path, found: JsonObject) -> Iterator[FieldChange]:
     for name in ("namespaceSelector", "objectSelector"):
         yield from _selector((*at, name), found.get(name), Kind.SELECTOR)
     for name in ("resourceRules", "excludeResourceRules"):
@@ -127,7 +127,7 @@ def _matching(at: Path, found: Mapping[str, Any]) -> Iterator[FieldChange]:
             yield from _rule((*at, name, i), rule)
 
 
-def _rule(at: Path, rule: Mapping[str, Any]) -> Iterator[FieldChange]:
+def _rule(at: Path, rule: JsonObject) -> Iterator[FieldChange]:
     for name, kind in _FIELD_CHANGES_LISTS.items():
         found = rule.get(name) or []
         if len(found) > 1:
@@ -139,7 +139,7 @@ def _rule(at: Path, rule: Mapping[str, Any]) -> Iterator[FieldChange]:
         yield FieldChange(Kind.RULE, (*at, "scope"), "*")
 
 
-def _selector(at: Path, found: Mapping[str, Any] | None, kind: Kind) -> Iterator[FieldChange]:
+def _selector(at: Path, found: JsonObject | None, kind: Kind) -> Iterator[FieldChange]:
     """Each requirement left out, so that more is selected; or turned around."""
     if not found:
         return
@@ -186,12 +186,12 @@ class Alteration:
         whole object is gone."""
         if not self.path:
             return None
-        found: dict[str, Any] = _with_value(self.document.value, self.path, self.value)
+        found: dict[str, object] = _with_value(self.document.value, self.path, self.value)
         return found
 
     @property
     def field(self) -> str:
-        """As people call it."""
+        """Return it as people call it."""
         return FieldPath(*self.path).text if self.path else f"{self.document.value['kind']}"
 
     @property
@@ -209,7 +209,7 @@ class Alteration:
 
 
 def alterations(documents: Sequence[Document]) -> Iterator[Alteration]:
-    """Those of a policy and its bindings, in the order of the documents and their fields."""
+    """Yield those of a policy and its bindings, in the order of the documents and their fields."""
     for document in documents:
         for path in _expressions(document):
             text = document.value_at(path)

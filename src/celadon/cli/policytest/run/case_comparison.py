@@ -26,6 +26,7 @@ from celadon.cli.policytest.run.case_results import (
     Mismatch,
     TextMatch,
 )
+from celadon.kube import JsonObject
 from celadon.kube.registry import JsonPatchError, apply_json_patch
 
 ADMITTING: Final = frozenset(
@@ -80,7 +81,7 @@ def _squeezed(text: str) -> str:
 
 
 def _decided(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
-    """By which policy and validation, and with which message."""
+    """Yield by which policy and validation the case was decided, and with which message."""
     deciding = outcome.deciding
     by = dict.fromkeys(one.policy for one in deciding) or outcome.reached
     if expect.policy and expect.policy not in by:
@@ -176,14 +177,12 @@ def _mutated(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
             yield _difference("patch", wanted, after, expect.place)
 
 
-def _difference(
-    what: str, wanted: Mapping[str, Any], actual: Mapping[str, Any], place: Place
-) -> Mismatch:
-    """Of two objects: their texts, line by line."""
+def _difference(what: str, wanted: JsonObject, actual: JsonObject, place: Place) -> Mismatch:
+    """Return the difference of two objects: their texts, line by line."""
     return Mismatch(what, json.dumps(wanted, indent=1), json.dumps(actual, indent=1), place)
 
 
-def overlaid(value: Any, wanted: Any) -> Any:  # noqa: ANN401 - any JSON
+def overlaid(value: object, wanted: object) -> Any:  # noqa: ANN401 - any JSON
     """The value with what is wanted of it in place: the same if nothing is missing. Null says that
     a member is absent; lists must have the same items, each with what is wanted of it."""
     if isinstance(wanted, Mapping):
@@ -206,7 +205,7 @@ def overlaid(value: Any, wanted: Any) -> Any:  # noqa: ANN401 - any JSON
 
 
 def outcome_of(case: Case, judged: Judged) -> CaseOutcome:
-    """Of a case that could be judged."""
+    """Return the outcome of a case that could be judged."""
     result = judged.findings.results[0]
     under_test = under_test_in(case, judged.setting)
     notes = tuple(_notes(judged))

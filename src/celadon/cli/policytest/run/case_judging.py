@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from celadon.admission import ExpressionMemory, Operation
-from celadon.cli.check.check_findings import Findings
 from celadon.cli.check.cluster import (
     Circumstances,
     Cluster,
@@ -22,7 +21,7 @@ from celadon.cli.check.cluster import (
     with_memory,
 )
 from celadon.cli.check.manifests import Manifests, described
-from celadon.cli.check.notices import Sightings
+from celadon.cli.check.notices import Findings, Sightings
 from celadon.cli.check.object_judging import Judge, Settings, as_stored
 from celadon.cli.check.object_judging import Judged as Looked
 from celadon.cli.check.overlaid_world import GivenWorld, OverlaidWorld
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
 
 
 class AnsweredWorld(OverlaidWorld):
-    """Of several answers to a question the first one counts."""
+    """A world that answers questions itself; of several answers to one the first one counts."""
 
     __slots__ = ("_answers",)
 
@@ -95,7 +94,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What was found about one case. `before` and `asked` are its request as it came and as
+    """This is what was found about one case. `before` and `asked` are its request as it came and as
     mutating policies have left it; None for what nobody could ask."""
 
     setting: Cluster
@@ -307,5 +306,5 @@ def _merged(first: PolicySet, later: PolicySet) -> PolicySet:
 
 
 def _latest(documents: Iterable[Document], namespace: str) -> list[Document]:
-    """Of those that are the same object, the last."""
+    """Return the last of those that are the same object."""
     return list({identity(one, namespace): one for one in documents}.values())

@@ -7,13 +7,12 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import field
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission import ADMIN, Note, Operation
 from celadon.cel.extend import re2
 from celadon.cli.check.check_report import Notice, ObjectResult, Place, UnaskedPlugin, Violation
-from celadon.cli.check.plugin_setting import unasked_plugins
-from celadon.cli.check.plugins import PluginChoice, Unasked
+from celadon.cli.check.plugins import PluginChoice, Unasked, unasked_plugins
 from celadon.cli.exits import Exit
 from celadon.cli.policytest.coverage_counts import Coverage, added_up
 from celadon.cli.policytest.mutants.alteration_counts import Alterations
@@ -30,7 +29,7 @@ from celadon.records import dataclass
 
 
 class CaseVerdict(enum.Enum):
-    """What becomes of a request, as far as the policies under test are concerned.
+    """This is what becomes of a request, as far as the policies under test are concerned.
 
     `ADMIT`: they looked at it and have nothing against it. `WARN` and `AUDIT`: it is admitted, and
     something speaks against it, which a client is told of, or only the audit log. `DENY`: an
@@ -49,7 +48,7 @@ class CaseVerdict(enum.Enum):
 
 
 class How(enum.Enum):
-    """How a text is compared. `MATCHES` is a regular expression of RE2, found anywhere."""
+    """This is how a text is compared. `MATCHES` is a regular expression of RE2, found anywhere."""
 
     IS = "is"
     CONTAINS = "contains"
@@ -80,7 +79,7 @@ class TextMatch:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What a case expects. What is None or empty is not looked at.
+    """This is what a case expects. What is None or empty is not looked at.
 
     `message` is the policy's own, or the whole sentence of the API server. `validation` is the one
     that decides: its index, or its expression. `violations` is how many validations decide, of
@@ -102,7 +101,7 @@ class Expectation:
     warnings: tuple[TextMatch, ...] | None = None
     audit_annotations: Mapping[str, TextMatch] = field(default_factory=dict)
     object: JsonObject | None = None
-    patch: tuple[Mapping[str, Any], ...] | None = None
+    patch: tuple[JsonObject, ...] | None = None
     because: str = ""
     snapshot: bool = False
 
@@ -123,9 +122,9 @@ DEFAULT_NOW: Final = "2026-01-01T00:00:00Z"
 
 @dataclass(frozen=True, slots=True)
 class AuthorizerAnswer:
-    """What `authorizer` says to some questions. `asked` has what a question must be, by the names
-    of the fields of `celadon.kube.Attributes`, and `user` for the name of the user; what is not
-    named may be anything."""
+    """This is what `authorizer` says to some questions. `asked` has what a question must be, by the
+    names of the fields of `celadon.kube.Attributes`, and `user` for the name of the user; what is
+    not named may be anything."""
 
     ruling: Ruling
     asked: Mapping[str, str] = field(default_factory=dict)
@@ -191,7 +190,7 @@ def plain_document(value: JsonObject, name: str) -> Document:
 
 @dataclass(frozen=True, slots=True)
 class CaseOutcome:
-    """What happened to a request. `result` is what `celadon check` says of it.
+    """This is what happened to a request. `result` is what `celadon check` says of it.
 
     `deciding` are the violations that the verdict is due to, all of policies under test; `others`
     those of policies that are not, which refuse the request. `reached` are the policies under test
@@ -207,8 +206,8 @@ class CaseOutcome:
     others: tuple[Violation, ...] = ()
     notes: tuple[Note, ...] = ()
     ignored: tuple[Notice, ...] = ()
-    before: Mapping[str, Any] | None = None
-    after: Mapping[str, Any] | None = None
+    before: JsonObject | None = None
+    after: JsonObject | None = None
     """The object before and after policies changed it, where a mutating one is under test."""
 
 
@@ -244,9 +243,9 @@ class Status(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """What came of a case with one version. `outcome` is None
-    for what could not be run; then `problems` say why. `values` are those of the parts of the
-    expression that decided, if the case failed."""
+    """This is what came of a case with one version. `outcome` is None for what could not be run;
+    then `problems` say why. `values` are those of the parts of the expression that decided, if the
+    case failed."""
 
     case: Case
     version: str
@@ -267,8 +266,8 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True)
 class FileResult:
-    """What came of one test: its cases in their order, for each version one after the other.
-    `doubts` are about all of them together."""
+    """This is what came of one test: its cases in their order, for each version one after the
+    other. `doubts` are about all of them together."""
 
     name: str
     file: str
@@ -316,7 +315,7 @@ class RunReport:
 
     @property
     def coverage(self) -> Coverage | None:
-        """Of all tests, if it was measured."""
+        """Return the coverage of all tests, if it was measured."""
         parts = [test.coverage for test in self.tests if test.coverage is not None]
         return added_up(parts) if parts else None
 
@@ -328,12 +327,12 @@ class RunReport:
 
     @property
     def asked_plugins(self) -> tuple[str, ...]:
-        """Those that some test asks, in their order."""
+        """Return those that some test asks, in their order."""
         return tuple(dict.fromkeys(name for test in self.tests for name in test.asked_plugins))
 
     @property
     def unasked_plugins(self) -> tuple[UnaskedPlugin, ...]:
-        """Of all tests, with the number of cases."""
+        """Return the unasked plugins of all tests, with the number of cases."""
         counts: Counter[Unasked] = Counter()
         for one in (one for test in self.tests for one in test.unasked_plugins):
             counts[one.plugin, one.why] += one.objects
@@ -341,7 +340,7 @@ class RunReport:
 
     @property
     def cases(self) -> Iterable[CaseResult]:
-        """Those of all tests."""
+        """Return those of all tests."""
         return (case for test in self.tests for case in test.cases)
 
     @property

@@ -13,7 +13,6 @@ from celadon.cel.extend import re2
 from celadon.cli.check.check_report import Place, PolicyError
 from celadon.cli.check.cluster import Cluster
 from celadon.cli.check.plugins import PluginChoice
-from celadon.cli.crashes import crash
 from celadon.cli.options import DEFAULT_VERSION, did_you_mean
 from celadon.cli.policytest.run.case_comparison import mismatches, outcome_of, under_test_in
 from celadon.cli.policytest.run.case_judging import Bench
@@ -29,7 +28,7 @@ from celadon.cli.policytest.run.case_results import (
 )
 from celadon.cli.policytest.run.vacuities import Doubt
 from celadon.cli.policytest.run.vacuity import case_doubts, shared_doubts
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.problems import Problem, crash
 from celadon.cli.worker_pipes import possible_workers, received, started
 from celadon.kube.releases import answering_as
 from celadon.records import dataclass
@@ -43,11 +42,11 @@ WORTH_WORKERS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What is run, and how. `versions` are for tests that name none; `plugins` changes what tests
-    say of the server's own. `only` is found in the names of the cases that are run (`file::case`).
-    With `fail_fast` nothing is run behind a failure.
-    `jobs` are processes; 0: as many as there are processors. With `coverage` it is measured, and
-    less than `coverage_wanted` percent is a failure."""
+    """This is what is run, and how. `versions` are for tests that name none; `plugins` changes what
+    tests say of the server's own. `only` is found in the names of the cases that are run
+    (`file::case`). With `fail_fast` nothing is run behind a failure. `jobs` are processes; 0: as
+    many as there are processors. With `coverage` it is measured, and less than `coverage_wanted`
+    percent is a failure."""
 
     versions: tuple[str, ...] = (DEFAULT_VERSION,)
     plugins: PluginChoice = PluginChoice()

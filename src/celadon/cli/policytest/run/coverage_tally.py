@@ -23,7 +23,7 @@ class CoverageTally:
 
     @property
     def coverage(self) -> Coverage:
-        """Of the cases so far."""
+        """Return the coverage of the cases so far."""
         return Coverage(tuple(self._hits.items()))
 
     def take(self, judged: Judged, outcome: CaseOutcome, version: str) -> None:

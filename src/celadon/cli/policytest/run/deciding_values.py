@@ -23,7 +23,8 @@ _MOST_PARTS: Final = 12
 
 
 def deciding_values(judged: Judged, outcome: CaseOutcome) -> tuple[PartValue, ...]:
-    """Of the first expression that the verdict is due to; none if a mutating policy decided."""
+    """Return the values of the first expression that the verdict is due to; none if a mutating
+    policy decided."""
     asked, deciding = judged.asked, outcome.deciding
     if asked is None or not deciding or not deciding[0].expression:
         return ()
@@ -52,7 +53,7 @@ def _is_of(part: Part, wanted: Violation) -> bool:
 
 
 def _values(run: ExpressionRun) -> Iterator[PartValue]:
-    """Those of variables that it was the first to read, then its own parts."""
+    """Yield those of variables that it was the first to read, then its own parts."""
     for variable in run.all_variables():
         text = variable.expression.text
         yield PartValue(_on_one_line(text), brief(variable.value, _MOST_CHARACTERS))

@@ -95,7 +95,7 @@ POINTED_OUT: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """Why a case means nothing, or less than it seems, and what is to be looked at."""
+    """This is why a case means nothing, or less than it seems, and what is to be looked at."""
 
     vacuity: Vacuity
     text: str

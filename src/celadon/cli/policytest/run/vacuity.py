@@ -36,7 +36,7 @@ from celadon.cli.policytest.run.case_results import (
     TextMatch,
 )
 from celadon.cli.policytest.run.vacuities import Doubt, Vacuity
-from celadon.kube import FieldPath, User, metadata
+from celadon.kube import FieldPath, JsonObject, User, metadata
 
 # --- Unmatched reasons -------------------------------------------------------
 #
@@ -56,7 +56,7 @@ _MOST_TOGETHER: Final = 3
 """Parts that are tried to be different at once."""
 _ANYONE: Final = User("someone", ("system:authenticated",))
 
-_PARTS: Final[Mapping[Vacuity, Mapping[str, Any]]] = {
+_PARTS: Final[Mapping[Vacuity, JsonObject]] = {
     Vacuity.OPERATION: {"operations": ("*",)},
     Vacuity.RESOURCE: {"resources": ("*",)},
     Vacuity.GROUP: {"api_groups": ("*",)},

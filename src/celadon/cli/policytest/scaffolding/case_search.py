@@ -17,7 +17,11 @@ from dataclasses import field, replace
 from typing import Any, Final
 
 from celadon.admission import Operation
+from celadon.admission.explain import policy_expressions
+from celadon.admission.registration import MatchResources, MutatingAdmissionPolicy, Policy
+from celadon.cel import syntax
 from celadon.cli.check.check_report import Place
+from celadon.cli.check.policy_set import PolicySet, PolicySets
 from celadon.cli.check.questions import user_info
 from celadon.cli.policytest.run.case_comparison import outcome_of
 from celadon.cli.policytest.run.case_judging import Bench
@@ -32,19 +36,170 @@ from celadon.cli.policytest.run.case_results import (
 from celadon.cli.policytest.scaffolding.read_places import (
     ReadPlaces,
     SeedObjects,
+    read_places,
     value_at,
     with_own_name,
     with_value_at,
 )
-from celadon.cli.policytest.scaffolding.search_subject import Subject, subject_of
 from celadon.cli.policytest.scaffolding.value_ways import ANY_VALUE, GONE, KEY, THERE, Length, Way
 from celadon.cli.policytest.scaffolding.wanted_values import Wanted
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
-from celadon.kube import GroupVersionKind
-from celadon.kube.resources import known_resources
+from celadon.kube import GroupVersionKind, JsonObject
+from celadon.kube.resources import Catalog, Resource, known_resources
 from celadon.kube.schemas import Schema, resolved
 from celadon.records import dataclass
+
+# --- What is searched --------------------------------------------------------
+#
+# What a search is about: a policy, its rules, and what these read.
+#
+# A rule is a validation, which a request is wanted for that it refuses, or a mutation, for which
+# one is wanted that it changes.
+
+_RULES: Final = frozenset({"validations", "mutations"})
+_MOST_MATCHED_KINDS: Final = 12
+_FIRST_KINDS: Final = ("Pod", "Deployment", "ConfigMap", "Namespace", "Service")
+"""Those that are tried where a policy matches anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A validation or a mutation: its expression, the path of that, what it reads, and its tree
+    (None for what cannot be compiled)."""
+
+    text: str
+    field: str
+    read: ReadPlaces
+    root: syntax.Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """`read` is what all expressions read that decide, `param_kind` the kind of params and
+    `param_name` and `param_labels` what bindings call them; labels are those that selectors ask
+    for. `conditions` are the trees of match conditions, `variables` those of variables."""
+
+    name: str
+    mutates: bool
+    rules: tuple[Rule, ...]
+    read: ReadPlaces
+    conditions: tuple[syntax.Expr, ...]
+    variables: Mapping[str, syntax.Expr]
+    resources: tuple[tuple[Resource, frozenset[str]], ...]
+    object_labels: Mapping[str, str]
+    namespace_labels: Mapping[str, str]
+    param_kind: GroupVersionKind | None = None
+    param_name: str = ""
+    param_labels: Mapping[str, str] | None = None
+
+
+def subject_of(sets: PolicySets, name: str, version: str, catalog: Catalog) -> Subject:
+    """The policy of a name, and its bindings."""
+    part = next(one for one in sets.all if name in one.policies)
+    policy = part.policies[name].value
+    rules, read, conditions, variables = _rules(policy, version)
+    constraints = [policy.spec.match_constraints, *_match_resources(part, name)]
+    kind = policy.spec.param_kind
+    param_kind = None
+    if kind is not None:
+        group, _, served = kind.api_version.rpartition("/")
+        param_kind = GroupVersionKind(group, served, kind.kind)
+    refs = [
+        one.value.spec.param_ref
+        for one in part.bindings.values()
+        if one.value.spec.policy_name == name and one.value.spec.param_ref is not None
+    ]
+    return Subject(
+        name,
+        isinstance(policy, MutatingAdmissionPolicy),
+        rules,
+        read,
+        conditions,
+        variables,
+        tuple(sorted(_resources(policy.spec.match_constraints, catalog), key=_rank))[
+            :_MOST_MATCHED_KINDS
+        ],
+        _wanted_labels(constraints, "object_selector"),
+        _wanted_labels(constraints, "namespace_selector"),
+        param_kind,
+        next((one.name for one in refs if one.name), "params"),
+        next((dict(one.selector.get("matchLabels", {})) for one in refs if one.selector), {}),
+    )
+
+
+_Read = tuple[tuple[Rule, ...], ReadPlaces, tuple[syntax.Expr, ...], dict[str, syntax.Expr]]
+
+
+def _rules(policy: Policy, version: str) -> _Read:
+    """The rules, and what they and the match conditions read; the trees of conditions and
+    variables."""
+    deciding: list[syntax.Expr] = []
+    conditions: list[syntax.Expr] = []
+    variables: dict[str, syntax.Expr] = {}
+    rules: list[tuple[str, str, list[syntax.Expr]]] = []
+    for one in policy_expressions(policy, version):
+        section, index = one.source.path.steps[1:3]
+        root = None if one.program is None else one.program.checked.ast.root
+        if one.source.path.steps[-1] == "messageExpression":
+            continue
+        if section in _RULES:
+            rules.append((one.text, one.source.path.text, [] if root is None else [root]))
+        if root is None:
+            continue
+        if section == "variables":
+            assert isinstance(index, int), "variables are a list"
+            variables[policy.spec.variables[index].name] = root
+        elif section in _RULES or section == "matchConditions":
+            deciding.append(root)
+            conditions += [root] if section == "matchConditions" else []
+    found = tuple(
+        Rule(text, field, read_places(roots, variables), next(iter(roots), None))
+        for text, field, roots in rules
+    )
+    return found, read_places(deciding, variables), tuple(conditions), variables
+
+
+def _match_resources(part: PolicySet, name: str) -> Iterator[MatchResources | None]:
+    for one in part.bindings.values():
+        if one.value.spec.policy_name == name:
+            yield one.value.spec.match_resources
+
+
+def _rank(found: tuple[Resource, frozenset[str]]) -> int:
+    """Kinds that many policies are about come first; the order is else that of the rules."""
+    kind = found[0].gvk.kind
+    return _FIRST_KINDS.index(kind) if kind in _FIRST_KINDS else len(_FIRST_KINDS)
+
+
+def _resources(
+    constraints: MatchResources | None, catalog: Catalog
+) -> Iterator[tuple[Resource, frozenset[str]]]:
+    for rule in () if constraints is None else constraints.resource_rules:
+        for resource in catalog:
+            own = resource.gvr
+            if (
+                {own.group, "*"} & set(rule.api_groups)
+                and {own.version, "*"} & set(rule.api_versions)
+                and {own.resource, "*", "*/*"} & set(rule.resources)
+            ):
+                yield resource, frozenset(rule.operations)
+
+
+def _wanted_labels(constraints: Sequence[MatchResources | None], which: str) -> dict[str, str]:
+    """The labels that selectors name."""
+    found: dict[str, Any] = {}
+    for one in constraints:
+        if one is not None:
+            selectors = {
+                "namespace_selector": one.namespace_selector,
+                "object_selector": one.object_selector,
+            }
+            found |= (selectors[which] or {}).get("matchLabels", {})
+    return found
+
+
+# --- The search --------------------------------------------------------------
 
 # --- Applied ways ------------------------------------------------------------
 #
@@ -56,7 +211,7 @@ from celadon.records import dataclass
 
 
 _CONTAINER: Final = {"name": "second", "image": "example.com/app:1"}
-_NEEDED: Final[dict[str, dict[str, Any]]] = {
+_NEEDED: Final[dict[str, JsonObject]] = {
     "containers": {"name": "main", "image": "example.com/app:1"},
     "initContainers": _CONTAINER,
     "ephemeralContainers": _CONTAINER,
@@ -79,11 +234,11 @@ _RULE: Final = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
 
 
 def with_way(
-    given: Mapping[str, Any], way: Iterable[tuple[Path, Any]], schema: Schema | None
+    given: JsonObject, way: Iterable[tuple[Path, object]], schema: Schema | None
 ) -> dict[str, Any] | None:
     """A copy of an object with the values at their places (steps into the object); None where its
     kind has no such place."""
-    made: dict[str, Any] = copy.deepcopy(dict(given))
+    made: dict[str, object] = copy.deepcopy(dict(given))
     wanted = sorted(way, key=lambda one: len(one[0]))
     for place, value in wanted:
         steps, known = _steps(place), schema_at(schema, place)
@@ -136,7 +291,7 @@ def _is_open(schema: Schema) -> bool:
 
 
 def _value(value: Any, schema: Schema | None, last: str) -> Any:  # noqa: ANN401 - any JSON
-    """As the schema has it."""
+    """Return a value as the schema has it."""
     types = () if schema is None else schema.types
     if last == KEY:
         return {str(value) if isinstance(value, str) else "key": "x"}
@@ -160,7 +315,7 @@ def _value(value: Any, schema: Schema | None, last: str) -> Any:  # noqa: ANN401
     return value
 
 
-def _something(schema: Schema | None) -> Any:  # noqa: ANN401 - any JSON
+def _something(schema: Schema | None) -> object:
     """A value of a type."""
     if schema is None:
         return {}
@@ -202,7 +357,7 @@ def _complete(made: dict[str, Any], place: Path) -> None:
             _with_volume(made, place[: length - 4], str(holder["name"]))
 
 
-def _with_volume(made: dict[str, Any], pod: Path, name: str) -> None:
+def _with_volume(made: JsonObject, pod: Path, name: str) -> None:
     """A volume for a mount, in the same pod."""
     spec = value_at(made, pod)
     if isinstance(spec, dict):
@@ -243,13 +398,13 @@ class Against:
 
     tried: Tried
     message: str = ""
-    patch: tuple[Mapping[str, Any], ...] = ()
+    patch: tuple[JsonObject, ...] = ()
 
 
 @dataclass(slots=True)
 class Found:
-    """What a search came to: a request that is admitted as it is; by index of the rule one that it
-    is against, and one that it lets pass (`passing`, where that is another)."""
+    """This is what a search came to: a request that is admitted as it is; by index of the rule one
+    that it is against, and one that it lets pass (`passing`, where that is another)."""
 
     subject: Subject
     trials: int = 0
@@ -274,7 +429,7 @@ def search(
     version: str,
     definitions: Sequence[Document] = (),
 ) -> Found:
-    """For the policy of a name among the documents, which are taken by the API server.
+    """Search for the policy of a name among the documents, which are taken by the API server.
     `definitions` are those of custom kinds."""
     test = PolicyTest("search", "", (*documents, *definitions), ())
     return _Search(Bench(test, version), name, version, definitions).found()
@@ -320,7 +475,7 @@ class _Search:
 
     @staticmethod
     def _first_kinds(seeds: Sequence[Tried]) -> list[str]:
-        """Those for which every place is tried."""
+        """Return those for which every place is tried."""
         return list(dict.fromkeys(one.object["kind"] for one in seeds))[:_MOST_KINDS]
 
     def _solved(self, seeds: Sequence[Tried]) -> Iterator[Tried]:
@@ -364,7 +519,7 @@ class _Search:
                 yield made
 
     def _with_values(
-        self, seed: Tried, root: str, values: Sequence[tuple[Path, Any]]
+        self, seed: Tried, root: str, values: Sequence[tuple[Path, object]]
     ) -> Tried | None:
         given = {"object": seed.object, "oldObject": seed.old, "params": seed.params}[root]
         if given is None or any(not place for place, _ in values):
@@ -378,8 +533,8 @@ class _Search:
         return _replaced(seed, root, made)
 
     def _find_passing(self) -> None:
-        """For each of several validations, what it lets pass that differs in what it reads, and is
-        not what is admitted anyway."""
+        """Find for each of several validations what it lets pass that differs in what it reads, and
+        is not what is admitted anyway."""
         found = self._found
         if self._subject.mutates or len(self._subject.rules) == 1:
             return
@@ -413,7 +568,7 @@ class _Search:
             if operations & {"UPDATE", "*"}:
                 yield Tried(value, value, params, namespace=labels)
 
-    def _params(self) -> dict[str, Any] | None:
+    def _params(self) -> dict[str, object] | None:
         subject = self._subject
         if subject.param_kind is None:
             return None
@@ -440,7 +595,7 @@ class _Search:
             self._take_violations(one, outcome)
         return True
 
-    def _may_take(self, params: dict[str, Any] | None) -> bool:
+    def _may_take(self, params: JsonObject | None) -> bool:
         """Other params are another world, which costs: they are not many."""
         if params is None:
             return True
@@ -493,7 +648,7 @@ class _Search:
         judged = self._bench.judged(case)
         return outcome_of(case, judged) if judged.findings.results else None
 
-    def _kept(self, value: dict[str, Any]) -> Document:
+    def _kept(self, value: JsonObject) -> Document:
         """One document for all that are the same."""
         return self._documents.setdefault(json.dumps(value), plain_document(value, _PLACE))
 
@@ -501,7 +656,7 @@ class _Search:
 _NOTHING: Final = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "nothing"}}
 
 
-def _facts(seed: Tried) -> dict[Path, Any]:
+def _facts(seed: Tried) -> dict[Path, object]:
     """Return what is given with a request of a kind."""
     value = seed.object
     group, _, version = value["apiVersion"].rpartition("/")
@@ -528,8 +683,8 @@ def _changed(seed: Tried, read: ReadPlaces) -> Iterator[Tried]:
                 yield made
 
 
-def _with_change(seed: Tried, place: Path, value: Any) -> Tried | None:  # noqa: ANN401 - any JSON
-    """None where nothing can be changed."""
+def _with_change(seed: Tried, place: Path, value: object) -> Tried | None:
+    """Return the changed request; None where nothing can be changed."""
     root, *steps = place
     if root == "namespaceObject":
         return _with_label(seed, place, value)
@@ -551,8 +706,8 @@ def _replaced(seed: Tried, root: str, made: dict[str, Any]) -> Tried:
     return replace(seed, params=made)
 
 
-def _with_label(seed: Tried, place: Path, value: Any) -> Tried | None:  # noqa: ANN401 - any JSON
-    """Of a Namespace nothing but its labels can be chosen."""
+def _with_label(seed: Tried, place: Path, value: object) -> Tried | None:
+    """Return the request with a label; of a Namespace nothing but its labels can be chosen."""
     if place[1:3] != ("metadata", "labels") or len(place) != 4:
         return None
     if value is not None and not isinstance(value, str):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission.registration import BINDING_KIND, MUTATING_BINDING_KIND, MUTATING_POLICY_KIND
 from celadon.cli.check.manifests import described
@@ -18,7 +18,7 @@ from celadon.cli.policytest.scaffolding.case_search import Found, Tried
 from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document, DocumentReader, shape_problem
 from celadon.cli.reading.problems import Problem
-from celadon.kube import GroupVersionKind
+from celadon.kube import GroupVersionKind, Json, JsonObject
 from celadon.kube.registry import patch_between
 from celadon.kube.schemas import schema_for
 from celadon.records import dataclass
@@ -73,10 +73,10 @@ def first_policy(file: str, wanted: str | None, version: str) -> FirstPolicy:
     return FirstPolicy(documents, tuple(definitions), name, bound)
 
 
-def short_binding(policy: Document, name: str) -> dict[str, Any]:
+def short_binding(policy: Document, name: str) -> dict[str, Json]:
     """The binding that a policy gets that has none."""
     mutates = policy.value["kind"] == MUTATING_POLICY_KIND
-    spec: dict[str, Any] = {"policyName": name}
+    spec: dict[str, Json] = {"policyName": name}
     if policy.value_at(("spec", "paramKind")) is not None:
         spec["paramRef"] = {"name": "params", "parameterNotFoundAction": "Deny"}
     if not mutates:
@@ -90,8 +90,8 @@ def short_binding(policy: Document, name: str) -> dict[str, Any]:
 
 
 def _open_definition(policy: Document, known: Sequence[Document]) -> Iterator[Document]:
-    """Of a kind of params that nobody defines: one that takes anything, so that there can be
-    params at all."""
+    """Yield a definition of a kind of params that nobody defines: one that takes anything, so that
+    there can be params at all."""
     kind = policy.value_at(("spec", "paramKind"))
     if not isinstance(kind, Mapping):
         return
@@ -118,7 +118,8 @@ def _open_definition(policy: Document, known: Sequence[Document]) -> Iterator[Do
 
 
 def _definitions(file: str, policy: Document) -> Iterator[Document]:
-    """Of the custom kinds that a policy names, those beside its file, each once."""
+    """Yield the definitions of the custom kinds that a policy names, those beside its file, each
+    once."""
     groups = set(_groups(policy))
     for path in sources.expand([os.path.dirname(file) or "."]):
         text = path if isinstance(path, Problem) else sources.read(path)
@@ -209,8 +210,8 @@ def _unsolved(found: Found) -> Iterator[str]:
         yield f"#   {text}"
 
 
-def _defaults(base: Tried) -> dict[str, Any]:
-    given: dict[str, Any] = {"object": "base"}
+def _defaults(base: Tried) -> JsonObject:
+    given: dict[str, Json] = {"object": "base"}
     if base.old is not None:
         given |= {"operation": "UPDATE", "oldObject": "old"}
     if base.user:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from celadon.cel import syntax
 from celadon.cli.reading.json_text import Path
-from celadon.kube import GroupVersionKind
+from celadon.kube import GroupVersionKind, Json, JsonObject
 from celadon.kube.schemas import Schema, decode_schema, schema_for
 from celadon.records import dataclass
 
@@ -23,7 +23,7 @@ PATCH: Final = "JSONPatch"
 CONFIGURATION: Final = "Object"
 """The types that mutations are of."""
 _MOST_VALUES: Final = 40
-_OTHERS: Final[tuple[Any, ...]] = (True, False, "x", 0, 1, 2, "1", [], {})
+_OTHERS: Final[tuple[Json, ...]] = (True, False, "x", 0, 1, 2, "1", [], {})
 """Values that are tried wherever something is read."""
 
 
@@ -38,7 +38,7 @@ class ReadPlaces:
 def read_places(
     expressions: Iterable[syntax.Expr], variables: Mapping[str, syntax.Expr]
 ) -> ReadPlaces:
-    """Of some expressions and the variables that they may use."""
+    """Return the places that some expressions read, and the variables that they may use."""
     reader = _Reader(variables)
     for one in (*variables.values(), *expressions):
         reader.read(one, {})
@@ -47,7 +47,7 @@ def read_places(
     return ReadPlaces(tuple(dict.fromkeys(reader.places)), tuple(distinct.values()))
 
 
-def _neighbours(literals: Iterable[Any]) -> Iterator[Any]:
+def _neighbours(literals: Iterable[object]) -> Iterator[Any]:
     for one in literals:
         yield one
         if isinstance(one, int) and not isinstance(one, bool):
@@ -155,7 +155,7 @@ class _Reader:
                 self.places.append((*place, key.value))
 
     def _made(self, node: syntax.Expr) -> None:
-        """What a mutation writes is what it would find if it had nothing to do."""
+        """Note what a mutation writes: it is what it would find if it had nothing to do."""
         match node:
             case syntax.MapLiteral(_, entries):
                 self.literals += _constant_map(entries)
@@ -185,21 +185,21 @@ class _Reader:
 
 
 def with_value_at(
-    given: Mapping[str, Any],
+    given: JsonObject,
     steps: Sequence[str | int],
-    value: Any,  # noqa: ANN401 - any JSON
+    value: object,
 ) -> dict[str, Any] | None:
     """A copy with the value there, without what is there for None; None where nothing can be
     changed. Of a list the first item stands for all."""
-    made: dict[str, Any] = copy.deepcopy(dict(given))
+    made: dict[str, object] = copy.deepcopy(dict(given))
     return made if _put(made, steps, value) else None
 
 
 def with_second_item(
-    given: Mapping[str, Any],
+    given: JsonObject,
     steps: Sequence[str | int],
-    value: Any,  # noqa: ANN401 - any JSON
-) -> dict[str, Any] | None:
+    value: Json,
+) -> dict[str, Json] | None:
     """A copy in which the first list on the way has one more item: the first one with the value
     there. None where there is no such list, or nothing in it."""
     length = next((i for i, step in enumerate(steps) if isinstance(step, int)), 0)
@@ -215,7 +215,7 @@ def with_second_item(
     return made
 
 
-def value_at(value: Any, steps: Sequence[str | int]) -> Any:  # noqa: ANN401 - any JSON
+def value_at(value: object, steps: Sequence[str | int]) -> Any:  # noqa: ANN401 - any JSON
     """Return what is there; None where there is nothing."""
     for step in steps:
         if isinstance(value, dict):
@@ -227,12 +227,12 @@ def value_at(value: Any, steps: Sequence[str | int]) -> Any:  # noqa: ANN401 - a
     return value
 
 
-def _put(holder: Any, steps: Sequence[str | int], value: Any) -> bool:  # noqa: ANN401 - any JSON
+def _put(holder: Any, steps: Sequence[str | int], value: object) -> bool:  # noqa: ANN401 - any JSON
     """Changes a value deep inside, with what is missing on the way to it; None takes it away."""
     for step, following in zip(steps, [*steps[1:], None], strict=True):
         if following is None:
             return _set(holder, step, value)
-        empty: Any = [] if isinstance(following, int) else {}
+        empty: Json = [] if isinstance(following, int) else {}
         if isinstance(holder, dict) and isinstance(step, str):
             if not isinstance(holder.get(step), dict | list):
                 holder[step] = empty
@@ -246,7 +246,7 @@ def _put(holder: Any, steps: Sequence[str | int], value: Any) -> bool:  # noqa: 
     return False
 
 
-def _set(holder: Any, step: str | int, value: Any) -> bool:  # noqa: ANN401 - any JSON
+def _set(holder: object, step: str | int, value: object) -> bool:
     if isinstance(holder, dict) and isinstance(step, str):
         if value is None:
             return holder.pop(step, None) is not None
@@ -274,7 +274,7 @@ _TEMPLATE: Final = {"metadata": {"labels": _LABELS}, "spec": _POD}
 _WORKLOAD: Final = {"selector": {"matchLabels": _LABELS}, "template": _TEMPLATE}
 _JOB: Final = {"template": {"spec": {**_POD, "restartPolicy": "Never"}}}
 
-_REST: Final[dict[str, dict[str, Any]]] = {
+_REST: Final[dict[str, JsonObject]] = {
     "Pod": {"spec": _POD},
     "PodTemplate": {"template": _TEMPLATE},
     "ReplicationController": {"spec": {"selector": _LABELS, "template": _TEMPLATE}},
@@ -336,12 +336,12 @@ _REST: Final[dict[str, dict[str, Any]]] = {
 """What objects of a kind need besides a name."""
 
 
-def seed_object(kind: GroupVersionKind, labels: Mapping[str, str]) -> dict[str, Any]:
+def seed_object(kind: GroupVersionKind, labels: Mapping[str, str]) -> dict[str, object]:
     """An object of a built-in kind, with these labels."""
     return {**_head(kind, labels), **_REST.get(kind.kind, {})}
 
 
-def with_own_name(obj: dict[str, Any]) -> dict[str, Any]:
+def with_own_name(obj: dict[str, Any]) -> dict[str, object]:
     """A CustomResourceDefinition with the name that its group and its plural ask for; other
     objects as they are."""
     match obj:
@@ -358,8 +358,8 @@ _NAMES: Final = {"CustomResourceDefinition": "examples.example.com"}
 """Of kinds whose names follow from what is in them."""
 
 
-def _head(kind: GroupVersionKind, labels: Mapping[str, str]) -> dict[str, Any]:
-    about: dict[str, Any] = {"name": _NAMES.get(kind.kind, _NAME)}
+def _head(kind: GroupVersionKind, labels: Mapping[str, str]) -> dict[str, Json]:
+    about: dict[str, Json] = {"name": _NAMES.get(kind.kind, _NAME)}
     if labels:
         about["labels"] = dict(labels)
     return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": about}
@@ -368,7 +368,7 @@ def _head(kind: GroupVersionKind, labels: Mapping[str, str]) -> dict[str, Any]:
 class SeedObjects:
     """Makes them; kinds that `definitions` define are made of what their schemas require."""
 
-    def __init__(self, definitions: Iterable[Mapping[str, Any]]) -> None:
+    def __init__(self, definitions: Iterable[JsonObject]) -> None:
         self._schemas = {
             GroupVersionKind(spec["group"], version["name"], spec["names"]["kind"]): (
                 version.get("schema") or {}
@@ -394,9 +394,9 @@ class SeedObjects:
         return {**_required(schema), **_head(kind, labels)}
 
 
-def _required(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _required(schema: JsonObject) -> JsonObject:
     """The fields that a schema requires, and whole objects below it: they may require more."""
-    properties: Mapping[str, Any] = schema.get("properties") or {}
+    properties: JsonObject = schema.get("properties") or {}
     wanted = set(schema.get("required") or ())
     return {
         name: _value(below)
@@ -405,7 +405,7 @@ def _required(schema: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _value(schema: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any JSON
+def _value(schema: JsonObject) -> Any:  # noqa: ANN401 - any JSON
     """Something small of a type."""
     if "default" in schema:
         return schema["default"]

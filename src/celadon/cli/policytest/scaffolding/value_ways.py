@@ -68,8 +68,8 @@ COMPARED: Final[dict[str, Callable[[Any, Any], bool]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """What a part of an expression stands for: a `place`, or a `constant` where that is None, if
-    what `needs` says is so."""
+    """This is what a part of an expression stands for: a `place`, or a `constant` where that is
+    None, if what `needs` says is so."""
 
     place: Path | None
     constant: Any = None
@@ -121,7 +121,7 @@ def different(value: Any) -> Iterator[Any]:  # noqa: ANN401 - any JSON
         yield THERE
 
 
-def _beside(function: str, value: Any) -> Iterator[Any]:  # noqa: ANN401 - any JSON
+def _beside(function: str, value: object) -> Iterator[object]:
     """Values that compare so with a constant."""
     if isinstance(value, str) or value is None or isinstance(value, bool):
         yield from [value] if function == "_==_" else different(value)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 from celadon.cel import syntax
 from celadon.cel.extend import re2
@@ -93,7 +93,7 @@ class Wanted:
     """Reads the expressions of one policy for one kind of request. `facts` are places whose values
     are given."""
 
-    def __init__(self, variables: Mapping[str, syntax.Expr], facts: Mapping[Path, Any]) -> None:
+    def __init__(self, variables: Mapping[str, syntax.Expr], facts: Mapping[Path, object]) -> None:
         self._variables = variables
         self._facts = facts
         self._depth = 0
@@ -183,7 +183,8 @@ class Wanted:
         both: bool,  # noqa: FBT001 - `&&` rather than `||`
         bound: Bound,
     ) -> Iterator[Way]:
-        """Of `&&` and `||`: where one side decides, the other may guard it."""
+        """Yield what the sides of `&&` and `||` want: where one side decides, the other may guard
+        it."""
         ones = self.ways(first, bound, wanted=wanted)
         others = self.ways(second, bound, wanted=wanted)
         if wanted is both:
@@ -194,7 +195,7 @@ class Wanted:
         yield from others
 
     def _of_loop(self, node: syntax.Comprehension, wanted: bool, bound: Bound) -> Iterator[Way]:  # noqa: FBT001 - what is wanted is the question
-        """Of `all`, `exists` and `exists_one`."""
+        """Yield what `all`, `exists` and `exists_one` want."""
         match node.accu_init, node.step:
             case syntax.Literal(_, True), syntax.Call(_, "_&&_", None, (_, predicate)):
                 held, empty = wanted, wanted
@@ -444,7 +445,7 @@ class Wanted:
                         yield Term((*term.place, step), needs=term.needs)
 
     def _selected_items(self, node: syntax.Comprehension, bound: Bound) -> Iterator[Term]:
-        """Of `filter` and `map`."""
+        """Yield what `filter` and `map` want."""
         selected = _selected(node)
         for item in self._items(node.iter_range, bound):
             inner = {**bound, **_named(node, item)}

@@ -12,6 +12,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
+from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.registry.patching.patches import same_json
 from celadon.records import dataclass
 
@@ -22,7 +23,7 @@ MOST_PAIRS: Final = 2500
 """Of two lists with more pairs of items, items at the same index are compared."""
 
 
-def patch_between(before: Any, after: Any) -> list[Operation]:
+def patch_between(before: object, after: object) -> list[Operation]:
     """The operations that make the one JSON value of the other; none if they are the same."""
     return list(_changed(before, after, "").operations)
 
@@ -45,7 +46,7 @@ class _Change:
 _NOTHING: Final = _Change()
 
 
-def _operation(op: str, path: str, *value: Any) -> _Change:
+def _operation(op: str, path: str, *value: object) -> _Change:
     made: Operation = {"op": op, "path": path}
     if not value:
         return _Change((made,), OPERATION_COST)
@@ -53,7 +54,7 @@ def _operation(op: str, path: str, *value: Any) -> _Change:
     return _Change((made,), OPERATION_COST + len(json.dumps(value[0])))
 
 
-def _changed(before: Any, after: Any, path: str) -> _Change:
+def _changed(before: Any, after: object, path: str) -> _Change:
     if same_json(before, after):
         return _NOTHING
     whole = _operation("replace", path, after)
@@ -66,7 +67,7 @@ def _changed(before: Any, after: Any, path: str) -> _Change:
     return parts if not path or parts.size <= whole.size else whole
 
 
-def _object(before: dict[str, Any], after: dict[str, Any], path: str) -> _Change:
+def _object(before: JsonObject, after: JsonObject, path: str) -> _Change:
     found = _NOTHING
     for key, old in before.items():
         below = f"{path}/{_escaped(key)}"
@@ -84,7 +85,7 @@ def _escaped(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
 
 
-def _list(before: list[Any], after: list[Any], path: str) -> _Change:
+def _list(before: Sequence[Json], after: Sequence[Json], path: str) -> _Change:
     start = 0
     while start < min(len(before), len(after)) and same_json(before[start], after[start]):
         start += 1
@@ -99,7 +100,7 @@ def _list(before: list[Any], after: list[Any], path: str) -> _Change:
     return _aligned(old, new, start, path)
 
 
-def _side_by_side(old: Sequence[Any], new: Sequence[Any], start: int, path: str) -> _Change:
+def _side_by_side(old: Sequence[Json], new: Sequence[Json], start: int, path: str) -> _Change:
     """Items at the same index are the same item; the rest comes or goes at the end."""
     both = min(len(old), len(new))
     found = _NOTHING
@@ -112,7 +113,7 @@ def _side_by_side(old: Sequence[Any], new: Sequence[Any], start: int, path: str)
     return found
 
 
-def _aligned(old: Sequence[Any], new: Sequence[Any], start: int, path: str) -> _Change:
+def _aligned(old: Sequence[Json], new: Sequence[Json], start: int, path: str) -> _Change:
     """The shortest way over all alignments of the items, as for the distance between two words.
     `best[j]` leads from what is left of `old` to `new[j:]`."""
     removals = [_operation("remove", f"{path}/{start + i}") for i in range(len(old))]

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import json
 import json.scanner
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from json.decoder import scanstring  # type: ignore[attr-defined]  # typeshed lacks it
 from typing import Any, Final
 
 from celadon.kube.errors import KubeError
 from celadon.kube.go.go_json import TOO_DEEP, Document, read_json
 from celadon.kube.go.go_text import json_text, quote
-from celadon.kube.json_types import fresh
+from celadon.kube.json_types import Json, JsonObject, fresh
 from celadon.kube.releases import is_since
 from celadon.patterns import late_pattern
 
@@ -49,7 +49,7 @@ class JsonPatchTestFailed(JsonPatchError):
 
 
 def _index(key: str) -> int:
-    """As Go's `strconv.Atoi`."""
+    """Work as Go's `strconv.Atoi`."""
     if _INTEGER.fullmatch(key) is None:
         raise JsonPatchError(f"strconv.Atoi: parsing {quote(key)}: invalid syntax")
     number = int(key) if len(key) < 64 else 2**63
@@ -120,7 +120,7 @@ class _Application:
         self.copied = 0
         self.opened = {id(document): document}
 
-    def _find(self, path: str) -> tuple[Any, str] | None:
+    def _find(self, path: str) -> tuple[object, str] | None:
         """The container that a path's last part is a key of; None when there is none."""
         parts = path.split("/")[1:]
         if not parts:
@@ -144,7 +144,7 @@ class _Application:
             for one in value.values() if isinstance(value, dict) else value:
                 self._open_all(one)
 
-    def written(self, value: Any) -> Any:
+    def written(self, value: object) -> Any:
         """A value as the library writes it."""
         if id(value) not in self.opened:
             return value
@@ -152,13 +152,13 @@ class _Application:
             return {key: self.written(value[key]) for key in sorted(value)}
         return list(map(self.written, value)) if isinstance(value, list) else value
 
-    def _path(self, operation: Mapping[str, Any], kind: str) -> str:
+    def _path(self, operation: JsonObject, kind: str) -> str:
         path = operation.get("path")
         if not isinstance(path, str):
             raise JsonPatchError(f"{kind} operation failed to decode path: {_MISSING}")
         return path
 
-    def _from(self, operation: Mapping[str, Any], kind: str) -> str:
+    def _from(self, operation: JsonObject, kind: str) -> str:
         path = operation.get("from")
         if not isinstance(path, str):
             raise JsonPatchError(
@@ -172,21 +172,21 @@ class _Application:
             raise JsonPatchError(f"{refusal}: {_MISSING}")
         return found
 
-    def add(self, operation: Mapping[str, Any]) -> None:
+    def add(self, operation: JsonObject) -> None:
         path = self._path(operation, "add")
         refusal = f'add operation does not apply: doc is missing path: "{path}"'
         container, key = self._place(path, refusal)
         with _Prefix(f"error in add for path: '{path}'"):
             _add(container, key, fresh(operation.get("value")))
 
-    def remove(self, operation: Mapping[str, Any]) -> None:
+    def remove(self, operation: JsonObject) -> None:
         path = self._path(operation, "remove")
         refusal = f'remove operation does not apply: doc is missing path: "{path}"'
         container, key = self._place(path, refusal)
         with _Prefix(f"error in remove for path: '{path}'"):
             _remove(container, key)
 
-    def replace(self, operation: Mapping[str, Any]) -> None:
+    def replace(self, operation: JsonObject) -> None:
         path = self._path(operation, "replace")
         value = fresh(operation.get("value"))
         if path == "":
@@ -211,7 +211,7 @@ class _Application:
         else:
             container[key] = value
 
-    def move(self, operation: Mapping[str, Any]) -> None:
+    def move(self, operation: JsonObject) -> None:
         source = self._from(operation, "move")
         refusal = f"move operation does not apply: doc is missing from path: {source}"
         container, key = self._place(source, refusal)
@@ -224,7 +224,7 @@ class _Application:
         with _Prefix(f"error in move for path: '{path}'"):
             _add(container, key, value)
 
-    def test(self, operation: Mapping[str, Any]) -> None:
+    def test(self, operation: JsonObject) -> None:
         path = self._path(operation, "test")
         if path == "":
             if not same_json(self.document, operation.get("value")):
@@ -241,7 +241,7 @@ class _Application:
             raise JsonPatchTestFailed(path)
         self._open_all(value)
 
-    def copy(self, operation: Mapping[str, Any]) -> None:
+    def copy(self, operation: JsonObject) -> None:
         source = self._from(operation, "copy")
         refusal = f"copy operation does not apply: doc is missing from path: {source}"
         container, key = self._place(source, refusal)
@@ -276,7 +276,7 @@ class _Prefix:
 
 def apply_json_patch(
     document: object,
-    operations: Sequence[Mapping[str, Any]],
+    operations: Sequence[JsonObject],
     *,
     copy_limit: int = COPY_LIMIT,
     raw_nulls: bool = False,
@@ -295,7 +295,7 @@ def apply_json_patch(
         raise JsonPatchError(TOO_DEEP) from None
 
 
-def _apply_all(application: _Application, operations: Sequence[Mapping[str, Any]]) -> None:
+def _apply_all(application: _Application, operations: Sequence[JsonObject]) -> None:
     apply = {
         "add": application.add,
         "remove": application.remove,
@@ -317,7 +317,7 @@ _Order = Callable[[dict[str, Any]], Iterable[str]]
 """The names of an object's members, in the order that its copy has."""
 
 
-def _without_nulls(value: object, order: _Order) -> Any:
+def _without_nulls(value: object, order: _Order) -> object:
     """Without the null members of objects, at any depth; null items of lists stay."""
     if isinstance(value, dict):
         kept = (key for key in order(value) if value[key] is not None)
@@ -379,11 +379,11 @@ def read_patch(text: str) -> Document:
     return document
 
 
-def _is_test(operation: Any) -> bool:
+def _is_test(operation: Json) -> bool:
     return isinstance(operation, dict) and operation.get("op") == "test"
 
 
-def _has_text(value: Any) -> bool:
+def _has_text(value: Json) -> bool:
     if isinstance(value, dict):
         return any(map(_has_text, value.values()))
     if isinstance(value, list):

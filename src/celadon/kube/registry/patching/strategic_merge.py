@@ -19,27 +19,141 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
+from celadon.kube.errors import KubeError
 from celadon.kube.go.go_json import TOO_DEEP
-from celadon.kube.go.go_text import plain_text
-from celadon.kube.json_types import JsonObject
-from celadon.kube.registry.patching.merge_strategies import (
-    DELETE_FROM_LIST,
-    DIRECTIVE,
-    ELEMENT_ORDER,
-    RETAIN_KEYS,
-    MergeError,
-    bad_argument,
-    field_of,
-    go_type,
-    item_mark,
-    items_of,
-    list_field_of,
-    merge_strategy,
-    require_key,
-    require_map,
-    shape_of,
-)
+from celadon.kube.go.go_text import plain_text, quote, type_text
+from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.schemas.schema_model import Schema
+from celadon.kube.schemas.schema_packs import resolved
+
+# --- Strategies of fields ----------------------------------------------------
+#
+# What the schema of a kind says about merging its fields: which lists are merged, and by what.
+#
+# The `x-kubernetes-patch-strategy` and `x-kubernetes-patch-merge-key` of OpenAPI, and how items
+# of such lists are told from one another.
+
+DIRECTIVE: Final = "$patch"
+RETAIN_KEYS: Final = "$retainKeys"
+ELEMENT_ORDER: Final = "$setElementOrder/"
+DELETE_FROM_LIST: Final = "$deleteFromPrimitiveList/"
+
+_RETAINING: Final = "retainKeys"
+
+
+class MergeError(KubeError, ValueError):
+    """The patch cannot be applied, or not be made; the text is upstream's. A server answers with
+    `code`."""
+
+    def __init__(self, text: str, *, code: int = 500) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+def member_of(schema: Schema | None, key: str) -> Schema | None:
+    """Return what is said of a member of an object: its strategy, and where its shape stands."""
+    if schema is None:
+        return None
+    found = schema.properties.get(key)
+    return schema.additional_properties if found is None else found
+
+
+def field_of(schema: Schema | None, key: str) -> Schema | None:
+    """The same for a server, which knows the fields of structs and nothing else: MergeError for
+    what is a map in Go, and for fields that there are not. Nothing is said by no schema."""
+    if schema is None:
+        return None
+    if schema.additional_properties is not None:
+        raise MergeError("merging an object in json but data type is not struct, instead is: map")
+    found = schema.properties.get(key)
+    if found is None:
+        folded = key.casefold()
+        alike = (field for name, field in schema.properties.items() if name.casefold() == folded)
+        found = next(alike, None)
+    if found is None:
+        struct = schema.name.rpartition(".")[2]
+        text = f"unable to find api field in struct {struct} for the json field {quote(key)}"
+        raise MergeError(text)
+    return found
+
+
+def list_field_of(schema: Schema | None, key: str) -> Schema | None:
+    """The same for a field that has to be a list. What Go has pointers to may be anything."""
+    found = field_of(schema, key)
+    if found is not None:
+        shape = resolved(found)
+        is_text = shape.type == "string" and not shape.format and not found.ref
+        if is_text or shape.additional_properties is not None:
+            raise MergeError("expected slice or array type, but got: struct")
+        if shape.items is not None and resolved(shape.items).items is not None:
+            raise MergeError("unexpected slice of slice")
+    return found
+
+
+def shape_of(member: Schema | None) -> Schema | None:
+    """The shape of a member that is an object."""
+    return None if member is None else resolved(member)
+
+
+def items_of(member: Schema) -> Schema | None:
+    """The shape of the items of a member that is a list."""
+    items = resolved(member).items
+    return None if items is None else resolved(items)
+
+
+def merge_strategy(member: Schema | None) -> str:
+    """`merge`, `replace` or nothing."""
+    return next((word for word in _words(member) if word in {"merge", "replace"}), "")
+
+
+def retains_keys(member: Schema | None) -> bool:
+    """Return whether a patch says which members stay, so that of several that exclude each other
+    the one before goes."""
+    return _RETAINING in _words(member)
+
+
+def _words(member: Schema | None) -> list[str]:
+    return [] if member is None else (member.patch_strategy or "").split(",")
+
+
+def go_type(value: object) -> str:
+    """The Go type of a JSON value, as texts of errors name it."""
+    return "%!s(<nil>)" if value is None else type_text(value)
+
+
+def bad_argument(wanted: str, found: object) -> MergeError:
+    """Return the error about a value that is not of the type which a directive, or a list with a
+    key, needs."""
+    return MergeError(f"expected a {wanted}, but received a {go_type(found)}")
+
+
+def require_map(item: object) -> JsonObject:
+    """The item. MergeError when it is no object."""
+    if isinstance(item, dict):
+        return item
+    raise bad_argument(go_type({}), item)
+
+
+def require_key(item: object, key: str) -> None:
+    """MergeError for an item of a list that the merge key cannot tell."""
+    if key not in require_map(item):
+        raise MergeError(f"map: {plain_text(item)} does not contain declared merge key: {key}")
+
+
+def key_text(item: JsonObject, key: str) -> str:
+    """The value of the merge key, as it is compared. MergeError when there is none."""
+    require_key(item, key)
+    return plain_text(item[key])
+
+
+def item_mark(item: object, key: str) -> Hashable:
+    """Return what tells an item of a list from the others: the value of the key; scalars are told
+    by themselves. Numbers of the two kinds are never alike."""
+    value = item.get(key) if key and isinstance(item, dict) else item
+    return go_type(value), plain_text(value) if isinstance(value, dict | list) else value
+
+
+# --- Merging -----------------------------------------------------------------
 
 _DELETE_PREFIX: Final = DELETE_FROM_LIST[:-1]
 _ORDER_PREFIX: Final = ELEMENT_ORDER[:-1]
@@ -84,7 +198,7 @@ def _merged(
     return original
 
 
-def _directed(patch: dict[str, Any]) -> dict[str, Any]:
+def _directed(patch: dict[str, object]) -> dict[str, object]:
     match patch[DIRECTIVE]:
         case "replace":
             del patch[DIRECTIVE]
@@ -101,7 +215,7 @@ def _bad_directive(patch: dict[str, Any]) -> MergeError:
 
 
 def _as_text(directive: object) -> str:
-    """As Go prints what should be a text."""
+    """Return it as Go prints what should be a text."""
     return directive if isinstance(directive, str) else f"%!s({_with_type(directive)})"
 
 
@@ -117,7 +231,7 @@ def _field(directive: str, named: str) -> str:
     return field
 
 
-def _retain(original: dict[str, Any], patch: dict[str, Any]) -> None:
+def _retain(original: dict[str, object], patch: dict[str, Any]) -> None:
     if RETAIN_KEYS not in patch:
         return
     kept = patch.pop(RETAIN_KEYS)
@@ -136,7 +250,7 @@ def _retain(original: dict[str, Any], patch: dict[str, Any]) -> None:
 
 
 def _value(mine: Any, theirs: Any, key: str, schema: Schema | None, *, deletes: bool) -> Any:
-    """What becomes of a member that both sides have, in the same JSON type."""
+    """Return what becomes of a member that both sides have, in the same JSON type."""
     if isinstance(mine, dict):
         member = field_of(schema, key)
         if merge_strategy(member) == "replace":
@@ -147,7 +261,7 @@ def _value(mine: Any, theirs: Any, key: str, schema: Schema | None, *, deletes: 
     return theirs
 
 
-def _take(original: dict[str, Any], key: str, value: object) -> None:
+def _take(original: dict[str, object], key: str, value: object) -> None:
     """A value of the patch where the document has none, or one of another type."""
     _drop_nulls(value)
     taken = _without_directives(value)
@@ -214,7 +328,7 @@ def _list_value(
     return ordered(list(union.values()), theirs, mine, key, lambda: False)
 
 
-def _kind_of_items(*lists: list[Any]) -> str:
+def _kind_of_items(*lists: Sequence[object]) -> str:
     """The one Go type of all items."""
     kinds = {go_type(one): None for items in lists for one in items}
     if not kinds:
@@ -226,7 +340,7 @@ def _kind_of_items(*lists: list[Any]) -> str:
     return next(iter(kinds))
 
 
-def _are_maps(*lists: list[Any]) -> bool:
+def _are_maps(*lists: Sequence[object]) -> bool:
     return _kind_of_items(*lists) == _MAP
 
 
@@ -236,7 +350,7 @@ def _go_kind(member: Schema | None) -> str:
 
 
 def _merged_by_key(
-    mine: list[Any], theirs: list[Any], key: str, schema: Schema | None
+    mine: list[Any], theirs: list[object], key: str, schema: Schema | None
 ) -> list[Any]:
     """`mine` becomes what Go leaves of the array: items move up where others are deleted, and new
     ones take the places that are free behind them. The order of a patch looks there."""
@@ -260,8 +374,8 @@ def _merged_by_key(
 def _without_special(
     mine: list[Any], theirs: list[Any], key: str
 ) -> tuple[int, list[dict[str, Any]], bool]:
-    """How many of `mine` no directive takes away (they come first, then), the items of the patch
-    that are no directive, and whether these are all."""
+    """Return how many of `mine` no directive takes away (they come first, then), the items of the
+    patch that are no directive, and whether these are all."""
     rest: list[dict[str, Any]] = []
     gone = set()
     replaces = False
@@ -283,7 +397,9 @@ def _without_special(
     return len(kept), rest, replaces
 
 
-def _merge_ordered(original: dict[str, Any], patch: dict[str, Any], schema: Schema | None) -> None:
+def _merge_ordered(
+    original: dict[str, object], patch: dict[str, Any], schema: Schema | None
+) -> None:
     """The lists of which the patch says the order: merged and ordered, and out of the patch."""
     for directive in [key for key in patch if key.startswith(_ORDER_PREFIX)]:
         order = _list(patch.pop(directive))
@@ -307,7 +423,7 @@ def _merge_ordered(original: dict[str, Any], patch: dict[str, Any], schema: Sche
         patch.pop(field, None)
 
 
-def _list(value: object) -> list[Any]:
+def _list(value: object) -> list[object]:
     if isinstance(value, list):
         return value
     raise bad_argument(go_type([]), value)
@@ -346,7 +462,7 @@ def ordered(
     return _interleaved(_sorted(others, places, key), _sorted(named, ranks, key), places, key)
 
 
-def _first_places(items: Sequence[Any], key: str) -> _Places:
+def _first_places(items: Sequence[object], key: str) -> _Places:
     return {
         item_mark(one, key): i
         for i, one in reversed(list(enumerate(items)))
@@ -354,7 +470,9 @@ def _first_places(items: Sequence[Any], key: str) -> _Places:
     }
 
 
-def _require_maps(found: Iterable[Any], order: Sequence[Any], ranks: _Places, key: str) -> None:
+def _require_maps(
+    found: Iterable[object], order: Sequence[object], ranks: _Places, key: str
+) -> None:
     """Items of the order are looked at one after the other until the right one comes."""
     wrong = next((i for i, one in enumerate(order) if not isinstance(one, dict)), len(order))
     for one in found:
@@ -363,7 +481,7 @@ def _require_maps(found: Iterable[Any], order: Sequence[Any], ranks: _Places, ke
             raise MergeError(f"value for key {wrong} is not a map")
 
 
-def _sorted(items: list[Any], places: _Places, key: str) -> list[Any]:
+def _sorted(items: list[Json], places: _Places, key: str) -> list[Any]:
     """Sorted by place; deletions that stand in a new item, where they delete nothing, come last. An
     item that has no place is less than any other, as any other is less than it: the result is what
     Go's way of sorting makes of that."""
@@ -375,7 +493,7 @@ def _sorted(items: list[Any], places: _Places, key: str) -> list[Any]:
         return sorted(items, key=lambda one: places[item_mark(one, key)])
     if len(items) > _SMALL:
         return sorted(items, key=lambda one: places.get(item_mark(one, key), -1))
-    made: list[tuple[int, Any]] = []
+    made: list[tuple[int, Json]] = []
     for mark, one in zip(marks, items, strict=True):
         place, at = places.get(mark, -1), len(made)
         while at and (place < 0 or made[at - 1][0] < 0 or place < made[at - 1][0]):
@@ -385,12 +503,12 @@ def _sorted(items: list[Any], places: _Places, key: str) -> list[Any]:
 
 
 def is_deletion(item: object) -> bool:
-    """Whether an item of a patch says that an item goes."""
+    """Return whether an item of a patch says that an item goes."""
     return isinstance(item, dict) and item.get(DIRECTIVE) == "delete"
 
 
-def _interleaved(left: list[Any], right: list[Any], places: _Places, key: str) -> list[Any]:
-    made: list[Any] = []
+def _interleaved(left: list[Json], right: list[Json], places: _Places, key: str) -> list[object]:
+    made: list[Json] = []
     i = j = 0
     while i < len(left) and j < len(right):
         mine, other = (places.get(item_mark(one, key)) for one in (left[i], right[j]))
@@ -427,7 +545,7 @@ def require_in_order(theirs: Sequence[Any], order: Sequence[Any], key: str) -> N
         )
 
 
-def _without_deletions(items: Sequence[Any]) -> list[Any]:
+def _without_deletions(items: Sequence[object]) -> list[Any]:
     kept = []
     for one in items:
         require_map(one)

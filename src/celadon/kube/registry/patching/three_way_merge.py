@@ -12,11 +12,12 @@ An empty patch says that there is nothing to do. Nothing that is given is change
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
-from celadon.kube.json_types import JsonObject
-from celadon.kube.registry.patching.merge_strategies import (
+from celadon.kube.json_types import Json, JsonObject
+from celadon.kube.registry.patching.patches import same_json
+from celadon.kube.registry.patching.strategic_merge import (
     DELETE_FROM_LIST,
     DIRECTIVE,
     ELEMENT_ORDER,
@@ -29,7 +30,6 @@ from celadon.kube.registry.patching.merge_strategies import (
     retains_keys,
     shape_of,
 )
-from celadon.kube.registry.patching.patches import same_json
 from celadon.kube.schemas.schema_model import Schema
 from celadon.records import dataclass
 
@@ -45,14 +45,15 @@ class ThreeWays:
     wanted: JsonObject
     live: JsonObject
 
-    def strategic_patch(self, schema: Schema) -> dict[str, Any]:
-        """For a kind with this schema. MergeError when items of a list lack their key."""
+    def strategic_patch(self, schema: Schema) -> dict[str, object]:
+        """Return the patch for a kind with this schema. Raises MergeError when items of a list lack
+        their key."""
         removed = _removed(self.last, self.wanted, schema, retains=False)
         changed = _changed(self.live, self.wanted, schema, retains=False)
         return _joined(removed, changed, schema)
 
-    def merge_patch(self) -> dict[str, Any]:
-        """For a kind of which nothing is known: lists are replaced as a whole."""
+    def merge_patch(self) -> dict[str, object]:
+        """Return the patch for a kind of which nothing is known: lists are replaced as a whole."""
         return _united(_unset(self.last, self.wanted), _set(self.live, self.wanted))
 
 
@@ -61,8 +62,8 @@ class ThreeWays:
 
 def _removed(
     last: JsonObject, wanted: JsonObject, schema: Schema | None, *, retains: bool
-) -> dict[str, Any]:
-    patch: dict[str, Any] = {}
+) -> JsonObject:
+    patch: dict[str, object] = {}
     for key, before in last.items():
         now = wanted.get(key)
         member = member_of(schema, key)
@@ -112,7 +113,7 @@ def _remove_items(
 def _changed(
     live: JsonObject, wanted: JsonObject, schema: Schema | None, *, retains: bool
 ) -> dict[str, Any]:
-    patch: dict[str, Any] = {}
+    patch: dict[str, object] = {}
     for key, value in wanted.items():
         there = live.get(key)
         member = member_of(schema, key)
@@ -164,7 +165,7 @@ def _change_items(
 
 
 def _retain(
-    patch: dict[str, Any], before: JsonObject, wanted: JsonObject, *, retains: bool
+    patch: dict[str, object], before: JsonObject, wanted: JsonObject, *, retains: bool
 ) -> None:
     """Says which members stay, where that makes a difference."""
     kept = sorted(key for key, value in wanted.items() if value is not None)
@@ -199,16 +200,16 @@ def _by_key(items: Sequence[_Item], merge_key: str) -> list[tuple[str, _Item]]:
     return sorted(keyed, key=lambda pair: pair[0])
 
 
-def _marks(items: Sequence[Any], merge_key: str) -> list[Hashable]:
+def _marks(items: Sequence[object], merge_key: str) -> list[Hashable]:
     return [item_mark(one, merge_key) for one in items]
 
 
-def _as_in(order: Sequence[Any], items: list[_Item], merge_key: str) -> list[_Item]:
+def _as_in(order: Sequence[object], items: list[_Item], merge_key: str) -> list[_Item]:
     ranks = {mark: i for i, mark in reversed(list(enumerate(_marks(order, merge_key))))}
     return sorted(items, key=lambda one: ranks.get(item_mark(one, merge_key), len(ranks)))
 
 
-def _distinct(items: Sequence[Any]) -> list[Any]:
+def _distinct(items: Sequence[object]) -> list[object]:
     found: list[Any] = []
     for one in items:
         if not _holds(found, one):
@@ -216,13 +217,11 @@ def _distinct(items: Sequence[Any]) -> list[Any]:
     return found
 
 
-def _holds(items: Sequence[Any], value: object) -> bool:
+def _holds(items: Sequence[object], value: object) -> bool:
     return any(same_json(one, value) for one in items)
 
 
-def _joined(
-    removed: Mapping[str, Any], changed: Mapping[str, Any], schema: Schema | None
-) -> dict[str, Any]:
+def _joined(removed: JsonObject, changed: JsonObject, schema: Schema | None) -> dict[str, object]:
     """One patch that does both."""
     made = dict(removed)
     for key, value in changed.items():
@@ -240,7 +239,7 @@ def _joined(
 
 
 def _joined_items(
-    removed: list[_Item], changed: list[_Item], order: Sequence[Any], member: Schema
+    removed: list[_Item], changed: list[_Item], order: Sequence[Json], member: Schema
 ) -> list[_Item]:
     merge_key = member.merge_key
     shape = items_of(member)
@@ -254,10 +253,10 @@ def _joined_items(
 # --- merge patches ---
 
 
-def _unset(last: Any, wanted: JsonObject) -> dict[str, Any]:
+def _unset(last: Json, wanted: JsonObject) -> dict[str, Any]:
     """Nulls for what goes, at any depth; those of the new configuration, too."""
     before = last if isinstance(last, dict) else {}
-    patch: dict[str, Any] = {}
+    patch: dict[str, object] = {}
     for key, value in wanted.items():
         if value is None and (key not in before or before[key] is not None):
             patch[key] = None
@@ -267,10 +266,10 @@ def _unset(last: Any, wanted: JsonObject) -> dict[str, Any]:
     return patch
 
 
-def _set(live: Any, wanted: JsonObject) -> dict[str, Any]:
-    """What is to be there and is not."""
+def _set(live: object, wanted: JsonObject) -> dict[str, Any]:
+    """Return what is to be there and is not."""
     there = live if isinstance(live, dict) else {}
-    patch: dict[str, Any] = {}
+    patch: dict[str, object] = {}
     for key, value in wanted.items():
         if isinstance(value, dict) and value:
             inner = _set(there.get(key), value)
@@ -299,7 +298,7 @@ def _equal(a: object, b: object) -> bool:
     return isinstance(a, bool) is isinstance(b, bool) and a == b
 
 
-def _united(unset: Mapping[str, Any], sets: Mapping[str, Any]) -> dict[str, Any]:
+def _united(unset: JsonObject, sets: JsonObject) -> dict[str, object]:
     made = dict(unset)
     for key, value in sets.items():
         mine = made.get(key)

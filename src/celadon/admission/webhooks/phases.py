@@ -17,8 +17,8 @@ As k8s.io/apiserver `pkg/admission/plugin/webhook/mutating/{dispatcher,reinvocat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from dataclasses import replace
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import field, replace
 from typing import Any, Final, Protocol
 
 from celadon.admission.conversion import ConversionError
@@ -27,17 +27,128 @@ from celadon.admission.hits import Hit
 from celadon.admission.registration.registration_types import JSON_PATCH
 from celadon.admission.request import Reinvocation, Request
 from celadon.admission.webhooks import hooks as hook_refusals
-from celadon.admission.webhooks.call_records import CallRecord, WebhookNotes
 from celadon.admission.webhooks.call_results import AsJson, CallError, NoReply, Reply
 from celadon.admission.webhooks.hooks import Excluded, Hook, HookSet, Selected
 from celadon.admission.webhooks.reviews import Call, HookAnswer, begin_call, read_answer
 from celadon.admission.world import World
-from celadon.kube import GroupVersionKind, JsonObject, StatusError, status
-from celadon.kube.go import JsonSyntaxError
+from celadon.kube import GroupVersionKind, JsonObject, StatusError, name_rules, status
+from celadon.kube.go import JsonSyntaxError, json_text
 from celadon.kube.registry import JsonPatchError, OtherKind, apply_json_patch
 from celadon.kube.registry.patching import read_patch
 from celadon.kube.releases import is_since
 from celadon.kube.schemas import json_kind
+from celadon.records import dataclass
+
+# --- What is noted of calls --------------------------------------------------
+#
+# What a phase of webhooks leaves behind besides its outcome: warnings, annotations, numbers.
+#
+# Annotation keys are those of k8s.io/apiserver
+# `pkg/admission/plugin/webhook/{mutating,validating}`.
+
+MUTATION: Final = "mutation.webhook.admission.k8s.io/"
+"""How annotations of audit events begin that say what a mutating webhook did."""
+PATCH: Final = "patch.webhook.admission.k8s.io/"
+FAILED_OPEN: Final = "failed-open."
+VALIDATING: Final = "validating.webhook.admission.k8s.io/"
+
+CALLING_WEBHOOK_ERROR: Final = "calling_webhook_error"
+INTERNAL_ERROR: Final = "apiserver_internal_error"
+NO_ERROR: Final = "no_error"
+"""The type of error of an answer that does not allow: nothing went wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """One hook that was asked, as metrics count it. `error_type` is empty for an answer that
+    allows; `code` is that of the answer or of the failure, 0 for errors of the server's own.
+    `message` says why the request was refused, or what went wrong."""
+
+    hook: Hook
+    rejected: bool
+    code: int = 200
+    error_type: str = ""
+    failed_open: bool = False
+    message: str = ""
+
+    @staticmethod
+    def denial(hook: Hook, denial: StatusError) -> CallRecord:
+        """An answer that does not allow."""
+        return CallRecord(
+            hook, rejected=True, code=denial.code, error_type=NO_ERROR, message=str(denial)
+        )
+
+    @staticmethod
+    def own_error(hook: Hook, error: StatusError) -> CallRecord:
+        """Return what went wrong before or after the call, which no failure policy ignores."""
+        return CallRecord(
+            hook, rejected=True, code=0, error_type=INTERNAL_ERROR, message=str(error)
+        )
+
+    @staticmethod
+    def failure(hook: Hook, error: CallError) -> CallRecord:
+        """A call that failed, which the failure policy decides upon."""
+        ignored = hook.ignores_failures
+        text = error.of(hook.name)
+        return CallRecord(hook, not ignored, error.code, CALLING_WEBHOOK_ERROR, ignored, text)
+
+
+@dataclass(slots=True)
+class WebhookNotes:
+    """`warnings` are texts as they came; of `annotations` the first value of a key stays.
+    `request_annotations` are for audit levels from Request on only. `unasked` are hooks that were
+    to be asked, but nobody has."""
+
+    warnings: list[str] = field(default_factory=list)
+    annotations: dict[str, str] = field(default_factory=dict)
+    request_annotations: dict[str, str] = field(default_factory=dict)
+    calls: list[CallRecord] = field(default_factory=list)
+    excluded: list[Excluded] = field(default_factory=list)
+    unasked: list[Hook] = field(default_factory=list)
+
+    def answered(self, hook: Hook, warnings: Any, annotations: Mapping[str, str]) -> None:  # noqa: ANN401 - any JSON
+        """Note what a verified answer says beside yes or no. Keys that are no names are dropped."""
+        self.warnings += warnings
+        for key, value in annotations.items():
+            full = f"{hook.name}/{key}"
+            if full.count("/") == 1 and not name_rules.qualified_name(full):
+                self.annotations.setdefault(full, value)
+
+    def mutation(self, hook: Hook, round_number: int, *, mutated: bool) -> None:
+        """Every mutating hook that was selected, whatever became of it."""
+        value = {"configuration": hook.configuration, "webhook": hook.name, "mutated": mutated}
+        self.annotations.setdefault(f"{MUTATION}{_place(round_number, hook)}", json_text(value))
+
+    def patch(self, hook: Hook, round_number: int, operations: Any) -> None:  # noqa: ANN401 - any JSON
+        """A patch that was applied."""
+        value = {
+            "configuration": hook.configuration,
+            "webhook": hook.name,
+            "patch": [dict(sorted(operation.items())) for operation in operations],
+            "patchType": "JSONPatch",
+        }
+        self.request_annotations.setdefault(patch_annotation(hook, round_number), json_text(value))
+
+    def mutating_failed_open(self, hook: Hook, round_number: int) -> None:
+        """A mutating hook that could not be called, and is ignored."""
+        key = f"{FAILED_OPEN}{MUTATION}{_place(round_number, hook)}"
+        self.annotations.setdefault(key, hook.name)
+
+    def validating_failed_open(self, hook: Hook, index: int) -> None:
+        """A validating one; `index` counts those that were selected."""
+        self.annotations.setdefault(f"{FAILED_OPEN}{VALIDATING}round_0_index_{index}", hook.name)
+
+
+def patch_annotation(hook: Hook, round_number: int) -> str:
+    """The key under which `WebhookNotes.patch` notes a patch."""
+    return f"{PATCH}{_place(round_number, hook)}"
+
+
+def _place(round_number: int, hook: Hook) -> str:
+    return f"round_{round_number}_index_{hook.index}"
+
+
+# --- The mutating phase ------------------------------------------------------
 
 IF_NEEDED: Final = "IfNeeded"
 
@@ -203,7 +314,7 @@ def _operations(patch: bytes) -> list[Any]:
     return [operation or {} for operation in found]
 
 
-def _mismatch(found: Any, wanted: str) -> str:  # noqa: ANN401 - any JSON
+def _mismatch(found: object, wanted: str) -> str:
     return f"json: cannot unmarshal {json_kind(found)} into Go value of type {wanted}"
 
 
@@ -211,3 +322,86 @@ def _undecodable(why: str) -> Exception:
     if not is_since("1.34"):
         return status.internal_error(why)
     return CallError(f"received undecodable patch in webhook response: {why}")
+
+
+# --- The validating phase ----------------------------------------------------
+#
+# Validating webhooks: all that concern a request are asked side by side, the first no is told.
+#
+#     phase = ValidatingPhase(hooks, request, world, new_uid, as_json)
+#     for call in phase.calls: ...                 all at once
+#         phase.answer(call, reply)                as each arrives
+#     phase.refusal                                once all have
+#
+# As k8s.io/apiserver `pkg/admission/plugin/webhook/validating/dispatcher.go`.
+
+
+class ValidatingPhase:
+    """One request before its validating webhooks. `calls` are to be made, all of them; `refusal` is
+    the first to come up. The constructor raises StatusError when it cannot be told whom to ask."""
+
+    def __init__(
+        self,
+        hooks: HookSet,
+        request: Request,
+        world: World,
+        new_uid: Callable[[], str],
+        as_json: AsJson,
+    ) -> None:
+        self.notes = WebhookNotes()
+        self.refusal: StatusError | None = None
+        self.calls: list[Call] = []
+        self._as_json = as_json
+        self._places: dict[str, int] = {}
+        selected: list[Selected] = []
+        for one in hooks.selected(request, world):
+            if isinstance(one, Excluded):
+                self.notes.excluded.append(one)
+            else:
+                self._places[one.hook.uid] = len(selected)
+                selected.append(one)
+        context = RequestContext(request, world)
+        for one in selected:
+            self._begin(one, context, new_uid)
+
+    def answer(self, call: Call, reply: Reply | NoReply) -> None:
+        """Take in what came of a call, in the order in which the answers arrive."""
+        hook = call.hook
+        try:
+            answer = read_answer(call, reply, self._as_json, mutating=False)
+        except CallError as error:
+            self._failed(hook, error)
+            return
+        self.notes.answered(hook, answer.warnings, answer.audit_annotations)
+        if answer.allowed:
+            self.notes.calls.append(CallRecord(hook, rejected=False))
+            return
+        denial = hook_refusals.denied(hook, answer.status)
+        self.notes.calls.append(CallRecord.denial(hook, denial))
+        self._refuse(denial)
+
+    def _begin(
+        self, selected: Selected, context: RequestContext, new_uid: Callable[[], str]
+    ) -> None:
+        hook = selected.hook
+        try:
+            self.calls.append(begin_call(selected, context, new_uid()))
+        except CallError as error:
+            self._failed(hook, error)
+        except ConversionError as error:
+            raise status.internal_error(str(error)) from None
+        except StatusError as error:
+            self.notes.calls.append(CallRecord.own_error(hook, error))
+            self._refuse(error)
+
+    def _failed(self, hook: Hook, error: CallError) -> None:
+        if not error.canceled:
+            self.notes.calls.append(CallRecord.failure(hook, error))
+        if not hook.ignores_failures:
+            self._refuse(hook_refusals.failed(hook, error))
+        elif not error.canceled:
+            self.notes.validating_failed_open(hook, self._places[hook.uid])
+
+    def _refuse(self, error: StatusError) -> None:
+        if self.refusal is None:
+            self.refusal = error
