@@ -11,7 +11,7 @@ import functools
 import json
 import pkgutil
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.kube.json_types import Json, JsonObject
