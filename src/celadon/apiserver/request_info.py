@@ -194,7 +194,6 @@ def is_true(request: HttpRequest, parameter: str) -> bool:
 LIST_OPTIONS: Final = "ListOptions"
 EXACT: Final = "Exact"
 NOT_OLDER_THAN: Final = "NotOlderThan"
-MAX_REVISION: Final = (1 << 64) - 1
 
 
 @dataclass(frozen=True, slots=True)

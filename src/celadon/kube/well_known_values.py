@@ -156,3 +156,5 @@ TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
 SUFFIX_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
 """What the random end of generated names consists of, and hashes in names: no vowels, so no words
 (k8s.io/apimachinery `pkg/util/rand`)."""
+FUTURE_REVISION: Final = "etcdserver: mvcc: required revision is a future revision"
+"""What etcd says, and an API server passes on to its clients, of a revision that is not yet."""

@@ -50,9 +50,9 @@ BAD = [
     (thing("node.k8s.io/v1", "RuntimeClass", handler=3), "cannot unmarshal number"),
     (thing("v1", "ServiceAccount", secrets=3), "cannot unmarshal number"),
     (thing("rbac.authorization.k8s.io/v1", "Role", rules=3), "cannot unmarshal number"),
-    (definition(names={"plural": "as", "kind": "A", "shortNames": 3}), "cannot unmarshal number"),
-    (definition(subresources="x"), "cannot unmarshal string"),
-    (definition(selectableFields=[{}]), "selectableFields[0].jsonPath: Required value"),
+    (definition(names={"plural": "as", "kind": "A", "shortNames": 3}), "must be a list"),
+    (definition(subresources="x"), "must be a map"),
+    (definition(selectableFields=[{}]), "selectableFields[0].jsonPath` must be text"),
     (definition(schema=None), "schema.openAPIV3Schema: Required value"),
     (
         thing(

@@ -189,7 +189,7 @@ CONTAINERS: list[Case] = [
     ),
     (
         pod(initContainers=[container(name="i", restartPolicy="Never")]),
-        "1.35",
+        "1.34",
         [f'{INIT}.restartPolicy: Unsupported value: "Never": supported values: "Always"'],
         [],
     ),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from celadon.kube.well_known_values import FUTURE_REVISION
 from celadon.storage.contract import ServiceError, ServiceFull, ServiceUnavailable, TooLarge
 from celadon.storage.etcd.etcd_messages import (
     CODES,
     COMPACTED,
-    FUTURE,
     NotBegun,
     RevisionRefused,
     refusal,
@@ -19,7 +19,7 @@ from celadon.storage.etcd.etcd_messages import (
     ("code", "text", "kind"),
     [
         ("OUT_OF_RANGE", COMPACTED, RevisionRefused),
-        ("OUT_OF_RANGE", FUTURE, RevisionRefused),
+        ("OUT_OF_RANGE", FUTURE_REVISION, RevisionRefused),
         ("RESOURCE_EXHAUSTED", "etcdserver: mvcc: database space exceeded", ServiceFull),
         ("INVALID_ARGUMENT", "etcdserver: request is too large", TooLarge),
         ("RESOURCE_EXHAUSTED", "grpc: received message larger than max (3 vs. 2)", TooLarge),

@@ -40,6 +40,7 @@ from celadon.kube.go import quote
 from celadon.kube.releases import is_since
 from celadon.kube.resources import Resource
 from celadon.kube.status import Status, StatusCause, StatusDetails
+from celadon.kube.well_known_values import FUTURE_REVISION
 from celadon.records import dataclass
 from celadon.storage import Compacted, FutureRevision
 
@@ -54,7 +55,6 @@ RETRY_SECONDS: Final = 1
 
 _POLL_SECONDS: Final = 0.05
 _PAGE: Final = 500
-_FUTURE_REVISION: Final = "etcdserver: mvcc: required revision is a future revision"
 """Entries read at once where a selector may leave out most of them."""
 
 TOO_OLD: Final = "The resourceVersion for the provided list is too old."
@@ -223,7 +223,7 @@ class Reader:
         except Compacted:
             raise _expired(token) from None
         except FutureRevision:  # of a token that we never wrote
-            raise status.plain_error(_FUTURE_REVISION) from None
+            raise status.plain_error(FUTURE_REVISION) from None
 
     async def _revision(self, options: ListOptions, resource: Resource) -> tuple[int | None, int]:
         """The revision to read at (None: the latest) and the limit that counts.

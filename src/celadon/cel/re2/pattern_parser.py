@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable
 
 from celadon.cel.re2.character_classes import parse_class, parse_class_escape, parse_escape
+from celadon.cel.re2.pattern_errors import ErrorCode, RegexError
 from celadon.cel.re2.pattern_tree import (
     ANY,
     ANY_BUT_NEWLINE,
@@ -25,10 +26,8 @@ from celadon.cel.re2.pattern_tree import (
     CharSet,
     Concat,
     Empty,
-    ErrorCode,
     Literal,
     Node,
-    RegexError,
     Repeat,
     alternate,
     capture,

@@ -58,7 +58,7 @@ def exit_of(problems: Iterable[Problem]) -> Exit:
 
 TRACEBACK_VARIABLE: Final = "CELADON_TRACEBACK"
 """Set in the environment, it makes the commands show whole tracebacks of such errors."""
-_PACKAGE: Final = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
+_PACKAGE: Final = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(__file__))), "")
 HELP: Final = f"please report it with the input; {TRACEBACK_VARIABLE}=1 shows more"
 
 

@@ -17,12 +17,12 @@ import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
-from celadon.kube import JsonObject
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.cli.check.check_report import Notice, PolicyError, UnaskedPlugin
+    from celadon.kube import JsonObject
 
 Reported = TypeVar("Reported")
 _COMMAND: Final = late_pattern(r"(?m)^([ \t]*):(?=:)|#(?=#(?:\[|vso\[))")

@@ -15,6 +15,7 @@ from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorP
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message_factory import GetMessageClass
 
+from celadon.kube.well_known_values import FUTURE_REVISION
 from celadon.records import dataclass
 from celadon.storage.contract import Entry, ServiceError, ServiceFull, ServiceUnavailable, TooLarge
 
@@ -283,7 +284,6 @@ def _bytes(name: str, **fields: Any) -> bytes:  # noqa: ANN401
 
 
 COMPACTED: Final = "etcdserver: mvcc: required revision has been compacted"
-FUTURE: Final = "etcdserver: mvcc: required revision is a future revision"
 _FULL: Final = "etcdserver: mvcc: database space exceeded"
 _TOO_LARGE: Final = (
     "etcdserver: request is too large",
@@ -322,14 +322,14 @@ class RevisionRefused(ServiceError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
-        self.is_future = message == FUTURE
+        self.is_future = message == FUTURE_REVISION
 
 
 def refusal(code: int, text: str) -> ServiceError:
     """The error that says the same; without a text it says the name of the code."""
     name = CODES[code] if code < len(CODES) else "UNKNOWN"
     text = text or name
-    if text in (COMPACTED, FUTURE):
+    if text in (COMPACTED, FUTURE_REVISION):
         return RevisionRefused(text)
     if text == _FULL:
         return ServiceFull(text)

@@ -84,6 +84,7 @@ LIST: Final[Shape] = {
 EVENT: Final[Shape] = {"type": str, "object": OBJECT}
 """Of a watch."""
 ENDLESS_LIST: Final = "the list goes on and on, with nothing new in it"
+"""What is said of a list whose pages do not end."""
 
 
 class ClusterError(Exception):
