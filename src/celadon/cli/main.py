@@ -51,6 +51,7 @@ COMMANDS: Final = (
         "try policies out in a browser",
         "celadon.cli.commands.playground",
     ),
+    Command("prove", "prove what policies can and cannot do", "celadon.cli.commands.prove"),
     Command("replay", "judge what an audit log tells of", "celadon.cli.commands.replay"),
     Command("schema", "show the fields of Kubernetes' types", "celadon.cli.commands.schema"),
     Command("serve", "run an API server that enforces policies", "celadon.cli.commands.serve"),

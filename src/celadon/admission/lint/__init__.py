@@ -11,7 +11,7 @@ from celadon.admission.lint.findings import Finding, Fix, Removal, Replacement, 
 from celadon.admission.lint.lint_rule import Rule
 from celadon.admission.lint.linter import RULES, chosen, lint
 from celadon.admission.lint.rules.effect_rules import LargeObject
-from celadon.admission.lint.subjects import LintMemory, Settings
+from celadon.admission.lint.subjects import LintMemory, Settings, matched_resources
 from celadon.admission.lint.typed_scopes import TypedScope, TypedScopes
 
 __all__ = [
@@ -30,4 +30,5 @@ __all__ = [
     "TypedScopes",
     "chosen",
     "lint",
+    "matched_resources",
 ]

@@ -22,6 +22,7 @@ from celadon.kube.defaulting.mutating_plugins import (
     TOPOLOGY_LABELS,
     default_priority_class,
 )
+from celadon.kube.defaulting.rule_paths import always_set
 from celadon.kube.json_types import fresh
 from celadon.kube.schemas.typed_objects import with_empty_values
 from celadon.kube.well_known_values import MIRROR_POD, SYSTEM_PRIORITIES
@@ -37,6 +38,7 @@ __all__ = [
     "TOPOLOGY_LABELS",
     "DefaultingContext",
     "ServiceNetwork",
+    "always_set",
     "covers",
     "default_priority_class",
     "fresh",

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import enum
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from celadon.kube.defaulting.defaulting_context import Run
+from celadon.kube.json_types import JsonObject
+from celadon.kube.names import GroupVersionKind
+from celadon.kube.schemas import schema_packs
 
 Apply = Callable[[Any, Run], None]
 
@@ -127,3 +130,28 @@ def _sharing_way(step: Step, apply: Apply) -> Apply:
                     apply(child, run)
 
     return field if step.each is Each.FIELD else each
+
+
+# --- Certain fields ----------------------------------------------------------
+
+
+def always_set(gvk: GroupVersionKind) -> frozenset[str]:
+    """The fields that each object of a kind has after defaulting, once it has their parents: those
+    that a rule without conditions sets. Paths are those of rules:
+    `spec.template.spec.containers[*].terminationMessagePath`."""
+    pack = schema_packs.load("defaults")
+    rules = pack["kinds"].get(f"{gvk.api_version}/{gvk.kind}", {}).get("default", ())
+    return frozenset(_always_set(rules, pack["sets"], ""))
+
+
+def _always_set(
+    rules: Iterable[JsonObject], sets: Mapping[str, Sequence[JsonObject]], above: str
+) -> Iterator[str]:
+    for rule in rules:
+        if "when" in rule or "gate" in rule or "plugin" in rule:
+            continue
+        path = ".".join(part for part in (above, rule["path"]) if part)
+        if "use" in rule:
+            yield from _always_set(sets[rule["use"]], sets, path)
+        elif "value" in rule:
+            yield path

@@ -407,6 +407,12 @@ class SchemaPack:
         """Return what it says about how Go writes its types, for a pack made of other documents."""
         return encodings_of(self._entries)
 
+    def encoding(self, name: str) -> JsonObject:
+        """How Go writes one type: `always` are the fields that are written whatever they are, with
+        what is written for an empty one, `ptr` those whose empty values are written, too."""
+        found: JsonObject = self._entries[name]
+        return found
+
     def component(self, name: str) -> Schema:
         """The type of that OpenAPI name; KeyError when there is none."""
         found = self._made.get(name)

@@ -1,0 +1,15 @@
+"""Proofs about policies: expressions evaluated while their inputs are not known.
+
+    prover = Prover(policy)
+    for endpoint in prover.endpoints():
+        prover.reply(endpoint, 0, Question.FAILS)    # no: proved; yes: with a request
+
+Needs the solver z3 (`celadon[prove]`); nothing else of Celadon but `celadon prove` depends on this
+room. Read `values` first (what an expression comes to), then `evaluator`, `objects` (inputs by
+their schema) and `questions`.
+"""
+
+from celadon.prove.questions import Answer, Prover, Question, Reply
+from celadon.prove.requests import Endpoint
+
+__all__ = ["Answer", "Endpoint", "Prover", "Question", "Reply"]

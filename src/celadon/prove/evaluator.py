@@ -1,0 +1,444 @@
+"""A checked expression, evaluated while its inputs are not known.
+
+One walk over the tree gives an `Outcome`: where it fails, and where it gives which value. What CEL
+says about order is kept: `&&` and `||` take an error only where the other side does not decide,
+a conditional evaluates one branch, an optional absorbs what is missing. Loops run over the items
+that a list may have, each under its guard, so that every macro is what it is expanded to.
+
+Costs are not counted: an expression that runs out of its budget is not found here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import z3
+
+from celadon.cel import CheckedAst, syntax, types
+from celadon.prove import functions, logic
+from celadon.prove.functions import MEANINGS, Unmodelled, equal, literal, native
+from celadon.prove.logic import FALSE, TRUE, Formula, both, either, negated, same
+from celadon.prove.values import (
+    FAILS,
+    Case,
+    Cut,
+    Double,
+    Entry,
+    Fields,
+    Int,
+    Item,
+    Known,
+    List,
+    Map,
+    Maybe,
+    NotModelled,
+    Null,
+    Outcome,
+    Text,
+    Truth,
+    Uint,
+    Value,
+    Variables,
+    certain,
+    combined,
+    is_false,
+    is_true,
+    mapped,
+    outcome,
+    selected,
+)
+
+Scope = Mapping[str, Outcome]
+
+MOST_STEPS: Final = 20_000
+"""Nodes that are evaluated for one question, those of each round of a loop counted."""
+
+KEYS: Final = (Truth, Int, Uint, Double, Text)
+"""What may be a key or a place at all."""
+
+
+@dataclass(slots=True)
+class Evaluator:
+    """Evaluates the nodes of one checked tree."""
+
+    checked: CheckedAst
+    unmodelled: Unmodelled
+    place: list[syntax.Expr] = field(default_factory=list)
+    """The nodes around what was not modelled, the innermost first."""
+    steps: int = MOST_STEPS
+    """Nodes that may still be evaluated."""
+    within: list[Cut] = field(default_factory=list)
+    """The inputs that loops are running over."""
+
+    def evaluate(self, scope: Scope) -> Outcome:
+        """The whole expression. Raises NotModelled."""
+        return self.node(self.checked.root, scope)
+
+    def node(self, node: syntax.Expr, scope: Scope) -> Outcome:
+        """One node; `scope` has the variables."""
+        try:
+            return self._node(node, scope)
+        except NotModelled:
+            self.place.append(node)
+            raise
+
+    def _node(self, node: syntax.Expr, scope: Scope) -> Outcome:
+        self.steps -= 1
+        if self.steps < 0:
+            raise NotModelled(f"more than {MOST_STEPS} steps")
+        match node:
+            case syntax.Literal():
+                return certain(literal(node.value))
+            case syntax.Ident():
+                return self._ident(node, scope)
+            case syntax.Select():
+                return self._select(node, scope)
+            case syntax.Call():
+                return self._call(node, scope)
+            case syntax.ListLiteral():
+                return self._list(node, scope)
+            case syntax.MapLiteral():
+                return self._map(node, scope)
+            case syntax.Comprehension():
+                return self._loop(node, scope)
+        raise NotModelled("an object literal")
+
+    def _ident(self, node: syntax.Ident, scope: Scope) -> Outcome:
+        found = scope.get(node.name)
+        if found is not None:
+            return found
+        reference = self.checked.references.get(node.id)
+        if reference is not None and reference.value is not None:
+            return certain(literal(reference.value))
+        kind = self.checked.types[node.id]
+        if kind.kind is types.Kind.TYPE:
+            return certain(Known(kind.params[0] if kind.params else kind))
+        raise NotModelled(f"the variable {node.name}")
+
+    # Fields, keys, places.
+
+    def _select(self, node: syntax.Select, scope: Scope) -> Outcome:
+        operand = self.node(node.operand, scope)
+        key = Text(logic.text(node.field))
+        if node.test_only:
+            return mapped(operand, lambda value: _has(value, node.field))
+        return mapped(operand, lambda value: member(value, key))
+
+    def _call(self, node: syntax.Call, scope: Scope) -> Outcome:
+        match node.function:
+            case syntax.CONDITIONAL:
+                condition, then, otherwise = node.args
+                return self._conditional(condition, then, otherwise, scope)
+            case syntax.LOGICAL_AND:
+                return _conjunction(*(self.node(one, scope) for one in node.args))
+            case syntax.LOGICAL_OR:
+                return _disjunction(*(self.node(one, scope) for one in node.args))
+            case syntax.NOT_STRICTLY_FALSE:
+                return functions.not_strictly_false(self.node(node.args[0], scope))
+            case "or" | "orValue" if node.target is not None:
+                return self._optional_else(node, scope)
+        operands = node.args if node.target is None else (node.target, *node.args)
+        arguments = [self.node(one, scope) for one in operands]
+        match node.function:
+            case syntax.INDEX:
+                return combined(arguments, lambda values: member(*values))
+            case syntax.OPT_INDEX | syntax.OPT_SELECT:
+                return combined(arguments, lambda values: optional_member(*values))
+        return combined(arguments, lambda values: self._strict(node, values))
+
+    def _strict(self, node: syntax.Call, values: list[Value]) -> Outcome:
+        if node.function == syntax.IN:
+            self._sought(values[0], values[1])
+        meaning = MEANINGS.get(node.function)
+        made = None if meaning is None else meaning(values)
+        if made is not None:
+            return made
+        if node.function == "type" and (made := self.unmodelled.sample("type", values[0])):
+            return made
+        known = [native(value) for value in values]
+        member = node.target is not None
+        if all(one is not functions.NOT_LITERAL for one in known):
+            return self.unmodelled.run(node.function, known, member=member)
+        result = self.checked.types[node.id]
+        return self.unmodelled.call(node.function, values, result, member=member)
+
+    def _sought(self, element: Value, container: Value) -> None:
+        """Something asks whether a list or map has something."""
+        if isinstance(container, List):
+            self._enter(container.sources)
+        elif isinstance(container, Map):
+            _asked(container, element)
+
+    def _conditional(
+        self, condition: syntax.Expr, then: syntax.Expr, otherwise: syntax.Expr, scope: Scope
+    ) -> Outcome:
+        asked = self.node(condition, scope)
+        yes, no = is_true(asked), is_false(asked)
+        fails = Outcome(TRUE, ())
+        first = FAILS if z3.is_false(yes) else self.node(then, scope)
+        second = FAILS if z3.is_false(no) else self.node(otherwise, scope)
+        return selected(either((yes, no)), selected(yes, first, second), fails)
+
+    def _optional_else(self, node: syntax.Call, scope: Scope) -> Outcome:
+        """`optional.orValue(x)` and `optional.or(other)`: the second only where there is none."""
+        assert node.target is not None
+        other = self.node(node.args[0], scope)
+        is_value = node.function == "orValue"
+
+        def otherwise(value: Value) -> Outcome:
+            if not isinstance(value, Maybe):
+                return FAILS
+            there = value.value if is_value else certain(Maybe(TRUE, value.value))
+            return selected(value.there, there, other)
+
+        return mapped(self.node(node.target, scope), otherwise)
+
+    # Literals.
+
+    def _list(self, node: syntax.ListLiteral, scope: Scope) -> Outcome:
+        items: list[Item] = []
+        errors: list[Formula] = []
+        for number, element in enumerate(node.elements):
+            made = self.node(element, scope)
+            errors.append(made.error)
+            if number in node.optional:
+                there, made = _taken(made)
+                items.append(Item(there, made))
+            else:
+                items.append(Item(TRUE, made))
+        error = either(errors)
+        return outcome([Case(negated(error), List(tuple(items)))], error)
+
+    def _map(self, node: syntax.MapLiteral, scope: Scope) -> Outcome:
+        entries: list[Entry] = []
+        errors: list[Formula] = []
+        for one in node.entries:
+            key, value = self.node(one.key, scope), self.node(one.value, scope)
+            errors += [key.error, value.error]
+            there = TRUE
+            if one.optional:
+                there, value = _taken(value)
+            for case in key.cases:
+                if not isinstance(case.value, Null | Truth | Int | Uint | Double | Text | Known):
+                    errors.append(case.guard)
+                    continue
+                guard = both(there, case.guard)
+                errors += (
+                    both(guard, other.there, equal(case.value, other.key)) for other in entries
+                )
+                entries.append(Entry(guard, case.value, value))
+        error = either(errors)
+        return outcome([Case(negated(error), Map(tuple(entries)))], error)
+
+    # Loops.
+
+    def _loop(self, node: syntax.Comprehension, scope: Scope) -> Outcome:
+        around = self.node(node.iter_range, scope)
+        return mapped(around, lambda value: self._looped(node, value, scope))
+
+    def _looped(self, node: syntax.Comprehension, value: Value, scope: Scope) -> Outcome:
+        sources = value.sources if isinstance(value, List | Map) else frozenset[Cut]()
+        # `exists_one` counts: two witnesses tell it from none.
+        counts = isinstance(node.accu_init, syntax.Literal) and node.accu_init.value == 0
+        self._enter(sources, 2 if counts else 1)
+        before = len(self.within)
+        self.within += sources
+        try:
+            made = self._rounds(node, value, scope)
+        finally:
+            del self.within[before:]
+        cases = [Case(case.guard, _from(case.value, sources)) for case in made.cases]
+        return Outcome(made.error, tuple(cases))
+
+    def _enter(self, sources: frozenset[Cut], witnesses: int = 1) -> None:
+        """Something looks at the items of inputs, one at a time. For each item of another input it
+        may find another."""
+        for source in sources:
+            source.loops += witnesses
+            for outer in self.within:
+                if not source.path.startswith(f"{outer.path}["):
+                    source.is_counted = outer.is_counted = True
+
+    def _rounds(self, node: syntax.Comprehension, value: Value, scope: Scope) -> Outcome:
+        inner = dict(scope)
+        inner[node.accu_var] = self.node(node.accu_init, scope)
+        running: Formula = TRUE
+        for there, first, second in _iterated(value, two=bool(node.iter_var2)):
+            inner[node.iter_var] = first
+            if node.iter_var2:
+                inner[node.iter_var2] = second
+            before = inner[node.accu_var]
+            goes_on = self.node(node.condition, inner)
+            turn = both(running, there)
+            running = both(running, either((negated(there), is_true(goes_on))))
+            if z3.is_false(turn):
+                continue
+            after = self.node(node.step, inner)
+            inner[node.accu_var] = selected(both(turn, is_true(goes_on)), after, before)
+        inner.pop(node.iter_var, None)
+        inner.pop(node.iter_var2, None)
+        return self.node(node.result, {**scope, node.accu_var: inner[node.accu_var]})
+
+
+def _from(value: Value, sources: frozenset[Cut]) -> Value:
+    """What a loop over inputs has made is read from them, too."""
+    match value:
+        case List():
+            return List(value.items, value.sources | sources)
+        case Map():
+            return Map(value.entries, value.sources | sources)
+        case Int() | Uint() | Double() | Text():
+            for source in sources:
+                source.is_counted = True
+    return value
+
+
+def _iterated(value: Value, *, two: bool) -> list[tuple[Formula, Outcome, Outcome]]:
+    """The guard of each round, and what its variables are."""
+    match value:
+        case List():
+            if not two:
+                return [(item.there, item.value, item.value) for item in value.items]
+            functions.count(value)
+            places = [functions.place(value, number) for number in range(len(value.items))]
+            return [
+                (item.there, certain(Int(place)), item.value)
+                for item, place in zip(value.items, places, strict=True)
+            ]
+        case Map():
+            return [(entry.there, certain(entry.key), entry.value) for entry in value.entries]
+        case Fields():
+            raise NotModelled("a loop over the fields of an object")
+    return [(TRUE, FAILS, FAILS)]
+
+
+def _taken(made: Outcome) -> tuple[Formula, Outcome]:
+    """Of `?x` in a literal: whether there is one, and what it is."""
+    there: list[Formula] = []
+    cases: list[Case] = []
+    for case in made.cases:
+        if isinstance(case.value, Maybe):
+            there.append(both(case.guard, case.value.there))
+            cases += (
+                Case(both(case.guard, one.guard), one.value) for one in case.value.value.cases
+            )
+    return either(there), outcome(cases)
+
+
+# --- Logic -------------------------------------------------------------------
+
+
+def _conjunction(*operands: Outcome) -> Outcome:
+    no = either(is_false(one) for one in operands)
+    yes = both(*(is_true(one) for one in operands))
+    return _decided(yes, no)
+
+
+def _disjunction(*operands: Outcome) -> Outcome:
+    yes = either(is_true(one) for one in operands)
+    no = both(*(is_false(one) for one in operands))
+    return _decided(yes, no)
+
+
+def _decided(yes: Formula, no: Formula) -> Outcome:
+    """An error where neither side decides."""
+    known = either((yes, no))
+    return outcome([Case(known, Truth(yes))], negated(known))
+
+
+# --- Members -----------------------------------------------------------------
+
+
+def _has(value: Value, name: str) -> Outcome:
+    """`has(value.name)`."""
+    match value:
+        case Maybe():
+            inside = mapped(value.value, lambda one: _has(one, name))
+            return selected(value.there, inside, certain(literal(value=False)))
+        case Fields() | Map():
+            return certain(Truth(_found(value, Text(logic.text(name)))[0]))
+        case Variables():
+            return certain(literal(value=True))
+        case List():
+            return FAILS
+    return certain(literal(value=False))
+
+
+def member(value: Value, key: Value) -> Outcome:
+    """`value[key]`, `value.key`."""
+    match value:
+        case Maybe():
+            return optional_member(value, key)
+        case Variables():
+            name = native(key)
+            assert isinstance(name, str)
+            return value.get(name)
+        case List():
+            there, found = _element(value, key)
+            return FAILS if there is None else selected(there, found, FAILS)
+        case Fields() | Map():
+            there, found = _found(value, key)
+            return selected(there, found, FAILS)
+    return FAILS
+
+
+def optional_member(value: Value, key: Value) -> Outcome:
+    """`value[?key]`, `value.?key`: no value where there is none, and of what is none itself."""
+    match value:
+        case Maybe():
+            inside = mapped(value.value, lambda one: optional_member(one, key))
+            return selected(value.there, inside, certain(Maybe(FALSE, FAILS)))
+        case List():
+            there, found = _element(value, key)
+            return FAILS if there is None else certain(Maybe(there, found))
+        case Fields() | Map():
+            there, found = _found(value, key)
+            return certain(Maybe(there, found))
+    return certain(Maybe(FALSE, FAILS)) if isinstance(key, KEYS) else FAILS
+
+
+def _found(value: Fields | Map, key: Value) -> tuple[Formula, Outcome]:
+    """Whether there is such an entry, and its value."""
+    if isinstance(value, Map):
+        _asked(value, key)
+        return _first([(both(one.there, equal(key, one.key)), one.value) for one in value.entries])
+    name = native(key)
+    if not isinstance(name, str):
+        raise NotModelled("a field whose name is not known")
+    made = value.field(name)
+    return (FALSE, FAILS) if made is None else made
+
+
+def _asked(value: Map, key: Value) -> None:
+    """Something asks for an entry of a map: one more of its inputs' entries can matter."""
+    for source in value.sources:
+        source.keys.add(str(key.term) if isinstance(key, KEYS) else "")
+
+
+def _element(value: List, key: Value) -> tuple[Formula | None, Outcome]:
+    """Whether there is an item before which so many others are, and that item. None instead of a
+    formula for what is no place in a list."""
+    if isinstance(key, Double):
+        place = native(key)
+        if not isinstance(place, float):
+            raise NotModelled("a place in a list that is a double")
+        key = Int(logic.integer(int(place))) if place.is_integer() else key
+    if not isinstance(key, Int | Uint):
+        return None, FAILS
+    functions.count(value)
+    places = [functions.place(value, number) for number in range(len(value.items))]
+    hits = [
+        (both(item.there, same(place, key.term)), item.value)
+        for item, place in zip(value.items, places, strict=True)
+    ]
+    return _first(hits)
+
+
+def _first(hits: list[tuple[Formula, Outcome]]) -> tuple[Formula, Outcome]:
+    """Whether one of these, of which at most one is, is; and its value."""
+    found = FAILS
+    for guard, made in hits:
+        found = selected(guard, made, found)
+    return either(guard for guard, _ in hits), found

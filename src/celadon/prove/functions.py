@@ -1,0 +1,725 @@
+"""Operators and functions on values that are not known: what each gives, and where it fails.
+
+Three ways, in this order: a function that has a meaning in the solver is written here (`MEANINGS`);
+one whose arguments are all literal is called in the engine; any other is a function of which the
+solver knows nothing but that equal arguments give equal results. What the engine gives for the
+arguments of a counterexample is then told to the solver, which looks again (`Unmodelled`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import z3
+
+from celadon.cel import Environment, EvaluationError, Program, syntax, types
+from celadon.cel import extend as cel
+from celadon.cel.value_functions import equal as cel_equal
+from celadon.prove import logic
+from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, either, negated, same, truth
+from celadon.prove.values import (
+    FAILS,
+    Case,
+    Double,
+    Entry,
+    Fields,
+    Int,
+    Item,
+    Known,
+    List,
+    Map,
+    Maybe,
+    NotModelled,
+    Null,
+    Outcome,
+    Scalar,
+    Text,
+    Truth,
+    Uint,
+    Unshaped,
+    Value,
+    certain,
+    is_false,
+    outcome,
+)
+
+NOT_LITERAL: Final = object()
+
+
+# --- Literals ----------------------------------------------------------------
+
+
+def native(value: Value) -> object:
+    """The engine's value of a literal; `NOT_LITERAL` for what is not known."""
+    match value:
+        case Null():
+            return None
+        case Known():
+            return value.value
+        case Truth():
+            return _literal(value.term, z3.is_true(value.term) or z3.is_false(value.term), bool)
+        case Int():
+            return _literal(value.term, z3.is_int_value(value.term), int)
+        case Uint():
+            return _literal(value.term, z3.is_int_value(value.term), cel.Uint)
+        case Text():
+            if z3.is_string_value(value.term):
+                return logic.text_of(value.term)
+            return NOT_LITERAL
+        case Double():
+            return logic.double_of(value.term) if z3.is_fp_value(value.term) else NOT_LITERAL
+        case List():
+            return _native_list(value)
+        case Map():
+            return _native_map(value)
+        case Maybe():
+            return _native_optional(value)
+    return NOT_LITERAL
+
+
+def _literal(term: Term, is_literal: bool, kind: type) -> object:  # noqa: FBT001
+    if not is_literal:
+        return NOT_LITERAL
+    return z3.is_true(term) if kind is bool else kind(term.as_long())
+
+
+def _sure(made: Outcome) -> object:
+    if not z3.is_false(made.error) or len(made.cases) != 1:
+        return NOT_LITERAL
+    return native(made.cases[0].value)
+
+
+def _native_list(value: List) -> object:
+    found = []
+    for item in value.items:
+        element = _sure(item.value)
+        if not z3.is_true(item.there) or element is NOT_LITERAL:
+            return NOT_LITERAL
+        found.append(element)
+    return found
+
+
+def _native_optional(value: Maybe) -> object:
+    if z3.is_false(value.there):
+        return cel.NONE
+    inside = _sure(value.value) if z3.is_true(value.there) else NOT_LITERAL
+    return inside if inside is NOT_LITERAL else cel.Optional(inside)
+
+
+def _native_map(value: Map) -> object:
+    found = {}
+    for entry in value.entries:
+        key, element = native(entry.key), _sure(entry.value)
+        if not z3.is_true(entry.there) or key is NOT_LITERAL or element is NOT_LITERAL:
+            return NOT_LITERAL
+        found[key] = element
+    return found
+
+
+def literal(value: object) -> Value:
+    """The symbolic form of a value of the engine."""
+    match value:
+        case None:
+            return Null()
+        case bool():
+            return Truth(truth(value))
+        case cel.Uint():
+            return Uint(logic.integer(int(value)))
+        case int():
+            return Int(logic.integer(value))
+        case float():
+            return Double(z3.FPVal(value, z3.Float64()))
+        case str():
+            return Text(logic.text(value))
+        case list() | tuple():
+            return List(tuple(Item(TRUE, certain(literal(one))) for one in value))
+        case Mapping():
+            return Map(
+                tuple(
+                    Entry(TRUE, _scalar(key), certain(literal(one))) for key, one in value.items()
+                )
+            )
+        case cel.Optional():
+            return _optional_of(value)
+    return Known(value)
+
+
+def _optional_of(value: cel.Optional) -> Value:
+    if value is cel.NONE:
+        return Maybe(FALSE, FAILS)
+    return Maybe(TRUE, certain(literal(value.value)))
+
+
+def _scalar(key: object) -> Scalar:
+    made = literal(key)
+    assert isinstance(made, Null | Truth | Int | Uint | Double | Text | Known)
+    return made
+
+
+# --- Functions without a meaning ---------------------------------------------
+
+
+@dataclass(slots=True)
+class _Asked:
+    """One call of a function without a meaning."""
+
+    function: str
+    member: bool
+    arguments: tuple[Value, ...]
+    result: Term
+    fails: Formula
+
+
+_SORTS: Final[Mapping[types.Kind, tuple[type[Truth | Int | Text], Callable[[], z3.SortRef]]]] = {
+    types.Kind.BOOL: (Truth, z3.BoolSort),
+    types.Kind.INT: (Int, z3.IntSort),
+    types.Kind.STRING: (Text, z3.StringSort),
+}
+
+
+@dataclass(slots=True)
+class Unmodelled:
+    """Functions that only the engine knows, and the calls of them."""
+
+    env: Environment
+    calls: list[_Asked] = field(default_factory=list)
+    programs: dict[tuple[str, bool, int], Program] = field(default_factory=dict)
+
+    def run(self, function: str, arguments: Sequence[object], *, member: bool) -> Outcome:
+        """What the engine gives for arguments that are known."""
+        program = self._program(function, len(arguments), member=member)
+        try:
+            made = program.evaluate({f"a{n}": one for n, one in enumerate(arguments)})
+        except EvaluationError:
+            return FAILS
+        return certain(literal(made))
+
+    def _program(self, function: str, count: int, *, member: bool) -> Program:
+        key = (function, member, count)
+        if key not in self.programs:
+            env = self.env.extend({f"a{number}": types.DYN for number in range(count)})
+            parsed, _ = env.parse("null")
+            assert parsed is not None
+            idents = [syntax.Ident(number + 2, f"a{number}") for number in range(count)]
+            target, args = (idents[0], idents[1:]) if member else (None, idents)
+            call = syntax.Call(1, function, target, tuple(args))
+            positions = dict.fromkeys(range(1, count + 2), 0)
+            tree = syntax.Ast(call, parsed.source, positions)
+            self.programs[key] = env.program(env.check(tree).checked())
+        return self.programs[key]
+
+    def sample(self, function: str, value: Value) -> Outcome | None:
+        """What a function gives that asks for nothing but the kind of its argument."""
+        if type(value) not in _SAMPLES:
+            return None
+        return self.run(function, [_SAMPLES[type(value)]], member=False)
+
+    def call(
+        self, function: str, arguments: Sequence[Value], result: types.Type, *, member: bool
+    ) -> Outcome:
+        """A call whose result is unknown but for its type."""
+        if result.kind not in _SORTS:
+            raise NotModelled(f"{function} of a value that is not known")
+        kind, sort = _SORTS[result.kind]
+        name, terms = function, []
+        for argument in arguments:
+            if isinstance(argument, Truth | Int | Uint | Text):
+                name += f" {type(argument).__name__}"
+                terms.append(argument.term)
+            elif (known := native(argument)) is not NOT_LITERAL:
+                name += f" {known!r}"
+            else:
+                raise NotModelled(f"{function} of a {type(argument).__name__.lower()}")
+        sorts = [term.sort() for term in terms]
+        value = z3.Function(name, *sorts, sort())(*terms)
+        fails = z3.Function(f"{name} fails", *sorts, z3.BoolSort())(*terms)
+        self.calls.append(_Asked(function, member, tuple(arguments), value, fails))
+        return Outcome(fails, (Case(negated(fails), kind(value)),))
+
+    def lessons(self, model: z3.ModelRef) -> list[Formula]:
+        """What the engine says of the calls of a model where the model has it otherwise."""
+        found: list[Formula] = []
+        for call in self.calls:
+            values = [_in_model(argument, model) for argument in call.arguments]
+            made = self.run(call.function, values, member=call.member)
+            here = both(*map(_is, call.arguments, values))
+            if z3.is_true(made.error):
+                right = call.fails
+            else:
+                value = made.cases[0].value
+                assert isinstance(value, Truth | Int | Text)
+                right = both(negated(call.fails), same(call.result, value.term))
+            if not z3.is_true(model.eval(right, model_completion=True)):
+                found.append(z3.Implies(here, right))
+        return found
+
+
+def _in_model(value: Value, model: z3.ModelRef) -> object:
+    if isinstance(value, Truth | Int | Uint | Text):
+        return native(type(value)(model.eval(value.term, model_completion=True)))
+    return native(value)
+
+
+def _is(argument: Value, value: object) -> Formula:
+    """Whether an argument is this value; what is known already is."""
+    made = literal(value)
+    if isinstance(argument, Truth | Int | Uint | Text) and isinstance(made, type(argument)):
+        return same(argument.term, made.term)
+    return TRUE
+
+
+# --- Equality and order ------------------------------------------------------
+
+
+def equal(a: Value, b: Value) -> Formula:
+    """Whether `a == b`: values of different kinds differ, numbers of any kind are compared. Raises
+    NotModelled."""
+    for side in (a, b):
+        if isinstance(side, Unshaped):
+            raise NotModelled(f"{side.path}, which may be anything")
+    if isinstance(a, Int | Uint) and isinstance(b, Int | Uint):
+        return same(a.term, b.term)
+    if isinstance(a, Truth | Text) and isinstance(b, type(a)):
+        return same(a.term, b.term)
+    if isinstance(a, Int | Uint | Double) and isinstance(b, Int | Uint | Double):
+        return _equal_numbers(a, b)
+    if isinstance(a, Fields) or isinstance(b, Fields):
+        return _equal_objects(a, b)
+    match a, b:
+        case Null(), Null():
+            return TRUE
+        case List(), List():
+            return _equal_lists(a, b)
+        case Map(), Map():
+            return _equal_maps(a, b)
+        case Maybe(), Maybe():
+            inside = both(a.there, b.there, _equal_outcomes(a.value, b.value))
+            return either((inside, both(negated(a.there), negated(b.there))))
+        case Known(), Known():
+            return truth(cel_equal(a.value, b.value))
+    return FALSE
+
+
+def _equal_numbers(a: Int | Uint | Double, b: Int | Uint | Double) -> Formula:
+    """At least one of them is a double."""
+    if isinstance(a, Double) and isinstance(b, Double):
+        return z3.fpEQ(a.term, b.term)
+    double, number = (a, b) if isinstance(a, Double) else (b, a)
+    finite = negated(z3.Or(z3.fpIsNaN(double.term), z3.fpIsInf(double.term)))
+    return z3.And(finite, z3.fpToReal(double.term) == z3.ToReal(number.term))
+
+
+def _equal_objects(a: Value, b: Value) -> Formula:
+    if a is b:
+        return TRUE
+    if isinstance(a, Fields | Map) and isinstance(b, Fields | Map):
+        raise NotModelled("whether two objects are equal")
+    return FALSE
+
+
+def _equal_outcomes(a: Outcome, b: Outcome) -> Formula:
+    """Neither of them is an error where this is asked."""
+    return either(
+        both(one.guard, other.guard, equal(one.value, other.value))
+        for one in a.cases
+        for other in b.cases
+    )
+
+
+def _equal_lists(a: List, b: List) -> Formula:
+    for one in (a, b):
+        count(one)
+    pairs = [
+        z3.Implies(
+            both(one.there, other.there, same(place(a, i), place(b, j))),
+            _equal_outcomes(one.value, other.value),
+        )
+        for i, one in enumerate(a.items)
+        for j, other in enumerate(b.items)
+    ]
+    return both(same(size_of(a), size_of(b)), *pairs)
+
+
+def place(value: List, index: int) -> Term:
+    """Before which of the items that are there an item stands."""
+    return logic.total(item.there for item in value.items[:index])
+
+
+def _equal_maps(a: Map, b: Map) -> Formula:
+    inside = [
+        z3.Implies(
+            one.there,
+            either(
+                both(
+                    other.there, equal(one.key, other.key), _equal_outcomes(one.value, other.value)
+                )
+                for other in b.entries
+            ),
+        )
+        for one in a.entries
+    ]
+    return both(same(size_of(a), size_of(b)), *inside)
+
+
+def count(value: List | Map) -> None:
+    """Somebody asks how many items there are, or which is where."""
+    for source in value.sources:
+        source.is_counted = True
+
+
+def size_of(value: List | Map) -> Term:
+    """How many items there are."""
+    count(value)
+    parts: Sequence[Item | Entry] = value.items if isinstance(value, List) else value.entries
+    return logic.total(part.there for part in parts)
+
+
+_ORDERS: Final[Mapping[str, Callable[[Term, Term], Formula]]] = {
+    syntax.LESS: lambda a, b: a < b,
+    syntax.LESS_EQUALS: lambda a, b: a <= b,
+    syntax.GREATER: lambda a, b: b < a,
+    syntax.GREATER_EQUALS: lambda a, b: b <= a,
+}
+
+
+def _ordered(function: str) -> Callable[[list[Value]], Outcome | None]:
+    order = _ORDERS[function]
+
+    def compare(values: list[Value]) -> Outcome | None:
+        match values:
+            case [(Int() | Uint()) as a, (Int() | Uint()) as b] | [Text() as a, Text() as b]:
+                return _bool(z3.simplify(order(a.term, b.term)))
+            case [Double() as a, Double() as b]:
+                return _bool(order(a.term, b.term))
+            case [Double() as a, (Int() | Uint()) as b] | [(Int() | Uint()) as a, Double() as b]:
+                return _bool(_ordered_with_double(order, a, b))
+            case [Truth() as a, Truth() as b]:
+                return _bool(order(_number(a), _number(b)))
+        return _unless_literal(values)
+
+    return compare
+
+
+def _ordered_with_double(
+    order: Callable[[Term, Term], Formula], a: Double | Int | Uint, b: Double | Int | Uint
+) -> Formula:
+    """By their exact values: infinities lie outside of all integers, a NaN has no order."""
+    double = a if isinstance(a, Double) else b
+    beyond = logic.integer(1 << 1024)
+    infinite = z3.If(z3.fpIsNegative(double.term), -beyond, beyond)
+    real = z3.If(z3.fpIsInf(double.term), z3.ToReal(infinite), z3.fpToReal(double.term))
+    one, other = (real if side is double else z3.ToReal(side.term) for side in (a, b))
+    return z3.And(z3.Not(z3.fpIsNaN(double.term)), order(one, other))
+
+
+def _number(value: Truth) -> Term:
+    return logic.chosen(value.term, logic.integer(1), logic.integer(0))
+
+
+def _bool(formula: Formula) -> Outcome:
+    return certain(Truth(formula))
+
+
+def _unless_literal(values: Sequence[Value]) -> Outcome | None:
+    """None (ask the engine) where all is known or may have a meaning there; else no overload."""
+    if all(isinstance(value, Known | Double) or _is_literal(value) for value in values):
+        return None
+    return FAILS
+
+
+def _is_literal(value: Value) -> bool:
+    return native(value) is not NOT_LITERAL
+
+
+# --- Arithmetic --------------------------------------------------------------
+
+
+def _bounded(kind: type[Int] | type[Uint], term: Term) -> Outcome:
+    """An error where it leaves the 64 bits."""
+    low, high = (logic.INT_MIN, logic.INT_MAX) if kind is Int else (0, logic.UINT_MAX)
+    term = z3.simplify(term)
+    fits = z3.simplify(z3.And(term >= low, term <= high))
+    return Outcome(negated(fits), (Case(fits, kind(term)),))
+
+
+def _arithmetic(operate: Callable[[Term, Term], Term]) -> Callable[[list[Value]], Outcome | None]:
+    def calculate(values: list[Value]) -> Outcome | None:
+        match values:
+            case [Int() as a, Int() as b]:
+                return _bounded(Int, operate(a.term, b.term))
+            case [Uint() as a, Uint() as b]:
+                return _bounded(Uint, operate(a.term, b.term))
+        return _unless_literal(values)
+
+    return calculate
+
+
+def _added(values: list[Value]) -> Outcome | None:
+    match values:
+        case [Text() as a, Text() as b]:
+            return certain(Text(z3.simplify(z3.Concat(a.term, b.term))))
+        case [List() as a, List() as b]:
+            return certain(List((*a.items, *b.items), a.sources | b.sources))
+    return _arithmetic(lambda a, b: a + b)(values)
+
+
+def _divided(values: list[Value], *, rest: bool) -> Outcome | None:
+    """Towards zero; the rest has the sign of the dividend. By zero is an error."""
+    match values:
+        case [(Int() | Uint()) as a, (Int() | Uint()) as b] if type(a) is type(b):
+            magnitude = z3.If(a.term < 0, -a.term, a.term), z3.If(b.term < 0, -b.term, b.term)
+            quotient = z3.If(
+                (a.term < 0) == (b.term < 0),
+                magnitude[0] / magnitude[1],
+                -(magnitude[0] / magnitude[1]),
+            )
+            term = a.term - quotient * b.term if rest else quotient
+            fails = same(b.term, logic.integer(0))
+            made = _bounded(type(a), term)
+            cases = tuple(Case(both(negated(fails), one.guard), one.value) for one in made.cases)
+            return Outcome(either((fails, made.error)), cases)
+    return _unless_literal(values)
+
+
+def _negative(values: list[Value]) -> Outcome | None:
+    match values:
+        case [Int() as a]:
+            return _bounded(Int, -a.term)
+    return _unless_literal(values)
+
+
+def _not(values: list[Value]) -> Outcome | None:
+    return _bool(negated(values[0].term)) if isinstance(values[0], Truth) else FAILS
+
+
+# --- Containers and strings --------------------------------------------------
+
+
+def _size(values: list[Value]) -> Outcome | None:
+    match values:
+        case [Text() as text]:
+            return certain(Int(z3.simplify(z3.Length(text.term))))
+        case [(List() | Map()) as container]:
+            return certain(Int(size_of(container)))
+        case [Fields()]:
+            raise NotModelled("how many fields an object has")
+    return _unless_literal(values)
+
+
+def _in(values: list[Value]) -> Outcome | None:
+    element, container = values
+    match container:
+        case List():
+            return _bool(
+                either(
+                    both(item.there, case.guard, equal(element, case.value))
+                    for item in container.items
+                    for case in item.value.cases
+                )
+            )
+        case Map():
+            return _bool(either(both(e.there, equal(element, e.key)) for e in container.entries))
+        case Fields():
+            name = native(element)
+            if not isinstance(name, str):
+                raise NotModelled("whether an object has a field whose name is not known")
+            found = container.field(name)
+            return _bool(FALSE if found is None else found[0])
+    return FAILS
+
+
+def _text_pair(meaning: Callable[[Term, Term], Formula]) -> Callable[[list[Value]], Outcome | None]:
+    def ask(values: list[Value]) -> Outcome | None:
+        match values:
+            case [Text() as text, Text() as other]:
+                return _bool(z3.simplify(meaning(text.term, other.term)))
+        return _unless_literal(values)
+
+    return ask
+
+
+def _matches(values: list[Value]) -> Outcome | None:
+    from celadon.prove.patterns import contained  # late: the parser of patterns is large
+
+    match values:
+        case [Text() as text, Text() as pattern]:
+            known = native(pattern)
+            if not isinstance(known, str) or _is_literal(text):
+                return None
+            language = contained(known)
+            return FAILS if language is None else _bool(z3.InRe(text.term, language))
+    return FAILS
+
+
+def _optional(values: list[Value]) -> Outcome | None:
+    return certain(Maybe(TRUE, certain(values[0])))
+
+
+def _none(values: list[Value]) -> Outcome | None:
+    assert not values
+    return certain(Maybe(FALSE, FAILS))
+
+
+def _has_value(values: list[Value]) -> Outcome | None:
+    return _bool(values[0].there) if isinstance(values[0], Maybe) else FAILS
+
+
+def _value(values: list[Value]) -> Outcome | None:
+    match values:
+        case [Maybe() as optional]:
+            inside = optional.value
+            cases = [Case(both(optional.there, one.guard), one.value) for one in inside.cases]
+            return outcome(cases, either((negated(optional.there), inside.error)))
+    return FAILS
+
+
+def _unwrapped(values: list[Value]) -> Outcome | None:
+    """Of a list of optionals, the values that are there."""
+    match values:
+        case [List() as optionals]:
+            items: list[Item] = []
+            errors: list[Formula] = []
+            for item in optionals.items:
+                maybe = [(c.guard, c.value) for c in item.value.cases if isinstance(c.value, Maybe)]
+                errors.append(both(item.there, negated(either(guard for guard, _ in maybe))))
+                items += (
+                    Item(both(item.there, guard, one.there), one.value) for guard, one in maybe
+                )
+            error = either(errors)
+            return outcome([Case(negated(error), List(tuple(items), optionals.sources))], error)
+    return FAILS
+
+
+def _same_value(values: list[Value]) -> Outcome | None:
+    """`dyn(x)`."""
+    return certain(values[0])
+
+
+# --- Conversions -------------------------------------------------------------
+
+_DIGITS: Final = z3.Plus(z3.Range("0", "9"))
+
+
+def _to_int(values: list[Value], kind: type[Int] | type[Uint] = Int) -> Outcome | None:
+    """As Go's `strconv.ParseInt` reads base 10: digits behind at most one sign; an unsigned number
+    has no sign."""
+    match values:
+        case [Text() as text] if not _is_literal(text):
+            first = z3.SubString(text.term, 0, 1)
+            negative = same(first, logic.text("-"))
+            signed = either((negative, same(first, logic.text("+"))))
+            rest = z3.SubString(text.term, 1, z3.Length(text.term) - 1)
+            has_sign = FALSE if kind is Uint else signed
+            digits = logic.chosen(has_sign, rest, text.term)
+            number = z3.StrToInt(digits)
+            made = _bounded(kind, logic.chosen(both(has_sign, negative), -number, number))
+            fits = z3.InRe(digits, _DIGITS)
+            cases = [Case(both(fits, one.guard), one.value) for one in made.cases]
+            return outcome(cases, either((negated(fits), made.error)))
+        case [(Int() | Uint()) as number]:
+            return _bounded(kind, number.term)
+    return None
+
+
+def _to_text(values: list[Value]) -> Outcome | None:
+    match values:
+        case [Text()]:
+            return certain(values[0])
+        case [(Int() | Uint()) as number] if not _is_literal(number):
+            digits = z3.IntToStr(z3.If(number.term < 0, -number.term, number.term))
+            return certain(Text(z3.If(number.term < 0, z3.Concat("-", digits), digits)))
+        case [Truth() as truth_value]:
+            return certain(
+                Text(logic.chosen(truth_value.term, logic.text("true"), logic.text("false")))
+            )
+    return None
+
+
+_SAMPLES: Final[Mapping[type, object]] = {
+    Truth: True,
+    Int: 0,
+    Uint: cel.Uint(0),
+    Double: 0.0,
+    Text: "",
+    List: [],
+    Map: {},
+    Fields: {},
+    Maybe: cel.NONE,
+}
+"""One value of each kind, which have the same type."""
+
+
+# --- Parts of strings --------------------------------------------------------
+
+
+def _at(values: list[Value]) -> Outcome | None:
+    """`text.charAt(i)`: empty at the very end, an error behind it."""
+    match values:
+        case [Text() as text, Int() as place]:
+            inside = z3.simplify(z3.And(place.term >= 0, place.term <= z3.Length(text.term)))
+            char = Text(z3.simplify(z3.SubString(text.term, place.term, 1)))
+            return Outcome(negated(inside), (Case(inside, char),))
+    return None
+
+
+def _part(values: list[Value]) -> Outcome | None:
+    """`text.substring(start)` and `text.substring(start, end)`."""
+    match values:
+        case [Text() as text, Int() as start, *rest]:
+            length = z3.Length(text.term)
+            end = rest[0].term if rest and isinstance(rest[0], Int) else length
+            inside = z3.simplify(z3.And(start.term >= 0, start.term <= end, end <= length))
+            part = Text(z3.simplify(z3.SubString(text.term, start.term, end - start.term)))
+            return Outcome(negated(inside), (Case(inside, part),))
+    return None
+
+
+def _place_of(values: list[Value]) -> Outcome | None:
+    """`text.indexOf(part)`: -1 where there is none."""
+    match values:
+        case [Text() as text, Text() as part]:
+            return certain(Int(z3.simplify(z3.IndexOf(text.term, part.term, 0))))
+    return None
+
+
+Meaning = Callable[[list[Value]], Outcome | None]
+"""What a function gives; None if it has no meaning for these kinds of values."""
+
+MEANINGS: Final[Mapping[str, Meaning]] = {
+    syntax.EQUALS: lambda values: _bool(equal(*values)),
+    syntax.NOT_EQUALS: lambda values: _bool(negated(equal(*values))),
+    **{name: _ordered(name) for name in _ORDERS},
+    syntax.ADD: _added,
+    syntax.SUBTRACT: _arithmetic(lambda a, b: a - b),
+    syntax.MULTIPLY: _arithmetic(lambda a, b: a * b),
+    syntax.DIVIDE: lambda values: _divided(values, rest=False),
+    syntax.MODULO: lambda values: _divided(values, rest=True),
+    syntax.NEGATE: _negative,
+    syntax.LOGICAL_NOT: _not,
+    syntax.IN: _in,
+    "size": _size,
+    "startsWith": _text_pair(lambda text, start: z3.PrefixOf(start, text)),
+    "endsWith": _text_pair(lambda text, end: z3.SuffixOf(end, text)),
+    "contains": _text_pair(z3.Contains),
+    "matches": _matches,
+    "charAt": _at,
+    "substring": _part,
+    "indexOf": _place_of,
+    "int": _to_int,
+    "uint": lambda values: _to_int(values, Uint),
+    "string": _to_text,
+    "dyn": _same_value,
+    "optional.of": _optional,
+    "optional.none": _none,
+    "hasValue": _has_value,
+    "value": _value,
+    "optional.unwrap": _unwrapped,
+    "unwrapOpt": _unwrapped,
+}
+
+
+def not_strictly_false(made: Outcome) -> Outcome:
+    """What the macros ask before they go on."""
+    return _bool(negated(both(is_false(made), negated(made.error))))

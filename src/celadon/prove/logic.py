@@ -1,0 +1,127 @@
+"""Formulas and terms of the solver, with the simplifications that keep them small.
+
+All of z3 that the room uses comes through here. Formulas are z3's `BoolRef`; terms are its integers
+(unbounded: overflow is a formula of its own), IEEE doubles and strings. z3 has no types of its own
+for checkers, so the names below are what signatures say.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterable
+from typing import TypeAlias
+
+import z3
+
+Formula: TypeAlias = z3.BoolRef
+Term: TypeAlias = z3.ExprRef
+
+TRUE: Formula = z3.BoolVal(val=True)
+FALSE: Formula = z3.BoolVal(val=False)
+
+INT_MIN = -(1 << 63)
+INT_MAX = (1 << 63) - 1
+UINT_MAX = (1 << 64) - 1
+
+
+def both(*formulas: Formula) -> Formula:
+    """All of them hold."""
+    kept: dict[int, Formula] = {}
+    for formula in formulas:
+        if z3.is_false(formula):
+            return FALSE
+        if not z3.is_true(formula):
+            kept[formula.get_id()] = formula
+    parts = list(kept.values())
+    return TRUE if not parts else parts[0] if len(parts) == 1 else z3.And(*parts)
+
+
+def either(formulas: Iterable[Formula]) -> Formula:
+    """At least one of them holds."""
+    kept: dict[int, Formula] = {}
+    for formula in formulas:
+        if z3.is_true(formula):
+            return TRUE
+        if not z3.is_false(formula):
+            kept[formula.get_id()] = formula
+    parts = list(kept.values())
+    return FALSE if not parts else parts[0] if len(parts) == 1 else z3.Or(*parts)
+
+
+def negated(formula: Formula) -> Formula:
+    """It does not hold."""
+    if z3.is_true(formula):
+        return FALSE
+    if z3.is_false(formula):
+        return TRUE
+    return formula.arg(0) if z3.is_not(formula) else z3.Not(formula)
+
+
+def chosen(condition: Formula, then: Term, otherwise: Term) -> Term:
+    """`then` where the condition holds."""
+    if z3.is_true(condition) or then.eq(otherwise):
+        return then
+    return otherwise if z3.is_false(condition) else z3.If(condition, then, otherwise)
+
+
+def truth(value: bool) -> Formula:  # noqa: FBT001 - the literal itself
+    """The formula that always, or never, holds."""
+    return TRUE if value else FALSE
+
+
+def same(a: Term, b: Term) -> Formula:
+    """The terms, of one sort, are equal."""
+    if a.eq(b):
+        return TRUE
+    if z3.is_int_value(a) and z3.is_int_value(b):
+        return FALSE
+    if z3.is_string_value(a) and z3.is_string_value(b):
+        return truth(text_of(a) == text_of(b))
+    return a == b
+
+
+def integer(value: int) -> Term:
+    """An integer literal."""
+    return z3.IntVal(value)
+
+
+def text(value: str) -> Term:
+    """A string literal."""
+    return z3.StringVal(value)
+
+
+def text_of(term: Term) -> str:
+    """The string that a literal stands for."""
+    escaped: str = term.as_string()
+    return _unescaped(escaped)
+
+
+def _unescaped(escaped: str) -> str:
+    """z3 prints what is not ASCII as `\\u{1F600}`."""
+    parts = escaped.split("\\u{")
+    found = parts[0]
+    for part in parts[1:]:
+        code, _, rest = part.partition("}")
+        found += chr(int(code, 16)) + rest
+    return found
+
+
+def total(formulas: Iterable[Formula]) -> Term:
+    """How many of them hold."""
+    fixed, open_ = 0, []
+    for formula in formulas:
+        if z3.is_true(formula):
+            fixed += 1
+        elif not z3.is_false(formula):
+            open_.append(z3.If(formula, z3.IntVal(1), z3.IntVal(0)))
+    return z3.Sum(z3.IntVal(fixed), *open_) if open_ else z3.IntVal(fixed)
+
+
+def double_of(term: Term) -> float:
+    """The double that a literal stands for."""
+    if term.isNaN():
+        return math.nan
+    bits: int = z3.simplify(z3.fpToIEEEBV(term)).as_long()
+    found: float = struct.unpack("<d", bits.to_bytes(8, "little"))[0]
+    return found

@@ -1,0 +1,366 @@
+"""Objects that are not known, by their schema: every field that an expression asks for.
+
+A field is made when it is asked for: whether it is there, and a value that its schema allows. Lists
+and maps have up to `items` entries. What a counterexample says of the fields that were asked for,
+and the least that the schema demands of the others, is an object again (`Inputs.json`).
+
+What all objects of a kind have after defaulting is there: fields that a rule without conditions
+sets (`celadon.kube.defaulting`), and those that the schema requires.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import z3
+
+from celadon.kube import GroupVersionKind, Json
+from celadon.kube.defaulting import always_set
+from celadon.kube.schemas import Schema, built_in, resolved
+from celadon.prove import functions
+from celadon.prove.functions import equal, native
+from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, either, negated
+from celadon.prove.values import (
+    Case,
+    Cut,
+    Double,
+    Entry,
+    Fields,
+    Int,
+    Item,
+    List,
+    Map,
+    Null,
+    Outcome,
+    Text,
+    Truth,
+    Unshaped,
+    Value,
+    certain,
+    outcome,
+    selected,
+)
+
+ITEMS: Final = 2
+"""Of a list or map, where nothing else was asked for."""
+
+Path = tuple[str, ...]
+
+_INTEGERS: Final = {"int32": 1 << 31, "": 1 << 63, "int64": 1 << 63}
+
+
+@dataclass(slots=True)
+class Inputs:
+    """What is unknown in one question, and what is assumed of it."""
+
+    items: int = ITEMS
+    assumed: list[Formula] = field(default_factory=list)
+    cuts: list[Cut] = field(default_factory=list)
+    presences: list[Formula] = field(default_factory=list)
+    """Of fields and items: the fewer hold, the smaller the object."""
+    names: dict[str, int] = field(default_factory=dict)
+
+    def unknown(self, path: str, sort: z3.SortRef) -> Term:
+        """A new unknown, called by its path."""
+        number = self.names[path] = self.names.get(path, 0) + 1
+        return z3.Const(path if number == 1 else f"{path} #{number}", sort)
+
+    def presence(self, path: str) -> Formula:
+        """Whether something is there."""
+        made = self.unknown(f"{path}?", z3.BoolSort())
+        self.presences.append(made)
+        return made
+
+    # Values by schema.
+
+    def kind(self, gvk: GroupVersionKind, schema: Schema, path: str) -> Fields:
+        """An object of a kind."""
+        given = {"apiVersion": gvk.api_version, "kind": gvk.kind}
+        always = {"metadata", "metadata.name", *always_set(gvk)}
+        return _Objects(self, always, given).fields(schema, path, ())
+
+    def value(
+        self, schema: Schema, path: str, objects: _Objects | None = None, below: Path = ()
+    ) -> Outcome:
+        """A value that a schema allows."""
+        objects = objects or _Objects(self, set(), {})
+        schema = resolved(schema)
+        made = self._not_null(schema, path, objects, below)
+        if not schema.nullable:
+            return made
+        is_null = self.presence(f"{path} null")
+        cases = [Case(both(negated(is_null), one.guard), one.value) for one in made.cases]
+        return outcome([Case(is_null, Null()), *cases])
+
+    def _not_null(self, schema: Schema, path: str, objects: _Objects, below: Path) -> Outcome:
+        if schema.enum:
+            return self._one_of(schema.enum, path)
+        if schema.int_or_string:
+            is_text = self.unknown(f"{path} is a string", z3.BoolSort())
+            number, text = self._integer(schema, path), self._text(schema, path)
+            return outcome([Case(is_text, text), Case(negated(is_text), number)])
+        match schema.type:
+            case "string":
+                return certain(self._text(schema, path))
+            case "integer":
+                return certain(self._integer(schema, path))
+            case "boolean":
+                return certain(Truth(self.unknown(path, z3.BoolSort())))
+            case "number":
+                return certain(Double(self.unknown(path, z3.Float64())))
+            case "array" if schema.items is not None:
+                return certain(self._list(schema, schema.items, path, objects, below))
+            case "object" if schema.additional_properties is not None and not schema.properties:
+                inside = schema.additional_properties
+                return certain(self._map(inside, path, objects, below))
+            case "object" if schema.properties:
+                return certain(objects.fields(schema, path, below))
+        return certain(Unshaped(path))
+
+    def _one_of(self, allowed: Sequence[Json], path: str) -> Outcome:
+        ways = [self.unknown(f"{path} is {one}", z3.BoolSort()) for one in allowed]
+        self.assumed.append(z3.PbEq([(way, 1) for way in ways], 1))
+        return outcome(
+            Case(way, functions.literal(one)) for way, one in zip(ways, allowed, strict=True)
+        )
+
+    def _text(self, schema: Schema, path: str) -> Text:
+        text = self.unknown(path, z3.StringSort())
+        limits = schema.limits
+        if limits.min_length is not None:
+            self.assumed.append(z3.Length(text) >= limits.min_length)
+        if limits.max_length is not None:
+            self.assumed.append(z3.Length(text) <= limits.max_length)
+        return Text(text)
+
+    def _integer(self, schema: Schema, path: str) -> Int:
+        number = self.unknown(path, z3.IntSort())
+        end = _INTEGERS.get(schema.format, 1 << 63)
+        self.assumed += [number >= -end, number < end]
+        if schema.limits.minimum is not None:
+            self.assumed.append(number >= int(schema.limits.minimum))
+        if schema.limits.maximum is not None:
+            self.assumed.append(number <= int(schema.limits.maximum))
+        return Int(number)
+
+    def _list(
+        self, schema: Schema, element: Schema, path: str, objects: _Objects, below: Path
+    ) -> List:
+        items: list[Item] = []
+        for number in range(self.items):
+            place = f"{path}[{number}]"
+            there = self.presence(place)
+            if items:
+                self.assumed.append(z3.Implies(there, items[-1].there))
+            items.append(Item(there, self.value(element, place, objects, (*below, "[*]"))))
+        made = List(tuple(items), frozenset({self._cut(path)}))
+        self._differ(made, schema)
+        return made
+
+    def _differ(self, made: List, schema: Schema) -> None:
+        """Items of sets, and keys of map lists, differ."""
+        for number, one in enumerate(made.items):
+            for other in made.items[:number]:
+                same = _same_item(one, other, schema)
+                if same is not None:
+                    self.assumed.append(negated(both(one.there, other.there, same)))
+
+    def _map(self, element: Schema, path: str, objects: _Objects, below: Path) -> Map:
+        entries: list[Entry] = []
+        for number in range(self.items):
+            place = f"{path}[{number}]"
+            there, key = self.presence(place), self.unknown(f"{place} key", z3.StringSort())
+            self.assumed += (
+                negated(both(there, one.there, equal(Text(key), one.key))) for one in entries
+            )
+            if entries:
+                self.assumed.append(z3.Implies(there, entries[-1].there))
+            value = self.value(element, place, objects, (*below, "{*}"))
+            entries.append(Entry(there, Text(key), value))
+        return Map(tuple(entries), frozenset({self._cut(path)}))
+
+    def _cut(self, path: str) -> Cut:
+        cut = Cut(path)
+        self.cuts.append(cut)
+        return cut
+
+    # Values of a model.
+
+    def json(self, made: Outcome, model: z3.ModelRef) -> Json:
+        """What an unknown value is in a model; fields that nobody asked for are left out, but for
+        what the schema requires."""
+        (case,) = (one for one in made.cases if _holds(one.guard, model))
+        return self._json(case.value, model)
+
+    def _json(self, value: Value, model: z3.ModelRef) -> Json:
+        match value:
+            case List():
+                return [
+                    self.json(one.value, model) for one in value.items if _holds(one.there, model)
+                ]
+            case Map():
+                entries = [one for one in value.entries if _holds(one.there, model)]
+                return {
+                    str(self._json(one.key, model)): self.json(one.value, model) for one in entries
+                }
+            case Fields():
+                found = dict(value.least)
+                for name, (there, inside) in value.made.items():
+                    if _holds(there, model):
+                        found[name] = self.json(inside, model)
+                return found
+            case Unshaped():
+                return {}
+            case Null():
+                return None
+        assert isinstance(value, Truth | Int | Text | Double)
+        return self.scalar(value.term, model)
+
+    def scalar(self, term: Term, model: z3.ModelRef) -> Json:
+        """What a term is in a model."""
+        value = model.eval(term, model_completion=True)
+        known = native(_BY_SORT.get(value.sort_kind(), Double)(value))
+        assert known is None or isinstance(known, bool | int | float | str)
+        return known
+
+
+_BY_SORT: Final[Mapping[int, type[Truth | Int | Text | Double]]] = {
+    z3.Z3_BOOL_SORT: Truth,
+    z3.Z3_INT_SORT: Int,
+    z3.Z3_SEQ_SORT: Text,
+}
+
+
+def _holds(formula: Formula, model: z3.ModelRef) -> bool:
+    return bool(z3.is_true(model.eval(formula, model_completion=True)))
+
+
+def _same_item(one: Item, other: Item, schema: Schema) -> Formula | None:
+    (first,), (second,) = one.value.cases, other.value.cases
+    if schema.list_type == "set":
+        return equal(first.value, second.value)
+    if schema.list_type != "map" or not isinstance(first.value, Fields):
+        return None
+    assert isinstance(second.value, Fields)
+    pairs = []
+    for key in schema.list_map_keys:
+        a, b = first.value.field(key), second.value.field(key)
+        if a is None or b is None or a[0] is not TRUE:
+            return None
+        pairs.append(equal(a[1].cases[0].value, b[1].cases[0].value))
+    return both(*pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Objects:
+    """Makes the objects of one kind: `always` are the paths of what each of them has."""
+
+    inputs: Inputs
+    always: set[str]
+    given: Mapping[str, str]
+
+    def fields(self, schema: Schema, path: str, below: Path) -> Fields:
+        """An object whose fields are those of a schema."""
+        return Fields(
+            path,
+            lambda name: self._field(schema, path, below, name),
+            (dict(self.given) if not below else {})
+            | {
+                name: _least(schema.properties[name])
+                for name in schema.required
+                if name in schema.properties
+            },
+        )
+
+    def _field(
+        self, schema: Schema, path: str, below: Path, name: str
+    ) -> tuple[Formula, Outcome] | None:
+        inside = schema.properties.get(name)
+        if inside is None:
+            return (FALSE, certain(Unshaped(path))) if schema.preserve_unknown else None
+        if not below and name in self.given:
+            return TRUE, certain(functions.literal(self.given[name]))
+        place = f"{path}.{name}"
+        here = (*below, name)
+        is_sure = name in schema.required or _rule_path(here) in self.always
+        if schema.name not in built_in().encodings():
+            there = TRUE if is_sure else self.inputs.presence(place)
+            return there, self.inputs.value(inside, place, self, here)
+        return self._written(schema, name, place, here, is_sure=is_sure)
+
+    def _written(
+        self, schema: Schema, name: str, place: str, here: Path, *, is_sure: bool
+    ) -> tuple[Formula, Outcome]:
+        """A field as Go writes it: some are there even if empty, most are left out then."""
+        encoding = built_in().encoding(schema.name)
+        always, pointers = encoding.get("always", {}), encoding.get("ptr", ())
+        made = self.inputs.value(schema.properties[name], place, self, here)
+        is_full = _is_full(made)
+        if name in always:
+            if name in schema.required:
+                self.inputs.assumed.append(is_full)
+            elif always[name] is None:
+                null = outcome([Case(negated(is_full), Null())])
+                made = selected(is_full, made, null)
+            return TRUE, made
+        there = TRUE if is_sure else self.inputs.presence(place)
+        if name not in pointers:
+            self.inputs.assumed.append(either((negated(there), is_full)))
+        return there, made
+
+
+def _rule_path(path: Path) -> str:
+    """The path as rules of defaulting write it: `spec.containers[*].ports`."""
+    return ".".join(path).replace(".[*]", "[*]").replace(".{*}", "{*}")
+
+
+def _is_full(made: Outcome) -> Formula:
+    """Whether a value is no empty text, list or map, zero or false; objects always are."""
+    return either(
+        both(
+            case.guard,
+            negated(equal(case.value, _EMPTY[type(case.value)]))
+            if type(case.value) in _EMPTY
+            else either(part.there for part in _parts(case.value)),
+        )
+        for case in made.cases
+    )
+
+
+_EMPTY: Final[Mapping[type, Value]] = {
+    Text: functions.literal(""),
+    Int: functions.literal(0),
+    Truth: functions.literal(value=False),
+    Double: functions.literal(0.0),
+}
+
+
+def _parts(value: Value) -> Sequence[Item | Entry]:
+    if isinstance(value, List):
+        return value.items
+    return value.entries if isinstance(value, Map) else (Item(TRUE, certain(value)),)
+
+
+def _least(schema: Schema) -> Json:
+    """The least value that a schema allows, for a field that nobody asked for."""
+    schema = resolved(schema)
+    if schema.enum:
+        return schema.enum[0]
+    match schema.type:
+        case "integer" | "number":
+            return int(schema.limits.minimum or 0)
+        case "boolean":
+            return False
+        case "array":
+            return []
+        case "object" if schema.properties:
+            return {
+                name: _least(schema.properties[name])
+                for name in schema.required
+                if name in schema.properties
+            }
+        case "object":
+            return {}
+    return "x" * max(1, schema.limits.min_length or 0)

@@ -1,0 +1,158 @@
+"""Regular expressions as languages: RE2 patterns for the solver.
+
+`matches` finds a match anywhere, so what it accepts is everything that has a match inside; `^` and
+`$` say that nothing stands before or after. Other assertions (lines, words) are not modelled.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import z3
+
+from celadon.cel.extend import re2
+from celadon.cel.re2.pattern_parser import parse
+from celadon.cel.re2.pattern_tree import (
+    Alternate,
+    Assertion,
+    AssertionKind,
+    Capture,
+    Chars,
+    CharSet,
+    Concat,
+    Empty,
+    Literal,
+    Node,
+    Repeat,
+    fold_char,
+)
+from celadon.prove.logic import Term
+from celadon.prove.values import NotModelled
+
+_HIGHEST = 0x2FFFF
+"""The largest code point of the solver's strings."""
+
+_ANYTHING: Term = z3.Full(z3.ReSort(z3.StringSort()))
+_EMPTY: Term = z3.Re("")
+
+
+class _Way(NamedTuple):
+    """What a part of a pattern may consume, if it begins (ends) where the text does."""
+
+    language: Term
+    nullable: bool = False
+    begins: bool = False
+    ends: bool = False
+
+
+@cache
+def contained(pattern: str) -> Term | None:
+    """The texts in which the pattern is found; None for a pattern that is not right. Raises
+    NotModelled."""
+    try:
+        ways = _ways(parse(pattern).tree)
+    except re2.RegexError:
+        return None
+    return _union([_around(way) for way in ways])
+
+
+def _around(way: _Way) -> Term:
+    parts = [
+        *([] if way.begins else [_ANYTHING]),
+        way.language,
+        *([] if way.ends else [_ANYTHING]),
+    ]
+    return z3.Concat(*parts) if len(parts) > 1 else parts[0]
+
+
+def _union(languages: list[Term]) -> Term:
+    if not languages:
+        return z3.Empty(z3.ReSort(z3.StringSort()))
+    return z3.Union(*languages) if len(languages) > 1 else languages[0]
+
+
+def _ways(node: Node) -> list[_Way]:
+    match node:
+        case Empty():
+            return [_Way(_EMPTY, nullable=True)]
+        case Literal():
+            return [_Way(_literal(node))]
+        case Chars():
+            return [_Way(_charset(node.chars))]
+        case Assertion(kind=AssertionKind.BEGIN_TEXT):
+            return [_Way(_EMPTY, nullable=True, begins=True)]
+        case Assertion(kind=AssertionKind.END_TEXT):
+            return [_Way(_EMPTY, nullable=True, ends=True)]
+        case Capture():
+            return _ways(node.sub)
+        case Concat():
+            return _sequence([_ways(sub) for sub in node.subs])
+        case Alternate():
+            return [way for sub in node.subs for way in _ways(sub)]
+        case Repeat():
+            return _repeated(node)
+    raise NotModelled("a pattern about lines or words")
+
+
+def _sequence(parts: list[list[_Way]]) -> list[_Way]:
+    found = [_Way(_EMPTY, nullable=True)]
+    for part in parts:
+        found = [both for before in found for way in part for both in _joined(before, way)]
+    return found
+
+
+def _joined(before: _Way, after: _Way) -> list[_Way]:
+    """Before what begins the text, and after what ends it, nothing may be consumed."""
+    if (after.begins and not before.nullable) or (before.ends and not after.nullable):
+        return []
+    languages = [
+        *([] if after.begins else [before.language]),
+        *([] if before.ends else [after.language]),
+    ]
+    kept = [language for language in languages if not language.eq(_EMPTY)]
+    language = _EMPTY if not kept else kept[0] if len(kept) == 1 else z3.Concat(*kept)
+    return [
+        _Way(
+            language,
+            nullable=before.nullable and after.nullable,
+            begins=before.begins or after.begins,
+            ends=before.ends or after.ends,
+        )
+    ]
+
+
+def _repeated(node: Repeat) -> list[_Way]:
+    ways = _ways(node.sub)
+    if any(way.begins or way.ends for way in ways):
+        if (node.least, node.most) == (0, 1):
+            return [*ways, _Way(_EMPTY, nullable=True)]
+        raise NotModelled("a pattern that repeats ^ or $")
+    language = _union([way.language for way in ways])
+    nullable = node.least == 0 or any(way.nullable for way in ways)
+    if node.most is None:
+        rest = z3.Star(language)
+        least = [language] * node.least
+        repeated = z3.Concat(*least, rest) if least else rest
+    elif node.most == 0:
+        repeated = _EMPTY
+    else:
+        repeated = z3.Loop(language, node.least, node.most)
+    return [_Way(repeated, nullable=nullable)]
+
+
+def _literal(node: Literal) -> Term:
+    if not node.fold:
+        return z3.Re(node.text)
+    parts = [_charset(fold_char(char)) for char in node.text]
+    return z3.Concat(*parts) if len(parts) > 1 else parts[0]
+
+
+def _charset(chars: CharSet) -> Term:
+    return _union(
+        [z3.Range(_char(low), _char(min(high, _HIGHEST))) for low, high in chars if low <= _HIGHEST]
+    )
+
+
+def _char(code_point: int) -> Term:
+    return z3.Unit(z3.CharVal(code_point))

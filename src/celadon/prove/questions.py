@@ -1,0 +1,334 @@
+"""What may be asked about a policy, and how it is answered.
+
+Each validation is asked three things about every kind and operation that the policy matches: can it
+fail, can it refuse, can it admit? The policy's variables are evaluated symbolically, its match
+conditions are assumed to hold. "No" is a proof, for all objects that the schema admits or for those
+whose lists are not longer than a bound. "Yes" comes with a request, and only after the engine has
+decided it as claimed. What cannot be told says why, and where.
+
+Costs are not modelled: an expression that is fine here may still be too expensive.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import z3
+
+from celadon.admission import (
+    Action,
+    Cause,
+    Engine,
+    ObjectWorld,
+    Operation,
+    Request,
+    ValidatingAdmissionPolicy,
+    decode_binding,
+)
+from celadon.admission.expressions.compiled_expressions import base_environment
+from celadon.admission.lint import matched_resources
+from celadon.cel import CheckedAst, Environment, syntax
+from celadon.kube import GroupVersionKind, Json, JsonObject, parse_api_version
+from celadon.kube.resources import known_resources
+from celadon.prove.evaluator import Evaluator
+from celadon.prove.functions import Unmodelled
+from celadon.prove.logic import Formula, both, either, negated
+from celadon.prove.objects import ITEMS, Inputs
+from celadon.prove.requests import PARAM, Endpoint, SymbolicRequest
+from celadon.prove.values import (
+    NotModelled,
+    Null,
+    Outcome,
+    Variables,
+    certain,
+    is_false,
+    is_true,
+)
+
+TRIES: Final = 20
+"""Models that are looked at for one question."""
+
+MOST_ITEMS: Final = 6
+"""Items of lists that are looked at, however many an expression asks for."""
+
+
+class Question(enum.Enum):
+    """What is asked of a validation."""
+
+    FAILS = "can fail"
+    REFUSES = "can refuse"
+    ADMITS = "can admit"
+
+
+class Answer(enum.Enum):
+    """`BOUNDED` is a proof for lists and maps that are not longer than a bound."""
+
+    YES = "yes"
+    NO = "no"
+    BOUNDED = "no, up to a bound"
+    UNKNOWN = "not decided"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer about one validation at one endpoint.
+
+    `request` is the example for a yes, `around` the objects that it needs: its namespace, params.
+    `reason` is why there is no answer, `offset` where in its expression that is. `bounded` are the
+    lists that no more than `items` items were looked at of.
+    """
+
+    index: int
+    question: Question
+    answer: Answer
+    endpoint: Endpoint
+    request: Request | None = None
+    around: tuple[JsonObject, ...] = ()
+    reason: str = ""
+    offset: int | None = None
+    bounded: tuple[str, ...] = ()
+    items: int = ITEMS
+
+
+class Prover:
+    """Answers the questions about one policy. `items` is the length of lists up to which is
+    looked, if no more are needed; `seconds` is for one look of the solver."""
+
+    def __init__(
+        self, policy: ValidatingAdmissionPolicy, items: int = ITEMS, seconds: int = 10
+    ) -> None:
+        self._policy = policy
+        self._items = items
+        self._milliseconds = seconds * 1000
+        self._param = _param_kind(policy)
+        self._engine = Engine([policy], [decode_binding(_binding(policy)).value])
+
+    def endpoints(self) -> Iterator[Endpoint]:
+        """The kinds and operations that the policy's rules name, subresources left out."""
+        constraints = self._policy.spec.match_constraints
+        for rule in () if constraints is None else constraints.resource_rules:
+            operations = [
+                one
+                for one in (Operation.CREATE, Operation.UPDATE, Operation.DELETE)
+                if one.value in rule.operations or "*" in rule.operations
+            ]
+            for resource, subresource in matched_resources(rule, known_resources()):
+                if not subresource:
+                    yield from (Endpoint(resource, resource.gvk, one) for one in operations)
+
+    def reply(self, endpoint: Endpoint, index: int, question: Question) -> Reply:
+        """The answer to a question about one validation of the policy."""
+        expression = self._engine.policies[0].validations[index].expression
+        if expression.program is None:
+            return Reply(index, question, Answer.UNKNOWN, endpoint, reason=expression.detail)
+        return self._reply(endpoint, index, expression.program.checked, question)
+
+    def _reply(
+        self, endpoint: Endpoint, index: int, checked: CheckedAst, question: Question
+    ) -> Reply:
+        """With as many items in lists as the expressions have questions about them."""
+        items = self._items
+        while True:
+            look = _Look(self._engine, endpoint, Inputs(items), self._param, self._milliseconds)
+            reply = look.reply(index, checked, question)
+            needed = max((cut.witnesses for cut in look.inputs.cuts), default=0)
+            if reply.answer not in (Answer.NO, Answer.BOUNDED) or needed <= items:
+                return reply
+            if items >= MOST_ITEMS:
+                short = tuple(cut.path for cut in look.inputs.cuts if cut.witnesses > items)
+                return replace(reply, answer=Answer.BOUNDED, bounded=(*reply.bounded, *short))
+            items = min(needed, MOST_ITEMS)
+
+
+def _binding(policy: ValidatingAdmissionPolicy) -> JsonObject:
+    spec: dict[str, Json] = {"policyName": policy.name, "validationActions": ["Deny"]}
+    if policy.spec.param_kind is not None:
+        kind = _param_kind(policy)
+        resource = None if kind is None else known_resources().by_gvk(kind)
+        is_namespaced = resource is not None and resource.namespaced
+        place = {"namespace": PARAM} if is_namespaced else {}
+        spec["paramRef"] = {"name": PARAM, **place, "parameterNotFoundAction": "Deny"}
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingAdmissionPolicyBinding",
+        "metadata": {"name": PARAM},
+        "spec": spec,
+    }
+
+
+def _param_kind(policy: ValidatingAdmissionPolicy) -> GroupVersionKind | None:
+    kind = policy.spec.param_kind
+    if kind is None:
+        return None
+    group, version = parse_api_version(kind.api_version)
+    return GroupVersionKind(group, version, kind.kind)
+
+
+@dataclass(slots=True)
+class _Look:
+    """One question at one endpoint."""
+
+    engine: Engine
+    endpoint: Endpoint
+    inputs: Inputs
+    param: GroupVersionKind | None
+    milliseconds: int
+    unmodelled: Unmodelled = field(init=False)
+    request: SymbolicRequest = field(init=False)
+    place: tuple[CheckedAst, syntax.Expr] | None = None
+
+    def __post_init__(self) -> None:
+        self.unmodelled = Unmodelled(_environment(self.engine))
+        self.request = SymbolicRequest(self.endpoint, self.inputs, self.param)
+
+    def reply(self, index: int, checked: CheckedAst, question: Question) -> Reply:
+        """The answer about one validation."""
+        try:
+            outcome = self._evaluated(checked, self._scope())
+            matched = self._matched()
+        except NotModelled as error:
+            return self._undecided(index, question, str(error))
+        wanted = {
+            Question.FAILS: either((outcome.error, _neither(outcome))),
+            Question.REFUSES: is_false(outcome),
+            Question.ADMITS: is_true(outcome),
+        }[question]
+        return self._searched(index, question, both(matched, wanted))
+
+    def _undecided(self, index: int, question: Question, reason: str) -> Reply:
+        offset = None
+        if self.place is not None:
+            checked, node = self.place
+            offset = checked.ast.positions.get(node.id)
+        return Reply(index, question, Answer.UNKNOWN, self.endpoint, reason=reason, offset=offset)
+
+    # What expressions see.
+
+    def _scope(self, *, in_condition: bool = False) -> dict[str, Outcome]:
+        policy = self.engine.policies[0]
+        request = self.request
+        scope = {
+            "object": request.object,
+            "oldObject": request.old_object,
+            "request": request.variable(),
+            "namespaceObject": certain(Null()) if in_condition else request.namespace,
+            "params": request.params,
+        }
+        values: dict[str, Outcome] = {}
+
+        def get(name: str) -> Outcome:
+            if name not in values:
+                program = policy.variables[name].program
+                if program is None:
+                    raise NotModelled(f"variables.{name}, which does not compile")
+                values[name] = self._evaluated(program.checked, scope)
+            return values[name]
+
+        scope["variables"] = certain(Variables(get))
+        return scope
+
+    def _evaluated(self, checked: CheckedAst, scope: dict[str, Outcome]) -> Outcome:
+        evaluator = Evaluator(checked, self.unmodelled)
+        try:
+            return evaluator.evaluate(scope)
+        except NotModelled:
+            if self.place is None:
+                self.place = checked, evaluator.place[0]
+            raise
+
+    def _matched(self) -> Formula:
+        scope = self._scope(in_condition=True)
+        conditions = []
+        for condition in self.engine.policies[0].conditions:
+            program = condition.expression.program
+            if program is None:
+                raise NotModelled(f"the match condition {condition.name}, which does not compile")
+            conditions.append(is_true(self._evaluated(program.checked, scope)))
+        return both(*conditions)
+
+    # Looking for an example.
+
+    def _searched(self, index: int, question: Question, wanted: Formula) -> Reply:
+        solver = z3.Solver()
+        solver.set("timeout", self.milliseconds)
+        solver.add(*self.inputs.assumed, wanted)
+        for _ in range(TRIES):
+            found = solver.check()
+            if found == z3.unsat:
+                return self._proved(index, question)
+            if found == z3.unknown:
+                return self._undecided(index, question, f"the solver: {solver.reason_unknown()}")
+            model = solver.model()
+            lessons = self.unmodelled.lessons(model)
+            if lessons:
+                solver.add(*lessons)
+                continue
+            model = self._smallest(solver, model)
+            request, around = self.request.example(model)
+            if self._holds(index, question, request, around):
+                return Reply(index, question, Answer.YES, self.endpoint, request, around)
+            solver.add(self._another(model))
+        return self._undecided(index, question, f"{TRIES} examples did not hold")
+
+    def _proved(self, index: int, question: Question) -> Reply:
+        bounded = tuple(cut.path for cut in self.inputs.cuts if cut.is_counted)
+        answer = Answer.BOUNDED if bounded else Answer.NO
+        return Reply(
+            index, question, answer, self.endpoint, bounded=bounded, items=self.inputs.items
+        )
+
+    def _smallest(self, solver: z3.Solver, model: z3.ModelRef) -> z3.ModelRef:
+        """A model with as few fields as it can do without, one after the other."""
+        solver.push()
+        for presence in self.inputs.presences:
+            if not z3.is_true(model.eval(presence)):
+                solver.add(negated(presence))
+                continue
+            solver.push()
+            solver.add(negated(presence))
+            if solver.check() == z3.sat and not self.unmodelled.lessons(solver.model()):
+                model = solver.model()
+                continue
+            solver.pop()
+        while solver.num_scopes():
+            solver.pop()
+        return model
+
+    def _another(self, model: z3.ModelRef) -> Formula:
+        """Anything but this model."""
+        return either(
+            z3.Const(one.name(), one.range()) != model[one]
+            for one in model.decls()
+            if one.arity() == 0
+        )
+
+    def _holds(
+        self, index: int, question: Question, request: Request, around: Sequence[JsonObject]
+    ) -> bool:
+        """Whether the engine decides as claimed."""
+        world = ObjectWorld(around)
+        candidates = self.engine.candidates(request, world)
+        if not candidates:
+            return False
+        verdict = self.engine.review(request, world)
+        causes = [
+            decision.cause
+            for decision in verdict.decisions
+            if decision.index == index and decision.action is Action.DENY
+        ]
+        if question is Question.ADMITS:
+            return not causes
+        wanted = Cause.ERROR if question is Question.FAILS else Cause.VALIDATION
+        return causes == [wanted]
+
+
+def _neither(outcome: Outcome) -> Formula:
+    """Where it is a value that is no bool."""
+    return both(negated(outcome.error), negated(either((is_true(outcome), is_false(outcome)))))
+
+
+def _environment(engine: Engine) -> Environment:
+    return base_environment(engine.version, has_params=True, authorizer=True)

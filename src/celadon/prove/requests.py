@@ -1,0 +1,205 @@
+"""A request that is not known, to one endpoint: what expressions see of it, and examples of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import z3
+
+from celadon.admission import Operation, Request, default_options
+from celadon.kube import GroupVersionKind, JsonObject, User, parse_api_version
+from celadon.kube.registry import create
+from celadon.kube.resources import Resource
+from celadon.kube.schemas import Schema, schema_for
+from celadon.prove.functions import literal
+from celadon.prove.logic import TRUE, Formula, Term, negated, text
+from celadon.prove.objects import Inputs
+from celadon.prove.values import (
+    Entry,
+    Fields,
+    List,
+    Map,
+    Null,
+    Outcome,
+    Text,
+    Truth,
+    Unshaped,
+    certain,
+)
+
+NAMESPACE: Final = GroupVersionKind("", "v1", "Namespace")
+
+PARAM: Final = "proof"
+"""The name and namespace of params."""
+
+_NAME: Final = z3.Concat(
+    z3.Range("a", "z"), z3.Star(z3.Union(z3.Range("a", "z"), z3.Range("0", "9")))
+)
+"""Names that every kind of object may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A kind and operation that a policy matches."""
+
+    resource: Resource
+    kind: GroupVersionKind
+    operation: Operation
+
+    def __str__(self) -> str:
+        return f"{self.operation.value} of {self.kind.kind}"
+
+
+class SymbolicRequest:
+    """The unknowns of a request: its objects, its namespace, who sends it."""
+
+    def __init__(
+        self, endpoint: Endpoint, inputs: Inputs, param: GroupVersionKind | None = None
+    ) -> None:
+        self._endpoint = endpoint
+        self._inputs = inputs
+        operation = endpoint.operation
+        self.object = self._object("object", is_there=operation is not Operation.DELETE)
+        self.old_object = self._object("oldObject", is_there=operation is not Operation.CREATE)
+        self._name = self._unknown_name("request.name")
+        self._namespace_name: Term | None = None
+        self.namespace = certain(Null())
+        if endpoint.resource.namespaced:
+            self._namespace_name = self._unknown_name("request.namespace")
+            self.namespace = self._object("namespaceObject", NAMESPACE)
+            self._assume_metadata(self.namespace, "name", self._namespace_name)
+            self._assume_metadata(self.namespace, "namespace", None)
+        for made in (self.object, self.old_object):
+            self._assume_metadata(made, "name", self._name)
+            self._assume_metadata(made, "namespace", self._namespace_name)
+        self.user = certain(self._user())
+        self.params = certain(Null())
+        if param is not None:
+            self.params = self._object("params", param)
+            self._assume_metadata(self.params, "name", text(PARAM))
+            is_namespaced = not isinstance(self.params.cases[0].value, Unshaped)
+            self._assume_metadata(self.params, "namespace", text(PARAM) if is_namespaced else None)
+
+    def _object(
+        self, path: str, kind: GroupVersionKind | None = None, *, is_there: bool = True
+    ) -> Outcome:
+        if not is_there:
+            return certain(Null())
+        kind = kind or self._endpoint.kind
+        schema = schema_for(kind)
+        return certain(Unshaped(path) if schema is None else self._inputs.kind(kind, schema, path))
+
+    def _unknown_name(self, path: str) -> Term:
+        name = self._inputs.unknown(path, z3.StringSort())
+        self._inputs.assumed.append(z3.InRe(name, _NAME))
+        return name
+
+    def _assume_metadata(self, made: Outcome, field: str, name: Term | None) -> None:
+        """The objects of a request have its name and namespace."""
+        (case,) = made.cases
+        if not isinstance(case.value, Fields):
+            return
+        _, metadata = case.value.made_field("metadata")
+        (inner,) = metadata.cases
+        assert isinstance(inner.value, Fields)
+        there, text = inner.value.made_field(field)
+        if name is None:
+            self._inputs.assumed.append(negated(there))
+            return
+        (leaf,) = text.cases
+        assert isinstance(leaf.value, Text)
+        self._inputs.assumed += [there, leaf.value.term == name]
+
+    def _user(self) -> Map:
+        path, inputs = "request.userInfo", self._inputs
+        name = inputs.unknown(f"{path}.username", z3.StringSort())
+        inputs.assumed.append(z3.Length(name) > 0)
+        groups = inputs.value(_TEXTS, f"{path}.groups")
+        return Map(
+            (
+                Entry(TRUE, _key("username"), certain(Text(name))),
+                Entry(_first_is_there(groups), _key("groups"), groups),
+            )
+        )
+
+    def variable(self) -> Outcome:
+        """The variable `request`."""
+        endpoint = self._endpoint
+        kind, resource = endpoint.kind, endpoint.resource.gvr
+        kinds = literal({"group": kind.group, "version": kind.version, "kind": kind.kind})
+        resources = literal(
+            {
+                "group": resource.group,
+                "version": resource.version,
+                "resource": resource.resource,
+            }
+        )
+        members = {
+            "uid": literal(""),
+            "kind": kinds,
+            "resource": resources,
+            "requestKind": kinds,
+            "requestResource": resources,
+            "operation": literal(endpoint.operation.value),
+            "object": Null(),
+            "oldObject": Null(),
+            "dryRun": Truth(self._inputs.unknown("request.dryRun", z3.BoolSort())),
+            "options": literal(default_options(endpoint.operation)),
+            "name": Text(self._name),
+        }
+        if self._namespace_name is not None:
+            members["namespace"] = Text(self._namespace_name)
+        entries = [Entry(TRUE, _key(name), certain(value)) for name, value in members.items()]
+        return certain(Map((*entries, Entry(TRUE, _key("userInfo"), self.user))))
+
+    def example(self, model: z3.ModelRef) -> tuple[Request, tuple[JsonObject, ...]]:
+        """The request of a model, its objects as the server completes them; and the objects around
+        it, its namespace and the params."""
+        endpoint, inputs = self._endpoint, self._inputs
+        user = inputs.json(self.user, model)
+        assert isinstance(user, dict)
+        groups = user.get("groups", [])
+        assert isinstance(groups, list)
+        request = Request(
+            endpoint.operation,
+            endpoint.kind,
+            endpoint.resource.gvr,
+            name=str(inputs.scalar(self._name, model)),
+            object=self._completed(self.object, model),
+            old_object=self._completed(self.old_object, model),
+            user=User(str(user["username"]), groups=tuple(map(str, groups))),
+            dry_run=bool(inputs.scalar(z3.Bool("request.dryRun"), model)),
+            options=default_options(endpoint.operation),
+        )
+        if self._namespace_name is not None:
+            request.namespace = str(inputs.scalar(self._namespace_name, model))
+        around = [self._completed(one, model) for one in (self.namespace, self.params)]
+        return request, tuple(one for one in around if one is not None)
+
+    def _completed(self, made: Outcome, model: z3.ModelRef) -> JsonObject | None:
+        value = self._inputs.json(made, model)
+        if not isinstance(value, dict) or not value:
+            return None
+        return create.admit_form(value, _kind_of(value))
+
+
+def _kind_of(value: JsonObject) -> GroupVersionKind:
+    group, version = parse_api_version(str(value["apiVersion"]))
+    return GroupVersionKind(group, version, str(value["kind"]))
+
+
+_TEXTS: Final = Schema(type="array", items=Schema(type="string"))
+
+
+def _first_is_there(made: Outcome) -> Formula:
+    """Whether a list is not empty."""
+    (case,) = made.cases
+    assert isinstance(case.value, List)
+    return case.value.items[0].there
+
+
+def _key(name: str) -> Text:
+    made = literal(name)
+    assert isinstance(made, Text)
+    return made

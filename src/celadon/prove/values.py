@@ -1,0 +1,320 @@
+"""What an expression can come to when its inputs are not known: guarded alternatives.
+
+An `Outcome` says under which condition evaluation fails, and under which other conditions it gives
+which value. The guards of one outcome exclude each other, and one of them, or the error, always
+holds. Scalars of one kind are one term (`if` inside the solver); lists and maps stay apart.
+
+A list has a fixed number of items, each of which is there only where its guard holds: the list is
+what is left of them, in their order. So `filter` gives an item a stronger guard, `map` changes the
+items and `+` puts two lists together, and none of them asks how long a list is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from celadon.kube import Json
+from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, chosen, either, negated
+
+
+class NotModelled(Exception):
+    """What an expression does is beyond what is proved about; the text says what it is."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Null:
+    """`null`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Truth:
+    """A bool."""
+
+    term: Formula
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Int:
+    """A signed integer; who makes one says where it leaves the 64 bits."""
+
+    term: Term
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Uint:
+    """An unsigned integer."""
+
+    term: Term
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Double:
+    """An IEEE double."""
+
+    term: Term
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Text:
+    """A string, as a sequence of code points."""
+
+    term: Term
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Known:
+    """A value of the engine that has no symbolic form: bytes, a type, a timestamp, a quantity."""
+
+    value: object
+
+
+class Item(NamedTuple):
+    """One element of a list, where `there` holds."""
+
+    there: Formula
+    value: Outcome
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class List:
+    """The items whose guards hold. `sources` are the inputs that they were read from."""
+
+    items: tuple[Item, ...]
+    sources: frozenset[Cut] = frozenset()
+
+
+class Entry(NamedTuple):
+    """One entry of a map, where `there` holds."""
+
+    there: Formula
+    key: Scalar
+    value: Outcome
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Map:
+    """Entries whose keys differ from each other where both are there."""
+
+    entries: tuple[Entry, ...]
+    sources: frozenset[Cut] = frozenset()
+
+
+@dataclass(slots=True, eq=False)
+class Cut:
+    """An input list or map that has no more than so many items here, and may have more in truth.
+
+    What looks at one item at a time asks for witnesses: an item that is as it says, or is not. If a
+    list has so many items that each such question can have one of its own (`witnesses`), longer
+    lists have nothing new. `is_counted` once an expression asks for the size, for a place, or for
+    items of one list for each of another: then the number of items is a bound of what was proved.
+    """
+
+    path: str
+    loops: int = 0
+    keys: set[str] = field(default_factory=set)
+    is_counted: bool = False
+
+    @property
+    def witnesses(self) -> int:
+        """Items that the questions can ask for."""
+        return self.loops + len(self.keys)
+
+
+@dataclass(slots=True, eq=False)
+class Fields:
+    """An object whose fields are made when they are asked for. `make` gives the presence and the
+    value of a field, or None for a field that no such object has."""
+
+    path: str
+    make: Callable[[str], tuple[Formula, Outcome] | None]
+    least: Mapping[str, Json] = field(default_factory=dict)
+    """What the schema requires, for who writes such an object down."""
+    made: dict[str, tuple[Formula, Outcome]] = field(default_factory=dict)
+
+    def field(self, name: str) -> tuple[Formula, Outcome] | None:
+        """The same field each time."""
+        if name not in self.made:
+            new = self.make(name)
+            if new is None:
+                return None
+            self.made[name] = new
+        return self.made[name]
+
+    def made_field(self, name: str) -> tuple[Formula, Outcome]:
+        """A field that every such object may have."""
+        found = self.field(name)
+        assert found is not None
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unshaped:
+    """An input that may be anything: its schema does not say what it is."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Maybe:
+    """`optional(...)`: the value is there where `there` holds."""
+
+    there: Formula
+    value: Outcome
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Variables:
+    """The object `variables`: each is evaluated when it is asked for."""
+
+    get: Callable[[str], Outcome]
+
+
+Scalar: TypeAlias = Null | Truth | Int | Uint | Double | Text | Known
+Value: TypeAlias = Scalar | List | Map | Fields | Maybe | Variables | Unshaped
+
+
+class Case(NamedTuple):
+    """A value, where the guard holds."""
+
+    guard: Formula
+    value: Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """Fails where `error` holds, else is the value of the one case whose guard holds."""
+
+    error: Formula
+    cases: tuple[Case, ...]
+
+
+FAILS = Outcome(TRUE, ())
+MERGED = (Truth, Int, Uint, Double, Text)
+
+
+def certain(value: Value) -> Outcome:
+    """Always this value."""
+    return Outcome(FALSE, (Case(TRUE, value),))
+
+
+def outcome(cases: Iterable[Case], error: Formula = FALSE) -> Outcome:
+    """The cases, with scalars of one kind made one."""
+    merged: dict[type, Case] = {}
+    others: list[Case] = []
+    for case in cases:
+        if case.guard.eq(FALSE):
+            continue
+        kind = type(case.value)
+        before = merged.get(kind)
+        if isinstance(case.value, Null) and before is not None:
+            merged[kind] = Case(either((before.guard, case.guard)), case.value)
+        elif isinstance(case.value, MERGED) and before is not None:
+            assert isinstance(before.value, MERGED)
+            term = chosen(before.guard, before.value.term, case.value.term)
+            value = type(case.value)(term)
+            merged[kind] = Case(either((before.guard, case.guard)), value)
+        elif isinstance(case.value, Null | Truth | Int | Uint | Double | Text):
+            merged[kind] = case
+        else:
+            others.append(case)
+    return Outcome(error, (*merged.values(), *_joined(others)))
+
+
+def _joined(cases: Iterable[Case]) -> list[Case]:
+    """Cases of the very same value are one; so are lists that begin alike: what follows is there
+    under the guard of its case."""
+    found: list[Case] = []
+    for case in cases:
+        for number, other in enumerate(found):
+            joined = _as_one(other, case)
+            if joined is not None:
+                found[number] = joined
+                break
+        else:
+            found.append(case)
+    return found
+
+
+def _as_one(a: Case, b: Case) -> Case | None:
+    guard = either((a.guard, b.guard))
+    if a.value is b.value:
+        return Case(guard, a.value)
+    if not (isinstance(a.value, List) and isinstance(b.value, List)):
+        return None
+    shared = 0
+    for one, other in zip(a.value.items, b.value.items, strict=False):
+        if one is not other:
+            break
+        shared += 1
+    if shared < min(len(a.value.items), len(b.value.items)):
+        return None
+    rest = [
+        Item(both(case.guard, item.there), item.value)
+        for case in (a, b)
+        for item in case.value.items[shared:]  # type: ignore[union-attr]
+    ]
+    return Case(guard, List((*a.value.items[:shared], *rest), a.value.sources | b.value.sources))
+
+
+def selected(condition: Formula, then: Outcome, otherwise: Outcome) -> Outcome:
+    """One of two outcomes."""
+    if condition.eq(TRUE):
+        return then
+    if condition.eq(FALSE):
+        return otherwise
+    other = negated(condition)
+    cases = [
+        *(Case(both(condition, case.guard), case.value) for case in then.cases),
+        *(Case(both(other, case.guard), case.value) for case in otherwise.cases),
+    ]
+    error = either((both(condition, then.error), both(other, otherwise.error)))
+    return outcome(cases, error)
+
+
+def mapped(argument: Outcome, function: Callable[[Value], Outcome]) -> Outcome:
+    """What a function gives for each alternative; it fails where the argument does."""
+    return combined([argument], lambda values: function(values[0]))
+
+
+def combined(arguments: Iterable[Outcome], function: Callable[[list[Value]], Outcome]) -> Outcome:
+    """What a strict function gives for each combination of alternatives."""
+    errors: list[Formula] = []
+    ways: list[tuple[Formula, list[Value]]] = [(TRUE, [])]
+    for argument in arguments:
+        errors.append(argument.error)
+        ways = [
+            (both(guard, case.guard), [*values, case.value])
+            for guard, values in ways
+            for case in argument.cases
+        ]
+    cases: list[Case] = []
+    for guard, values in ways:
+        if guard.eq(FALSE):
+            continue
+        for value in values:
+            if isinstance(value, Unshaped):
+                raise NotModelled(f"{value.path}, which may be anything")
+        made = function(values)
+        errors.append(both(guard, made.error))
+        cases += (Case(both(guard, case.guard), case.value) for case in made.cases)
+    return outcome(cases, either(errors))
+
+
+def is_true(made: Outcome) -> Formula:
+    """Where it is the bool true."""
+    return either(both(guard, term) for guard, term in _truths(made))
+
+
+def is_false(made: Outcome) -> Formula:
+    """Where it is the bool false."""
+    return either(both(guard, negated(term)) for guard, term in _truths(made))
+
+
+def _truths(made: Outcome) -> Iterator[tuple[Formula, Formula]]:
+    for case in made.cases:
+        if isinstance(case.value, Unshaped):
+            raise NotModelled(f"{case.value.path}, which may be anything")
+        if isinstance(case.value, Truth):
+            yield case.guard, case.value.term

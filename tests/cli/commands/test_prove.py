@@ -1,0 +1,77 @@
+"""`celadon prove`: what is said, and exit codes."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+from celadon.cli.exits import Exit
+from tests.cli.files import run, write
+from tests.prove.test_questions import policy
+
+pytest.importorskip("z3")
+
+GOOD = dict(policy("has(object.metadata.labels)"))
+FAILING = dict(policy("object.metadata.labels.team != ''"))
+DEAD = dict(policy("size(object.metadata.name) > 0"))
+
+
+def test_nothing_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write(tmp_path / "p.json", GOOD)
+    code, out, _ = run(capsys, "prove", str(file))
+    assert code == Exit.OK
+    assert f"{file}:30: p spec.validations[0].expression" in out
+    assert "never fails (proved)" in out
+    assert "1 validations, 0 with findings, 0 not decided" in out
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [(FAILING, "can fail: CREATE of Pod"), (DEAD, "never refuses (proved)")],
+)
+def test_what_is_found(
+    document: dict[str, object], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = run(capsys, "prove", str(write(tmp_path / "p.json", document)))
+    assert code == Exit.DENIED
+    assert said in out
+    assert ("for instance:" in out) == (document is FAILING)
+
+
+def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "prove", "-o", "json", str(write(tmp_path / "p.json", FAILING)))
+    assert code == Exit.DENIED
+    (proof,) = json.loads(out)
+    answers = {one["question"]: one for one in proof["answers"]}
+    assert {name: one["answer"] for name, one in answers.items()} == {
+        "can fail": "yes",
+        "can refuse": "yes",
+        "can admit": "yes",
+    }
+    assert answers["can fail"]["object"]["kind"] == "Pod"
+
+
+def test_what_is_not_decided_is_no_finding(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = dict(policy("authorizer.group('').resource('pods').check('get').allowed()"))
+    code, out, _ = run(capsys, "prove", str(write(tmp_path / "p.json", document)))
+    assert code == Exit.OK
+    assert "not decided: can fail?, can refuse?, can admit? CREATE of Pod: the variable" in out
+
+
+def test_wrong_use(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty = write(tmp_path / "p.json", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}})
+    code, _, err = run(capsys, "prove", str(empty))
+    assert code == Exit.USAGE
+    assert "there is no ValidatingAdmissionPolicy in these files" in err
+    assert run(capsys, "prove", str(tmp_path / "none.json"))[0] == Exit.USAGE
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    code, _, err = run(capsys, "prove", str(empty))
+    assert code == Exit.USAGE
+    assert "z3 is not installed: pip install 'celadon[prove]'" in err

@@ -1,0 +1,171 @@
+"""Recorded expressions, evaluated symbolically: their inputs are unknowns that are then assumed to
+be what was recorded, so that the solver says what the expression comes to.
+
+    python -m tests.prove.agreement PATH... [--show N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import json
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import z3
+
+from celadon.cel import EvaluationError, ProgramError
+from celadon.cel.extend import NONE, Optional
+from celadon.prove.evaluator import Evaluator
+from celadon.prove.functions import NOT_LITERAL, Unmodelled, literal, native
+from celadon.prove.values import (
+    Double,
+    Entry,
+    Int,
+    Item,
+    List,
+    Map,
+    Maybe,
+    NotModelled,
+    Outcome,
+    Text,
+    Truth,
+    Value,
+    certain,
+)
+from tests.conformance.kubernetes_cases import from_json, kubernetes_environment
+from tests.conformance.suite import case_files
+from tests.conformance.tagged import encode, same
+
+
+@dataclass
+class Hidden:
+    """Values behind unknowns."""
+
+    assumed: list[Any] = field(default_factory=list)
+
+    def hide(self, value: object) -> Value:
+        """The value with an unknown for each of its scalars."""
+        made = literal(value)
+        if isinstance(value, list):
+            return List(tuple(Item(self.guard(), certain(self.hide(one))) for one in value))
+        if isinstance(value, dict):
+            return Map(
+                tuple(
+                    Entry(self.guard(), literal(key), certain(self.hide(one)))  # type: ignore[arg-type]
+                    for key, one in value.items()
+                )
+            )
+        if isinstance(made, Truth | Int | Text | Double):
+            unknown = z3.Const(f"x{len(self.assumed)}", made.term.sort())
+            self.assumed.append(unknown == made.term)
+            return type(made)(unknown)
+        return made
+
+    def guard(self) -> Any:
+        """Something that holds, and nobody knows it."""
+        unknown = z3.Bool(f"x{len(self.assumed)}")
+        self.assumed.append(unknown)
+        return unknown
+
+
+ERROR = "error"
+
+
+def come_to(made: Outcome, hidden: Hidden, unmodelled: Unmodelled) -> object:
+    """What it is in the only world there is; ERROR where it fails."""
+    solver = z3.Solver()
+    solver.set("timeout", 20_000)
+    solver.add(*hidden.assumed)
+    while True:
+        assert solver.check() == z3.sat
+        model = solver.model()
+        lessons = unmodelled.lessons(model)
+        if not lessons:
+            return _in_model(made, model)
+        solver.add(*lessons)
+
+
+def _in_model(made: Outcome, model: Any) -> object:
+    def holds(formula: Any) -> bool:
+        return bool(z3.is_true(model.eval(formula, model_completion=True)))
+
+    if holds(made.error):
+        return ERROR
+    (case,) = (case for case in made.cases if holds(case.guard))
+    value = case.value
+    if isinstance(value, List):
+        return [_in_model(item.value, model) for item in value.items if holds(item.there)]
+    if isinstance(value, Map):
+        return {
+            _in_model(certain(entry.key), model): _in_model(entry.value, model)
+            for entry in value.entries
+            if holds(entry.there)
+        }
+    if isinstance(value, Maybe):
+        return Optional(_in_model(value.value, model)) if holds(value.there) else NONE
+    if isinstance(value, Truth | Int | Text | Double):
+        value = type(value)(model.eval(value.term, model_completion=True))
+    found = native(value)
+    return found if found is not NOT_LITERAL else value
+
+
+def judge(case: dict[str, Any]) -> tuple[str, str]:
+    """What became of a case: agrees, differs or is not modelled, and why."""
+    env = kubernetes_environment()
+    checked = env.compile(case["expr"]).ast
+    if checked is None:
+        return "no program", ""
+    activation = {name: from_json(value) for name, value in case.get("vars", {}).items()}
+    try:
+        program = env.program(checked)
+        wanted = program.evaluate(activation)
+    except (EvaluationError, ProgramError):
+        wanted = ERROR
+    hidden, unmodelled = Hidden(), Unmodelled(env)
+    scope = {name: certain(hidden.hide(value)) for name, value in activation.items()}
+    try:
+        made = Evaluator(checked, unmodelled).evaluate(scope)
+        found = come_to(made, hidden, unmodelled)
+    except NotModelled as error:
+        return "not modelled", str(error)
+    agrees = found is wanted or (
+        found is not ERROR and wanted is not ERROR and same(encode(found), encode(wanted))
+    )
+    return ("agrees" if agrees else "differs"), f"{found!r} for {wanted!r}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("paths", nargs="+", type=Path)
+    parser.add_argument("--show", type=int, default=0)
+    options = parser.parse_args()
+    totals: collections.Counter[str] = collections.Counter()
+    reasons: collections.Counter[str] = collections.Counter()
+    shown = 0
+    for path in case_files(options.paths):
+        begun, counts = time.monotonic(), collections.Counter[str]()
+        for case in json.loads(path.read_text()):
+            try:
+                verdict, why = judge(case)
+            except Exception as error:  # noqa: BLE001
+                verdict, why = "crash", f"{type(error).__name__}: {error}"
+            counts[verdict] += 1
+            if verdict == "not modelled":
+                reasons[why] += 1
+            elif verdict in ("differs", "crash") and shown < options.show:
+                shown += 1
+                sys.stdout.write(f"{case['id']} {case['expr']} {why}\n")
+        sys.stdout.write(f"{path.stem:20} {dict(counts)} {time.monotonic() - begun:.1f} s\n")
+        totals += counts
+    sys.stdout.write(f"{dict(totals)}\n")
+    for why, number in reasons.most_common(30):
+        sys.stdout.write(f"{number} {why}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

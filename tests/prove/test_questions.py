@@ -1,0 +1,183 @@
+"""What is asked about policies, and that the engine agrees with every example."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("z3")
+
+from celadon.admission import Action, Engine, ObjectWorld, decode_binding, decode_policy
+from celadon.kube import JsonObject
+from celadon.prove import Answer, Prover, Question, Reply
+
+CONTAINERS = "object.spec.containers"
+
+
+def policy(
+    expression: str,
+    resource: str = "pods",
+    group: str = "",
+    *,
+    conditions: tuple[str, ...] = (),
+    variables: tuple[tuple[str, str], ...] = (),
+    params: JsonObject | None = None,
+    operations: tuple[str, ...] = ("CREATE",),
+) -> JsonObject:
+    """A policy with one validation."""
+    spec: dict[str, object] = {
+        "matchConstraints": {
+            "resourceRules": [
+                {
+                    "apiGroups": [group],
+                    "apiVersions": ["v1"],
+                    "operations": list(operations),
+                    "resources": [resource],
+                }
+            ]
+        },
+        "matchConditions": [
+            {"name": f"c{number}", "expression": one} for number, one in enumerate(conditions)
+        ],
+        "variables": [{"name": name, "expression": one} for name, one in variables],
+        "validations": [{"expression": expression}],
+    }
+    if params is not None:
+        spec["paramKind"] = params
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingAdmissionPolicy",
+        "metadata": {"name": "p"},
+        "spec": spec,
+    }
+
+
+def replies(document: JsonObject) -> dict[Question, Reply]:
+    """The answers of a policy with one endpoint."""
+    prover = Prover(decode_policy(document).value)
+    (endpoint,) = prover.endpoints()
+    return {question: prover.reply(endpoint, 0, question) for question in Question}
+
+
+NO, YES, BOUNDED, UNKNOWN = Answer.NO, Answer.YES, Answer.BOUNDED, Answer.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("document", "fails", "refuses", "admits"),
+    [
+        (
+            policy(
+                f"{CONTAINERS}.all(c, !(has(c.securityContext)"
+                " && has(c.securityContext.privileged) && c.securityContext.privileged))"
+            ),
+            *(NO, YES, YES),
+        ),
+        (policy(f"{CONTAINERS}.all(c, !c.securityContext.privileged)"), YES, YES, YES),
+        (policy("size(object.metadata.name) > 0"), NO, NO, YES),
+        (policy("object.metadata.name == ''"), NO, YES, NO),
+        (policy("object.spec.replicas >= 0", "deployments", "apps"), NO, YES, YES),
+        (policy("object.spec.strategy.type != ''", "deployments", "apps"), NO, NO, YES),
+        (policy("object == null"), NO, YES, NO),
+        (policy("object == null", operations=("DELETE",)), NO, NO, YES),
+        (policy("oldObject.metadata.name == object.metadata.name", operations=("UPDATE",)), NO, NO,
+         YES),
+        (policy("request.operation == 'CREATE'"), NO, NO, YES),
+        (policy("request.namespace == object.metadata.namespace"), NO, NO, YES),
+        (policy("namespaceObject.metadata.name == request.namespace"), NO, NO, YES),
+        (policy("request.name != 'a'", conditions=("request.name == 'a'",)), NO, YES, NO),
+        (policy("variables.name != ''", variables=(("name", "object.metadata.name"),)), NO, NO,
+         YES),
+        (policy("object.metadata.name.matches('^[a-z]')"), NO, NO, YES),
+        (policy("'a' in object.metadata.labels"), YES, YES, YES),
+        (policy("has(object.spec.hostNetwork) || true"), NO, NO, YES),
+        (policy("object.spec.?hostNetwork.orValue(false) == true"), NO, YES, YES),
+        (policy("type(object.metadata.name) == string"), NO, NO, YES),
+    ],
+    ids=lambda value: value["spec"]["validations"][0]["expression"]
+    if isinstance(value, dict)
+    else "",
+)  # fmt: skip
+def test_answers(document: JsonObject, fails: Answer, refuses: Answer, admits: Answer) -> None:
+    found = replies(document)
+    assert [found[question].answer for question in Question] == [fails, refuses, admits]
+    for question, reply in found.items():
+        if reply.answer is YES:
+            assert decided(document, reply) == (question is not Question.ADMITS)
+
+
+def decided(document: JsonObject, reply: Reply) -> bool:
+    """Whether the engine refuses the request of a reply."""
+    binding: JsonObject = {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingAdmissionPolicyBinding",
+        "metadata": {"name": "b"},
+        "spec": {"policyName": "p", "validationActions": ["Deny"]},
+    }
+    engine = Engine([decode_policy(document).value], [decode_binding(binding).value])
+    assert reply.request is not None
+    verdict = engine.review(reply.request, ObjectWorld(reply.around))
+    return any(decision.action is Action.DENY for decision in verdict.decisions)
+
+
+def test_as_many_entries_are_looked_at_as_there_are_questions() -> None:
+    keys = " && ".join(f"'{key}' in object.metadata.labels" for key in "abcd")
+    assert replies(policy(f"has(object.metadata.labels) && {keys}"))[Question.ADMITS].answer is YES
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        f"size({CONTAINERS}) < 100",
+        f"{CONTAINERS}.all(c, object.spec.?volumes.orValue([]).all(v, v.name != c.name || true))",
+    ],
+)
+def test_what_a_bound_says(expression: str) -> None:
+    reply = replies(policy(expression))[Question.REFUSES]
+    assert reply.answer is BOUNDED
+    assert reply.bounded
+    assert reply.items >= 2
+
+
+def test_params_are_of_their_kind() -> None:
+    document = policy(
+        "object.spec.replicas <= int(params.data.most)",
+        "deployments",
+        "apps",
+        params={"apiVersion": "v1", "kind": "ConfigMap"},
+    )
+    reply = replies(document)[Question.FAILS]
+    assert reply.answer is YES
+    assert [one["kind"] for one in reply.around] == ["Namespace", "ConfigMap"]
+
+
+@pytest.mark.parametrize(
+    ("expression", "reason"),
+    [
+        ("authorizer.group('').resource('pods').check('get').allowed()", "the variable authorizer"),
+        (f"{CONTAINERS}[0].resources == {CONTAINERS}[0].securityContext", "two objects are equal"),
+        ("quantity(object.metadata.name).isGreaterThan(quantity('1'))", "quantity"),
+    ],
+)
+def test_what_is_not_modelled_is_said(expression: str, reason: str) -> None:
+    reply = replies(policy(expression))[Question.REFUSES]
+    assert reply.answer is UNKNOWN
+    assert reason in reply.reason
+    assert reply.offset is not None
+
+
+def test_planted_mistakes_are_found() -> None:
+    """`||` for `&&`, and init containers forgotten: what is newly admitted has few fields."""
+    right = policy(
+        "!object.spec.?hostNetwork.orValue(false) && !object.spec.?hostPID.orValue(false)"
+    )
+    wrong = policy(
+        "!object.spec.?hostNetwork.orValue(false) || !object.spec.?hostPID.orValue(false)"
+    )
+    for document in (right, wrong):
+        reply = replies(document)[Question.REFUSES]
+        assert reply.answer is YES
+        assert reply.request is not None
+        assert reply.request.object is not None
+        spec = reply.request.object["spec"]
+        assert ("hostNetwork" in spec, "hostPID" in spec) in (
+            {(True, True)} if document is wrong else {(True, False), (False, True)}
+        )
