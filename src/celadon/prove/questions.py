@@ -12,6 +12,7 @@ Costs are not modelled: an expression that is fine here may still be too expensi
 from __future__ import annotations
 
 import enum
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -95,14 +96,14 @@ class Reply:
 
 class Prover:
     """Answers the questions about one policy. `items` is the length of lists up to which is
-    looked, if no more are needed; `seconds` is for one look of the solver."""
+    looked, if no more are needed; `seconds` is for one answer."""
 
     def __init__(
         self, policy: ValidatingAdmissionPolicy, items: int = ITEMS, seconds: int = 10
     ) -> None:
         self._policy = policy
         self._items = items
-        self._milliseconds = seconds * 1000
+        self._seconds = seconds
         self._param = _param_kind(policy)
         self._engine = Engine([policy], [decode_binding(_binding(policy)).value])
 
@@ -132,7 +133,7 @@ class Prover:
         """With as many items in lists as the expressions have questions about them."""
         items = self._items
         while True:
-            look = _Look(self._engine, endpoint, Inputs(items), self._param, self._milliseconds)
+            look = _Look(self._engine, endpoint, Inputs(items), self._param, self._seconds)
             reply = look.reply(index, checked, question)
             needed = max((cut.witnesses for cut in look.inputs.cuts), default=0)
             if reply.answer not in (Answer.NO, Answer.BOUNDED) or needed <= items:
@@ -175,12 +176,14 @@ class _Look:
     endpoint: Endpoint
     inputs: Inputs
     param: GroupVersionKind | None
-    milliseconds: int
+    seconds: int
+    deadline: float = field(init=False)
     unmodelled: Unmodelled = field(init=False)
     request: SymbolicRequest = field(init=False)
     place: tuple[CheckedAst, syntax.Expr] | None = None
 
     def __post_init__(self) -> None:
+        self.deadline = time.monotonic() + self.seconds
         self.unmodelled = Unmodelled(_environment(self.engine))
         self.request = SymbolicRequest(self.endpoint, self.inputs, self.param)
 
@@ -253,14 +256,13 @@ class _Look:
 
     def _searched(self, index: int, question: Question, wanted: Formula) -> Reply:
         solver = z3.Solver()
-        solver.set("timeout", self.milliseconds)
         solver.add(*self.inputs.assumed, wanted)
         for _ in range(TRIES):
-            found = solver.check()
+            found = solver.check() if self._allow(solver) else z3.unknown
             if found == z3.unsat:
                 return self._proved(index, question)
             if found == z3.unknown:
-                return self._undecided(index, question, f"the solver: {solver.reason_unknown()}")
+                return self._undecided(index, question, "the solver needs more time")
             model = solver.model()
             lessons = self.unmodelled.lessons(model)
             if lessons:
@@ -281,21 +283,29 @@ class _Look:
         )
 
     def _smallest(self, solver: z3.Solver, model: z3.ModelRef) -> z3.ModelRef:
-        """A model with as few fields as it can do without, one after the other."""
-        solver.push()
+        """A model with as few fields as it can do without, one after the other, while there is
+        time."""
+        absent: list[Formula] = []
         for presence in self.inputs.presences:
-            if not z3.is_true(model.eval(presence)):
-                solver.add(negated(presence))
-                continue
-            solver.push()
-            solver.add(negated(presence))
-            if solver.check() == z3.sat and not self.unmodelled.lessons(solver.model()):
-                model = solver.model()
-                continue
-            solver.pop()
-        while solver.num_scopes():
-            solver.pop()
+            is_there = z3.is_true(model.eval(presence))
+            if is_there and not self._allow(solver):
+                break
+            if is_there:
+                # Not by `push`, in which z3 works without a limit.
+                if solver.check(*absent, negated(presence)) != z3.sat:
+                    continue
+                smaller = solver.model()
+                if self.unmodelled.lessons(smaller):
+                    continue
+                model = smaller
+            absent.append(negated(presence))
         return model
+
+    def _allow(self, solver: z3.Solver) -> bool:
+        """Give the solver the time that is left; whether there is any."""
+        left = self.deadline - time.monotonic()
+        solver.set("timeout", max(1, int(left * 1000)))
+        return left > 0
 
     def _another(self, model: z3.ModelRef) -> Formula:
         """Anything but this model."""
