@@ -62,7 +62,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         type=count,
         default=10,
         metavar="SECONDS",
-        help="how long the solver may look for one answer (default: 10)",
+        help="how long one answer may take (default: 10)",
     )
     parser.add_argument(
         "-o", "--output", choices=("text", "json"), default="text", help="(default: text)"
