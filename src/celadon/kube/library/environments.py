@@ -144,9 +144,10 @@ BLOCKS: Final = (
 @cache
 def first_releases() -> Mapping[str, str]:
     """The release in which each overload came, by its id, and each macro, by its name; nothing for
-    those that every release has."""
+    those that every release has. What older servers said of it counts only where newer ones say
+    nothing."""
     found: dict[str, str] = {}
-    for block in BLOCKS:
+    for block in sorted(BLOCKS, key=lambda one: one.until is not None):
         release = "" if block.introduced[1] == 0 else "{}.{}".format(*block.introduced)
         for library in block.libraries:
             ids = [one.id for function in library.functions for one in function.overloads]
