@@ -84,6 +84,8 @@ NO, YES, BOUNDED, UNKNOWN = Answer.NO, Answer.YES, Answer.BOUNDED, Answer.UNKNOW
         (policy("request.namespace == object.metadata.namespace"), NO, NO, YES),
         (policy("namespaceObject.metadata.name == request.namespace"), NO, NO, YES),
         (policy("request.name != 'a'", conditions=("request.name == 'a'",)), NO, YES, NO),
+        (policy("request.name == object.metadata.name"), YES, NO, YES),
+        (policy("request.name == object.metadata.name", operations=("UPDATE",)), NO, NO, YES),
         (policy("variables.name != ''", variables=(("name", "object.metadata.name"),)), NO, NO,
          YES),
         (policy("object.metadata.name.matches('^[a-z]')"), NO, NO, YES),
@@ -137,6 +139,11 @@ def test_what_a_bound_says(expression: str) -> None:
     assert reply.items >= 2
 
 
+def test_namespaces_are_in_their_own_namespace() -> None:
+    reply = replies(policy("request.namespace == object.metadata.name", "namespaces"))
+    assert reply[Question.REFUSES].answer is UNKNOWN
+
+
 def test_params_are_of_their_kind() -> None:
     document = policy(
         "object.spec.replicas <= int(params.data.most)",
@@ -153,6 +160,8 @@ def test_params_are_of_their_kind() -> None:
     ("expression", "reason"),
     [
         ("authorizer.group('').resource('pods').check('get').allowed()", "the variable authorizer"),
+        ("request.userInfo.uid == 'a'", "request.userInfo.uid, which may be anything"),
+        ("request.options.fieldManager == 'a'", "request.options, which may be anything"),
         (f"{CONTAINERS}[0].resources == {CONTAINERS}[0].securityContext", "two objects are equal"),
         ("quantity(object.metadata.name).isGreaterThan(quantity('1'))", "quantity"),
     ],

@@ -12,6 +12,7 @@ from celadon.kube import GroupVersionKind, JsonObject, User, parse_api_version
 from celadon.kube.registry import create
 from celadon.kube.resources import Resource
 from celadon.kube.schemas import Schema, schema_for
+from celadon.kube.well_known_values import NAMESPACES
 from celadon.prove.functions import literal
 from celadon.prove.logic import TRUE, Formula, Term, negated, text
 from celadon.prove.objects import Inputs
@@ -25,6 +26,7 @@ from celadon.prove.values import (
     Text,
     Truth,
     Unshaped,
+    Value,
     certain,
 )
 
@@ -63,9 +65,15 @@ class SymbolicRequest:
         self.object = self._object("object", is_there=operation is not Operation.DELETE)
         self.old_object = self._object("oldObject", is_there=operation is not Operation.CREATE)
         self._name = self._unknown_name("request.name")
+        self._has_name: Formula = TRUE
+        if operation is not Operation.UPDATE:  # generated later, or one of a collection
+            self._has_name = inputs.presence("request.name")
+        self._dry_run = inputs.unknown("request.dryRun", z3.BoolSort())
         self._namespace_name: Term | None = None
         self.namespace = certain(Null())
-        if endpoint.resource.namespaced:
+        if endpoint.resource.gvr == NAMESPACES:  # which are in the namespace that they are
+            self.namespace = certain(Unshaped("namespaceObject"))
+        elif endpoint.resource.namespaced:
             self._namespace_name = self._unknown_name("request.namespace")
             self.namespace = self._object("namespaceObject", NAMESPACE)
             self._assume_metadata(self.namespace, "name", self._namespace_name)
@@ -120,6 +128,11 @@ class SymbolicRequest:
             (
                 Entry(TRUE, _key("username"), certain(Text(name))),
                 Entry(_first_is_there(groups), _key("groups"), groups),
+                *(
+                    Entry(inputs.presence(place), _key(name), certain(Unshaped(place)))
+                    for name in ("uid", "extra")
+                    for place in (f"{path}.{name}",)
+                ),
             )
         )
 
@@ -135,23 +148,25 @@ class SymbolicRequest:
                 "resource": resource.resource,
             }
         )
-        members = {
-            "uid": literal(""),
+        members: dict[str, Value] = {
+            "uid": Unshaped("request.uid"),
             "kind": kinds,
             "resource": resources,
-            "requestKind": kinds,
-            "requestResource": resources,
+            "requestKind": Unshaped("request.requestKind"),
+            "requestResource": Unshaped("request.requestResource"),
             "operation": literal(endpoint.operation.value),
             "object": Null(),
             "oldObject": Null(),
-            "dryRun": Truth(self._inputs.unknown("request.dryRun", z3.BoolSort())),
-            "options": literal(default_options(endpoint.operation)),
-            "name": Text(self._name),
+            "dryRun": Truth(self._dry_run),
+            "options": Unshaped("request.options"),
         }
         if self._namespace_name is not None:
             members["namespace"] = Text(self._namespace_name)
+        elif endpoint.resource.gvr == NAMESPACES:
+            members["namespace"] = Unshaped("request.namespace")
         entries = [Entry(TRUE, _key(name), certain(value)) for name, value in members.items()]
-        return certain(Map((*entries, Entry(TRUE, _key("userInfo"), self.user))))
+        name = Entry(self._has_name, _key("name"), certain(Text(self._name)))
+        return certain(Map((*entries, name, Entry(TRUE, _key("userInfo"), self.user))))
 
     def example(self, model: z3.ModelRef) -> tuple[Request, tuple[JsonObject, ...]]:
         """The request of a model, its objects as the server completes them; and the objects around
@@ -165,11 +180,13 @@ class SymbolicRequest:
             endpoint.operation,
             endpoint.kind,
             endpoint.resource.gvr,
-            name=str(inputs.scalar(self._name, model)),
+            name=str(inputs.scalar(self._name, model))
+            if inputs.scalar(self._has_name, model)
+            else "",
             object=self._completed(self.object, model),
             old_object=self._completed(self.old_object, model),
             user=User(str(user["username"]), groups=tuple(map(str, groups))),
-            dry_run=bool(inputs.scalar(z3.Bool("request.dryRun"), model)),
+            dry_run=bool(inputs.scalar(self._dry_run, model)),
             options=default_options(endpoint.operation),
         )
         if self._namespace_name is not None:
