@@ -132,8 +132,10 @@ def _is_zero(default: Json) -> bool:
 
 
 def with_details(entry: dict[str, Json], details: Mapping[str, Json]) -> dict[str, Json]:
-    """A type of the sources with its `published_details`, without what follows from `always`."""
-    zeros = [one for one in details.get("zeros", ()) if one not in entry.get("always", {})]
+    """A type of the sources with its `published_details`, without what follows from `always`: of a
+    pointer, whose empty value is null there, nothing does."""
+    always = entry.get("always", {})
+    zeros = [one for one in details.get("zeros", ()) if always.get(one) is None]
     made = {**entry, **details, "zeros": zeros}
     return {key: value for key, value in made.items() if key not in DETAILS or value}
 
