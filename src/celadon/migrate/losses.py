@@ -1,8 +1,6 @@
-"""What cannot be translated, and what is translated with a loss: said with its place."""
+"""What cannot be translated: said with its reason, and what to do instead."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 
 class NotTranslated(Exception):
@@ -13,10 +11,3 @@ class NotTranslated(Exception):
         self.reason = reason
         self.instead = instead
         super().__init__(reason)
-
-
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """Something that the translation decides otherwise, or guesses."""
-
-    text: str

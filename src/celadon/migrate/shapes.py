@@ -255,6 +255,11 @@ def object_place(gvks: Sequence[GroupVersionKind], root: str = "object") -> Plac
     codec = codec_for(gvks[0])
     written = _paths(codec.empty()) if codec is not None else set()
     always = {"apiVersion", "kind", "metadata", *written}
+    if gvks[0].kind == "ReplicationController":
+        always |= {
+            "spec.template",
+            "spec.template.spec",
+        }  # validation demands it, the schema does not
     return Place(root, Shape(schemas[0]), always=frozenset(always))
 
 

@@ -108,7 +108,7 @@ def operand(value: Json, names: Names) -> Query:
 def _is_one(text: str) -> bool:
     """Return whether a text is one variable: others may be inside it, but none beside it."""
     depth = 0
-    for position in range(0, len(text) - 1):
+    for position in range(len(text) - 1):
         pair = text[position : position + 2]
         depth += {"{{": 1, "}}": -1}.get(pair, 0)
         if pair == "}}" and depth == 0 and position < len(text) - 2:
@@ -231,18 +231,16 @@ def _length_compared(of: Query, operator: Operator, number: int) -> Condition:
         if of.second.value not in ([], {}, "", None):
             raise NotTranslated("a length of what may be a constant")
         of = of.first
-    if ordered((0 > number) - (0 < number), operator) != ordered(
-        (1 > number) - (1 < number), operator
-    ) and all(
-        ordered((n > number) - (n < number), operator)
-        == ordered((1 > number) - (1 < number), operator)
-        for n in range(1, abs(number) + 3)
-    ):
-        some_is_right = ordered((1 > number) - (1 < number), operator)
-        has_some = is_true(of)
-        return has_some if some_is_right else negation(has_some)
+    right = [
+        ordered((length > number) - (length < number), operator)
+        for length in range(max(number, 0) + 3)
+    ]
     if of == ABSENT:
-        return constant(ordered((0 > number) - (0 < number), operator))
+        return constant(right[0])
+    if (
+        len(set(right[1:])) == 1 and right[0] != right[1]
+    ):  # all that matters is whether there is one
+        return is_true(of) if right[1] else negation(is_true(of))
     return comparison(length_text(of), _SIGNS[operator], str(number))
 
 
@@ -259,7 +257,7 @@ def _lengths_compared(left: Query, operator: Operator, right: Query) -> Conditio
     texts = []
     for of in (left, right):
         if isinstance(of, Otherwise) and of.second in (Constant([]), Constant("")):
-            of = of.first  # noqa: PLW2901 - an empty value has no items either
+            of = of.first
         texts.append(length_text(of))
     return comparison(texts[0], _SIGNS[operator], texts[1])
 
@@ -419,7 +417,7 @@ _OPERATORS: Final[Mapping[str, Callable[[Query, Query], Condition]]] = {
 def operations_of(value: Json) -> tuple[tuple[str, ...] | None, Json]:
     """Return the operations that preconditions demand, None where they do not, and the preconditions
     that are left."""
-    allowed = OPERATIONS
+    allowed: tuple[str, ...] = OPERATIONS
     found = False
     if isinstance(value, Mapping):
         every = list(_each(value.get("all") or ()))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeGuard
 
 from celadon.kube import Json, quantity
 from celadon.migrate.kyverno.patterns import (
@@ -51,7 +52,7 @@ def _element(value: Json, pattern: Json) -> Result:
         return _map(value, pattern) if isinstance(value, Mapping) else Result.FAIL
     if _is_list(pattern):
         return _list(value, pattern) if _is_list(value) else Result.FAIL
-    values = value if _is_list(value) else [value]
+    values: Sequence[Json] = value if _is_list(value) else [value]
     return _passed(all(scalar_matches(one, pattern) for one in values))
 
 
@@ -59,7 +60,7 @@ def _passed(is_so: object) -> Result:
     return Result.PASS if is_so else Result.FAIL
 
 
-def _is_list(value: object) -> bool:
+def _is_list(value: object) -> TypeGuard[Sequence[Json]]:
     return isinstance(value, Sequence) and not isinstance(value, str)
 
 

@@ -115,7 +115,7 @@ def resource_rules(kind: str, catalog: Catalog) -> list[ResourceRule]:
         return [ResourceRule(group, version, f"*/{subresource}" if subresource else "*")]
     found = _resources(catalog, group, version, name)
     if not found:
-        plural = _guessed_plural(name)
+        plural = guessed_plural(name)
         resource = f"{plural}/{subresource}" if subresource else plural
         return [ResourceRule(group, version, resource, (), name)]
     # Where nothing is said of the version, any that is equivalent will do: the API server converts.
@@ -140,20 +140,19 @@ def _version(resources: Sequence[Resource]) -> str:
 
 
 def _parts(kind: str) -> tuple[str, str, str, str]:
+    """Return the group, version, kind and subresource that are meant; `*` is any."""
     parts = kind.split("/")
-    is_version = len(parts) > 1 and (parts[0] == "*" or _looks_like_version(parts[0]))
     if len(parts) == 1:
-        name, _, subresource = kind.partition(".")
-        return "*", "*", name, subresource
-    if len(parts) == 2 and not is_version:
+        return "*", "*", *_named(kind)
+    if len(parts) == 2 and parts[0] != "*" and not _looks_like_version(parts[0]):
         return "*", "*", parts[0], parts[1]
-    if len(parts) == 2 and parts[0] == "*":
-        return "*", "*", *_named(parts[1])
-    if len(parts) == 2 or (len(parts) == 3 and is_version and parts[0] != "*"):
-        name = _named(parts[1])
-        return "", parts[0], name[0], parts[2] if len(parts) == 3 else name[1]
-    name = _named(parts[2])
-    return parts[0], parts[1], name[0], parts[3] if len(parts) == 4 else name[1]
+    if len(parts) == 2:
+        group = "*" if parts[0] == "*" else ""
+        return group, parts[0], *_named(parts[1])
+    if len(parts) == 3 and _looks_like_version(parts[0]):
+        return "", parts[0], parts[1], parts[2]
+    name, subresource = _named(parts[2])
+    return parts[0], parts[1], name, parts[3] if len(parts) == 4 else subresource
 
 
 def _named(text: str) -> tuple[str, str]:
@@ -175,7 +174,7 @@ def _resources(catalog: Catalog, group: str, version: str, kind: str) -> list[Re
     ]
 
 
-def _guessed_plural(kind: str) -> str:
+def guessed_plural(kind: str) -> str:
     """Return the plural of a kind that is not known, as Kubernetes itself guesses it."""
     name = kind.lower()
     if name.endswith("s"):
@@ -224,10 +223,6 @@ _MAY_ALL: Final = "authorizer.group('*').resource('*').check('*').allowed()"
 
 _LABELS: Final = "object.metadata.?labels.orValue({})"
 _NAMESPACE_LABELS: Final = "namespaceObject.metadata.?labels.orValue({})"
-_NAMESPACE_MAY_ALL: Final = "authorizer.group('*').resource('*').check('*').allowed()"
-"""What whoever is bound to `cluster-admin` may do. Policies do not see roles."""
-
-_LABELS: Final = "namespaceObject.metadata.?labels.orValue({})"
 
 
 def _conditions_of(block: Filter, *, has_selectors: bool) -> dict[str, Condition]:

@@ -13,10 +13,17 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from celadon.kube import Json, JsonObject
+from celadon.kube.json_shapes import Needed, Shape
 
 KINDS: Final = ("ClusterPolicy", "Policy")
 
 _AUTOGEN: Final = "pod-policies.kyverno.io/autogen-controllers"
+
+
+_SELECTOR_SHAPE: Final[Shape] = {
+    "matchLabels": {str: str},
+    "matchExpressions": [{"key": Needed(str), "operator": Needed(str), "values": [str]}],
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +117,53 @@ POD_CONTROLLERS: Final = (
 )
 
 
+_FILTER_SHAPE: Final[Shape] = {
+    "resources": {
+        "kinds": [str],
+        "name": str,
+        "names": [str],
+        "namespaces": [str],
+        "annotations": {str: str},
+        "selector": _SELECTOR_SHAPE,
+        "namespaceSelector": _SELECTOR_SHAPE,
+        "operations": [str],
+    },
+    "subjects": [{"kind": str, "name": str, "namespace": str}],
+    "roles": [str],
+    "clusterRoles": [str],
+}
+_FILTERS_SHAPE: Final[Shape] = {**_FILTER_SHAPE, "any": [_FILTER_SHAPE], "all": [_FILTER_SHAPE]}
+
+POLICY_SHAPE: Final[Shape] = {
+    "metadata": Needed({"name": Needed(str), "namespace": str, "annotations": {str: str}}),
+    "spec": Needed(
+        {
+            "validationFailureAction": str,
+            "failurePolicy": str,
+            "rules": [
+                Needed(
+                    {
+                        "name": Needed(str),
+                        "match": _FILTERS_SHAPE,
+                        "exclude": _FILTERS_SHAPE,
+                        "context": [{"name": Needed(str)}],
+                        "validate": {
+                            "message": str,
+                            "deny": {},
+                            "anyPattern": [],
+                            "foreach": [{"list": Needed(str)}],
+                            "cel": {"expressions": [{"expression": Needed(str)}]},
+                        },
+                        "celPreconditions": [{"name": Needed(str), "expression": Needed(str)}],
+                    }
+                )
+            ],
+        }
+    ),
+}
+"""What a policy must look like before it is read."""
+
+
 def is_policy(value: object) -> bool:
     """Return whether a document is a policy that is read here."""
     return (
@@ -147,9 +201,7 @@ def _filters(value: JsonObject) -> Filters:
     return Filters((_filter(value),)) if value else Filters()
 
 
-_FIELDS: Final = frozenset(
-    "kinds name names namespaces annotations selector namespaceSelector operations".split()
-)
+_FIELDS: Final = frozenset(_FILTER_SHAPE["resources"])
 
 
 def _filter(value: JsonObject) -> Filter:
@@ -157,7 +209,7 @@ def _filter(value: JsonObject) -> Filter:
     name = resources.get("name")
     return Filter(
         tuple(resources.get("kinds") or ()),
-        tuple([*(resources.get("names") or ()), *([name] if name else ())]),
+        (*(resources.get("names") or ()), *([name] if name else ())),
         tuple(resources.get("namespaces") or ()),
         resources.get("annotations") or {},
         resources.get("selector"),

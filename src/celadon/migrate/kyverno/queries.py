@@ -188,7 +188,8 @@ class _Reader:
     def _projected(self, node: Node, current: Query) -> Query:
         children = node["children"]
         base = self.read(children[0], current)
-        if isinstance(base, Keys) and children[1]["type"] == "identity":
+        is_whole = node["type"] == "projection" and children[1]["type"] == "identity"
+        if isinstance(base, Keys) and is_whole:
             return base
         if node["type"] == "value_projection":
             raise NotTranslated("a projection of the values of an object (`*`)")
@@ -315,11 +316,9 @@ def _either(first: Query, second: Query) -> Query:
 
 
 def _length(value: Query) -> Query:
-    return Constant(len(value.value)) if _is_sized(value) else Length(value)
-
-
-def _is_sized(value: Query) -> bool:
-    return isinstance(value, Constant) and isinstance(value.value, Sequence | Mapping)
+    if isinstance(value, Constant) and isinstance(value.value, Sequence | Mapping):
+        return Constant(len(value.value))
+    return Length(value)
 
 
 def _keys(value: Query) -> Query:

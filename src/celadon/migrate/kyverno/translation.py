@@ -90,9 +90,11 @@ _NO_EQUAL: Final = {
 
 def _translated(policy: Policy, rule: Rule, catalog: Catalog) -> Translation:
     try:
-        if rule.kind != "validate":
-            raise NotTranslated(*_NO_EQUAL[rule.kind])
-        made = [one for form in variants(policy, rule) for one in _policies(policy, form, catalog)]
+        made = [
+            one
+            for form in variants(policy, _translatable(rule))
+            for one in _policies(policy, form, catalog)
+        ]
     except NotTranslated as error:
         return Translation(rule, reason=error.reason, instead=error.instead)
     return Translation(
@@ -100,6 +102,12 @@ def _translated(policy: Policy, rule: Rule, catalog: Catalog) -> Translation:
         tuple(document for document, _ in made),
         tuple(param_ref for _, param_ref in made),
     )
+
+
+def _translatable(rule: Rule) -> Rule:
+    if rule.kind != "validate":
+        raise NotTranslated(*_NO_EQUAL[rule.kind])
+    return rule
 
 
 def _policies(
@@ -116,9 +124,10 @@ def _policies(
         same = demands.setdefault(repr(demand), (demand, []))
         if kind:
             same[1].append(kind)
+    most = max(demands.values(), key=lambda one: len(one[1]))
     for demand, of_kinds in demands.values():
         suffix = [variant.suffix] if variant.suffix else []
-        if len(demands) > 1:
+        if demand is not most[0]:
             suffix.append("-".join(one.kind.lower() for one in of_kinds) or "others")
         of = None if len(demands) == 1 else of_kinds
         yield _document(policy, rule, matched, demand, suffix, of), _param_ref(rule)
@@ -262,12 +271,31 @@ _INSTEAD: Final = {
 }
 
 _KNOWN: Final = frozenset(
-    "name match exclude validate preconditions context celPreconditions skipBackgroundRequests"
-    " reportProperties".split()
+    {
+        "celPreconditions",
+        "context",
+        "exclude",
+        "match",
+        "name",
+        "preconditions",
+        "reportProperties",
+        "skipBackgroundRequests",
+        "validate",
+    }
 )
 _VALIDATE: Final = frozenset(
-    "message pattern anyPattern deny foreach cel failureAction failureActionOverrides"
-    " validationFailureAction allowExistingViolations".split()
+    {
+        "allowExistingViolations",
+        "anyPattern",
+        "cel",
+        "deny",
+        "failureAction",
+        "failureActionOverrides",
+        "foreach",
+        "message",
+        "pattern",
+        "validationFailureAction",
+    }
 )
 
 
@@ -329,35 +357,41 @@ def _any_pattern(place: Place, patterns: Sequence[Json]) -> Answer:
 
 
 def _for_each(entries: Sequence[JsonObject], names: Names) -> Answer:
-    """Return what is demanded of every element of lists."""
-    demands = []
+    """Return what is demanded of every element of lists. Where no element is meant, the rule is
+    skipped."""
+    demands, meant = [], []
     for entry in entries:
         unknown = set(entry) - {"list", "pattern", "deny", "preconditions", "elementScope"}
         if unknown:
             raise NotTranslated(f"`{min(unknown)}` in foreach")
-        demands += [
-            _element_demand(entry, names, branch)
-            for branch in elements(read(str(entry["list"]), names))
-        ]
-    return judged(conjunction(demands))
+        for branch in elements(read(str(entry["list"]), names)):
+            is_meant, held = _element_demand(entry, names, branch)
+            demands.append(negation(_some(branch, conjunction([is_meant, negation(held)]))))
+            meant.append(_some(branch, is_meant) if entry.get("preconditions") else ALWAYS)
+    return judged(conjunction(demands), negation(disjunction(meant)))
 
 
-def _element_demand(entry: JsonObject, names: Names, branch: Branch) -> Condition:
+def _element_demand(entry: JsonObject, names: Names, branch: Branch) -> tuple[Condition, Condition]:
+    """Return whether an element is meant, and whether it is as demanded."""
     assert isinstance(branch.value, Located)
-    element_place = branch.value.place
-    place = element_place.there()
+    place = branch.value.place.there()
     inside = Names({**names.members, "element": Located(place)})
+    is_meant = [branch.value.place.present()]
+    if entry.get("preconditions"):
+        is_meant.append(conditions(entry["preconditions"], inside))
     if "pattern" in entry:
         held = element(place, _substituted(entry["pattern"], inside)).never_fails
     else:
         given = (entry.get("deny") or {}).get("conditions")
         held = negation(conditions(given, inside)) if given else NEVER
-    if entry.get("preconditions"):
-        held = disjunction([negation(conditions(entry["preconditions"], inside)), held])
-    refused = conjunction([element_place.present(), negation(held)])
+    return conjunction(is_meant), held
+
+
+def _some(branch: Branch, condition: Condition) -> Condition:
+    """Return whether a condition holds for an element."""
     for source in reversed(branch.sources):
-        refused = source.place.some(source.variable, conjunction([source.only, refused]))
-    return negation(refused)
+        condition = source.place.some(source.variable, conjunction([source.only, condition]))
+    return condition
 
 
 def _message(rule: Rule, names: Names) -> Mapping[str, str]:
