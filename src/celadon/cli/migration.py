@@ -1,7 +1,9 @@
-"""What `celadon migrate` does with the files it is given: policies in, policies and a report out."""
+"""What `celadon migrate` does with the files it is given: policies in, policies and a report
+out."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,12 +18,14 @@ from celadon.cli.reading.documents import Document, DocumentReader, shape_proble
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Text
 from celadon.kube import JsonObject
-from celadon.kube.json_types import fresh
 from celadon.kube.json_shapes import misfit
 from celadon.kube.resources import Catalog, known_resources
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KIND
 from celadon.migrate import (
     POLICY_SHAPE,
+    SUITE_SHAPE,
+    USER_SHAPE,
+    VALUES_SHAPE,
     Case,
     Policy,
     Translation,
@@ -32,7 +36,6 @@ from celadon.migrate import (
     read_suite,
     translate,
 )
-from celadon.migrate.kyverno.suites import SUITE_SHAPE, USER_SHAPE, VALUES_SHAPE
 
 _LINE_WIDTH: Final = 100
 _SUITE_NAMES: Final = ("kyverno-test.yaml", "kyverno-test.yml")
@@ -179,7 +182,7 @@ class Migration:
             for one in self.outcomes
             if os.path.normpath(one.document.file) in named
         }
-        for case in read_suite(suite, resources, values, user).cases:
+        for case in read_suite(suite, resources, values, user):
             outcome = outcomes.get((case.policy, case.rule))
             if outcome is not None and not outcome.translation.reason:
                 self._judge(case, outcome, catalog)
@@ -252,12 +255,12 @@ def _laid_out(file: str, documents: Sequence[JsonObject]) -> str:
 
 def _written(document: JsonObject) -> str:
     group_kind = (ADMISSION_REGISTRATION, document["kind"])
-    made = fresh(document)
-    for path, text in expression_fields(group_kind, document):
+    made = json.loads(json.dumps(document))  # a copy in which nothing is there twice
+    for path, expression in expression_fields(group_kind, document):
         place: Any = made
         for step in path[:-1]:
             place = place[step]
-        place[path[-1]] = laid_out(text, _LINE_WIDTH - _INDENT) or text
+        place[path[-1]] = laid_out(expression, _LINE_WIDTH - _INDENT) or expression
     text: str = yaml.dump(
         made, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_LINE_WIDTH
     )
@@ -265,11 +268,7 @@ def _written(document: JsonObject) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes texts of several lines as blocks, and nothing as an alias."""
-
-    def ignore_aliases(self, data: object) -> bool:
-        """Whatever it is, it is written where it stands."""
-        return True
+    """Writes texts of several lines as blocks."""
 
 
 def _block(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:

@@ -1,10 +1,9 @@
 """Expressions of CEL as they are put together: texts that know how tightly they bind.
 
-A condition is built bottom up, from comparisons, by `conjunction`, `disjunction`, `negation` and the
-macros `every` and `some`. What is always true or always false disappears on the way, and a negation
-moves inside (`!(a == b)` is written `a != b`), so that the result reads as if it had been written by
-hand. Parentheses stand only where CEL needs them.
-"""
+A condition is built bottom up, from comparisons, by `conjunction`, `disjunction`, `negation` and
+the macros `every` and `some`. What is always true or always false disappears on the way, and a
+negation moves inside (`!(a == b)` is written `a != b`), so that the result reads as if it had been
+written by hand. Parentheses stand only where CEL needs them."""
 
 from __future__ import annotations
 
@@ -76,7 +75,8 @@ def constant(value: bool) -> Condition:  # noqa: FBT001 - the value is all there
 
 
 def comparison(left: Text | str, operator: str, right: Text | str) -> Condition:
-    """Return `left operator right`. Doubles are never compared here: NaN would break the opposite."""
+    """Return `left operator right`. Doubles are never compared here: NaN would break the
+    opposite."""
     texts = [one if isinstance(one, str) else one.inside(Binding.SUM) for one in (left, right)]
     return Condition(
         f"{texts[0]} {operator} {texts[1]}",

@@ -20,6 +20,7 @@ from celadon.migrate.cel_text import (
     Condition,
     comparison,
     conjunction,
+    filled,
     member,
     quoted,
     some,
@@ -42,7 +43,6 @@ class Form(enum.Enum):
     ANY = "any"
 
 
-_QUANTITY: Final = "io.k8s.apimachinery.pkg.api.resource.Quantity"
 _SCALARS: Final = {
     "string": Form.STRING,
     "integer": Form.INTEGER,
@@ -50,7 +50,15 @@ _SCALARS: Final = {
     "boolean": Form.BOOL,
 }
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_TAKEN: Final = frozenset({"object", "request", "params", "variables", "key"})
+_TAKEN: Final = frozenset(
+    [
+        *("object", "request", "params", "variables", "key"),
+        *("as", "break", "const", "continue", "else", "for", "function", "if", "import", "let"),
+        *("loop", "namespace", "package", "return", "var", "void", "while"),
+    ]
+)
+"""Names that variables of macros cannot have, or should not."""
+
 _KEYWORDS: Final = frozenset({"false", "in", "null", "true"})
 """Words that cannot stand behind a dot. Those that are reserved can."""
 
@@ -67,10 +75,8 @@ class Shape:
         schema = self.schema
         if schema is None:
             return Form.ANY
-        if schema.ref == _QUANTITY or schema.name == _QUANTITY:
-            return Form.QUANTITY
         schema = resolved(schema)
-        if schema.name == _QUANTITY:
+        if schema.format == "quantity":
             return Form.QUANTITY
         if schema.int_or_string or schema.format == "int-or-string":
             return Form.INT_OR_STRING
@@ -102,7 +108,8 @@ class Shape:
 
     @property
     def is_of_rbac(self) -> bool:
-        """Whether it is a role or binding, whose `rules` are written as null where there are none."""
+        """Whether it is a role or binding, whose `rules` are written as null where there are
+        none."""
         return self.schema is not None and resolved(self.schema).name.startswith("io.k8s.api.rbac.")
 
     def requires(self, name: str) -> bool:
@@ -183,7 +190,9 @@ class Place:
         if not self.unsure:
             return ALWAYS
         if self.steps[-1].is_nullable:
-            return comparison(self.plain, "!=", "null")
+            return comparison(
+                f"dyn({self.plain})", "!=", "null"
+            )  # null is no list to a type checker
         if self.unsure > 1:
             return truth(f"{self.optional}.hasValue()")
         first = next(n for n, one in enumerate(self.steps) if not one.is_sure)
@@ -216,9 +225,11 @@ class Place:
     def some(self, variable: str, condition: Condition) -> Condition:
         """Whether something holds for an item of a list, which may be absent."""
         if self.steps and self.steps[-1].is_nullable:
-            return conjunction([self.present(), some(self.plain, variable, condition)])
+            return conjunction([self.present(), self.there().some(variable, condition)])
         empty = "{}" if self.shape.form is Form.MAP else "[]"
         items = f"{self.optional}.orValue({empty})" if self.unsure else self.plain
+        if condition == ALWAYS:
+            return filled(items)
         return some(items, variable, condition)
 
     def at(self, index: int) -> Place:
@@ -245,16 +256,19 @@ def is_selectable(name: str) -> bool:
     return _IDENTIFIER.fullmatch(name) is not None and name not in _KEYWORDS
 
 
+_OF_ALL: Final = frozenset({"apiVersion", "kind", "metadata", "metadata.name"})
+"""Fields of every object when a policy sees it."""
+
+
 def object_place(gvks: Sequence[GroupVersionKind], root: str = "object") -> Place:
     """Return the object of a request that is of one of some kinds: with a schema where it is of
     one kind that is built in."""
     schemas = [schema_for(one) for one in gvks]
     if len(gvks) != 1 or schemas[0] is None:
-        always = {"apiVersion", "kind", "metadata"}
-        return Place(root, Shape(), always=frozenset(always))
+        return Place(root, Shape(), always=_OF_ALL)
     codec = codec_for(gvks[0])
     written = _paths(codec.empty()) if codec is not None else set()
-    always = {"apiVersion", "kind", "metadata", *written}
+    always = {*_OF_ALL, *written}
     if gvks[0].kind == "ReplicationController":
         always |= {
             "spec.template",

@@ -1,8 +1,7 @@
 """Kyverno's conditions (`key`, `operator`, `value`) as conditions of CEL.
 
-Facts are those of Kyverno 1.15 `pkg/engine/variables/operator`. Wildcards are taken from the policy's
-side only: Kyverno reads them in the object's values, too.
-"""
+Facts are those of Kyverno 1.15 `pkg/engine/variables/operator`. Wildcards are taken from the
+policy's side only: Kyverno reads them in the object's values, too."""
 
 from __future__ import annotations
 
@@ -10,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
+from celadon.admission import Operation
 from celadon.kube import Json, JsonObject
 from celadon.migrate.cel_text import (
     ALWAYS,
@@ -52,6 +52,7 @@ from celadon.migrate.kyverno.queries import (
     has_key,
     is_defined,
     is_true,
+    length_text,
     read,
     some_item,
 )
@@ -60,7 +61,7 @@ from celadon.migrate.shapes import Form
 
 VARIABLE: Final = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 
-OPERATIONS: Final = ("CREATE", "UPDATE", "DELETE", "CONNECT")
+OPERATIONS: Final = tuple(Operation.__members__)
 
 
 def conditions(value: Json, names: Names) -> Condition:
@@ -262,32 +263,6 @@ def _lengths_compared(left: Query, operator: Operator, right: Query) -> Conditio
     return comparison(texts[0], _SIGNS[operator], texts[1])
 
 
-def length_text(of: Query) -> str:
-    """Return the number of items of a list, or of characters. Raises NotTranslated."""
-    match of:
-        case Located(place) | Keys(place):
-            if not place.unsure:
-                return f"size({place.plain})"
-            empty = {Form.MAP: "{}", Form.STRING: "''"}.get(place.shape.form, "[]")
-            return f"size({place.optional}.orValue({empty}))"
-        case Stream(branches) if branches:
-            return " + ".join(map(_branch_length, branches))
-    raise NotTranslated("a length of what is no list or text of an object")
-
-
-def _branch_length(branch: Branch) -> str:
-    if len(branch.sources) != 1:
-        raise NotTranslated("the number of items of several lists in each other")
-    (source,) = branch.sources
-    there = some_item(branch.value, lambda _: ALWAYS)
-    only = conjunction([source.only, there])
-    items = source.place
-    text = f"{items.optional}.orValue([])" if items.unsure else items.plain
-    if only != ALWAYS:
-        text = f"{text}.filter({source.variable}, {only.text})"
-    return f"size({text})"
-
-
 def _any_in(key: Query, value: Query) -> Condition:
     return conjunction([_is_list_or_text(value), some_item(key, lambda one: is_in(one, value))])
 
@@ -415,8 +390,8 @@ _OPERATORS: Final[Mapping[str, Callable[[Query, Query], Condition]]] = {
 
 
 def operations_of(value: Json) -> tuple[tuple[str, ...] | None, Json]:
-    """Return the operations that preconditions demand, None where they do not, and the preconditions
-    that are left."""
+    """Return the operations that preconditions demand, None where they do not, and the
+    preconditions that are left."""
     allowed: tuple[str, ...] = OPERATIONS
     found = False
     if isinstance(value, Mapping):

@@ -1,9 +1,8 @@
 """What Kyverno says of an object and a pattern: the oracle that translations are compared with.
 
 It is used for nothing else. Facts are those of Kyverno 1.15 `pkg/engine/validate`, `anchor` and
-`pattern`: anchors of a map come first, in the order of their keys; a condition that is not met skips
-the rule, for items of a list only those items; a rule with all items skipped is skipped.
-"""
+`pattern`: anchors of a map come first, in the order of their keys; a condition that is not met
+skips the rule, for items of a list only those items; a rule with all items skipped is skipped."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """Leaves of patterns as conditions of CEL: one value compared with what a pattern demands of it.
 
-What a value may be is known by its schema, so that `replicas: ">2"` becomes `object.spec.replicas > 2`
-and not what it would have to be for a text. Where the schema is not known, the value is taken as a
-text or a number as the pattern has it.
-"""
+What a value may be is known by its schema, so that `replicas: ">2"` becomes `object.spec.replicas >
+2` and not what it would have to be for a text. Where the schema is not known, the value is taken as
+a text or a number as the pattern has it."""
 
 from __future__ import annotations
 
@@ -71,7 +70,8 @@ def leaf(text: str, form: Form, pattern: Json | Reference) -> Condition:
 
 
 def optional_leaf(place: Place, pattern: Json, *, fine_if_absent: bool) -> Condition:
-    """Return what a leaf of a pattern demands of a value that may be absent. Raises NotTranslated."""
+    """Return what a leaf of a pattern demands of a value that may be absent. Raises
+    NotTranslated."""
     form = place.shape.form
     default = _DEFAULTS.get(form)
     if place.unsure > 1 and default is not None:

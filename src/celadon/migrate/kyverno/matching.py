@@ -1,8 +1,7 @@
 """What a rule applies to: `match` and `exclude` as match constraints and match conditions.
 
-Kinds become resource rules. What admission policies have a field for stands in that field where there
-is one block (selectors, operations); all else is a match condition.
-"""
+Kinds become resource rules. What admission policies have a field for stands in that field where
+there is one block (selectors, operations); all else is a match condition."""
 
 from __future__ import annotations
 
@@ -30,8 +29,6 @@ from celadon.migrate.kyverno.patterns import has_wildcards, wildcard_match
 from celadon.migrate.kyverno.policies import Filter, Filters, Policy, Rule
 from celadon.migrate.losses import NotTranslated
 
-_OPERATIONS: Final = ("CREATE", "UPDATE")
-
 
 @dataclass(frozen=True, slots=True)
 class ResourceRule:
@@ -52,6 +49,7 @@ class Matching:
 
     rules: tuple[ResourceRule, ...]
     operations: tuple[str, ...]
+    """Those that the rule names; empty if it names none."""
     object_selector: JsonObject | None = None
     namespace_selector: JsonObject | None = None
     conditions: Mapping[str, Condition] = field(default_factory=dict)
@@ -68,7 +66,7 @@ def matching(policy: Policy, rule: Rule, catalog: Catalog) -> Matching:
     if not rules:
         raise NotTranslated("a rule without kinds")
     operations = dict.fromkeys(one for block in blocks for one in block.operations)
-    made = Matching(tuple(rules), tuple(operations) or _OPERATIONS)
+    made = Matching(tuple(rules), tuple(operations))
     conditions: dict[str, Condition] = {}
     if len(blocks) == 1:
         made = _with_selectors(made, blocks[0])

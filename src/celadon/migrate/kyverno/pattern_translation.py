@@ -1,12 +1,11 @@
 """Patterns as conditions of CEL.
 
-Kyverno's answer to a pattern is one of three: pass, skip, fail. Each part of a pattern is translated
-into two conditions, whether it *skips* and whether it is *fine* (passes or skips). What skips a rule
-as a whole becomes a match condition, what is fine a validation. The rules of the evaluator
-(`celadon.migrate.kyverno.evaluation`) are followed here: for maps anchors first, then fields in
-their order, the first that does not pass decides; for lists an item that fails decides, and a list
-all of whose items skip is skipped.
-"""
+Kyverno's answer to a pattern is one of three: pass, skip, fail. Each part of a pattern is
+translated into two conditions, whether it *skips* and whether it is *fine* (passes or skips). What
+skips a rule as a whole becomes a match condition, what is fine a validation. The rules of the
+evaluator (`celadon.migrate.kyverno.evaluation`) are followed here: for maps anchors first, then
+fields in their order, the first that does not pass decides; for lists an item that fails decides,
+and a list all of whose items skip is skipped."""
 
 from __future__ import annotations
 

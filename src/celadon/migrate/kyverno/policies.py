@@ -227,15 +227,16 @@ def _filter(value: JsonObject) -> Filter:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A rule as it is meant for some kinds: as it stands, for controllers with a template of Pods, or
-    for CronJobs."""
+    """A rule as it is meant for some kinds: as it stands, for controllers with a template of Pods,
+    or for CronJobs."""
 
     suffix: str
     rule: Rule
 
 
 def variants(policy: Policy, rule: Rule) -> Iterator[Variant]:
-    """Return the forms of a rule: as it stands, and of one for Pods those for controllers of Pods."""
+    """Return the forms of a rule: as it stands, and of one for Pods those for controllers of
+    Pods."""
     yield Variant("", rule)
     if not (_has_autogen(policy) and _is_for_pods(rule)):
         return
@@ -248,8 +249,8 @@ def variants(policy: Policy, rule: Rule) -> Iterator[Variant]:
 
 
 def _has_autogen(policy: Policy) -> bool:
-    """Return whether no rule of a policy is against it: all speak of kinds, namespaces, operations and
-    users only, and of Pods alone where they speak of Pods."""
+    """Return whether no rule of a policy is against it: all speak of kinds, namespaces, operations
+    and users only, and of Pods alone where they speak of Pods."""
     return all(
         rule.kind != "generate"
         and "patchesJson6902" not in json.dumps(rule.value.get("mutate", ""))
@@ -272,8 +273,8 @@ def _is_for_pods(rule: Rule) -> bool:
 
 
 def _shifted(rule: Rule, kinds: tuple[str, ...], path: tuple[str, ...]) -> Rule:
-    """Return a rule for Pods as one for kinds that have a Pod at a path: patterns are put there, and
-    what is read of the object is read there."""
+    """Return a rule for Pods as one for kinds that have a Pod at a path: patterns are put there,
+    and what is read of the object is read there."""
     validate = rule.value.get("validate") or {}
     value = dict(rule.value)
     if "pattern" in validate:

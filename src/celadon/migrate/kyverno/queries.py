@@ -1,10 +1,9 @@
 """JMESPath as conditions of CEL: what an expression reads, and what can be asked of it.
 
 An expression has no text of its own in CEL: a projection (`containers[].ports[].hostPort`) becomes
-nested macros only when something is asked of its items. So an expression is first read as a `Query`,
-a description of the values, and then asked: is there one that …, is it true, how many are there.
-`null`, in JMESPath what is absent, is the absence of a value here.
-"""
+nested macros only when something is asked of its items. So an expression is first read as a
+`Query`, a description of the values, and then asked: is there one that …, is it true, how many are
+there. `null`, in JMESPath what is absent, is the absence of a value here."""
 
 from __future__ import annotations
 
@@ -135,6 +134,7 @@ ABSENT: Final = Constant(None)
 
 def read(text: str, names: Names) -> Query:
     """Return what an expression of JMESPath reads. Raises NotTranslated."""
+    # late: what is written in CEL is translated without it
     from jmespath.exceptions import JMESPathError
     from jmespath.parser import Parser
 
@@ -499,6 +499,32 @@ def _is_filled(place: Place) -> Condition:
     return ALWAYS
 
 
+def length_text(of: Query) -> str:
+    """Return the number of items of a list, or of characters. Raises NotTranslated."""
+    match of:
+        case Located(place) | Keys(place):
+            if not place.unsure:
+                return f"size({place.plain})"
+            empty = {Form.MAP: "{}", Form.STRING: "''"}.get(place.shape.form, "[]")
+            return f"size({place.optional}.orValue({empty}))"
+        case Stream(branches) if branches:
+            return " + ".join(map(_branch_length, branches))
+    raise NotTranslated("a length of what is no list or text of an object")
+
+
+def _branch_length(branch: Branch) -> str:
+    if len(branch.sources) != 1:
+        raise NotTranslated("the number of items of several lists in each other")
+    (source,) = branch.sources
+    there = some_item(branch.value, lambda _: ALWAYS)
+    only = conjunction([source.only, there])
+    items = source.place
+    text = f"{items.optional}.orValue([])" if items.unsure else items.plain
+    if only != ALWAYS:
+        text = f"{text}.filter({source.variable}, {only.text})"
+    return f"size({text})"
+
+
 def _form(value: Query) -> Form:
     match value:
         case Located(place):
@@ -549,8 +575,6 @@ def compare(left: Query, operator: str, right: Query) -> Condition:
         case Truth(one), Truth(other) if operator in ("==", "!="):
             return comparison(f"({one.text})", operator, f"({other.text})")
         case Length(), Constant(int(number)):
-            from celadon.migrate.kyverno.conditions import length_text
-
             return comparison(length_text(left.of), operator, str(number))
         case Computed(text, _), Constant(value):
             return comparison(text, operator, literal(value))

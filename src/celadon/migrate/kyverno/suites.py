@@ -55,15 +55,22 @@ SUITE_SHAPE: Final[Shape] = {
         ]
     ),
 }
+"""What a `kyverno-test.yaml` must look like."""
+
 VALUES_SHAPE: Final[Shape] = {
     "globalValues": {},
     "policies": [{"name": str, "resources": [{"name": str, "values": {}}]}],
     "namespaceSelector": [{"name": str, "labels": {str: str}}],
 }
+"""What the values that a test gives must look like."""
+
 USER_SHAPE: Final[Shape] = {
     "userInfo": {"username": str, "groups": [str]},
     "clusterRoles": [str],
 }
+
+
+"""What the user that a test names must look like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +90,9 @@ class Case:
     """Variables that the test gives instead of looking them up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Suite:
-    """The cases of a file, and how many results are for other policies than Kyverno's own."""
-
-    cases: tuple[Case, ...]
-
-
 def read_suite(
     suite: JsonObject, resources: Sequence[JsonObject], values: JsonObject, user: JsonObject
-) -> Suite:
+) -> list[Case]:
     """Return the cases of a test for policies of Kyverno. What is given fits the shapes above."""
     given = user.get("userInfo") or {}
     requester = User(given.get("username") or "kubernetes-admin", tuple(given.get("groups") or ()))
@@ -103,7 +103,7 @@ def read_suite(
     for one in resources:
         if (one.get("apiVersion"), one.get("kind")) == ("v1", "Namespace"):
             namespaces.setdefault(metadata.name(one), metadata.labels(one))
-    cases = [
+    return [
         Case(
             policy,
             rule,
@@ -120,7 +120,6 @@ def read_suite(
         for one in _resources(result, resources)
         for known in [_values(values, policy, metadata.name(one))]
     ]
-    return Suite(tuple(cases))
 
 
 _OTHER_KINDS: Final = (

@@ -1,19 +1,22 @@
 """A rule of Kyverno as ValidatingAdmissionPolicies.
 
-A rule becomes one policy for each form it has: as it stands, for controllers of Pods, for CronJobs. What
-skips the rule (preconditions, conditions in patterns) becomes match conditions, what it demands a
-validation. A rule is translated whole or not at all.
-"""
+A rule becomes one policy for each form it has: as it stands, for controllers of Pods, for CronJobs.
+What skips the rule (preconditions, conditions in patterns) becomes match conditions, what it
+demands a validation. A rule is translated whole or not at all."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from celadon.admission import Operation
 from celadon.kube import GroupVersionKind, Json, JsonObject
 from celadon.kube.resources import Catalog
+from celadon.kube.schemas import Schema
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.migrate.cel_text import (
     ALWAYS,
     NEVER,
@@ -23,6 +26,7 @@ from celadon.migrate.cel_text import (
     negation,
 )
 from celadon.migrate.kyverno.conditions import (
+    OPERATIONS,
     conditions,
     joined,
     operand,
@@ -46,7 +50,7 @@ from celadon.migrate.kyverno.queries import (
 from celadon.migrate.losses import NotTranslated
 from celadon.migrate.shapes import Place, Shape, object_place
 
-POLICY_VERSION: Final = "admissionregistration.k8s.io/v1"
+POLICY_VERSION: Final = f"{ADMISSION_REGISTRATION}/v1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,6 @@ class Translation:
     policies: tuple[JsonObject, ...] = ()
     param_refs: tuple[JsonObject | None, ...] = ()
     """How the binding of each policy finds its params."""
-    losses: tuple[str, ...] = ()
     reason: str = ""
     """Why the rule was not translated; empty if it was."""
     instead: str = ""
@@ -148,7 +151,9 @@ def _document(
 ) -> JsonObject:
     """Return a policy; `kinds` are those of the rule that it is for, None if it is for all."""
     name = [policy.name, *([rule.name] if len(policy.rules) > 1 else []), *suffix]
-    operations = [one for one in matched.operations if one in demand.operations]
+    operations = [
+        one for one in demand.operations if not matched.operations or one in matched.operations
+    ]
     if not operations:
         raise NotTranslated("it is for operations that it excludes")
     rules: dict[tuple[str, str], list[str]] = {}
@@ -160,7 +165,7 @@ def _document(
             {
                 "apiGroups": [group],
                 "apiVersions": [version],
-                "operations": operations,
+                "operations": list(operations),
                 "resources": list(dict.fromkeys(resources)),
             }
             for (group, version), resources in rules.items()
@@ -244,13 +249,12 @@ def _names(kinds: Sequence[GroupVersionKind]) -> Names:
 
 
 def _list_of_texts(text: str) -> Place:
-    from celadon.kube.schemas import Schema
-
     return Place(text, Shape(Schema(type="array", items=Schema(type="string"))))
 
 
 def _with_context(context: Sequence[JsonObject], names: Names) -> Names:
-    """Return what a rule sees with its variables. Raises NotTranslated where values are looked up."""
+    """Return what a rule sees with its variables. Raises NotTranslated where values are looked
+    up."""
     for entry in context:
         variable = entry.get("variable")
         if not isinstance(variable, Mapping) or "value" in variable:
@@ -314,9 +318,17 @@ def _demand(policy: Policy, rule: Rule, kinds: Sequence[GroupVersionKind]) -> De
         raise NotTranslated("a demand that every object fulfils")
     return Demand(
         {"is-meant": met.text} if met != ALWAYS else {},
-        operations or ("CREATE", "UPDATE"),
+        tuple(one for one in operations or OPERATIONS if one in _usual(rule)),
         ({"expression": answer.fine.text, **_message(rule, names)},),
     )
+
+
+def _usual(rule: Rule) -> set[str]:
+    """Return the operations that a rule is about: objects that come or change, and what it names."""
+    named = json.dumps([rule.preconditions, rule.value["validate"].get("deny")])
+    named += " ".join(one for block in rule.match.blocks for one in block.operations)
+    usual = {Operation.CREATE.name, Operation.UPDATE.name}
+    return usual | {one for one in OPERATIONS if one in named}
 
 
 def _answer(rule: Rule, names: Names, place: Place) -> Answer:
@@ -429,7 +441,7 @@ def _cel(rule: Rule) -> Demand:
     wanted = {
         str(one["name"]): str(one["expression"]) for one in rule.value.get("celPreconditions") or ()
     }
-    return Demand(wanted, ("CREATE", "UPDATE", "DELETE", "CONNECT"), tuple(validations), extra)
+    return Demand(wanted, OPERATIONS, tuple(validations), extra)
 
 
 def binding(policy: JsonObject, source: Policy, param_ref: JsonObject | None) -> JsonObject:
