@@ -59,7 +59,8 @@ class RuleOutcome:
     index: int
     policy: Policy
     translation: Translation
-    agreed: int = 0
+    cases: int = 0
+    """How many its tests have, also where there is nothing to judge them by."""
     differences: list[Difference] = field(default_factory=list)
 
     @property
@@ -83,7 +84,7 @@ class RuleOutcome:
             "kind": self.translation.rule.kind,
             "state": self.state,
             "policies": [one["metadata"]["name"] for one in self.translation.policies],
-            "casesThatAgree": self.agreed,
+            "cases": self.cases,
         }
         if self.translation.reason:
             made |= {"reason": self.translation.reason, "instead": self.translation.instead}
@@ -111,7 +112,6 @@ class Migration:
 
     outcomes: list[RuleOutcome] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
-    cases: int = 0
 
     @classmethod
     def of(cls, paths: Sequence[str]) -> Migration:
@@ -184,15 +184,14 @@ class Migration:
         }
         for case in read_suite(suite, resources, values, user):
             outcome = outcomes.get((case.policy, case.rule))
-            if outcome is not None and not outcome.translation.reason:
-                self._judge(case, outcome, catalog)
+            if outcome is not None:
+                outcome.cases += 1
+                if not outcome.translation.reason:
+                    self._judge(case, outcome, catalog)
 
     def _judge(self, case: Case, outcome: RuleOutcome, catalog: Catalog) -> None:
-        self.cases += 1
         found, message = judged_by(case, outcome.translation.policies, catalog)
-        if found == case.expected:
-            outcome.agreed += 1
-        else:
+        if found != case.expected:
             outcome.differences.append(Difference(case, found, message))
 
     def _one(self, file: str, shape: Any) -> JsonObject | None:  # noqa: ANN401 - a shape
@@ -228,6 +227,11 @@ class Migration:
                 count = names[name] = names.get(name, 0) + 1
                 file = f"{name}.yaml" if count == 1 else f"{name}-{count}.yaml"
                 yield file, _laid_out(file, documents)
+
+    @property
+    def judged(self) -> int:
+        """How many cases there are of rules that were translated."""
+        return sum(one.cases for one in self.outcomes if not one.translation.reason)
 
     def count(self, state: str) -> int:
         """How many rules are in a state."""

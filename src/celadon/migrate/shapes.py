@@ -273,7 +273,7 @@ def object_place(gvks: Sequence[GroupVersionKind], root: str = "object") -> Plac
         always |= {
             "spec.template",
             "spec.template.spec",
-        }  # validation demands it, the schema does not
+        }  # validation demands it
     return Place(root, Shape(schemas[0]), always=frozenset(always))
 
 

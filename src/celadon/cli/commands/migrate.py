@@ -117,8 +117,8 @@ def _text(migration: Migration) -> str:
     differing = sum(len(one.differences) for one in migration.outcomes)
     lines.append("")
     lines.append(f"{len(migration.outcomes)} rules: {counts}")
-    if migration.cases:
-        lines.append(f"{migration.cases} cases of their tests: {differing} come out otherwise")
+    if migration.judged:
+        lines.append(f"{migration.judged} cases of their tests: {differing} come out otherwise")
     else:
         lines.append("no tests came with them: compare the translation with what you know")
     return "\n".join(lines)

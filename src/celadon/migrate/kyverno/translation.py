@@ -324,7 +324,7 @@ def _demand(policy: Policy, rule: Rule, kinds: Sequence[GroupVersionKind]) -> De
 
 
 def _usual(rule: Rule) -> set[str]:
-    """Return the operations that a rule is about: objects that come or change, and what it names."""
+    """Return the operations that a rule is about: objects come or change, and those it names."""
     named = json.dumps([rule.preconditions, rule.value["validate"].get("deny")])
     named += " ".join(one for block in rule.match.blocks for one in block.operations)
     usual = {Operation.CREATE.name, Operation.UPDATE.name}
