@@ -10,6 +10,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from celadon.admission.plugins.certificate_plugins import APPROVAL, ATTESTING, SIGNING, SUBJECTS
+from celadon.admission.plugins.group_plugins import (
+    GROUP_PRIORITY,
+    GROUP_WORKLOAD,
+    JOB_PARALLELISM,
+)
 from celadon.admission.plugins.limit_ranges import LIMIT_RANGER
 from celadon.admission.plugins.namespace_plugins import (
     ALWAYS_DENY,
@@ -69,6 +74,7 @@ _OF_EVERY_RELEASE: Final[Behaviours] = {
     "DefaultTolerationSeconds": (DEFAULT_TOLERATIONS,),
     "DenyServiceExternalIPs": (EXTERNAL_ADDRESSES,),
     "ExtendedResourceToleration": (RESOURCE_TOLERATION,),
+    "JobValidation": (JOB_PARALLELISM,),
     "LimitPodHardAntiAffinityTopology": (ANTI_AFFINITY,),
     "LimitRanger": (LIMIT_RANGER,),
     "NamespaceExists": (EXISTS,),
@@ -76,11 +82,12 @@ _OF_EVERY_RELEASE: Final[Behaviours] = {
     "NodeRestriction": (NODE_RESTRICTION,),
     "OwnerReferencesPermissionEnforcement": (OWNER_PERMISSIONS,),
     "PersistentVolumeClaimResize": (CLAIM_RESIZING,),
+    "PodGroupWorkloadExists": (GROUP_WORKLOAD,),
     "PodNodeSelector": (NODE_SELECTORS,),
     "PodResizeValidator": (POD_RESIZING,),
     "PodTolerationRestriction": (TOLERATION_RESTRICTION,),
     "PodTopologyLabels": (TOPOLOGY,),
-    "Priority": (PRIORITY, PRIORITY_CLASS),
+    "Priority": (PRIORITY, GROUP_PRIORITY, PRIORITY_CLASS),
     "RuntimeClass": (RUNTIME_CLASS,),
     "ServiceAccount": (SERVICE_ACCOUNT,),
 }

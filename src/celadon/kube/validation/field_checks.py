@@ -177,6 +177,8 @@ RELAXED_VARIABLES: Final = "RelaxedEnvironmentVariableValidation"
 RESTART_ALL: Final = "RestartAllContainersOnContainerExits"
 RESTART_RULES: Final = "ContainerRestartRules"
 SAME_TRAFFIC: Final = "PreferSameTrafficDistribution"
+TOPOLOGY_OF_GROUPS: Final = "TopologyAwareWorkloadScheduling"
+WORKLOAD_PREEMPTION: Final = "WorkloadAwarePreemption"
 ZERO_SLEEP: Final = "PodLifecycleSleepActionAllowZero"
 
 GATES: Final = (
@@ -184,7 +186,7 @@ GATES: Final = (
     STRICT_ADDRESSES,
     *(ENV_FILES, MERGED_SPREADING, RELAXED_SEARCHES, RELAXED_VARIABLES),
     *(MANAGED_JOBS, NODES_STAY_NOMINATED, RECOVERED_CLAIMS, RESTART_ALL, RESTART_RULES),
-    *(SAME_TRAFFIC, ZERO_SLEEP),
+    *(SAME_TRAFFIC, TOPOLOGY_OF_GROUPS, WORKLOAD_PREEMPTION, ZERO_SLEEP),
 )
 """All that validation asks for."""
 
