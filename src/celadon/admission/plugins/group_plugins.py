@@ -1,8 +1,8 @@
 """Pods that are scheduled together: the priority of a PodGroup, its Workload, and its Job.
 
 As k8s.io/kubernetes `plugin/pkg/admission/priority`, `podgroup` and `job`. There are no PodGroups
-without the gate GenericWorkload, and without WorkloadAwarePreemption they have neither a class nor
-a priority here: both are dropped before.
+without the gate GenericWorkload, and nobody looks at their priority without
+WorkloadAwarePreemption.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from celadon.kube import GroupResource, GroupVersionResource, JsonObject, Status
 from celadon.kube.defaulting import PRIORITY_CLASSES, SYSTEM_PRIORITIES, default_priority_class
 from celadon.kube.go import quote
 
+WORKLOAD_PREEMPTION: Final = "WorkloadAwarePreemption"
 WORKLOADS: Final = GroupVersionResource("scheduling.k8s.io", "v1alpha2", "workloads")
 POD_GROUPS: Final = GroupVersionResource("scheduling.k8s.io", "v1alpha2", "podgroups")
 _GROUPS: Final = frozenset({POD_GROUPS.group_resource})

@@ -6,7 +6,7 @@ for each of those; a request that no plugin looks at costs one look into a dicti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final
 
 from celadon.admission.plugins.certificate_plugins import APPROVAL, ATTESTING, SIGNING, SUBJECTS
@@ -14,6 +14,7 @@ from celadon.admission.plugins.group_plugins import (
     GROUP_PRIORITY,
     GROUP_WORKLOAD,
     JOB_PARALLELISM,
+    WORKLOAD_PREEMPTION,
 )
 from celadon.admission.plugins.limit_ranges import LIMIT_RANGER
 from celadon.admission.plugins.namespace_plugins import (
@@ -87,16 +88,22 @@ _OF_EVERY_RELEASE: Final[Behaviours] = {
     "PodResizeValidator": (POD_RESIZING,),
     "PodTolerationRestriction": (TOLERATION_RESTRICTION,),
     "PodTopologyLabels": (TOPOLOGY,),
-    "Priority": (PRIORITY, GROUP_PRIORITY, PRIORITY_CLASS),
+    "Priority": (PRIORITY, PRIORITY_CLASS),
     "RuntimeClass": (RUNTIME_CLASS,),
     "ServiceAccount": (SERVICE_ACCOUNT,),
 }
 
 
-def behaviours(release: str, settings: PluginSettings) -> Behaviours:
-    """Return them by the names of plugins, as they are in a release: `1.36`."""
+def behaviours(
+    release: str, settings: PluginSettings, gates: Collection[str] = ()
+) -> Behaviours:
+    """Return them by the names of plugins, as they are in a release: `1.36`. `gates` are feature
+    gates that somebody switched on."""
     minor = int(release.rpartition(".")[2])
-    return {**_OF_EVERY_RELEASE, "PodSecurity": pod_security(minor, settings.security)}
+    found = {**_OF_EVERY_RELEASE, "PodSecurity": pod_security(minor, settings.security)}
+    if WORKLOAD_PREEMPTION in gates:
+        found["Priority"] = (*found["Priority"], GROUP_PRIORITY)
+    return found
 
 
 Endpoint = tuple[Operation, GroupVersionResource, str, GroupVersionKind]
@@ -119,16 +126,20 @@ class _Step:
 
 class PluginChain:
     """The enabled plugins, in their order. `names` are those of `celadon.kube.resources.PLUGINS`;
-    policies, webhooks and quotas, which need more than a look at the world, are the caller's."""
+    policies, webhooks and quotas, which need more than a look at the world, are the caller's.
+    `gates` are feature gates that somebody switched on."""
 
     def __init__(
         self,
         names: Iterable[str] = DEFAULT_PLUGINS,
         release: str | None = None,
         settings: PluginSettings | None = None,
+        gates: Collection[str] = (),
     ) -> None:
         self.names = frozenset(names)
-        self._behaviours = behaviours(release or current_release(), settings or PluginSettings())
+        self._behaviours = behaviours(
+            release or current_release(), settings or PluginSettings(), gates
+        )
         self._ordered = known_plugins(self.names)
         self._concerned: dict[Endpoint, tuple[str, ...]] = {}
         self._mutating: dict[Endpoint, tuple[_Step, ...]] = {}

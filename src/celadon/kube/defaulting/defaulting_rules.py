@@ -589,7 +589,8 @@ def _set_value(value: object, *, force: bool) -> Action:
 
 
 def update_rules(gvk: GroupVersionKind) -> Mapping[str, tuple[str, ...]]:
-    """`keep`, `bump`, `statusKeep`: paths, see `registry.update.prepare_for_update`."""
+    """`keep`, `bump`, `statusKeep`: paths, see `registry.update.prepare_for_update`. `reset`: which
+    of `keep` nobody gets to own by writing the object, where that is not all."""
     kind = f"{gvk.api_version}/{gvk.kind}"
     found: Mapping[str, tuple[str, ...]] = (
         schema_packs.load("defaults")["kinds"].get(kind, {}).get("update", {})
