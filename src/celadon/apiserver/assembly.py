@@ -108,6 +108,7 @@ from celadon.kube.rbac import bootstrap_roles
 from celadon.kube.registry import Target, create, draft_of
 from celadon.kube.releases import (
     DEFAULT,
+    PATCHES,
     answering_as,
     leave_release,
     per_release,
@@ -141,6 +142,7 @@ def publications_of(
     effective = settings.effective or effective_version(settings.version)
     version = ServerVersion(
         effective.binary,
+        PATCHES.get(effective.binary, 0),
         emulated=effective.emulation,
         compatible=effective.min_compatibility,
     )

@@ -24,6 +24,8 @@ RELEASES = ("1.30", "1.31", "1.32", "1.33", "1.34", "1.35")
 GATED = {
     ("certificates.k8s.io", "ClusterTrustBundle"),
     ("certificates.k8s.io", "PodCertificateRequest"),
+    ("scheduling.k8s.io", "PodGroup"),
+    ("scheduling.k8s.io", "Workload"),
     ("storagemigration.k8s.io", "StorageVersionMigration"),
 }
 """Kinds that a server only shows with a feature gate, which no recorded one had."""

@@ -94,9 +94,7 @@ _OF_EVERY_RELEASE: Final[Behaviours] = {
 }
 
 
-def behaviours(
-    release: str, settings: PluginSettings, gates: Collection[str] = ()
-) -> Behaviours:
+def behaviours(release: str, settings: PluginSettings, gates: Collection[str] = ()) -> Behaviours:
     """Return them by the names of plugins, as they are in a release: `1.36`. `gates` are feature
     gates that somebody switched on."""
     minor = int(release.rpartition(".")[2])
