@@ -27,8 +27,8 @@ OLDER: Final = f"{GROUP}/v1alpha1/namespaces/default/workloads"
 PODS: Final = "/api/v1/namespaces/default/pods?dryRun=All"
 MERGE: Final = {"content_type": "application/merge-patch+json"}
 
-BASIC: Final = {"schedulingPolicy": {"basic": {}}}
-GANG: Final = {"schedulingPolicy": {"gang": {"minCount": 2}}}
+BASIC: Final[JsonObject] = {"schedulingPolicy": {"basic": {}}}
+GANG: Final[JsonObject] = {"schedulingPolicy": {"gang": {"minCount": 2}}}
 TEMPLATE: Final = {"name": "a", **GANG}
 CLAIM: Final = {"name": "c", "resourceClaimName": "x"}
 CONDITION: Final = {
@@ -137,7 +137,7 @@ def test_refused_workloads(server: Running, text: str) -> None:
     assert text in said(answer)[1]
 
 
-REFUSED_GROUPS: Final = {
+REFUSED_GROUPS: Final[Mapping[str, JsonObject]] = {
     'podGroupTemplateRef: Invalid value: "": must specify one of: `workload`': {
         **BASIC,
         "podGroupTemplateRef": {},
@@ -250,7 +250,7 @@ def test_statuses_of_groups(server: Running) -> None:
 
 def test_the_spec_of_a_workload_stays(server: Running) -> None:
     ask(server, "POST", WORKLOADS, named("stays", templates({})))
-    change = {"spec": {"podGroupTemplates": []}}
+    change: JsonObject = {"spec": {"podGroupTemplates": []}}
     assert said(ask(server, "PATCH", f"{WORKLOADS}/stays", change, **MERGE))[1].endswith(
         "[spec.podGroupTemplates: Invalid value: null: field is immutable, "
         "spec.podGroupTemplates: Required value]"
@@ -273,8 +273,11 @@ def test_who_applies_a_group_owns_its_status(server: Running) -> None:
 
 def test_a_gang_keeps_the_parallelism_of_its_job(server: Running) -> None:
     ask(server, "POST", GROUPS, named("gang", GANG))
-    pods = {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}
-    pods["schedulingGroup"] = {"podGroupName": "gang"}
+    pods = {
+        "restartPolicy": "Never",
+        "containers": [{"name": "c", "image": "i"}],
+        "schedulingGroup": {"podGroupName": "gang"},
+    }
     jobs = "/apis/batch/v1/namespaces/default/jobs"
     ask(server, "POST", jobs, named("j", {"parallelism": 2, "template": {"spec": pods}}))
     refusal = said(ask(server, "PATCH", f"{jobs}/j", {"spec": {"parallelism": 3}}, **MERGE))
@@ -313,7 +316,7 @@ def test_a_reference_is_dropped_without_the_gate() -> None:
         assert "workloadRef" not in made["spec"]
 
 
-REFUSED_OLDER: Final = {
+REFUSED_OLDER: Final[Mapping[str, JsonObject]] = {
     "spec.podGroups: Required value: must have at least one item": {},
     "spec.podGroups: Too many: 9: must have at most 8 items": {
         "podGroups": [{"name": f"a{number}", "policy": {"basic": {}}} for number in range(9)]

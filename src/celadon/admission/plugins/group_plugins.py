@@ -16,7 +16,6 @@ from celadon.kube import GroupResource, GroupVersionResource, JsonObject, Status
 from celadon.kube.defaulting import PRIORITY_CLASSES, SYSTEM_PRIORITIES, default_priority_class
 from celadon.kube.go import quote
 
-WORKLOAD_PREEMPTION: Final = "WorkloadAwarePreemption"
 WORKLOADS: Final = GroupVersionResource("scheduling.k8s.io", "v1alpha2", "workloads")
 POD_GROUPS: Final = GroupVersionResource("scheduling.k8s.io", "v1alpha2", "podgroups")
 _GROUPS: Final = frozenset({POD_GROUPS.group_resource})
@@ -25,7 +24,7 @@ _JOBS: Final = frozenset({GroupResource("batch", "jobs")})
 
 def _check_priority(group: dict[str, Any], request: Request, world: World) -> StatusError | None:
     spec = group.get("spec") or {}
-    name, given = spec.get("priorityClassName"), spec.get("priority")
+    name, given = spec.get("priorityClassName") or "", spec.get("priority")
     number = SYSTEM_PRIORITIES.get(name, 0)
     if name not in SYSTEM_PRIORITIES:
         found = world.get(PRIORITY_CLASSES, "", name) if name else default_priority_class(world)

@@ -14,7 +14,6 @@ from celadon.admission.plugins.group_plugins import (
     GROUP_PRIORITY,
     GROUP_WORKLOAD,
     JOB_PARALLELISM,
-    WORKLOAD_PREEMPTION,
 )
 from celadon.admission.plugins.limit_ranges import LIMIT_RANGER
 from celadon.admission.plugins.namespace_plugins import (
@@ -51,6 +50,7 @@ from celadon.kube import GroupVersionKind, GroupVersionResource, Json, StatusErr
 from celadon.kube.registry import Draft, create
 from celadon.kube.releases import current_release
 from celadon.kube.resources import DEFAULT_PLUGINS, known_plugins
+from celadon.kube.well_known_values import WORKLOAD_PREEMPTION
 from celadon.records import dataclass
 
 # --- Plugin table ------------------------------------------------------------

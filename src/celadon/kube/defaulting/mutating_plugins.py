@@ -29,6 +29,7 @@ from celadon.kube.well_known_values import (
     STORAGE_CLASS,
     SYSTEM_PRIORITIES,
     UNREACHABLE,
+    WORKLOAD_PREEMPTION,
 )
 
 LIMIT_RANGES: Final = GroupVersionResource("", "v1", "limitranges")
@@ -213,7 +214,7 @@ def priority(spec: Any, run: Run) -> None:
 
 def group_priority(spec: Any, run: Run) -> None:
     """The same of a group of pods, while it has a priority of its own: 0 without any class."""
-    if "WorkloadAwarePreemption" in run.gates:
+    if WORKLOAD_PREEMPTION in run.gates:
         spec.setdefault("priority", 0)
         priority(spec, run)
         spec.pop("preemptionPolicy", None)

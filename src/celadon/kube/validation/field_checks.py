@@ -14,6 +14,7 @@ from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import emulated_release, is_since, per_release
 from celadon.kube.resources.feature_gates import is_gate_on
+from celadon.kube.well_known_values import WORKLOAD_PREEMPTION
 from celadon.kube.wordings import wording
 
 Errors = Iterator[FieldError]
@@ -178,7 +179,6 @@ RESTART_ALL: Final = "RestartAllContainersOnContainerExits"
 RESTART_RULES: Final = "ContainerRestartRules"
 SAME_TRAFFIC: Final = "PreferSameTrafficDistribution"
 TOPOLOGY_OF_GROUPS: Final = "TopologyAwareWorkloadScheduling"
-WORKLOAD_PREEMPTION: Final = "WorkloadAwarePreemption"
 ZERO_SLEEP: Final = "PodLifecycleSleepActionAllowZero"
 
 GATES: Final = (

@@ -22,7 +22,6 @@ from celadon.kube.validation.field_checks import (
     NOT_POSITIVE,
     SPEC,
     TOPOLOGY_OF_GROUPS,
-    WORKLOAD_PREEMPTION,
     Errors,
     at_most,
     by_gate,
@@ -36,6 +35,7 @@ from celadon.kube.validation.field_checks import (
 from celadon.kube.validation.field_checks import immutable as unchanged
 from celadon.kube.validation.pods.internal_pod_types import internal_value
 from celadon.kube.validation.statuses import conditions
+from celadon.kube.well_known_values import WORKLOAD_PREEMPTION
 
 MAX_GROUPS: Final = 8
 MAX_CLAIMS: Final = 4
@@ -83,10 +83,10 @@ def workload_update(obj: JsonObject, old: JsonObject) -> Errors:
         return
     yield from _workload_of_groups(spec)
     if before.get("controllerRef") is not None:
-        now, then = (_internal_controller(one.get("controllerRef")) for one in (spec, before))
-        yield from unchanged(FieldPath("controllerRef"), now, then)
-    now, then = (_internal_groups(one.get("podGroups")) for one in (spec, before))
-    yield from unchanged(FieldPath("podGroups"), now, then)
+        controllers = [_internal_controller(one.get("controllerRef")) for one in (spec, before)]
+        yield from unchanged(FieldPath("controllerRef"), *controllers)
+    groups = [_internal_groups(one.get("podGroups")) for one in (spec, before)]
+    yield from unchanged(FieldPath("podGroups"), *groups)
 
 
 def _controller(reference: JsonObject) -> Errors:
