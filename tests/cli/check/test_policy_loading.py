@@ -108,3 +108,17 @@ def test_another_release_is_another_rulebook(tmp_path: Path) -> None:
     rules = load()
     assert rules.release == "1.35"
     assert Decider(request(config_map()), rules).verdict().allowed
+
+
+def test_versions_that_a_release_does_not_serve_are_named(tmp_path: Path) -> None:
+    """They are enforced all the same: that is what the webhook is for on an older cluster."""
+    older = {**policy(), "apiVersion": "admissionregistration.k8s.io/v1beta1"}
+    write(tmp_path, "a.json", older, binding())
+    for release, remarks in (("1.32", 0), ("1.36", 1)):
+        rules = PolicyLoader([str(tmp_path)], lambda at=release: at)()
+        assert len(rules.remarks) == remarks
+        assert not Decider(request(config_map()), rules).verdict().allowed
+    assert rules.remarks[0].endswith(
+        'no matches for kind "ValidatingAdmissionPolicy" in version '
+        '"admissionregistration.k8s.io/v1beta1"'
+    )
