@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from celadon.kube.releases import PATCHES
 from celadon.kube.schemas.schema_packs import (
     as_of,
     encodings_of,
@@ -39,6 +40,12 @@ def facts_of(release: str) -> Path:
 
 def json_of(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_patch_release_is_the_one_that_was_looked_at(release: str) -> None:
+    version = json_of(facts_of(release) / "version.json")["gitVersion"]
+    assert version == f"v{release}.{PATCHES[release]}"
 
 
 @pytest.mark.parametrize("release", RELEASES)
