@@ -114,11 +114,11 @@ def test_versions_that_a_release_does_not_serve_are_named(tmp_path: Path) -> Non
     """They are enforced all the same: that is what the webhook is for on an older cluster."""
     older = {**policy(), "apiVersion": "admissionregistration.k8s.io/v1beta1"}
     write(tmp_path, "a.json", older, binding())
-    for release, remarks in (("1.32", 0), ("1.36", 1)):
-        rules = PolicyLoader([str(tmp_path)], lambda at=release: at)()
-        assert len(rules.remarks) == remarks
-        assert not Decider(request(config_map()), rules).verdict().allowed
-    assert rules.remarks[0].endswith(
+    assert PolicyLoader([str(tmp_path)], lambda: "1.32")().remarks == ()
+    rules = PolicyLoader([str(tmp_path)], lambda: "1.36")()
+    assert not Decider(request(config_map()), rules).verdict().allowed
+    (remark,) = rules.remarks
+    assert remark.endswith(
         'no matches for kind "ValidatingAdmissionPolicy" in version '
         '"admissionregistration.k8s.io/v1beta1"'
     )
