@@ -81,40 +81,43 @@ class _Entry:
     lines: list[str] = field(default_factory=list)
 
 
-def bootstrap_roles() -> Iterator[dict[str, Any]]:
+def bootstrap_roles(gates: Collection[str] = ()) -> Iterator[dict[str, Any]]:
     """ClusterRoles, Roles, ClusterRoleBindings and RoleBindings of the current release, as one
-    would create them."""
+    would create them. `gates` are the feature gates that are on though by default they are off."""
     text = pkgutil.get_data("celadon.kube", "data/bootstrap_roles.txt")
     assert text is not None, "bootstrap_roles.txt belongs to the package"
     wanted = parse_version(current_release())
     entries: dict[tuple[str, str], _Entry] = {}
-    for entry in _entries(text.decode().splitlines()):
+    for entry in _entries(text.decode().splitlines(), gates):
         first, *more = entry.words
         if entry.kind == "release":
             if parse_version(first) < wanted:
                 break  # older than the current one
         elif entry.kind == "without":
-            del entries[first, more[0]]
+            entries.pop((first, more[0]), None)
         else:
             entries[entry.kind, first] = entry
     for entry in entries.values():
         yield from _objects(entry)
 
 
-def _entries(lines: Sequence[str]) -> Iterator[_Entry]:
+def _entries(lines: Sequence[str], gates: Collection[str]) -> Iterator[_Entry]:
     entry: _Entry | None = None
+    is_there = False
     for line in lines:
         if not line or line.startswith("#"):
             continue
-        if line.startswith(" "):
+        text, _, gate = line.partition(" if ")
+        if text.startswith(" "):
             assert entry is not None, "a line stands below a heading"
-            entry.lines.append(line.strip())
+            if not gate or gate in gates:
+                entry.lines.append(text.strip())
             continue
-        if entry is not None:
+        if entry is not None and is_there:
             yield entry
-        kind, *words = line.split()
-        entry = _Entry(kind, words)
-    if entry is not None:
+        kind, *words = text.split()
+        entry, is_there = _Entry(kind, words), not gate or gate in gates
+    if entry is not None and is_there:
         yield entry
 
 

@@ -28,6 +28,8 @@ from celadon.records import dataclass
 _GATED: Final[Mapping[GroupResource, str]] = {
     GroupResource("certificates.k8s.io", "clustertrustbundles"): "ClusterTrustBundle",
     GroupResource("certificates.k8s.io", "podcertificaterequests"): "PodCertificateRequest",
+    GroupResource("scheduling.k8s.io", "podgroups"): "GenericWorkload",
+    GroupResource("scheduling.k8s.io", "workloads"): "GenericWorkload",
     GroupResource("storagemigration.k8s.io", "storageversionmigrations"): "StorageVersionMigrator",
 }
 """The feature gates, off by default, without which resources are not there in any version."""
