@@ -310,7 +310,7 @@ UNDONE = (
     ),
     Undone(
         "an object with tens of thousands of owners",
-        "apiserver/controllers/controller_loops.py",
+        "apiserver/workers.py",
         "        if now - self._began > TURN_SECONDS:\n",
         "        if False:\n",
         "tests/apiserver/controllers/test_controller_loops.py::test_others_have_their_turn_during_long_work",

@@ -441,7 +441,7 @@ class RequestLayers:
             return Said({**_told(answer, notes), "counts": counts}, answer.body)
 
         async def stored(said: Said) -> Said:
-            return await stored_for_fork(core.objects.store, said)
+            return await stored_for_fork(core.objects.submit, said)
 
         try:
             said, spent = await core.workers.run_forked(

@@ -109,6 +109,28 @@ def _answer(found: Future[Any], method: Callable[..., Any], args: Any, kwargs: A
         found.set_exception(error)
 
 
+# --- Turns on the loop -------------------------------------------------------
+
+
+TURN_SECONDS: Final = 0.002
+"""Of work on the event loop, after which others have their turn."""
+
+
+class Turns:
+    """Between the parts of a long piece of work on the event loop: others have their turn when it
+    has gone on for `TURN_SECONDS`."""
+
+    def __init__(self) -> None:
+        self._began = 0.0
+
+    async def take(self) -> None:
+        """Returns at once, or when others have had their turn."""
+        now = time.perf_counter()
+        if now - self._began > TURN_SECONDS:
+            await asyncio.sleep(0)
+            self._began = time.perf_counter()
+
+
 # --- Worker threads ----------------------------------------------------------
 #
 # Work that takes long, in threads: in turn by user, within a budget, and it ends.

@@ -24,10 +24,10 @@ from celadon.apiserver.controllers.controller_loops import (
     RequestFailed,
     ServerRequests,
     Stale,
-    Turns,
     resource_path,
 )
 from celadon.apiserver.object_store import CLAIMS, ROOT, ObjectStore, StoredObject
+from celadon.apiserver.workers import Turns
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, metadata, parse_api_version
 from celadon.kube.resources import Resource
 from celadon.kube.well_known_values import FOREGROUND, ORPHAN

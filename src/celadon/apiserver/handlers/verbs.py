@@ -216,7 +216,9 @@ class Verbs:
         seconds = options.timeout_seconds or self.watch_seconds * (1 + self.chance())
         definition = forms.served.definition_key(endpoint.resource)
         standing = self.standings.of(Credentials.of(forms.call.request))
-        request = WatchRequest(endpoint, options, float(seconds), definition, standing)
+        request = WatchRequest(
+            endpoint, options, float(seconds), definition, standing, forms.call.work
+        )
         events = self.watching.open(request)
         forms.check()
         require_stream(forms.wanted, endpoint.answer_types)

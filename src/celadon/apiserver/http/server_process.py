@@ -485,6 +485,12 @@ async def _serve(
     )
     async with _store(settings, loop) as store:
         api = ApiServer(store, prepared.access, served)
+        if settings.etcd is not None:
+            # late: few servers are on etcd
+            from celadon.storage.etcd import EtcdStore
+
+            assert isinstance(store, EtcdStore)
+            store.tell_before(api.objects.read_before)
         kept.append(api)
         await _serve_api(settings, prepared, api, ready)
 
