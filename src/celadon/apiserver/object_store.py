@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from celadon.apiserver.http_messages import (
@@ -23,7 +23,7 @@ from celadon.apiserver.http_messages import (
     stored_bytes,
 )
 from celadon.apiserver.request_work import RequestWork
-from celadon.apiserver.workers import is_worker, on_loop
+from celadon.apiserver.workers import aside, is_worker, on_loop
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, metadata
 from celadon.kube.go import JsonSyntaxError, json_text, read_json
 from celadon.kube.json_shapes import misfit
@@ -222,16 +222,6 @@ class ObjectPage:
     revision: int
     remaining: int
     last: str
-
-
-async def aside(function: Callable[[_V], _K], given: _V) -> _K:
-    """What the function gives, in a thread that has no turn to wait for: it is short, or all wait
-    for it."""
-    try:
-        made = asyncio.get_running_loop().run_in_executor(None, function, given)
-    except RuntimeError:  # the system has no more threads
-        return function(given)
-    return await made
 
 
 class ObjectStore:

@@ -184,7 +184,10 @@ class RequestLayers:
             asked = request_attributes(user, info, request)
         check_access(asked, self._core.authorizer, notes.annotate)
         if not self._core.workers.is_fork:
-            await self._controllers.caught_up(with_definitions=self._needs_definitions(info))
+            with_definitions = self._needs_definitions(info)
+            await self._controllers.caught_up(with_definitions=with_definitions)
+            if with_definitions:
+                await self._core.served.settled()
         return await self._routed(request, info, user, notes)
 
     def _needs_definitions(self, info: RequestInfo) -> bool:
@@ -393,6 +396,7 @@ class RequestLayers:
         try:
             await self._controllers.caught_up()
             await self._core.objects.synced()
+            await self._core.served.settled()
             owner = f"from {request.remote_address}"
             answer = self._forked(request, notes, owner, lambda: self.answered(request, notes))
             seconds = self._core.settings.limits.seconds or None

@@ -104,6 +104,8 @@ class Reviewer:
         await self.admission.admit(call, Operation.CREATE, review, None)
         if call.target.kind.group == AUTHORIZATION_GROUP:  # the others belong to the loop
             known = readable(review, context.gates)
+            # Of this kind only the answer is large.
+            call.work.is_large |= call.target.kind.kind == "SelfSubjectRulesReview"
             answer = await call.work.step(self._reviewed, call, known)
         else:
             answer = self._reviewed(call, review)
