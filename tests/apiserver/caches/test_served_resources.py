@@ -11,6 +11,7 @@ import pytest
 from celadon.apiserver.caches import served_resources
 from celadon.apiserver.caches.served_resources import DEFINITIONS, ServedResources
 from celadon.kube import GroupVersionKind, GroupVersionResource
+from celadon.kube.resources import custom_resources as known_custom_resources
 from celadon.kube.resources import known_resources
 from tests.apiserver.serving import Shelf, resource
 
@@ -63,11 +64,10 @@ def test_a_resource_is_served_while_its_definition_is_established() -> None:
 def test_what_a_large_definition_defines_is_taken_in_aside(monkeypatch: pytest.MonkeyPatch) -> None:
     """The loop does not wait, and those do that ask for it. Smaller ones do not overtake it."""
     threads: list[bool] = []
-    real = served_resources.custom_resources
 
     def custom_resources(obj: Any) -> Any:
         threads.append(threading.current_thread() is threading.main_thread())
-        return real(obj)
+        return known_custom_resources(obj)
 
     monkeypatch.setattr(served_resources, "custom_resources", custom_resources)
 

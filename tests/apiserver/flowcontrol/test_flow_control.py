@@ -12,7 +12,12 @@ import pytest
 
 from celadon.apiserver.api_settings import Settings
 from celadon.apiserver.bootstrap_objects import priority_levels
-from celadon.apiserver.flowcontrol.flow_control import FlowControl, FlowSchema, waiting_seconds
+from celadon.apiserver.flowcontrol.flow_control import (
+    FlowControl,
+    FlowSchema,
+    flow_rule,
+    waiting_seconds,
+)
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.apiserver.object_store import ROOT, ObjectStore
 from celadon.apiserver.operation.request_limits import RequestLimits, TooManyRequests
@@ -92,7 +97,7 @@ def of(*subjects: dict[str, Any]) -> dict[str, Any]:
 def test_a_rule_matches_by_subject_and_request(
     rule: dict[str, Any], user: User, method: str, path: str, matches: bool
 ) -> None:
-    schema = FlowSchema("s", "", 1, "l", "", [rule])
+    schema = FlowSchema("s", "", 1, "l", "", [flow_rule(rule)])
     assert schema.matches(user, request_info(HttpRequest(method, path, [], b""))) is matches
 
 

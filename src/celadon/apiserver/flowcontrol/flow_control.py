@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from celadon.apiserver.bootstrap_objects import flow_schemas, priority_levels
 from celadon.apiserver.caches.mirror import Mirror
+from celadon.apiserver.flowcontrol.flow_dumps import (
+    PAGES,
+    Present,
+    levels_dump,
+    queues_dump,
+    requests_dump,
+)
 from celadon.apiserver.flowcontrol.lent_seats import (
     PERIOD,
     SeatBounds,
@@ -29,7 +37,7 @@ from celadon.apiserver.flowcontrol.work_estimates import (
     estimate,
     most_seats,
 )
-from celadon.apiserver.http_messages import HttpRequest
+from celadon.apiserver.http_messages import HttpAnswer, HttpRequest, plain_text
 from celadon.apiserver.object_store import ROOT, ObjectStore, Undecodable
 from celadon.apiserver.operation.request_limits import (
     TooManyRequests,
@@ -70,6 +78,30 @@ WAITING_PART: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
+class FlowRule:
+    """Of whom it speaks, and of what: one rule of a FlowSchema. `namespaces` is what
+    the names of users begin with who are service accounts of one."""
+
+    users: frozenset[str]
+    groups: frozenset[str]
+    namespaces: tuple[str, ...]
+    resources: Sequence[JsonObject]
+    paths: Sequence[JsonObject]
+
+    def matches(self, user: User, info: RequestInfo) -> bool:
+        if not self._is_about(user):
+            return False
+        if info.is_resource:
+            return any(_is_resource(one, info) for one in self.resources)
+        return any(_is_path(one, info) for one in self.paths)
+
+    def _is_about(self, user: User) -> bool:
+        if user.name in self.users or ALL in self.users or ALL in self.groups:
+            return True
+        return not self.groups.isdisjoint(user.groups) or user.name.startswith(self.namespaces)
+
+
+@dataclass(frozen=True, slots=True)
 class FlowSchema:
     """One that is in force: its level exists. `distinguisher` is empty where all requests are one
     flow."""
@@ -79,10 +111,10 @@ class FlowSchema:
     precedence: int
     level: str
     distinguisher: str
-    rules: Sequence[JsonObject]
+    rules: Sequence[FlowRule]
 
     def matches(self, user: User, info: RequestInfo) -> bool:
-        return any(_rule_matches(rule, user, info) for rule in self.rules)
+        return any(rule.matches(user, info) for rule in self.rules)
 
     def distinguish(self, user: User, info: RequestInfo) -> str:
         """What tells the flow of a request from the others of this schema."""
@@ -99,32 +131,32 @@ def _schema_of(obj: JsonObject) -> FlowSchema:
         spec.get("matchingPrecedence", 0),
         spec["priorityLevelConfiguration"]["name"],
         (spec.get("distinguisherMethod") or {}).get("type", ""),
-        spec.get("rules") or (),
+        tuple(map(flow_rule, spec.get("rules") or ())),
     )
 
 
-def _rule_matches(rule: JsonObject, user: User, info: RequestInfo) -> bool:
-    if not any(_is_subject(subject, user) for subject in rule.get("subjects") or ()):
-        return False
-    if info.is_resource:
-        return any(_is_resource(one, info) for one in rule.get("resourceRules") or ())
-    return any(_is_path(one, info) for one in rule.get("nonResourceRules") or ())
-
-
-def _is_subject(subject: JsonObject, user: User) -> bool:
-    kind = subject.get("kind")
-    if kind == "User":
-        return (subject.get("user") or {}).get("name") in (ALL, user.name)
-    if kind == "Group":
-        name = (subject.get("group") or {}).get("name")
-        return name == ALL or name in user.groups
-    account = subject.get("serviceAccount")
-    if kind != "ServiceAccount" or not account:
-        return False
-    prefix = f"system:serviceaccount:{account['namespace']}:"
-    if account["name"] == ALL:
-        return user.name.startswith(prefix)
-    return user.name == f"{prefix}{account['name']}"
+def flow_rule(rule: JsonObject) -> FlowRule:
+    """As it is stored."""
+    users, groups, namespaces = set[str](), set[str](), list[str]()
+    for subject in rule.get("subjects") or ():
+        kind, account = subject.get("kind"), subject.get("serviceAccount")
+        if kind == "User" and subject.get("user"):
+            users.add(subject["user"]["name"])
+        elif kind == "Group" and subject.get("group"):
+            groups.add(subject["group"]["name"])
+        elif kind == "ServiceAccount" and account:
+            prefix = f"system:serviceaccount:{account['namespace']}:"
+            if account["name"] == ALL:
+                namespaces.append(prefix)
+            else:
+                users.add(f"{prefix}{account['name']}")
+    return FlowRule(
+        frozenset(users),
+        frozenset(groups),
+        tuple(namespaces),
+        rule.get("resourceRules") or (),
+        rule.get("nonResourceRules") or (),
+    )
 
 
 def _is_resource(rule: JsonObject, info: RequestInfo) -> bool:
@@ -191,6 +223,7 @@ class FlowControl:
         self._bounds: dict[str, SeatBounds] = {}
         self._next_adjustment = clock() + PERIOD
         self._ticking: asyncio.TimerHandle | None = None
+        self._present: dict[Present, None] = {}
         counts.refresh = self.adjust
         self._update()
 
@@ -243,6 +276,32 @@ class FlowControl:
         if turn.is_executing and turn is not flow.turn:
             self._counts.wait_seconds.observe(0.0, (*flow.labels, "true"))
         return turn
+
+    def appear(self, turn: Turn, user: User, info: RequestInfo) -> Present:
+        """From here on the pages tell of the request."""
+        now = time.time()
+        made = Present(turn.flow, turn, user, info, now, now if turn.is_executing else None)
+        self._present[made] = None
+        return made
+
+    def disappear(self, present: Present) -> None:
+        """They do not any more."""
+        self._present.pop(present, None)
+
+    def page(self, request: HttpRequest) -> HttpAnswer | None:
+        """One of those for debugging; None for what is none."""
+        name = request.path.removeprefix(PAGES)
+        if name == "dump_priority_levels":
+            dispatched, rejected = self._counts.dispatched(), self._counts.rejected.values
+            text = levels_dump(self._levels, self._present, dispatched, rejected)
+        elif name == "dump_queues":
+            text = queues_dump(self._levels, self._present)
+        elif name == "dump_requests":
+            detailed = bool(request.first("includeRequestDetails"))
+            text = requests_dump(self._levels, self._present, detailed=detailed)
+        else:
+            return None
+        return plain_text(200, text)
 
     def now(self) -> float:
         """When a request begins to execute, for `leave`."""
@@ -338,12 +397,13 @@ class FlowControl:
         )
         level = self._levels[schema.level]
         hand: tuple[int, ...] = ()
+        distinguisher = schema.distinguish(user, info)
         if level.limit is not None and level.queue_count:
-            hand = level.hand(schema.name, schema.distinguish(user, info))
+            hand = level.hand(schema.name, distinguisher)
         uid = self._level_uids[schema.level]
         labels = level.name, schema.name
         headers = ((SCHEMA_HEADER, schema.uid), (LEVEL_HEADER, uid))
-        return Flow(level, hand, headers, labels, self._counts.of(labels))
+        return Flow(level, hand, headers, labels, self._counts.of(labels), distinguisher)
 
     def _update(self) -> None:
         """What is mandatory is there even where it is not stored (yet)."""

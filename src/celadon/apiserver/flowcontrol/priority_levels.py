@@ -11,7 +11,7 @@ from dataclasses import field
 from typing import Final
 
 from celadon.apiserver.flowcontrol.lent_seats import SeatDemand
-from celadon.apiserver.flowcontrol.work_estimates import ONE_SEAT, Estimate
+from celadon.apiserver.flowcontrol.work_estimates import EXPECTED_SECONDS, ONE_SEAT, Estimate
 from celadon.apiserver.http_messages import Header
 from celadon.apiserver.operation.server_metrics import FlowCount
 from celadon.kube import JsonObject
@@ -23,9 +23,6 @@ TOO_LATE: Final = "time-out"
 CANCELLED: Final = "cancelled"
 """Why a request is rejected, as metrics say it."""
 
-EXPECTED_SECONDS: Final = 0.003
-"""What a request is taken to last until it has ended."""
-
 MOST_RETRY_SECONDS: Final = 32
 
 
@@ -33,7 +30,7 @@ class Rejection(Exception):
     """A request that has no seat and no place in a queue."""
 
 
-class _Queue:
+class Queue:
     """`executing` are the seats of its requests that execute. `turn_time` is how much service the
     queue has had when its next request begins; the least has the next turn."""
 
@@ -60,7 +57,7 @@ class Turn:
         self.flow = flow
         self.estimate = estimate
         self.seats = estimate.width
-        self.queue: _Queue | None = None
+        self.queue: Queue | None = None
         self.is_executing = False
         self.began = 0.0
         self.wake: Callable[[], None] | None = None
@@ -90,8 +87,8 @@ class PriorityLevel:
         self.drops = Drops()
         self.demand = SeatDemand(clock())
         self._clock = clock
-        self._queues: list[_Queue] = []
-        self._with_waiting: dict[_Queue, None] = {}
+        self.queues: list[Queue] = []
+        self._with_waiting: dict[Queue, None] = {}
         self._turn_time = 0.0
 
     def configure(self, queuing: JsonObject | None) -> None:
@@ -100,7 +97,7 @@ class PriorityLevel:
         self.queue_count = queuing.get("queues", 0)
         self.hand_size = queuing.get("handSize", 0)
         self.queue_length = queuing.get("queueLengthLimit", 0)
-        self._queues += [_Queue() for _ in range(len(self._queues), self.queue_count)]
+        self.queues += [Queue() for _ in range(len(self.queues), self.queue_count)]
 
     def admit(self, limit: int | None) -> None:
         """So many from now on."""
@@ -189,13 +186,13 @@ class PriorityLevel:
         room = self.limit is None or self.executing + turn.seats <= self.limit
         return room or not self.executing
 
-    def _queue(self, hand: tuple[int, ...]) -> _Queue:
+    def _queue(self, hand: tuple[int, ...]) -> Queue:
         """The shortest of those; one that is not in use begins now."""
-        queue = self._queues[hand[0]]
+        queue = self.queues[hand[0]]
         if self.executing:
             shortest = queue.length
             for index in hand:
-                other = self._queues[index]
+                other = self.queues[index]
                 length = other.length
                 if length < shortest:
                     queue, shortest = other, length
@@ -211,12 +208,10 @@ class PriorityLevel:
         count.dispatched += 1
         turn.is_executing = True
         if queue is not None:
-            estimate = turn.estimate
             queue.executing += turn.seats
             turn.began = self._clock()
             self._turn_time = max(self._turn_time, queue.turn_time)
-            final = estimate.final_seconds * estimate.final_seats
-            queue.turn_time += EXPECTED_SECONDS * estimate.seats + final
+            queue.turn_time += turn.estimate.seat_seconds
 
     def _seat_waiting(self) -> None:
         """Those whose turn it is, as long as there are seats."""
@@ -270,13 +265,15 @@ class Drops:
 @dataclass(slots=True)
 class Flow:
     """What is the same for requests that are alike: where they wait, what their answers say of it,
-    and where they are counted. `turn` is that of all requests that nothing limits."""
+    and where they are counted. `turn` is that of all requests that nothing limits, `distinguisher`
+    what tells the flow from others of its schema."""
 
     level: PriorityLevel
     hand: tuple[int, ...]
     headers: tuple[Header, ...]
     labels: tuple[str, str]
     count: FlowCount
+    distinguisher: str = ""
     turn: Turn = field(init=False)
 
     def __post_init__(self) -> None:

@@ -29,6 +29,9 @@ _STREAMED_BYTES: Final = 1_000_000
 _LARGEST_OBJECT: Final = 1_500_000
 """Bytes; where it is not known how large objects are."""
 
+EXPECTED_SECONDS: Final = 0.003
+"""What a request is taken to last until it has ended."""
+
 _WATCHES_OF_A_SEAT: Final = 10
 _EVENT_SECONDS: Final = 0.005
 """For so long after a write the watches of a seat keep it busy."""
@@ -54,6 +57,11 @@ class Estimate:
     def width(self) -> int:
         """All that have to be free before it begins."""
         return max(self.seats, self.final_seats)
+
+    @property
+    def seat_seconds(self) -> float:
+        """The work that it is taken to be."""
+        return EXPECTED_SECONDS * self.seats + self.final_seconds * self.final_seats
 
 
 ONE_SEAT: Final = Estimate()

@@ -201,6 +201,13 @@ class FlowCounts:
         """That of a level and a schema, the same one each time."""
         return self._counts.setdefault(labels, FlowCount())
 
+    def dispatched(self) -> dict[str, int]:
+        """How many requests have begun to execute, by level."""
+        found: dict[str, int] = {}
+        for (level, _), count in self._counts.items():
+            found[level] = found.get(level, 0) + count.dispatched
+        return found
+
     def families(self) -> tuple[Family, ...]:
         """In the order of their names."""
         counts = self._counts
