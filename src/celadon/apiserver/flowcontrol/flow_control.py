@@ -36,6 +36,7 @@ from celadon.apiserver.flowcontrol.work_estimates import (
     StoredKind,
     estimate,
     most_seats,
+    watch_count,
 )
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest, plain_text
 from celadon.apiserver.object_store import ROOT, ObjectStore, Undecodable
@@ -44,7 +45,7 @@ from celadon.apiserver.operation.request_limits import (
     WatchCounts,
     is_long_running,
 )
-from celadon.apiserver.operation.server_metrics import FlowCounts, SeatCounts
+from celadon.apiserver.operation.server_metrics import FlowCounts, LevelUse, SeatCounts
 from celadon.apiserver.request_info import RequestInfo
 from celadon.kube import JsonObject, User, metadata
 from celadon.kube.well_known_values import FLOW_CONTROL_GROUP
@@ -224,7 +225,7 @@ class FlowControl:
         self._next_adjustment = clock() + PERIOD
         self._ticking: asyncio.TimerHandle | None = None
         self._present: dict[Present, None] = {}
-        counts.refresh = self.adjust
+        counts.refresh = self._refresh
         self._update()
 
     def classify(self, user: User, info: RequestInfo) -> Flow | None:
@@ -253,7 +254,11 @@ class FlowControl:
 
     def estimate(self, flow: Flow, request: HttpRequest, info: RequestInfo) -> Estimate:
         """The seats that a request of the flow takes."""
+        watched = watch_count(info, self._watches)
+        if watched is not None:
+            self._counts.watches.observe(watched, flow.labels)
         if flow.level.limit is None:
+            self._counts.widths.observe(1, flow.labels)
             return ONE_SEAT
         most = self._most.get(flow.level.name, 0)
         found = estimate(request, info, most, self._stored_kind, self._watches)
@@ -273,6 +278,9 @@ class FlowControl:
         except Rejection as rejection:
             self._counts.wait_seconds.observe(0.0, (*flow.labels, "false"))
             raise self._rejected(flow, str(rejection)) from None
+        if turn.queue is not None:  # upstream: it is in the queue for a moment, at least
+            length = len(turn.queue.waiting) + turn.is_executing
+            self._counts.queue_lengths.observe(length, flow.labels)
         if turn.is_executing and turn is not flow.turn:
             self._counts.wait_seconds.observe(0.0, (*flow.labels, "true"))
         return turn
@@ -356,6 +364,14 @@ class FlowControl:
             seconds = self._next_adjustment - self._clock()
             self._ticking = asyncio.get_running_loop().call_later(seconds, self._tick)
 
+    def _refresh(self) -> None:
+        """Before somebody looks at the counts."""
+        self.adjust()
+        for level in self._levels.values():
+            level.note()
+            if level.use is not None:
+                level.use.tell()
+
     def adjust(self) -> None:
         """Lend seats as it was due until now. Since nothing has been asked for between what was
         missed, it can be made up for."""
@@ -382,7 +398,14 @@ class FlowControl:
             count.current, count.target = found.seats[name], found.targets[name]
             count.highest, count.average = demand.highest, demand.average
             count.deviation, count.smoothed = demand.deviation, demand.smoothed
+            self._limit_use(self._levels[name], count.current)
             self._levels[name].admit(None if bounds.is_exempt else count.current)
+
+    def _limit_use(self, level: PriorityLevel, seats: int) -> None:
+        if level.use is not None:
+            level.note()
+            waiting = max(level.queue_length, 1) * max(level.queue_count, 1)
+            level.use.limit(seats or max(1, round(self._seats / 10)), waiting)
 
     def _rejected(self, flow: Flow, reason: str) -> TooManyRequests:
         self._counts.rejected.add((*flow.labels, reason))
@@ -413,7 +436,7 @@ class FlowControl:
         before, self._levels, self._bounds = self._levels, {}, {}
         counted, self._counts.seats = self._counts.seats, {}
         for name, obj in levels.items():
-            level = before.get(name) or PriorityLevel(name, self._clock)
+            level = before.get(name) or self._new_level(name)
             self._levels[name] = level
             queuing = (specs[name].get("limitResponse") or {}).get("queuing")
             level.configure(queuing)
@@ -437,6 +460,10 @@ class FlowControl:
             key=lambda one: (one.precedence, one.name),
         )
         self._flows.clear()
+
+    def _new_level(self, name: str) -> PriorityLevel:
+        now = self._clock()
+        return PriorityLevel(name, self._clock, LevelUse(self._counts, name, now))
 
     def _by_name(self, kind: str, initial: Iterator[JsonObject]) -> dict[str, JsonObject]:
         """The objects of a kind; those that must be there as they are initially, if they are not

@@ -13,7 +13,7 @@ from typing import Final
 from celadon.apiserver.flowcontrol.lent_seats import SeatDemand
 from celadon.apiserver.flowcontrol.work_estimates import EXPECTED_SECONDS, ONE_SEAT, Estimate
 from celadon.apiserver.http_messages import Header
-from celadon.apiserver.operation.server_metrics import FlowCount
+from celadon.apiserver.operation.server_metrics import FlowCount, LevelUse
 from celadon.kube import JsonObject
 from celadon.records import dataclass
 
@@ -77,8 +77,11 @@ class PriorityLevel:
     """`limit` is how many seats there are; None is no limit. Without `queue_count` what is
     too much is rejected. Whoever waits waits because there is no seat."""
 
-    def __init__(self, name: str, clock: Callable[[], float]) -> None:
+    def __init__(self, name: str, clock: Callable[[], float], use: LevelUse | None = None) -> None:
+        """`use` is told of all that changes."""
         self.name = name
+        self.use = use
+        self._requests = self._waiting = 0
         self.limit: int | None = None
         self.queue_count = 0
         self.hand_size = 0
@@ -103,6 +106,13 @@ class PriorityLevel:
         """So many from now on."""
         self.limit = limit
         self._seat_waiting()
+        self.note()
+
+    def note(self) -> None:
+        """Tell what is in use now."""
+        if self.use is not None:
+            state = self.demand.seats, self.executing, self._requests, self._waiting
+            self.use.become(self._clock(), state)
 
     @property
     def has_waiting(self) -> bool:
@@ -120,6 +130,9 @@ class PriorityLevel:
             self.executing += 1
             flow.count.executing += 1
             flow.count.dispatched += 1
+            flow.count.seats += 1
+            self._requests += 1
+            self.note()
             return flow.turn
         turn = Turn(flow, estimate)
         has_seat = not self._with_waiting and self._has_room(turn)
@@ -133,11 +146,14 @@ class PriorityLevel:
                 self._with_waiting.setdefault(queue)
                 flow.count.waiting += 1
                 flow.count.waiting_seats += turn.seats
+                self._waiting += 1
+                self.note()
                 return turn
         elif not has_seat:
             raise Rejection(NO_SEAT)
         self.demand.add(turn.seats, self._clock())
         self._execute(turn)
+        self.note()
         return turn
 
     def finish(self, turn: Turn) -> float:
@@ -164,8 +180,11 @@ class PriorityLevel:
         if turn is turn.flow.turn:
             self.demand.add(-1, self._clock())
             self.executing -= 1
+            self._requests -= 1
             count.executing -= 1
+            count.seats -= 1
         elif turn.is_executing:
+            self._requests -= 1
             count.executing -= 1
             count.seats -= turn.estimate.width
             if queue is not None:
@@ -175,11 +194,13 @@ class PriorityLevel:
             self._give_back(turn, turn.seats)
         elif queue is not None and turn in queue.waiting:
             self.demand.add(-turn.seats, self._clock())
+            self._waiting -= 1
             count.waiting -= 1
             count.waiting_seats -= turn.seats
             del queue.waiting[turn]
             if not queue.waiting:
                 del self._with_waiting[queue]
+        self.note()
 
     def _has_room(self, turn: Turn) -> bool:
         """A level whose limit is less than a request needs has one request at a time."""
@@ -203,6 +224,7 @@ class PriorityLevel:
     def _execute(self, turn: Turn) -> None:
         self.executing += turn.seats
         count, queue = turn.flow.count, turn.queue
+        self._requests += 1
         count.executing += 1
         count.seats += turn.seats
         count.dispatched += 1
@@ -223,6 +245,7 @@ class PriorityLevel:
             del queue.waiting[turn], self._with_waiting[queue]
             if queue.waiting:  # behind those that have had as much
                 self._with_waiting[queue] = None
+            self._waiting -= 1
             turn.flow.count.waiting -= 1
             turn.flow.count.waiting_seats -= turn.seats
             self._execute(turn)
