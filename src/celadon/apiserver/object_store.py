@@ -413,14 +413,6 @@ class ObjectStore:
             self._former.keep(key, found, weight(event.previous.value))
         return found.object
 
-    def _former_object(self, entry: Entry) -> StoredObject:
-        key = (entry.key, entry.mod_revision)
-        found = self._former.get(key)
-        if found is None:
-            found = StoredObject(decoded(entry, entry.mod_revision), entry.mod_revision)
-            self._former.keep(key, found, weight(entry.value))
-        return found
-
     def claim(self, key: str) -> Condition:
         """That nobody claims the key between now and a write with this."""
         entry = self.store.get(key)
