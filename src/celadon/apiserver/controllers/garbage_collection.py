@@ -109,12 +109,12 @@ def owner_uids(obj: JsonObject) -> tuple[str, ...]:
 def is_waiting(obj: JsonObject) -> bool:
     """Whether the object is to be deleted after what it owns."""
     deleted = metadata.deletion_timestamp(obj)
-    return bool(deleted) and FOREGROUND in metadata.finalizers(obj)
+    return bool(deleted) and metadata.has_finalizer(obj, FOREGROUND)
 
 
 def is_orphaning(obj: JsonObject) -> bool:
     """Whether the object is to be deleted, and what it owns to be kept."""
-    return bool(metadata.deletion_timestamp(obj)) and ORPHAN in metadata.finalizers(obj)
+    return bool(metadata.deletion_timestamp(obj)) and metadata.has_finalizer(obj, ORPHAN)
 
 
 def is_blocking(dependent: JsonObject, uid: str) -> bool:
