@@ -21,7 +21,7 @@ from celadon.kube.crd import KindsOnDemand, RememberedKinds
 from celadon.kube.resources import Catalog, Resource, custom_resources, is_established
 from celadon.records import dataclass
 
-_MANY_VERSIONS: Final = 1_000
+_MANY_VERSIONS: Final = 300
 """Of all definitions, that are taken in on the event loop."""
 
 DEFINITIONS: Final = GroupVersionResource("apiextensions.k8s.io", "v1", "customresourcedefinitions")
