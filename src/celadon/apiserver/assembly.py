@@ -154,6 +154,7 @@ def publications_of(
         OpenId(access.issuer, settings.address, access.signer),
         SelfPortrait(version, seconds(), seconds, settings.as_flags(access.issuer)),
         KINDS if parse_version(settings.version) >= SINCE else (),
+        None if core.flows is None else core.flows.page,
         settings.descriptions,
     )
 

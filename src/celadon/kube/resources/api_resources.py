@@ -170,7 +170,12 @@ class Catalog:
 
     def with_crds(self, definitions: Iterable[JsonObject]) -> Catalog:
         """With the resources that these CustomResourceDefinition objects define."""
-        added = [resource for crd in definitions for resource in custom_resources(crd)]
+        return self.with_resources(
+            [resource for crd in definitions for resource in custom_resources(crd)]
+        )
+
+    def with_resources(self, added: Sequence[Resource]) -> Catalog:
+        """With these, in the place of those that have the same names."""
         replaced = {resource.gvr for resource in added}
         kept = (resource for resource in self.resources if resource.gvr not in replaced)
         return Catalog((*kept, *added))
