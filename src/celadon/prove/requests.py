@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +15,7 @@ from celadon.kube.resources import Resource
 from celadon.kube.schemas import Schema, schema_for
 from celadon.kube.well_known_values import NAMESPACES
 from celadon.prove.functions import literal
-from celadon.prove.logic import TRUE, Formula, Term, negated, text
+from celadon.prove.logic import TRUE, Formula, Term, both, either, negated, same, text
 from celadon.prove.objects import Inputs
 from celadon.prove.values import (
     Entry,
@@ -88,6 +89,33 @@ class SymbolicRequest:
             self._assume_metadata(self.params, "name", text(PARAM))
             is_namespaced = not isinstance(self.params.cases[0].value, Unshaped)
             self._assume_metadata(self.params, "namespace", text(PARAM) if is_namespaced else None)
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """What it is a request to."""
+        return self._endpoint
+
+    @property
+    def namespace_name(self) -> Text | None:
+        """The name of its namespace, if it is in one."""
+        return None if self._namespace_name is None else Text(self._namespace_name)
+
+    def named(self, names: Collection[str] | None) -> Formula:
+        """Where it has one of these names; None stands for all, and for none."""
+        if names is None:
+            return TRUE
+        return both(self._has_name, either(same(self._name, text(name)) for name in sorted(names)))
+
+    def param(
+        self, kind: GroupVersionKind, path: str, name: str, namespace: Text | str | None
+    ) -> Outcome:
+        """An object that a policy is given. Of what is not known the name is, if it is empty;
+        the namespace is None for what is in none."""
+        made = self._object(path, kind)
+        self._assume_metadata(made, "name", text(name) if name else self._unknown_name(path))
+        where = text(namespace) if isinstance(namespace, str) else namespace and namespace.term
+        self._assume_metadata(made, "namespace", where)
+        return made
 
     def _object(
         self, path: str, kind: GroupVersionKind | None = None, *, is_there: bool = True
@@ -183,20 +211,26 @@ class SymbolicRequest:
             name=str(inputs.scalar(self._name, model))
             if inputs.scalar(self._has_name, model)
             else "",
-            object=self._completed(self.object, model),
-            old_object=self._completed(self.old_object, model),
+            object=self.completed(self.object, model),
+            old_object=self.completed(self.old_object, model),
             user=User(str(user["username"]), groups=tuple(map(str, groups))),
             dry_run=bool(inputs.scalar(self._dry_run, model)),
             options=default_options(endpoint.operation),
         )
         if self._namespace_name is not None:
             request.namespace = str(inputs.scalar(self._namespace_name, model))
-        around = [self._completed(one, model) for one in (self.namespace, self.params)]
+        around = [self.completed(one, model) for one in (self.namespace, self.params)]
         return request, tuple(one for one in around if one is not None)
 
-    def _completed(self, made: Outcome, model: z3.ModelRef) -> JsonObject | None:
+    def written(self, made: Outcome, model: z3.ModelRef) -> JsonObject | None:
+        """An object of a model with no more than the model says of it; None if there is none."""
         value = self._inputs.json(made, model)
-        if not isinstance(value, dict) or not value:
+        return value if isinstance(value, dict) and value else None
+
+    def completed(self, made: Outcome, model: z3.ModelRef) -> JsonObject | None:
+        """The same as the server completes it."""
+        value = self.written(made, model)
+        if value is None:
             return None
         return create.admit_form(value, _kind_of(value))
 
