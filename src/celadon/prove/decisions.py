@@ -26,7 +26,7 @@ from celadon.admission.policies.matching import BoundCandidate, Candidate, Match
 from celadon.admission.policies.params import ParamError, ParamSource, looked_in, typed
 from celadon.kube import FieldPath, GroupVersionKind, JsonObject, metadata, parse_api_version
 from celadon.kube.selectors import label_selector
-from celadon.kube.well_known_values import NAMESPACES
+from celadon.kube.well_known_values import NAMESPACE_NAME, NAMESPACES
 from celadon.prove.evaluator import Evaluator
 from celadon.prove.functions import Unmodelled, literal
 from celadon.prove.logic import FALSE, TRUE, Formula, both, either, negated
@@ -140,27 +140,51 @@ class Scene:
         error, value = z3.Bool(f"gap {number} fails"), z3.Bool(f"gap {number}")
         return Outcome(error, (Case(negated(error), Truth(value)),))
 
-    def example(
-        self, model: z3.ModelRef
-    ) -> tuple[Request, list[JsonObject], JsonObject | None, JsonObject | None]:
-        """The request of a model, the objects that it needs to be there, and its objects with no
-        more than the model says."""
+    def example(self, model: z3.ModelRef) -> Sketch:
+        """The request of a model."""
         request, around = self.request.example(model)
         found = list(around)
-        for param in self.params.values():
-            if not param.is_given and z3.is_true(model.eval(param.there, model_completion=True)):
-                made = self.request.completed(param.object, model)
-                found += [] if made is None else [made]
+        there = [
+            one.object
+            for one in self.params.values()
+            if not one.is_given and z3.is_true(model.eval(one.there, model_completion=True))
+        ]
+        completed = (self.request.completed(one, model) for one in there)
+        found += [one for one in completed if one is not None]
         old = request.old_object
-        if old is not None and old.get("kind") == "Namespace":
+        if old is not None and self.endpoint.resource.gvr == NAMESPACES:
             found.append(old)
-        written = self.request.written
-        return (
-            request,
-            found,
-            written(self.request.object, model),
-            written(self.request.old_object, model),
-        )
+        written = [
+            self.request.written(one, model)
+            for one in (
+                self.request.object,
+                self.request.old_object,
+                self.request.namespace,
+                *there,
+            )
+        ]
+        told = (one for one in written[2:] if one is not None and not _is_name_only(one))
+        return Sketch(request, tuple(found), written[0], written[1], tuple(told))
+
+
+class Sketch(NamedTuple):
+    """A request of a model, its objects as the server completes them; `around` are those that it
+    needs to be there. `object`, `old_object` and `told` say no more than the model does."""
+
+    request: Request
+    around: tuple[JsonObject, ...]
+    object: JsonObject | None
+    old_object: JsonObject | None
+    told: tuple[JsonObject, ...]
+
+
+def _is_name_only(value: JsonObject) -> bool:
+    """Whether it is a Namespace of which nothing is said but how it is called."""
+    if value.get("kind") != "Namespace" or not {"apiVersion", "kind", "metadata"}.issuperset(value):
+        return False
+    labels = {NAMESPACE_NAME: metadata.name(value)}
+    about = metadata.metadata(value)
+    return {"name", "labels"}.issuperset(about) and about.get("labels", labels) == labels
 
 
 def target(endpoint: Endpoint) -> Request:

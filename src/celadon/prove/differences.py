@@ -82,6 +82,8 @@ class Example:
     around: tuple[JsonObject, ...]
     old: Judgement
     new: Judgement
+    is_about_user: bool = False
+    """Whether a policy asks who sends it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,11 @@ class Differences:
     catalog: Catalog = field(default_factory=known_resources)
     unseen: list[Unseen] = field(default_factory=list)
 
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """The old one, and the new one."""
+        return self.old, self.new
+
     def comparisons(self, directions: Sequence[Direction]) -> Iterator[Comparison]:
         """The answers, endpoint by endpoint."""
         for endpoint in self.endpoints():
@@ -148,7 +155,7 @@ class Differences:
         """The policies of either side that the other has not, or not like this."""
         old, new = (
             {hook.policy.name: hook for hook in side.engine.hooks_for(resource.gvr)}
-            for side in (self.old, self.new)
+            for side in self.sides
         )
         found = []
         for name in sorted({*old, *new}):
@@ -232,7 +239,7 @@ class _Look:
 
     def __post_init__(self) -> None:
         newest = max(
-            (side.engine.version for side in (self.differences.old, self.differences.new)),
+            (side.engine.version for side in self.differences.sides),
             key=lambda version: tuple(map(int, version.split("."))),
         )
         self.scene = Scene(self.endpoint, Inputs(self.items), newest)
@@ -241,7 +248,7 @@ class _Look:
         """The answer for these lists."""
         before, after = (
             Decider(self.scene, side.engine, self._world(side, ())).effects(self.changed)
-            for side in (self.differences.old, self.differences.new)
+            for side in self.differences.sides
         )
         if self.direction is Direction.STRICTER:
             before, after = after, before
@@ -260,15 +267,32 @@ class _Look:
 
     def _confirmed(self, model: z3.ModelRef) -> Example | None:
         """The request of a model, if the engine decides it as claimed."""
-        request, around, manifest, old_manifest = self.scene.example(model)
+        sketch = self.scene.example(model)
         old, new = (
-            judged(side.engine, request, self._world(side, around))
-            for side in (self.differences.old, self.differences.new)
+            judged(side.engine, sketch.request, self._world(side, sketch.around))
+            for side in self.differences.sides
         )
         is_looser = old.rank > new.rank
         if old.rank == new.rank or is_looser is not (self.direction is Direction.LOOSER):
             return None
-        return Example(request, manifest, old_manifest, tuple(around), old, new)
+        return Example(
+            sketch.request,
+            sketch.object,
+            sketch.old_object,
+            sketch.told,
+            *(old, new),
+            self._is_about_user,
+        )
+
+    @property
+    def _is_about_user(self) -> bool:
+        policies = (one for side in self.differences.sides for one in side.engine.policies)
+        return any(
+            "userInfo" in one.text
+            for policy in policies
+            if policy.name in self.changed
+            for one in policy.expressions
+        )
 
 
 def less_strict(before: Effects, after: Effects) -> list[Formula]:
