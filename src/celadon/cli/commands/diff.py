@@ -38,7 +38,7 @@ examples:
   celadon diff --kubernetes-version 1.33,1.36 policies/
 
 what is compared:
-  whether a request is refused; if not, whether the client is warned; if not, whether it is recorded.
+  whether a request is refused; if not, whether the client is warned, or the request recorded.
   Messages are not compared, nor are the costs of expressions modelled.
 
 exit codes:

@@ -84,8 +84,8 @@ class DiffAnswer:
 
 @dataclass(frozen=True, slots=True)
 class DiffReport:
-    """Everything, endpoint by endpoint. `old` and `new` are what the sides are called; `unseen` what
-    was not looked at."""
+    """Everything, endpoint by endpoint. `old` and `new` are what the sides are called; `unseen`
+    what was not looked at."""
 
     old: str
     new: str

@@ -29,7 +29,8 @@ _EPOCH = "1970-01-01T00:00:00Z"
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What was read for one side. `shown` turns the name of a file into what the user knows it by."""
+    """What was read for one side. `shown` turns the name of a file into what the user knows it
+    by."""
 
     label: str
     version: str
