@@ -14,6 +14,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 import z3
 
@@ -28,7 +29,15 @@ from celadon.prove.objects import ITEMS, Inputs
 from celadon.prove.requests import Endpoint
 from celadon.prove.search import MOST_ITEMS, Search
 
-_WRITES = ((Operation.CREATE, "create"), (Operation.UPDATE, "update"), (Operation.DELETE, "delete"))
+FIRST_TRIES: Final = 2
+"""Examples that are looked at before those policies are looked at that have not changed: what they
+refuse is no difference."""
+
+_WRITES: Final = (
+    (Operation.CREATE, "create"),
+    (Operation.UPDATE, "update"),
+    (Operation.DELETE, "delete"),
+)
 
 
 class Direction(enum.Enum):
@@ -255,12 +264,23 @@ class _Look:
         scene = self.scene
         search = Search(scene.inputs, scene.unmodelled, self.differences.seconds)
         lost = less_strict(before, after)
-        found = search.find(either(lost), self._confirmed, lost[:1])
+        found = search.find(either(lost), self._confirmed, lost[:1], tries=FIRST_TRIES)
+        if not found.is_proved and found.example is None:
+            admitted = negated(self._unchanged().denied)
+            lost = [both(one, admitted) for one in lost]
+            found = search.find(either(lost), self._confirmed, lost[:1])
         finding = Finding.SAME if found.is_proved else Finding.UNDECIDED
         if found.example is not None:
             finding = Finding.DIFFERS
         gaps = tuple(scene.gaps) if finding is Finding.UNDECIDED else ()
         return Comparison(self.endpoint, self.direction, finding, found.example, found.reason, gaps)
+
+    def _unchanged(self) -> Effects:
+        """What those do that have not changed, on both sides."""
+        side = self.differences.new
+        names = {hook.policy.name for hook in side.engine.hooks_for(self.endpoint.resource.gvr)}
+        decider = Decider(self.scene, side.engine, self._world(side, ()))
+        return decider.effects(frozenset(names) - self.changed)
 
     def _world(self, side: Side, around: Sequence[JsonObject]) -> ObjectWorld:
         return ObjectWorld([*side.objects, *around], catalog=self.differences.catalog)

@@ -143,9 +143,11 @@ class Evaluator:
         arguments = [self.node(one, scope) for one in operands]
         match node.function:
             case syntax.INDEX:
-                return combined(arguments, lambda values: member(*values))
+                found = combined(arguments, lambda values: member(*values))
+                return _unless_none(arguments[0], found)
             case syntax.OPT_INDEX | syntax.OPT_SELECT:
-                return combined(arguments, lambda values: optional_member(*values))
+                found = combined(arguments, lambda values: optional_member(*values))
+                return _unless_none(arguments[0], found)
         return combined(arguments, lambda values: self._strict(node, values))
 
     def _strict(self, node: syntax.Call, values: list[Value]) -> Outcome:
@@ -364,6 +366,16 @@ def _has(value: Value, name: str) -> Outcome:
         case List():
             return FAILS
     return certain(literal(value=False))
+
+
+def _unless_none(operand: Outcome, found: Outcome) -> Outcome:
+    """A key of an optional without a value is not evaluated, so its errors are none there."""
+    absent = either(
+        both(case.guard, negated(case.value.there))
+        for case in operand.cases
+        if isinstance(case.value, Maybe)
+    )
+    return selected(absent, certain(Maybe(FALSE, FAILS)), found)
 
 
 def member(value: Value, key: Value) -> Outcome:

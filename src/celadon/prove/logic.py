@@ -87,8 +87,8 @@ def integer(value: int) -> Term:
 
 
 def text(value: str) -> Term:
-    """A string literal."""
-    return z3.StringVal(value)
+    """A string literal. z3 reads `\\u{41}` as one character, so a backslash is, too."""
+    return z3.StringVal(value.replace("\\", "\\u{5c}"))
 
 
 def text_of(term: Term) -> str:

@@ -59,7 +59,7 @@ class Inputs:
     assumed: list[Formula] = field(default_factory=list)
     cuts: list[Cut] = field(default_factory=list)
     presences: list[Formula] = field(default_factory=list)
-    """Of fields and items: the fewer hold, the smaller the object."""
+    """Of fields and items, and of what is odd: the fewer hold, the plainer the object."""
     names: dict[str, int] = field(default_factory=dict)
 
     def unknown(self, path: str, sort: z3.SortRef) -> Term:
@@ -299,11 +299,13 @@ class _Objects:
         made = self.inputs.value(schema.properties[name], place, self, here)
         is_full = _is_full(made)
         if name in always:
-            if name in schema.required:
-                self.inputs.assumed.append(is_full)
+            if name in schema.required:  # zero, false and empty lists are written, too
+                self.inputs.presences.append(negated(is_full))
             elif always[name] is None:
-                null = outcome([Case(negated(is_full), Null())])
-                made = selected(is_full, made, null)
+                is_value = is_full
+                if _is_container(made):  # `[]` stays, until it is stored
+                    is_value = either((is_full, self.inputs.presence(f"{place} empty")))
+                made = selected(is_value, made, certain(Null()))
             return TRUE, made
         there = TRUE if is_sure else self.inputs.presence(place)
         if name not in pointers:
@@ -314,6 +316,10 @@ class _Objects:
 def _rule_path(path: Path) -> str:
     """The path as rules of defaulting write it: `spec.containers[*].ports`."""
     return ".".join(path).replace(".[*]", "[*]").replace(".{*}", "{*}")
+
+
+def _is_container(made: Outcome) -> bool:
+    return any(isinstance(case.value, List | Map) for case in made.cases)
 
 
 def _is_full(made: Outcome) -> Formula:

@@ -27,7 +27,7 @@ from celadon.cel.re2.pattern_tree import (
     Repeat,
     fold_char,
 )
-from celadon.prove.logic import Term
+from celadon.prove.logic import Term, text
 from celadon.prove.values import NotModelled
 
 _HIGHEST = 0x2FFFF
@@ -143,7 +143,7 @@ def _repeated(node: Repeat) -> list[_Way]:
 
 def _literal(node: Literal) -> Term:
     if not node.fold:
-        return z3.Re(node.text)
+        return z3.Re(text(node.text))
     parts = [_charset(fold_char(char)) for char in node.text]
     return z3.Concat(*parts) if len(parts) > 1 else parts[0]
 

@@ -31,9 +31,11 @@ from celadon.admission import (
 )
 from celadon.admission.expressions.compiled_expressions import base_environment
 from celadon.admission.lint import matched_resources
+from celadon.admission.registration import Rule
 from celadon.cel import CheckedAst, Environment, syntax
 from celadon.kube import GroupVersionKind, Json, JsonObject, parse_api_version
 from celadon.kube.resources import known_resources
+from celadon.kube.schemas import DecodeError
 from celadon.prove.evaluator import Evaluator
 from celadon.prove.functions import Unmodelled
 from celadon.prove.logic import Formula, both, either, negated
@@ -120,6 +122,15 @@ class Prover:
                 if not subresource:
                     yield from (Endpoint(resource, resource.gvk, one) for one in operations)
 
+    @property
+    def left_out(self) -> bool:
+        """Whether the policy may match what is no endpoint here: subresources, connections, kinds
+        that are not built in."""
+        constraints = self._policy.spec.match_constraints
+        return constraints is not None and any(
+            _reaches_further(rule) for rule in constraints.resource_rules
+        )
+
     def reply(self, endpoint: Endpoint, index: int, question: Question) -> Reply:
         """The answer to a question about one validation of the policy."""
         expression = self._engine.policies[0].validations[index].expression
@@ -142,6 +153,13 @@ class Prover:
                 short = tuple(cut.path for cut in look.inputs.cuts if cut.witnesses > items)
                 return replace(reply, answer=Answer.BOUNDED, bounded=(*reply.bounded, *short))
             items = min(needed, MOST_ITEMS)
+
+
+def _reaches_further(rule: Rule) -> bool:
+    if any("/" in one for one in rule.resources) or Operation.CONNECT.value in rule.operations:
+        return True
+    built_in = {resource.gvr.group for resource in known_resources()}
+    return not built_in.issuperset(rule.api_groups)  # nor is `*` one of them
 
 
 def _binding(policy: ValidatingAdmissionPolicy) -> JsonObject:
@@ -269,7 +287,11 @@ class _Look:
                 solver.add(*lessons)
                 continue
             model = self._smallest(solver, model)
-            request, around = self.request.example(model)
+            try:
+                request, around = self.request.example(model)
+            except DecodeError:  # a time, say, that is none
+                solver.add(self._another(model))
+                continue
             if self._holds(index, question, request, around):
                 return Reply(index, question, Answer.YES, self.endpoint, request, around)
             solver.add(self._another(model))

@@ -13,6 +13,7 @@ from typing import Final, Generic, TypeVar
 
 import z3
 
+from celadon.kube.schemas import DecodeError
 from celadon.prove.functions import Unmodelled
 from celadon.prove.logic import Formula, either, negated
 from celadon.prove.objects import Inputs
@@ -53,13 +54,14 @@ class Search:
         wanted: Formula,
         confirm: Callable[[z3.ModelRef], T | None],
         preferred: Sequence[Formula] = (),
+        tries: int = TRIES,
     ) -> Found[T]:
         """An example of what is wanted. Of several, those are preferred where these hold."""
         if z3.is_false(wanted):
             return Found(is_proved=True)
         solver = z3.Solver()
         solver.add(*self.inputs.assumed, wanted)
-        for _ in range(TRIES):
+        for _ in range(tries):
             found = solver.check() if self._allow(solver) else z3.unknown
             if found == z3.unsat:
                 return Found(is_proved=True)
@@ -71,11 +73,14 @@ class Search:
                 solver.add(*lessons)
                 continue
             model = self._smallest(solver, model, preferred)
-            example = confirm(model)
+            try:
+                example = confirm(model)
+            except DecodeError:  # a time, say, that is none
+                example = None
             if example is not None:
                 return Found(example)
             solver.add(_another(model))
-        return Found(reason=f"{TRIES} examples did not hold")
+        return Found(reason=f"{tries} examples did not hold")
 
     def _smallest(
         self, solver: z3.Solver, model: z3.ModelRef, preferred: Sequence[Formula]
