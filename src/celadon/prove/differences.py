@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import z3
@@ -22,8 +22,10 @@ from celadon.admission import Action, Cause, Decision, Engine, ObjectWorld, Oper
 from celadon.admission.lint import matched_resources
 from celadon.admission.policies.matching import Hook
 from celadon.kube import JsonObject
+from celadon.kube.registry import create
 from celadon.kube.resources import Catalog, Resource, known_resources
 from celadon.prove.decisions import ACTIONS, CompiledPolicy, Decider, Effects, Gap, Scene
+from celadon.prove.examples import mended
 from celadon.prove.logic import Formula, both, either, negated, same
 from celadon.prove.objects import ITEMS, Inputs
 from celadon.prove.requests import Endpoint
@@ -93,6 +95,8 @@ class Example:
     new: Judgement
     is_about_user: bool = False
     """Whether a policy asks who sends it."""
+    complaint: str = ""
+    """Why an API server would refuse it all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,21 +292,47 @@ class _Look:
     def _confirmed(self, model: z3.ModelRef) -> Example | None:
         """The request of a model, if the engine decides it as claimed."""
         sketch = self.scene.example(model)
+        if not self._differs(sketch.request, sketch.around):
+            return None
+        kind = self.endpoint.kind
+
+        def request_of(new: JsonObject | None, old: JsonObject | None) -> Request:
+            objects = (None if one is None else create.admit_form(one, kind) for one in (new, old))
+            return replace(
+                sketch.request, **dict(zip(("object", "old_object"), objects, strict=True))
+            )
+
+        written = mended(
+            kind,
+            sketch.object,
+            sketch.old_object,
+            lambda new, old: self._differs(request_of(new, old), sketch.around) is not None,
+        )
+        request = request_of(written.object, written.old_object)
+        judgements = self._differs(request, sketch.around)
+        assert judgements is not None
+        return Example(
+            request,
+            written.object,
+            written.old_object,
+            sketch.told,
+            *judgements,
+            self._is_about_user,
+            written.complaint,
+        )
+
+    def _differs(
+        self, request: Request, around: Sequence[JsonObject]
+    ) -> tuple[Judgement, Judgement] | None:
+        """What the engine says of both sides, if they differ as it is asked."""
         old, new = (
-            judged(side.engine, sketch.request, self._world(side, sketch.around))
+            judged(side.engine, request, self._world(side, around))
             for side in self.differences.sides
         )
         is_looser = old.rank > new.rank
         if old.rank == new.rank or is_looser is not (self.direction is Direction.LOOSER):
             return None
-        return Example(
-            sketch.request,
-            sketch.object,
-            sketch.old_object,
-            sketch.told,
-            *(old, new),
-            self._is_about_user,
-        )
+        return old, new
 
     @property
     def _is_about_user(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import z3
 
@@ -22,6 +22,9 @@ T = TypeVar("T")
 
 TRIES: Final = 20
 """Models that are looked at for one question."""
+
+MOST_LESSONS: Final = 50
+"""How often the engine may have it otherwise, for one model."""
 
 MOST_ITEMS: Final = 6
 """Items of lists that are looked at, however many an expression asks for."""
@@ -56,61 +59,115 @@ class Search:
         preferred: Sequence[Formula] = (),
         tries: int = TRIES,
     ) -> Found[T]:
-        """An example of what is wanted. Of several, those are preferred where these hold."""
+        """An example of what is wanted, with as few fields as it can do without. Of several, those
+        are preferred where these hold."""
         if z3.is_false(wanted):
             return Found(is_proved=True)
-        solver = z3.Solver()
-        solver.add(*self.inputs.assumed, wanted)
+        concerned, others = self._parts(wanted)
+        absent = [negated(one) for one in self.inputs.presences]
+        asked = _Asked([*concerned, wanted], [*preferred, *absent], self)
+        beside = _Asked(others, absent, self)
         for _ in range(tries):
-            found = solver.check() if self._allow(solver) else z3.unknown
-            if found == z3.unsat:
-                return Found(is_proved=True)
-            if found == z3.unknown:
-                return Found(reason="the solver needs more time")
-            model = solver.model()
-            lessons = self.unmodelled.lessons(model)
-            if lessons:
-                solver.add(*lessons)
-                continue
-            model = self._smallest(solver, model, preferred)
+            model = self._model(asked)
+            if isinstance(model, Found):
+                return model
+            whole = self._model(beside)
+            if isinstance(whole, Found):
+                return Found(reason=whole.reason or "no such request exists")
+            for one in model.decls():
+                if one.arity() == 0:
+                    whole.update_value(one(), model[one])
             try:
-                example = confirm(model)
+                example = confirm(whole)
             except DecodeError:  # a time, say, that is none
                 example = None
             if example is not None:
                 return Found(example)
-            solver.add(_another(model))
+            asked.solver.add(_another(model))
         return Found(reason=f"{tries} examples did not hold")
 
-    def _smallest(
-        self, solver: z3.Solver, model: z3.ModelRef, preferred: Sequence[Formula]
-    ) -> z3.ModelRef:
-        """A model with what is preferred, and as few fields as it can do without, one after the
-        other, while there is time."""
-        kept: list[Formula] = []
-        for wish in (*preferred, *map(negated, self.inputs.presences)):
-            if not z3.is_true(model.eval(wish, model_completion=True)):
-                if not self._allow(solver):
-                    break
-                # Not by `push`, in which z3 works without a limit.
-                if solver.check(*kept, wish) != z3.sat:
-                    continue
-                smaller = solver.model()
-                if self.unmodelled.lessons(smaller):
-                    continue
-                model = smaller
-            kept.append(wish)
-        return model
+    def _parts(self, wanted: Formula) -> tuple[list[Formula], list[Formula]]:
+        """The assumptions about unknowns that what is wanted depends on, and all others."""
+        names = _unknowns(wanted)
+        parts = [(one, _unknowns(one)) for one in self.inputs.assumed]
+        while joined := [about for _, about in parts if about & names and not about <= names]:
+            names |= set().union(*joined)
+        concerned = [one for one, about in parts if about & names]
+        return concerned, [one for one, about in parts if not about & names]
 
-    def _allow(self, solver: z3.Solver) -> bool:
-        """Give the solver the time that is left; whether there is any."""
-        left = self.deadline - time.monotonic()
-        solver.set("timeout", max(1, int(left * 1000)))
-        return left > 0
+    def _model(self, asked: _Asked) -> z3.ModelRef | Found[Any]:
+        """A model that the engine has nothing against, as far as it was asked for functions."""
+        for _ in range(MOST_LESSONS):
+            found = asked.check()
+            if found == z3.unsat:
+                return Found(is_proved=True)
+            if found == z3.unknown:
+                return Found(reason="the solver needs more time")
+            model = asked.solver.model()
+            lessons = [
+                one for one in self.unmodelled.lessons(model) if _unknowns(one) & asked.names
+            ]
+            if not lessons:
+                return model
+            asked.solver.add(*lessons)
+        return Found(reason="the engine has it otherwise each time")
+
+
+class _Asked:
+    """A solver with what must hold, and with wishes, of which those that come first are kept for
+    longest."""
+
+    def __init__(
+        self, formulas: Sequence[Formula], wishes: Sequence[Formula], search: Search
+    ) -> None:
+        self.solver = z3.SimpleSolver()
+        self.solver.add(*formulas)
+        self._search = search
+        self.names = set[str]().union(*map(_unknowns, formulas))
+        self._wishes: list[Formula] = []
+        for number, wish in enumerate(wishes):
+            if _unknowns(wish) & self.names:
+                proxy = z3.Bool(f"wish {number}")
+                self.solver.add(z3.Implies(proxy, wish))
+                self._wishes.append(proxy)
+
+    def check(self) -> z3.CheckSatResult:
+        """Whether there is a model. Wishes that stand in the way of one are given up."""
+        while True:
+            left = self._search.deadline - time.monotonic()
+            if left <= 0:
+                return z3.unknown
+            self.solver.set("timeout", max(1, int(left * 1000)))
+            found = self.solver.check(*self._wishes)
+            if found != z3.unsat:
+                return found
+            core = {one.decl().name() for one in self.solver.unsat_core()}
+            against = [one for one in self._wishes if one.decl().name() in core]
+            if not against:
+                return found
+            self._wishes.remove(against[-1])
+
+
+def _unknowns(formula: Formula) -> set[str]:
+    """The names of the unknowns in a formula, and of the functions without a meaning."""
+    found: set[str] = set()
+    seen: set[int] = set()
+    waiting: list[z3.ExprRef] = [formula]
+    while waiting:
+        one = waiting.pop()
+        if one.get_id() in seen:
+            continue
+        seen.add(one.get_id())
+        if z3.is_app(one) and one.decl().kind() == z3.Z3_OP_UNINTERPRETED:
+            found.add(one.decl().name())
+        waiting += one.children()
+    return found
 
 
 def _another(model: z3.ModelRef) -> Formula:
     """Anything but this model."""
     return either(
-        z3.Const(one.name(), one.range()) != model[one] for one in model.decls() if one.arity() == 0
+        one() != model[one]
+        for one in model.decls()
+        if one.arity() == 0 and not one.name().startswith("wish ")
     )

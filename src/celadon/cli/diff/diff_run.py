@@ -135,6 +135,7 @@ class _Wording:
             found.around,
             request.user.name if found.is_about_user else "",
             request.user.groups if found.is_about_user else (),
+            f"refused for another reason, too: {found.complaint}" if found.complaint else "",
         )
 
     def _reasons(self, found: Comparison) -> Iterator[Reason]:
