@@ -31,7 +31,7 @@ from celadon.prove.objects import ITEMS, Inputs
 from celadon.prove.requests import Endpoint
 from celadon.prove.search import MOST_ITEMS, Search
 
-FIRST_TRIES: Final = 2
+FIRST_TRIES: Final = 1
 """Examples that are looked at before those policies are looked at that have not changed: what they
 refuse is no difference."""
 

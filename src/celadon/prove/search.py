@@ -40,6 +40,14 @@ class Found(Generic[T]):
     reason: str = ""
 
 
+STEPS_OF_A_SECOND: Final = 1_500_000
+"""What the solver counts of its work while a second goes by, where it has a processor to itself.
+The count, and not the clock, limits it: so answers do not depend on how busy a machine is."""
+
+_PATIENCE: Final = 10
+"""How much longer it may take by the clock."""
+
+
 @dataclass(slots=True)
 class Search:
     """One question about unknowns. `seconds` is for the whole of it."""
@@ -47,10 +55,27 @@ class Search:
     inputs: Inputs
     unmodelled: Unmodelled
     seconds: float
+    steps: int = field(init=False)
+    """What is left of them."""
     deadline: float = field(init=False)
+    latest: z3.ModelRef | None = None
+    """What was found last: the next question is asked about the like of it first."""
 
     def __post_init__(self) -> None:
-        self.deadline = time.monotonic() + self.seconds
+        self.steps = int(self.seconds * STEPS_OF_A_SECOND)
+        self.deadline = time.monotonic() + self.seconds * _PATIENCE
+
+    def check(self, solver: z3.Solver, *assumptions: Formula) -> z3.CheckSatResult:
+        """Ask the solver, while it is not too late."""
+        left = self.deadline - time.monotonic()
+        if left <= 0 or self.steps <= 0:
+            return z3.unknown
+        solver.set("timeout", max(1, int(left * 1000)))
+        solver.set("rlimit", self.steps)
+        before = _steps(solver)
+        found = solver.check(*assumptions)
+        self.steps -= _steps(solver) - before
+        return found
 
     def find(
         self,
@@ -65,7 +90,7 @@ class Search:
             return Found(is_proved=True)
         concerned, others = self._parts(wanted)
         absent = [negated(one) for one in self.inputs.presences]
-        asked = _Asked([*concerned, wanted], [*preferred, *absent], self)
+        asked = _Asked([*concerned, wanted], [*preferred, *absent, *self._values()], self)
         beside = _Asked(others, absent, self)
         for _ in range(tries):
             model = self._model(asked)
@@ -77,6 +102,7 @@ class Search:
             for one in model.decls():
                 if one.arity() == 0:
                     whole.update_value(one(), model[one])
+            self.latest = whole
             try:
                 example = confirm(whole)
             except DecodeError:  # a time, say, that is none
@@ -85,6 +111,16 @@ class Search:
                 return Found(example)
             asked.solver.add(_another(model))
         return Found(reason=f"{tries} examples did not hold")
+
+    def _values(self) -> list[Formula]:
+        """That texts and numbers are what they were in the latest model."""
+        if self.latest is None:
+            return []
+        return [
+            one() == self.latest[one]
+            for one in self.latest.decls()
+            if one.arity() == 0 and one.range() != z3.BoolSort()
+        ]
 
     def _parts(self, wanted: Formula) -> tuple[list[Formula], list[Formula]]:
         """The assumptions about unknowns that what is wanted depends on, and all others."""
@@ -134,11 +170,7 @@ class _Asked:
     def check(self) -> z3.CheckSatResult:
         """Whether there is a model. Wishes that stand in the way of one are given up."""
         while True:
-            left = self._search.deadline - time.monotonic()
-            if left <= 0:
-                return z3.unknown
-            self.solver.set("timeout", max(1, int(left * 1000)))
-            found = self.solver.check(*self._wishes)
+            found = self._search.check(self.solver, *self._wishes)
             if found != z3.unsat:
                 return found
             core = {one.decl().name() for one in self.solver.unsat_core()}
@@ -146,6 +178,15 @@ class _Asked:
             if not against:
                 return found
             self._wishes.remove(against[-1])
+
+
+def _steps(solver: z3.Solver) -> int:
+    """The work that was ever done."""
+    statistics = solver.statistics()
+    if "rlimit count" not in statistics.keys():  # noqa: SIM118 - it is no mapping
+        return 0
+    count: int = statistics.get_key_value("rlimit count")
+    return count
 
 
 def _unknowns(formula: Formula) -> set[str]:
