@@ -29,7 +29,7 @@ from celadon.prove.examples import mended
 from celadon.prove.logic import Formula, both, either, negated, same
 from celadon.prove.objects import ITEMS, Inputs
 from celadon.prove.requests import Endpoint
-from celadon.prove.search import MOST_ITEMS, Search
+from celadon.prove.search import MOST_ITEMS, Found, Search
 
 FIRST_TRIES: Final = 1
 """Examples that are looked at before those policies are looked at that have not changed: what they
@@ -270,21 +270,24 @@ class _Look:
         lost = less_strict(before, after)
         found = search.find(either(lost), self._confirmed, lost[:1], tries=FIRST_TRIES)
         if not found.is_proved and found.example is None:
-            admitted = negated(self._unchanged().denied)
-            lost = [both(one, admitted) for one in lost]
-            found = search.find(either(lost), self._confirmed, lost[:1])
+            admitted = [negated(one.denied) for one in self._unchanged()]
+            example = search.adapted(admitted, self._confirmed)
+            found = Found(example)
+            if example is None:
+                lost = [both(one, *admitted) for one in lost]
+                found = search.find(either(lost), self._confirmed, lost[:1])
         finding = Finding.SAME if found.is_proved else Finding.UNDECIDED
         if found.example is not None:
             finding = Finding.DIFFERS
         gaps = tuple(scene.gaps) if finding is Finding.UNDECIDED else ()
         return Comparison(self.endpoint, self.direction, finding, found.example, found.reason, gaps)
 
-    def _unchanged(self) -> Effects:
-        """What those do that have not changed, on both sides."""
+    def _unchanged(self) -> list[Effects]:
+        """What each of those does that have not changed, on both sides."""
         side = self.differences.new
-        names = {hook.policy.name for hook in side.engine.hooks_for(self.endpoint.resource.gvr)}
+        names = [hook.policy.name for hook in side.engine.hooks_for(self.endpoint.resource.gvr)]
         decider = Decider(self.scene, side.engine, self._world(side, ()))
-        return decider.effects(frozenset(names) - self.changed)
+        return [decider.effects(frozenset([one])) for one in names if one not in self.changed]
 
     def _world(self, side: Side, around: Sequence[JsonObject]) -> ObjectWorld:
         return ObjectWorld([*side.objects, *around], catalog=self.differences.catalog)

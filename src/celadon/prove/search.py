@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 import z3
 
@@ -19,6 +19,8 @@ from celadon.prove.logic import Formula, either, negated
 from celadon.prove.objects import Inputs
 
 T = TypeVar("T")
+Confirm: TypeAlias = Callable[[z3.ModelRef], T | None]
+"""Makes an example of a model, if the engine has nothing against it."""
 
 TRIES: Final = 20
 """Models that are looked at for one question."""
@@ -60,6 +62,8 @@ class Search:
     deadline: float = field(init=False)
     latest: z3.ModelRef | None = None
     """What was found last: the next question is asked about the like of it first."""
+    decided: set[str] = field(default_factory=set)
+    """The unknowns that it is for what was wanted."""
 
     def __post_init__(self) -> None:
         self.steps = int(self.seconds * STEPS_OF_A_SECOND)
@@ -80,7 +84,7 @@ class Search:
     def find(
         self,
         wanted: Formula,
-        confirm: Callable[[z3.ModelRef], T | None],
+        confirm: Confirm[T],
         preferred: Sequence[Formula] = (),
         tries: int = TRIES,
     ) -> Found[T]:
@@ -103,14 +107,43 @@ class Search:
                 if one.arity() == 0:
                     whole.update_value(one(), model[one])
             self.latest = whole
-            try:
-                example = confirm(whole)
-            except DecodeError:  # a time, say, that is none
-                example = None
+            self.decided = {one.name() for one in model.decls() if one.arity() == 0}
+            example = _confirmed(confirm, whole)
             if example is not None:
                 return Found(example)
             asked.solver.add(_another(model))
         return Found(reason=f"{tries} examples did not hold")
+
+    def adapted(self, conditions: Sequence[Formula], confirm: Confirm[T]) -> T | None:
+        """The latest model, so that it meets other conditions as well, one after the other; where
+        they are about the same unknowns they must hold as it is."""
+        model = self.latest
+        for condition in conditions:
+            if model is None:
+                return None
+            if not z3.is_true(model.eval(condition, model_completion=True)):
+                model = self._adapted(model, condition)
+        return None if model is None else _confirmed(confirm, model)
+
+    def _adapted(self, model: z3.ModelRef, condition: Formula) -> z3.ModelRef | None:
+        concerned, _ = self._parts(condition)
+        absent = [negated(one) for one in self.inputs.presences]
+        asked = _Asked([*concerned, condition], absent, self)
+        asked.solver.add(
+            *(
+                one() == model[one]
+                for one in model.decls()
+                if one.arity() == 0 and one.name() in self.decided
+            )
+        )
+        found = self._model(asked)
+        if isinstance(found, Found):
+            return None
+        for one in found.decls():
+            if one.arity() == 0:
+                model.update_value(one(), found[one])
+                self.decided.add(one.name())
+        return model
 
     def _values(self) -> list[Formula]:
         """That texts and numbers are what they were in the latest model."""
@@ -147,6 +180,13 @@ class Search:
                 return model
             asked.solver.add(*lessons)
         return Found(reason="the engine has it otherwise each time")
+
+
+def _confirmed(confirm: Confirm[T], model: z3.ModelRef) -> T | None:
+    try:
+        return confirm(model)
+    except DecodeError:  # a time, say, that is none
+        return None
 
 
 class _Asked:
