@@ -122,13 +122,14 @@ class Search:
             if model is None:
                 return None
             if not z3.is_true(model.eval(condition, model_completion=True)):
-                model = self._adapted(model, condition)
+                model = self._adapted(model, [condition, *self._parts(condition)[0]])
+        if model is not None:  # what the conditions name may not have been there before
+            model = self._adapted(model, self.inputs.assumed)
         return None if model is None else _confirmed(confirm, model)
 
-    def _adapted(self, model: z3.ModelRef, condition: Formula) -> z3.ModelRef | None:
-        concerned, _ = self._parts(condition)
+    def _adapted(self, model: z3.ModelRef, formulas: Sequence[Formula]) -> z3.ModelRef | None:
         absent = [negated(one) for one in self.inputs.presences]
-        asked = _Asked([*concerned, condition], absent, self)
+        asked = _Asked(formulas, absent, self)
         asked.solver.add(
             *(
                 one() == model[one]
