@@ -25,14 +25,17 @@ from celadon.admission.policies.compiled_policy import CompiledPolicy
 from celadon.admission.policies.matching import BoundCandidate, Candidate, MatchPlan
 from celadon.admission.policies.params import ParamError, ParamSource, looked_in, typed
 from celadon.kube import FieldPath, GroupVersionKind, JsonObject, metadata, parse_api_version
+from celadon.kube.defaulting import always_set
+from celadon.kube.releases import answering_as
+from celadon.kube.schemas import Schema, resolved, schema_for
 from celadon.kube.selectors import label_selector
 from celadon.kube.well_known_values import NAMESPACE_NAME, NAMESPACES
 from celadon.prove.evaluator import Evaluator
 from celadon.prove.functions import Unmodelled, literal
 from celadon.prove.logic import FALSE, TRUE, Formula, both, either, negated
 from celadon.prove.matching import matched, satisfied
-from celadon.prove.objects import Inputs
-from celadon.prove.requests import Endpoint, SymbolicRequest
+from celadon.prove.objects import Inputs, narrowed
+from celadon.prove.requests import NAMESPACE, Endpoint, SymbolicRequest
 from celadon.prove.values import (
     FAILS,
     Case,
@@ -95,12 +98,14 @@ class Param(NamedTuple):
 
 class _Key(NamedTuple):
     """All that the outcome of an expression depends on: its text, that of the variables it may
-    read (None: one that does not compile), the params, and whether it is a match condition."""
+    read (None: one that does not compile), the params, whether it is a match condition, and the
+    release."""
 
     text: str
     variables: tuple[tuple[str, str | None], ...]
     param: str
     in_condition: bool
+    release: str
 
 
 @dataclass(slots=True)
@@ -124,14 +129,22 @@ class Scene:
         self.unmodelled = Unmodelled(env)
         self._variable = self.request.variable()
 
-    def variables(self) -> dict[str, Outcome]:
-        """What every expression may name of the request."""
-        return {
-            "object": self.request.object,
-            "oldObject": self.request.old_object,
+    def variables(self, release: str) -> dict[str, Outcome]:
+        """What every expression may name of the request, as a release sees it. Raises
+        NotModelled."""
+        request = self.request
+        found = {
+            "object": request.object,
+            "oldObject": request.old_object,
             "request": self._variable,
-            "namespaceObject": self.request.namespace,
+            "namespaceObject": request.namespace,
         }
+        if release != self.version:
+            for name, made in found.items():
+                kind = NAMESPACE if name == "namespaceObject" else self.endpoint.kind
+                if name != "request":
+                    found[name] = _as_of(release, kind, made)
+        return found
 
     def opaque(self, gap: Gap) -> Outcome:
         """A bool or an error, and nobody knows which."""
@@ -185,6 +198,32 @@ def _is_name_only(value: JsonObject) -> bool:
     labels = {NAMESPACE_NAME: metadata.name(value)}
     about = metadata.metadata(value)
     return {"name", "labels"}.issuperset(about) and about.get("labels", labels) == labels
+
+
+def _as_of(release: str, kind: GroupVersionKind, made: Outcome) -> Outcome:
+    """An object as an older release sees it. Raises NotModelled."""
+    newer = frozenset(always_set(kind))
+    with answering_as(release):
+        schema, older = schema_for(kind), frozenset(always_set(kind))
+        if schema is None:
+            return made
+        if older - newer or any(_has_path(schema, one) for one in newer - older):
+            raise NotModelled("defaults that differ between the releases")
+    return narrowed(made, schema, release)
+
+
+def _has_path(schema: Schema, path: str) -> bool:
+    """Whether there is a field, as rules of defaulting name it: `spec.containers[*].image`."""
+    found: Schema | None = schema
+    for name in path.split("."):
+        if found is None:
+            return False
+        found = resolved(found).properties.get(name.removesuffix("[*]").removesuffix("{*}"))
+        if found is not None and name.endswith("]"):
+            found = resolved(found).items
+        elif found is not None and name.endswith("}"):
+            found = resolved(found).additional_properties
+    return found is not None
 
 
 def target(endpoint: Endpoint) -> Request:
@@ -343,6 +382,7 @@ class Decider:
             variables if "variables" in expression.text else (),
             look.key,
             in_condition,
+            self.engine.version,
         )
         known = self.scene.known
         if key not in known:
@@ -352,9 +392,7 @@ class Decider:
     def _new_outcome(
         self, policy: CompiledPolicy, expression: Expression, look: _Look, *, in_condition: bool
     ) -> Outcome:
-        scope = {**self.scene.variables(), "params": look.object}
-        if in_condition:
-            scope["namespaceObject"] = certain(Null())
+        scope: dict[str, Outcome] = {}
         values: dict[str, Outcome] = {}
         places: list[tuple[Source, int | None]] = []
 
@@ -376,9 +414,13 @@ class Decider:
 
         scope["variables"] = certain(Variables(variable))
         try:
+            scope |= {**self.scene.variables(self.engine.version), "params": look.object}
+            if in_condition:
+                scope["namespaceObject"] = certain(Null())
             return evaluated(expression)
         except NotModelled as error:
-            return self.scene.opaque(Gap(str(error), policy.name, *places[0]))
+            place = places[0] if places else (expression.source, None)
+            return self.scene.opaque(Gap(str(error), policy.name, *place))
 
 
 class _Look(NamedTuple):

@@ -21,8 +21,9 @@ import z3
 from celadon.admission import Action, Cause, Decision, Engine, ObjectWorld, Operation, Request
 from celadon.admission.lint import matched_resources
 from celadon.admission.policies.matching import Hook
-from celadon.kube import JsonObject
+from celadon.kube import JsonObject, User
 from celadon.kube.registry import create
+from celadon.kube.releases import answering_as, parse_version
 from celadon.kube.resources import Catalog, Resource, known_resources
 from celadon.prove.decisions import ACTIONS, CompiledPolicy, Decider, Effects, Gap, Scene
 from celadon.prove.examples import mended
@@ -34,6 +35,9 @@ from celadon.prove.search import MOST_ITEMS, Found, Search
 FIRST_TRIES: Final = 1
 """Examples that are looked at before those policies are looked at that have not changed: what they
 refuse is no difference."""
+
+ANYBODY: Final = User("somebody", ("system:authenticated",))
+"""Who sends a request where that does not matter."""
 
 _WRITES: Final = (
     (Operation.CREATE, "create"),
@@ -94,7 +98,7 @@ class Example:
     old: Judgement
     new: Judgement
     is_about_user: bool = False
-    """Whether a policy asks who sends it."""
+    """Whether it matters who sends it."""
     complaint: str = ""
     """Why an API server would refuse it all the same."""
 
@@ -139,10 +143,16 @@ class Differences:
         """The old one, and the new one."""
         return self.old, self.new
 
+    @property
+    def newest(self) -> str:
+        """The newer release of the two sides, whose objects are compared."""
+        return max((side.engine.version for side in self.sides), key=parse_version)
+
     def comparisons(self, directions: Sequence[Direction]) -> Iterator[Comparison]:
-        """The answers, endpoint by endpoint."""
-        for endpoint in self.endpoints():
-            yield from (self.compare(endpoint, direction) for direction in directions)
+        """The answers, endpoint by endpoint. It is the newer release meanwhile."""
+        with answering_as(self.newest):
+            for endpoint in self.endpoints():
+                yield from (self.compare(endpoint, direction) for direction in directions)
 
     def endpoints(self) -> Iterator[Endpoint]:
         """Those whose requests a changed policy may see, in the order of the catalog; what is not
@@ -251,18 +261,11 @@ class _Look:
     scene: Scene = field(init=False)
 
     def __post_init__(self) -> None:
-        newest = max(
-            (side.engine.version for side in self.differences.sides),
-            key=lambda version: tuple(map(int, version.split("."))),
-        )
-        self.scene = Scene(self.endpoint, Inputs(self.items), newest)
+        self.scene = Scene(self.endpoint, Inputs(self.items), self.differences.newest)
 
     def answer(self) -> Comparison:
         """The answer for these lists."""
-        before, after = (
-            Decider(self.scene, side.engine, self._world(side, ())).effects(self.changed)
-            for side in self.differences.sides
-        )
+        before, after = (self._effects(side) for side in self.differences.sides)
         if self.direction is Direction.STRICTER:
             before, after = after, before
         scene = self.scene
@@ -281,6 +284,11 @@ class _Look:
             finding = Finding.DIFFERS
         gaps = tuple(scene.gaps) if finding is Finding.UNDECIDED else ()
         return Comparison(self.endpoint, self.direction, finding, found.example, found.reason, gaps)
+
+    def _effects(self, side: Side) -> Effects:
+        with answering_as(side.engine.version):
+            side.engine.prepare()
+        return Decider(self.scene, side.engine, self._world(side, ())).effects(self.changed)
 
     def _unchanged(self) -> list[Effects]:
         """What each of those does that have not changed, on both sides."""
@@ -312,6 +320,9 @@ class _Look:
             lambda new, old: self._differs(request_of(new, old), sketch.around) is not None,
         )
         request = request_of(written.object, written.old_object)
+        anybody = replace(request, user=ANYBODY)
+        if self._differs(anybody, sketch.around) is not None:
+            request = anybody
         judgements = self._differs(request, sketch.around)
         assert judgements is not None
         return Example(
@@ -320,7 +331,7 @@ class _Look:
             written.old_object,
             sketch.told,
             *judgements,
-            self._is_about_user,
+            request.user != ANYBODY,
             written.complaint,
         )
 
@@ -328,24 +339,23 @@ class _Look:
         self, request: Request, around: Sequence[JsonObject]
     ) -> tuple[Judgement, Judgement] | None:
         """What the engine says of both sides, if they differ as it is asked."""
-        old, new = (
-            judged(side.engine, request, self._world(side, around))
-            for side in self.differences.sides
-        )
+        old, new = (self._judged(side, request, around) for side in self.differences.sides)
         is_looser = old.rank > new.rank
         if old.rank == new.rank or is_looser is not (self.direction is Direction.LOOSER):
             return None
         return old, new
 
-    @property
-    def _is_about_user(self) -> bool:
-        policies = (one for side in self.differences.sides for one in side.engine.policies)
-        return any(
-            "userInfo" in one.text
-            for policy in policies
-            if policy.name in self.changed
-            for one in policy.expressions
-        )
+    def _judged(self, side: Side, request: Request, around: Sequence[JsonObject]) -> Judgement:
+        """What a side makes of a request; an older release leaves out what it does not know."""
+        with answering_as(side.engine.version):
+            if side.engine.version != self.scene.version:
+                kind = self.endpoint.kind
+                old, new = (
+                    one and create.admit_form(one, kind)
+                    for one in (request.old_object, request.object)
+                )
+                request = replace(request, object=new, old_object=old)
+            return judged(side.engine, request, self._world(side, around))
 
 
 def less_strict(before: Effects, after: Effects) -> list[Formula]:
