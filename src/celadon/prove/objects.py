@@ -18,6 +18,7 @@ import z3
 
 from celadon.kube import GroupVersionKind, Json
 from celadon.kube.defaulting import always_set
+from celadon.kube.releases import answering_as
 from celadon.kube.schemas import Schema, built_in, resolved
 from celadon.prove import functions
 from celadon.prove.functions import equal, native
@@ -311,6 +312,41 @@ class _Objects:
         if name not in pointers:
             self.inputs.assumed.append(either((negated(there), is_full)))
         return there, made
+
+
+def narrowed(made: Outcome, schema: Schema, release: str) -> Outcome:
+    """The same value as a server of an older release sees it, which knows no more fields than its
+    schema."""
+    with answering_as(release):
+        known = resolved(schema)
+    cases = (Case(case.guard, _narrowed(case.value, known, release)) for case in made.cases)
+    return Outcome(made.error, tuple(cases))
+
+
+def _narrowed(value: Value, schema: Schema, release: str) -> Value:
+    match value:
+        case Fields() if schema.properties:
+
+            def field_of(name: str) -> tuple[Formula, Outcome] | None:
+                inside = schema.properties.get(name)
+                found = None if inside is None else value.field(name)
+                if inside is None or found is None:
+                    return None
+                return found[0], narrowed(found[1], inside, release)
+
+            return Fields(value.path, field_of, value.least)
+        case List() if schema.items is not None:
+            element = schema.items
+            items = (Item(one.there, narrowed(one.value, element, release)) for one in value.items)
+            return List(tuple(items), value.sources)
+        case Map() if schema.additional_properties is not None:
+            values = schema.additional_properties
+            entries = (
+                Entry(one.there, one.key, narrowed(one.value, values, release))
+                for one in value.entries
+            )
+            return Map(tuple(entries), value.sources)
+    return value
 
 
 def _rule_path(path: Path) -> str:

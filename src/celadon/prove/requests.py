@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,7 +15,7 @@ from celadon.kube.resources import Resource, known_resources
 from celadon.kube.schemas import Schema, schema_for
 from celadon.kube.well_known_values import NAMESPACES
 from celadon.prove.functions import literal
-from celadon.prove.logic import TRUE, Formula, Term, negated, text
+from celadon.prove.logic import TRUE, Formula, Term, both, either, negated, same, text
 from celadon.prove.objects import Inputs
 from celadon.prove.values import (
     Entry,
@@ -100,6 +100,34 @@ class SymbolicRequest:
             resource = known_resources().by_gvk(param)
             if resource is not None and resource.namespaced:
                 self._place["namespace"] = PARAM
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """What it is a request to."""
+        return self._endpoint
+
+    @property
+    def namespace_name(self) -> Text | None:
+        """The name of its namespace, if it is in one."""
+        return None if self._namespace_name is None else Text(self._namespace_name)
+
+    def named(self, names: Collection[str] | None) -> Formula:
+        """Where it has one of these names; None stands for all, and for none."""
+        if names is None:
+            return TRUE
+        return both(self._has_name, either(same(self._name, text(name)) for name in sorted(names)))
+
+    def param(
+        self, kind: GroupVersionKind, path: str, name: str, namespace: Text | str | None
+    ) -> Outcome:
+        """An object that a policy is given. Of what is not known the name is, if it is empty;
+        the namespace is None for what is in none."""
+        made = self._object(path, kind)
+        called = text(name) if name else self._unknown_name(path, is_label=True)
+        self._assume_metadata(made, "name", called)
+        where = text(namespace) if isinstance(namespace, str) else namespace and namespace.term
+        self._assume_metadata(made, "namespace", where)
+        return made
 
     def _object(
         self, path: str, kind: GroupVersionKind | None = None, *, is_there: bool = True
@@ -216,8 +244,8 @@ class SymbolicRequest:
             name=str(inputs.scalar(self._name, model))
             if inputs.scalar(self._has_name, model)
             else "",
-            object=self._completed(self.object, model),
-            old_object=self._completed(self.old_object, model),
+            object=self.completed(self.object, model),
+            old_object=self.completed(self.old_object, model),
             user=User(str(user["username"]), groups=tuple(map(str, groups))),
             dry_run=bool(inputs.scalar(self._dry_run, model)),
             options=default_options(endpoint.operation),
@@ -225,14 +253,21 @@ class SymbolicRequest:
         if self._namespace_name is not None:
             request.namespace = str(inputs.scalar(self._namespace_name, model))
         around = [
-            self._completed(self.namespace, model),
-            self._completed(self.params, model, self._place),
+            self.completed(self.namespace, model),
+            self.completed(self.params, model, self._place),
         ]
         return request, tuple(one for one in around if one is not None)
 
-    def _completed(
+    def written(self, made: Outcome, model: z3.ModelRef) -> JsonObject | None:
+        """An object of a model with no more than the model says of it; None if there is none."""
+        value = self._inputs.json(made, model)
+        return value if isinstance(value, dict) and value else None
+
+    def completed(
         self, made: Outcome, model: z3.ModelRef, place: Mapping[str, str] | None = None
     ) -> JsonObject | None:
+        """The same as the server completes it; `place` is its name and namespace, where the model
+        does not say them."""
         value = self._inputs.json(made, model)
         if not isinstance(value, dict) or not value:
             return None
