@@ -14,9 +14,9 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 import z3
 
 from celadon.kube.schemas import DecodeError
-from celadon.prove.functions import Unmodelled
 from celadon.prove.logic import Formula, either, negated
 from celadon.prove.objects import Inputs
+from celadon.prove.unmodelled import Unmodelled
 
 T = TypeVar("T")
 Confirm: TypeAlias = Callable[[z3.ModelRef], T | None]
@@ -25,8 +25,13 @@ Confirm: TypeAlias = Callable[[z3.ModelRef], T | None]
 TRIES: Final = 20
 """Models that are looked at for one question."""
 
+_NOT_HELD: Final = "the engine decides the examples otherwise"
+
 MOST_LESSONS: Final = 50
 """How often the engine may have it otherwise, for one model."""
+
+_PATIENT_LESSONS: Final = 5
+"""After so many of them, texts are looked at of which the engine has said what they are."""
 
 MOST_ITEMS: Final = 6
 """Items of lists that are looked at, however many an expression asks for."""
@@ -96,10 +101,11 @@ class Search:
         absent = [negated(one) for one in self.inputs.presences]
         asked = _Asked([*concerned, wanted], [*preferred, *absent, *self._values()], self)
         beside = _Asked(others, absent, self)
-        for _ in range(tries):
+        for number in range(tries):
             model = self._model(asked)
             if isinstance(model, Found):
-                return model
+                # Without the models that did not hold there is no proof.
+                return Found(reason=_NOT_HELD) if model.is_proved and number else model
             whole = self._model(beside)
             if isinstance(whole, Found):
                 return Found(reason=whole.reason or "no such request exists")
@@ -112,7 +118,7 @@ class Search:
             if example is not None:
                 return Found(example)
             asked.solver.add(_another(model))
-        return Found(reason=f"{tries} examples did not hold")
+        return Found(reason=_NOT_HELD)
 
     def adapted(self, conditions: Sequence[Formula], confirm: Confirm[T]) -> T | None:
         """The latest model, so that it meets other conditions as well, one after the other; where
@@ -167,7 +173,9 @@ class Search:
 
     def _model(self, asked: _Asked) -> z3.ModelRef | Found[Any]:
         """A model that the engine has nothing against, as far as it was asked for functions."""
-        for _ in range(MOST_LESSONS):
+        for number in range(MOST_LESSONS):
+            if number == _PATIENT_LESSONS:
+                asked.prefer(self.unmodelled.likely())
             found = asked.check()
             if found == z3.unsat:
                 return Found(is_proved=True)
@@ -201,12 +209,22 @@ class _Asked:
         self.solver.add(*formulas)
         self._search = search
         self.names = set[str]().union(*map(_unknowns, formulas))
-        self._wishes: list[Formula] = []
-        for number, wish in enumerate(wishes):
+        self._count = 0
+        self._wishes = self._proxies(wishes)
+
+    def _proxies(self, wishes: Sequence[Formula]) -> list[Formula]:
+        found = []
+        for wish in wishes:
             if _unknowns(wish) & self.names:
-                proxy = z3.Bool(f"wish {number}")
+                self._count += 1
+                proxy = z3.Bool(f"wish {self._count}")
                 self.solver.add(z3.Implies(proxy, wish))
-                self._wishes.append(proxy)
+                found.append(proxy)
+        return found
+
+    def prefer(self, wishes: Sequence[Formula]) -> None:
+        """These before all others."""
+        self._wishes = [*self._proxies(wishes), *self._wishes]
 
     def check(self) -> z3.CheckSatResult:
         """Whether there is a model. Wishes that stand in the way of one are given up."""
