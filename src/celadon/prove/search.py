@@ -94,12 +94,13 @@ class Search:
             return Found(is_proved=True)
         concerned, others = self._parts(wanted)
         absent = [negated(one) for one in self.inputs.presences]
-        asked = _Asked([*concerned, wanted], [*preferred, *absent, *self._values()], self)
+        asked = _Asked([*concerned, wanted], [*self._values(), *absent, *preferred], self)
         beside = _Asked(others, absent, self)
-        for _ in range(tries):
+        for number in range(tries):
             model = self._model(asked)
             if isinstance(model, Found):
-                return model
+                # With examples ruled out that did not hold, nothing is proved any more.
+                return model if not number else Found(reason="no example held")
             whole = self._model(beside)
             if isinstance(whole, Found):
                 return Found(reason=whole.reason or "no such request exists")
@@ -112,7 +113,7 @@ class Search:
             if example is not None:
                 return Found(example)
             asked.solver.add(_another(model))
-        return Found(reason=f"{tries} examples did not hold")
+        return Found(reason="no example held")
 
     def adapted(self, conditions: Sequence[Formula], confirm: Confirm[T]) -> T | None:
         """The latest model, so that it meets other conditions as well, one after the other; where
@@ -191,8 +192,8 @@ def _confirmed(confirm: Confirm[T], model: z3.ModelRef) -> T | None:
 
 
 class _Asked:
-    """A solver with what must hold, and with wishes, of which those that come first are kept for
-    longest."""
+    """A solver with what must hold, and with wishes, of which those that come first are given up
+    first: of a list the first items are there first."""
 
     def __init__(
         self, formulas: Sequence[Formula], wishes: Sequence[Formula], search: Search
@@ -218,7 +219,7 @@ class _Asked:
             against = [one for one in self._wishes if one.decl().name() in core]
             if not against:
                 return found
-            self._wishes.remove(against[-1])
+            self._wishes.remove(against[0])
 
 
 def _steps(solver: z3.Solver) -> int:
