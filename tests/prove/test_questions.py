@@ -104,6 +104,10 @@ NO, YES, BOUNDED, UNKNOWN = Answer.NO, Answer.YES, Answer.BOUNDED, Answer.UNKNOW
         (policy("has(object.spec.hostNetwork) || true"), NO, NO, YES),
         (policy("object.spec.?hostNetwork.orValue(false) == true"), NO, YES, YES),
         (policy("type(object.metadata.name) == string"), NO, NO, YES),
+        (policy("quantity(object.metadata.name).isGreaterThan(quantity('1'))"), YES, YES, YES),
+        (policy("!isQuantity(object.metadata.name) || quantity(object.metadata.name)"
+                ".isGreaterThan(quantity('-1')) || quantity(object.metadata.name)"
+                ".isLessThan(quantity('0'))"), NO, NO, YES),
     ],
     ids=lambda value: value["spec"]["validations"][0]["expression"]
     if isinstance(value, dict)
@@ -218,7 +222,7 @@ def test_what_is_left_out(
         ("request.userInfo.uid == 'a'", "request.userInfo.uid, which may be anything"),
         ("request.options.fieldManager == 'a'", "request.options, which may be anything"),
         (f"{CONTAINERS}[0].resources == {CONTAINERS}[0].securityContext", "two objects are equal"),
-        ("quantity(object.metadata.name).isGreaterThan(quantity('1'))", "quantity"),
+        ("object.metadata.name.split('-').all(part, part != '')", "what split gives"),
     ],
 )
 def test_what_is_not_modelled_is_said(expression: str, reason: str) -> None:

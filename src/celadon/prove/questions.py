@@ -37,10 +37,10 @@ from celadon.kube import GroupVersionKind, Json, JsonObject, parse_api_version
 from celadon.kube.resources import known_resources
 from celadon.kube.schemas import DecodeError
 from celadon.prove.evaluator import Evaluator
-from celadon.prove.functions import Unmodelled
 from celadon.prove.logic import Formula, both, either, negated
 from celadon.prove.objects import ITEMS, Inputs
 from celadon.prove.requests import PARAM, Endpoint, SymbolicRequest
+from celadon.prove.unmodelled import Unmodelled
 from celadon.prove.values import (
     NotModelled,
     Null,
