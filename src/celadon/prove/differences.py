@@ -21,11 +21,12 @@ import z3
 from celadon.admission import Action, Cause, Decision, Engine, ObjectWorld, Operation, Request
 from celadon.admission.lint import matched_resources
 from celadon.admission.policies.matching import Hook
+from celadon.cel import syntax
 from celadon.kube import JsonObject, User
 from celadon.kube.registry import create
 from celadon.kube.releases import answering_as, parse_version
 from celadon.kube.resources import Catalog, Resource, known_resources
-from celadon.prove.decisions import ACTIONS, CompiledPolicy, Decider, Effects, Gap, Scene
+from celadon.prove.decisions import ACTIONS, CompiledPolicy, Decider, Effects, Gap, Scene, target
 from celadon.prove.examples import mended
 from celadon.prove.logic import Formula, both, either, negated, same
 from celadon.prove.objects import ITEMS, Inputs
@@ -38,6 +39,9 @@ refuse is no difference."""
 
 ANYBODY: Final = User("somebody", ("system:authenticated",))
 """Who sends a request where that does not matter."""
+
+MOST_TEXTS: Final = 30
+"""Of policies, that are tried in examples."""
 
 _WRITES: Final = (
     (Operation.CREATE, "create"),
@@ -318,6 +322,7 @@ class _Look:
             sketch.object,
             sketch.old_object,
             lambda new, old: self._differs(request_of(new, old), sketch.around) is not None,
+            self._texts(),
         )
         request = request_of(written.object, written.old_object)
         anybody = replace(request, user=ANYBODY)
@@ -334,6 +339,21 @@ class _Look:
             request.user != ANYBODY,
             written.complaint,
         )
+
+    def _texts(self) -> list[str]:
+        """The texts that the policies of this endpoint name."""
+        found: dict[str, None] = {}
+        for side in self.differences.sides:
+            for candidate in side.engine.candidates(target(self.endpoint), self._world(side, ())):
+                for one in candidate.compiled.expressions:
+                    if one.program is not None:
+                        nodes = syntax.walk(one.program.checked.root)
+                        found |= dict.fromkeys(
+                            node.value
+                            for node in nodes
+                            if isinstance(node, syntax.Literal) and isinstance(node.value, str)
+                        )
+        return list(found)[:MOST_TEXTS]
 
     def _differs(
         self, request: Request, around: Sequence[JsonObject]

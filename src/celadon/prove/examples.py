@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from celadon.kube import FieldError, GroupVersionKind, Json, JsonObject
 from celadon.kube.registry import create
@@ -21,7 +21,17 @@ from celadon.kube.validation import validate_create, validate_update
 _ATTEMPTS: Final = 40
 """Changes that are tried for one example."""
 
+_MOST_FIELDS: Final = 100
+"""Fields that are tried to be left out."""
+
+Steps: TypeAlias = tuple[str | int, ...]
+
+_NEEDED: Final[frozenset[Steps]] = frozenset(
+    [("apiVersion",), ("kind",), ("metadata",), ("metadata", "name"), ("metadata", "namespace")]
+)
+
 _TEXT: Final = "a"
+_TEXTS: Final = (_TEXT, "b", "c", "d", "e", "f")
 _LABELS: Final = {"app": _TEXT}
 _SELECTOR: Final[JsonObject] = {"matchLabels": _LABELS}
 _CHOICES: Final[dict[str, tuple[Json, ...]]] = {
@@ -46,9 +56,14 @@ Holds = Callable[[JsonObject | None, JsonObject | None], bool]
 
 
 def mended(
-    kind: GroupVersionKind, new: JsonObject | None, old: JsonObject | None, holds: Holds
+    kind: GroupVersionKind,
+    new: JsonObject | None,
+    old: JsonObject | None,
+    holds: Holds,
+    texts: Sequence[str] = (),
 ) -> Written:
-    """The same objects, made acceptable where that is possible."""
+    """The same objects, made acceptable where that is possible. `texts` are those that policies
+    name: an image may have to be one of them."""
     found = Written(_copied(new), _copied(old))
     if found.object is not None and found.old_object is not None:
         alike = Written(found.object, copy.deepcopy(found.object))
@@ -59,14 +74,64 @@ def mended(
         error = next((one for one in _errors(kind, found) if str(one) not in given_up), None)
         if error is None:
             break
-        for proposal in _proposals(kind, found, error):
+        for proposal in _proposals(kind, found, error, (*_TEXTS, *texts)):
             if proposal != found and _still(proposal, holds):
                 found = proposal
                 break
         else:
             given_up.add(str(error))
+    found = _shrunk(kind, found, holds)
     left = _errors(kind, found)
     return Written(found.object, found.old_object, str(left[0]) if left else "")
+
+
+def _shrunk(kind: GroupVersionKind, written: Written, holds: Holds) -> Written:
+    """Without the fields that nothing depends on."""
+    count = len(_errors(kind, written))
+    left = _MOST_FIELDS
+    for path in sorted({*_paths(written.object), *_paths(written.old_object)}, key=_order):
+        left -= 1
+        if left < 0:
+            break
+        smaller = copy.deepcopy(written)
+        for one in (smaller.object, smaller.old_object):
+            if one is not None:
+                _remove(one, path)
+        if smaller != written and _still(smaller, holds) and len(_errors(kind, smaller)) <= count:
+            written = smaller
+    return written
+
+
+def _paths(value: Any, path: Steps = ()) -> Iterator[Steps]:  # noqa: ANN401 - JSON at any depth
+    """The places of all that may be left out."""
+    if path and path not in _NEEDED:
+        yield path
+    if isinstance(value, dict):
+        for key, inside in value.items():
+            yield from _paths(inside, (*path, key))
+    elif isinstance(value, list):
+        for number, inside in enumerate(value):
+            yield from _paths(inside, (*path, number))
+
+
+def _order(path: Steps) -> tuple[object, ...]:
+    """Outer fields first, the last items of lists first."""
+    return len(path), *((-one, "") if isinstance(one, int) else (0, one) for one in path)
+
+
+def _remove(value: Any, path: Steps) -> None:  # noqa: ANN401 - JSON at any depth
+    for step in path[:-1]:
+        if not _has(value, step):
+            return
+        value = value[step]
+    if _has(value, path[-1]):
+        del value[path[-1]]
+
+
+def _has(value: object, step: str | int) -> bool:
+    if isinstance(value, list):
+        return isinstance(step, int) and step < len(value)
+    return isinstance(value, dict) and step in value
 
 
 def _copied(value: JsonObject | None) -> dict[str, Any] | None:
@@ -93,7 +158,9 @@ def _errors(kind: GroupVersionKind, written: Written) -> list[FieldError]:
     return found
 
 
-def _proposals(kind: GroupVersionKind, written: Written, error: FieldError) -> Iterator[Written]:
+def _proposals(
+    kind: GroupVersionKind, written: Written, error: FieldError, texts: Sequence[str]
+) -> Iterator[Written]:
     """Changes that may satisfy a complaint, the same in both objects."""
     steps = error.path.steps
     if steps[-1:] == ("selector",) or steps[-2:] == ("metadata", "labels"):
@@ -101,8 +168,11 @@ def _proposals(kind: GroupVersionKind, written: Written, error: FieldError) -> I
         yield _changed(written, ("spec", "selector"), _LABELS, ("spec", "template"))
     if isinstance(error.value, str):
         yield _renamed(written, steps, error.value)
+    if steps[-1:] == ("containers",):
+        for text in texts:
+            yield _changed(written, steps, [{"name": _TEXT, "image": text}])
     schema = _schema_at(schema_for(kind), steps)
-    for value in (*_CHOICES.get(str(steps[-1]), ()), *_plain_values(schema)):
+    for value in (*_CHOICES.get(str(steps[-1]), ()), *_plain_values(schema, texts)):
         yield _changed(written, steps, value)
 
 
@@ -155,20 +225,20 @@ def _schema_at(schema: Schema | None, steps: tuple[Any, ...]) -> Schema | None:
     return None if schema is None else resolved(schema)
 
 
-def _plain_values(schema: Schema | None) -> Iterator[Json]:
+def _plain_values(schema: Schema | None, texts: Sequence[str]) -> Iterator[Json]:
     if schema is None:
         return
     if schema.enum:
         yield from schema.enum
     elif schema.type == "string":
-        yield _TEXT
+        yield from texts
     elif schema.type in ("integer", "number"):
         yield from (1, 0)
     elif schema.type == "array" and schema.items is not None:
-        yield from ([one] for one in _plain_values(resolved(schema.items)))
+        yield from ([one] for one in _plain_values(resolved(schema.items), texts))
     elif schema.type == "object":
         yield {
-            name: next(_plain_values(resolved(schema.properties[name])), None)
+            name: next(_plain_values(resolved(schema.properties[name]), texts), None)
             for name in schema.required
             if name in schema.properties
         }

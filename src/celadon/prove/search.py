@@ -25,8 +25,6 @@ Confirm: TypeAlias = Callable[[z3.ModelRef], T | None]
 TRIES: Final = 20
 """Models that are looked at for one question."""
 
-_NOT_HELD: Final = "the engine decides the examples otherwise"
-
 MOST_LESSONS: Final = 50
 """How often the engine may have it otherwise, for one model."""
 
@@ -99,13 +97,13 @@ class Search:
             return Found(is_proved=True)
         concerned, others = self._parts(wanted)
         absent = [negated(one) for one in self.inputs.presences]
-        asked = _Asked([*concerned, wanted], [*preferred, *absent, *self._values()], self)
+        asked = _Asked([*concerned, wanted], [*self._values(), *absent, *preferred], self)
         beside = _Asked(others, absent, self)
         for number in range(tries):
             model = self._model(asked)
             if isinstance(model, Found):
-                # Without the models that did not hold there is no proof.
-                return Found(reason=_NOT_HELD) if model.is_proved and number else model
+                # With examples ruled out that did not hold, nothing is proved any more.
+                return model if not number else Found(reason="no example held")
             whole = self._model(beside)
             if isinstance(whole, Found):
                 return Found(reason=whole.reason or "no such request exists")
@@ -118,7 +116,7 @@ class Search:
             if example is not None:
                 return Found(example)
             asked.solver.add(_another(model))
-        return Found(reason=_NOT_HELD)
+        return Found(reason="no example held")
 
     def adapted(self, conditions: Sequence[Formula], confirm: Confirm[T]) -> T | None:
         """The latest model, so that it meets other conditions as well, one after the other; where
@@ -199,8 +197,8 @@ def _confirmed(confirm: Confirm[T], model: z3.ModelRef) -> T | None:
 
 
 class _Asked:
-    """A solver with what must hold, and with wishes, of which those that come first are kept for
-    longest."""
+    """A solver with what must hold, and with wishes, of which those that come first are given up
+    first: of a list the first items are there first."""
 
     def __init__(
         self, formulas: Sequence[Formula], wishes: Sequence[Formula], search: Search
@@ -236,7 +234,7 @@ class _Asked:
             against = [one for one in self._wishes if one.decl().name() in core]
             if not against:
                 return found
-            self._wishes.remove(against[-1])
+            self._wishes.remove(against[0])
 
 
 def _steps(solver: z3.Solver) -> int:
