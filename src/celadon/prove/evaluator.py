@@ -124,6 +124,8 @@ class Evaluator:
     def _ident(self, node: syntax.Ident, scope: Scope) -> Outcome:
         found = scope.get(node.name)
         if found is not None:
+            if self.checked.types[node.id].kind is types.Kind.TYPE:
+                raise NotModelled("a variable that is a type")
             return found
         reference = self.checked.references.get(node.id)
         if reference is not None and reference.value is not None:
@@ -184,9 +186,24 @@ class Evaluator:
                 return self._optional_else(node, scope)
             case syntax.INDEX | syntax.OPT_INDEX | syntax.OPT_SELECT:
                 return self._at(node, scope)
+            case "flatten":  # the checker takes its lists for others than they are
+                raise NotModelled("flatten")
+            case syntax.IN if self._in_nothing(node):
+                return certain(literal(value=False))
         operands = node.args if node.target is None else (node.target, *node.args)
         arguments = [self.node(one, scope) for one in operands]
         return combined(arguments, lambda values: self._strict(node, values), takes_asked=True)
+
+    def _in_nothing(self, node: syntax.Call) -> bool:
+        """`x in []`: false without a look at x, even where x fails (as in cel-go)."""
+        inside = node.args[1]
+        reference = self.checked.references.get(node.id)
+        return (
+            isinstance(inside, syntax.ListLiteral)
+            and not inside.elements
+            and reference is not None
+            and reference.overloads == ("in_list",)
+        )
 
     def _strict(self, node: syntax.Call, values: list[Value]) -> Outcome:
         if node.function == syntax.IN:
