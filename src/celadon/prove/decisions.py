@@ -31,11 +31,12 @@ from celadon.kube.schemas import Schema, resolved, schema_for
 from celadon.kube.selectors import label_selector
 from celadon.kube.well_known_values import NAMESPACE_NAME, NAMESPACES
 from celadon.prove.evaluator import Evaluator
-from celadon.prove.functions import Unmodelled, literal
+from celadon.prove.functions import literal
 from celadon.prove.logic import FALSE, TRUE, Formula, both, either, negated
 from celadon.prove.matching import matched, satisfied
 from celadon.prove.objects import Inputs, narrowed
 from celadon.prove.requests import NAMESPACE, Endpoint, SymbolicRequest
+from celadon.prove.unmodelled import Unmodelled
 from celadon.prove.values import (
     FAILS,
     Case,

@@ -14,9 +14,9 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 import z3
 
 from celadon.kube.schemas import DecodeError
-from celadon.prove.functions import Unmodelled
 from celadon.prove.logic import Formula, either, negated
 from celadon.prove.objects import Inputs
+from celadon.prove.unmodelled import Unmodelled
 
 T = TypeVar("T")
 Confirm: TypeAlias = Callable[[z3.ModelRef], T | None]
@@ -27,6 +27,10 @@ TRIES: Final = 20
 
 MOST_LESSONS: Final = 50
 """How often the engine may have it otherwise, for one model."""
+
+LESSONS_WITH_WISHES: Final = 8
+"""After so many it is the wishes that may not be right (no quantity is a plain name), and what the
+engine knows best may serve."""
 
 MOST_ITEMS: Final = 6
 """Items of lists that are looked at, however many an expression asks for."""
@@ -168,7 +172,10 @@ class Search:
 
     def _model(self, asked: _Asked) -> z3.ModelRef | Found[Any]:
         """A model that the engine has nothing against, as far as it was asked for functions."""
-        for _ in range(MOST_LESSONS):
+        for number in range(MOST_LESSONS):
+            if number == LESSONS_WITH_WISHES:
+                asked.wishes.clear()
+                asked.wish(self.unmodelled.sampled())
             found = asked.check()
             if found == z3.unsat:
                 return Found(is_proved=True)
@@ -201,25 +208,31 @@ class _Asked:
         self.solver = z3.SimpleSolver()
         self.solver.add(*formulas)
         self._search = search
+        self._made = 0
         self.names = set[str]().union(*map(_unknowns, formulas))
-        self._wishes: list[Formula] = []
-        for number, wish in enumerate(wishes):
+        self.wishes: list[Formula] = []
+        self.wish(wishes)
+
+    def wish(self, wishes: Sequence[Formula]) -> None:
+        """More of them; those about nothing that is asked are left out."""
+        for wish in wishes:
             if _unknowns(wish) & self.names:
-                proxy = z3.Bool(f"wish {number}")
+                self._made += 1
+                proxy = z3.Bool(f"wish {self._made}")
                 self.solver.add(z3.Implies(proxy, wish))
-                self._wishes.append(proxy)
+                self.wishes.append(proxy)
 
     def check(self) -> z3.CheckSatResult:
         """Whether there is a model. Wishes that stand in the way of one are given up."""
         while True:
-            found = self._search.check(self.solver, *self._wishes)
+            found = self._search.check(self.solver, *self.wishes)
             if found != z3.unsat:
                 return found
             core = {one.decl().name() for one in self.solver.unsat_core()}
-            against = [one for one in self._wishes if one.decl().name() in core]
+            against = [one for one in self.wishes if one.decl().name() in core]
             if not against:
                 return found
-            self._wishes.remove(against[0])
+            self.wishes.remove(against[0])
 
 
 def _steps(solver: z3.Solver) -> int:

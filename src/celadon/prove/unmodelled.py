@@ -21,7 +21,7 @@ from celadon.cel import Environment, EvaluationError, Program, syntax, types
 from celadon.cel import extend as cel
 from celadon.prove import logic, measures
 from celadon.prove.functions import NOT_LITERAL, literal, native
-from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, negated, same
+from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, either, negated, same
 from celadon.prove.values import (
     FAILS,
     Asked,
@@ -270,6 +270,16 @@ class Unmodelled:
             if call.name not in self.taught:
                 self.taught.add(call.name)
                 found += self._facts(call)
+        return found
+
+    def sampled(self) -> list[Formula]:
+        """For each call that the engine is asked about, that its argument is one of the samples."""
+        found = []
+        for call in self.calls:
+            (first, *others) = call.asked.arguments
+            samples = _SAMPLES.get(call.asked.function, ())
+            if isinstance(first, Text) and not others and samples:
+                found.append(either(same(first.term, logic.text(one)) for one in samples))
         return found
 
     def _facts(self, call: Call) -> Iterator[Formula]:
