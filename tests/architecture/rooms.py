@@ -280,6 +280,7 @@ ALLOWED = {
     ("celadon.cli.language_server.lsp_adapter", "asyncio.create_subprocess_exec"): "Celadon itself",
     ("celadon.cli.envtest.kubectl_program", "os.execv"): "the kubectl that the user's PATH names",
     ("celadon.cli.envtest.kubectl_program", "subprocess.call"): "the same, on Windows",
+    ("celadon.cli.diff.git_files", "subprocess.run"): "git, with words that are no options",
     ("celadon.cli.main", "importlib.import_module"): "of the table of commands",
     ("celadon.cli.worker_pipes", "pickle.HIGHEST_PROTOCOL"): "for the process that forked this one",
     ("celadon.cli.worker_pipes", "pickle.dumps"): "for the process that forked this one",
