@@ -54,11 +54,16 @@ class Hidden:
 
     assumed: list[Any] = field(default_factory=list)
     pairs: list[tuple[Any, Any]] = field(default_factory=list)
+    ground: list[tuple[Any, Any]] = field(default_factory=list)
+    """Calls of functions without a meaning for known arguments, and their results."""
 
     def eval(self, term: Any, *, model_completion: bool) -> Any:
         """What a term is where the unknowns are what they stand for, as a model of the solver."""
         assert model_completion
-        return z3.simplify(z3.substitute(term, *self.pairs))
+        found = z3.simplify(z3.substitute(term, *self.pairs))
+        while not found.eq(again := z3.simplify(z3.substitute(found, *self.ground))):
+            found = again
+        return found
 
     def is_known(self, unknown: Any, value: Any) -> None:
         """An unknown is this."""
@@ -110,7 +115,9 @@ def solved(made: Outcome, hidden: Hidden, unmodelled: Unmodelled) -> object:
 def put_in(made: Outcome, hidden: Hidden, unmodelled: Unmodelled) -> object:
     """What it is with the inputs in their places, without a solver; ERROR where it fails."""
     for call in unmodelled.calls:
-        hidden.pairs += unmodelled.known(call, hidden)
+        known = unmodelled.known(call, hidden)
+        hidden.ground += [(hidden.eval(term, model_completion=True), one) for term, one in known]
+        hidden.pairs += known
     return _in_model(made, hidden, unmodelled)
 
 

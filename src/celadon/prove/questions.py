@@ -263,17 +263,16 @@ class _Look:
     # Looking for an example.
 
     def _searched(self, index: int, question: Question, wanted: Formula) -> Reply:
-        def confirm(model: z3.ModelRef) -> tuple[Request, tuple[JsonObject, ...]] | None:
-            found = self.request.example(model)
-            return found if self._holds(index, question, *found) else None
+        def confirmed(model: z3.ModelRef) -> tuple[Request, tuple[JsonObject, ...]] | None:
+            request, around = self.request.example(model)
+            return (request, around) if self._holds(index, question, request, around) else None
 
-        found = Search(self.inputs, self.unmodelled, self.seconds).find(wanted, confirm)
+        found = Search(self.inputs, self.unmodelled, self.seconds).find(wanted, confirmed)
         if found.is_proved:
             return self._proved(index, question)
         if found.example is None:
             return self._undecided(index, question, found.reason)
-        request, around = found.example
-        return Reply(index, question, Answer.YES, self.endpoint, request, around)
+        return Reply(index, question, Answer.YES, self.endpoint, *found.example)
 
     def _proved(self, index: int, question: Question) -> Reply:
         bounded = tuple(cut.path for cut in self.inputs.cuts if cut.is_counted)

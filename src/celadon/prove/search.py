@@ -28,9 +28,8 @@ TRIES: Final = 20
 MOST_LESSONS: Final = 50
 """How often the engine may have it otherwise, for one model."""
 
-LESSONS_WITH_WISHES: Final = 8
-"""After so many it is the wishes that may not be right (no quantity is a plain name), and what the
-engine knows best may serve."""
+_PATIENT_LESSONS: Final = 5
+"""After so many of them, texts are looked at of which the engine has said what they are."""
 
 MOST_ITEMS: Final = 6
 """Items of lists that are looked at, however many an expression asks for."""
@@ -173,9 +172,8 @@ class Search:
     def _model(self, asked: _Asked) -> z3.ModelRef | Found[Any]:
         """A model that the engine has nothing against, as far as it was asked for functions."""
         for number in range(MOST_LESSONS):
-            if number == LESSONS_WITH_WISHES:
-                asked.wishes.clear()
-                asked.wish(self.unmodelled.sampled())
+            if number == _PATIENT_LESSONS:
+                asked.prefer(self.unmodelled.likely())
             found = asked.check()
             if found == z3.unsat:
                 return Found(is_proved=True)
@@ -208,31 +206,35 @@ class _Asked:
         self.solver = z3.SimpleSolver()
         self.solver.add(*formulas)
         self._search = search
-        self._made = 0
         self.names = set[str]().union(*map(_unknowns, formulas))
-        self.wishes: list[Formula] = []
-        self.wish(wishes)
+        self._count = 0
+        self._wishes = self._proxies(wishes)
 
-    def wish(self, wishes: Sequence[Formula]) -> None:
-        """More of them; those about nothing that is asked are left out."""
+    def _proxies(self, wishes: Sequence[Formula]) -> list[Formula]:
+        found = []
         for wish in wishes:
             if _unknowns(wish) & self.names:
-                self._made += 1
-                proxy = z3.Bool(f"wish {self._made}")
+                self._count += 1
+                proxy = z3.Bool(f"wish {self._count}")
                 self.solver.add(z3.Implies(proxy, wish))
-                self.wishes.append(proxy)
+                found.append(proxy)
+        return found
+
+    def prefer(self, wishes: Sequence[Formula]) -> None:
+        """These before all others."""
+        self._wishes = [*self._proxies(wishes), *self._wishes]
 
     def check(self) -> z3.CheckSatResult:
         """Whether there is a model. Wishes that stand in the way of one are given up."""
         while True:
-            found = self._search.check(self.solver, *self.wishes)
+            found = self._search.check(self.solver, *self._wishes)
             if found != z3.unsat:
                 return found
             core = {one.decl().name() for one in self.solver.unsat_core()}
-            against = [one for one in self.wishes if one.decl().name() in core]
+            against = [one for one in self._wishes if one.decl().name() in core]
             if not against:
                 return found
-            self.wishes.remove(against[0])
+            self._wishes.remove(against[0])
 
 
 def _steps(solver: z3.Solver) -> int:

@@ -22,6 +22,7 @@ from celadon.cel import extend as cel
 from celadon.prove import logic, measures
 from celadon.prove.functions import NOT_LITERAL, literal, native
 from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, either, negated, same
+from celadon.prove.patterns import contained
 from celadon.prove.values import (
     FAILS,
     Asked,
@@ -51,7 +52,10 @@ class Call(NamedTuple):
     name: str
     asked: Asked
     leaves: tuple[Term, ...]
+    failing: Formula
+    """The function without a meaning that says where it fails."""
     fails: Formula
+    """Where it fails for all that is known."""
     result: Truth | Int | Uint | Double | Text | None
     type: types.Type
 
@@ -79,6 +83,16 @@ _SAMPLES: Final[Mapping[str, Sequence[str]]] = {
 }
 """Texts of which the engine says at once what these make of them: right ones, and one that is
 not."""
+
+_LANGUAGES: Final[Mapping[str, str]] = {
+    "quantity": r"^[+-]?[0-9.]*([numkKMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]+)?$",
+    "ip": r"^[0-9A-Fa-f:.]+$",
+    "cidr": r"^[0-9A-Fa-f:.]+/[0-9]+$",
+    "semver": r"(?s)^[0-9]+\.[0-9]+\.[0-9]+.*$",
+    "timestamp": r"(?s)^[0-9]{4}-[0-9]{2}-[0-9]{2}.+$",
+    "duration": r"(?s)^[+-]?[0-9.].*$",
+}
+"""What a text must look like that one of these can read: not all such texts can be read."""
 
 _KINDS: Final[Mapping[type, object]] = {
     Truth: True,
@@ -177,7 +191,11 @@ class Unmodelled:
         name = self._name(asked, leaves)
         leaves = [z3.simplify(leaf) for leaf in leaves]
         sorts = [term.sort() for term in leaves]
-        fails = z3.Function(f"{name} fails", *sorts, z3.BoolSort())(*leaves)
+        fails = failing = z3.Function(f"{name} fails", *sorts, z3.BoolSort())(*leaves)
+        if len(arguments) == 1 and isinstance(arguments[0], Text) and function in _LANGUAGES:
+            language = contained(_LANGUAGES[function])
+            assert language is not None
+            fails = either((fails, negated(z3.InRe(arguments[0].term, language))))
         kind = measures.of_call(function)
         if kind is not None:
             measure = z3.Function(f"{name} measure", *sorts, kind.sort())(*leaves)
@@ -186,7 +204,7 @@ class Unmodelled:
         if result.kind in _SORTS:
             form, sort = _SORTS[result.kind]
             value = form(z3.Function(name, *sorts, sort())(*leaves))
-        call = Call(name, asked, tuple(leaves), fails, value, result)
+        call = Call(name, asked, tuple(leaves), failing, fails, value, result)
         self.calls.append(call)
         return call
 
@@ -256,8 +274,8 @@ class Unmodelled:
             value = error
         if isinstance(value, EvaluationError | _Failed):
             nothing = [] if call.result is None else [call.result.term]
-            return [(call.fails, TRUE), *((one, _ZEROS[one.sort_kind()]) for one in nothing)]
-        return [(call.fails, FALSE), *self._results(call, value)]
+            return [(call.failing, TRUE), *((one, _ZEROS[one.sort_kind()]) for one in nothing)]
+        return [(call.failing, FALSE), *self._results(call, value)]
 
     def lessons(self, model: Model) -> list[Formula]:
         """What the engine says of the calls of a model where the model has it otherwise."""
@@ -272,14 +290,16 @@ class Unmodelled:
                 found += self._facts(call)
         return found
 
-    def sampled(self) -> list[Formula]:
-        """For each call that the engine is asked about, that its argument is one of the samples."""
+    def likely(self) -> list[Formula]:
+        """For each call that reads a text: that it is one of which the engine has said what it
+        is."""
         found = []
         for call in self.calls:
-            (first, *others) = call.asked.arguments
-            samples = _SAMPLES.get(call.asked.function, ())
-            if isinstance(first, Text) and not others and samples:
-                found.append(either(same(first.term, logic.text(one)) for one in samples))
+            arguments = call.asked.arguments
+            samples = _SAMPLES.get(call.asked.function)
+            if samples is not None and len(arguments) == 1 and isinstance(arguments[0], Text):
+                term = arguments[0].term
+                found.append(either(same(term, logic.text(one)) for one in samples))
         return found
 
     def _facts(self, call: Call) -> Iterator[Formula]:
