@@ -25,7 +25,7 @@ def binding(name: str = "b", actions: Sequence[str] = ("Deny",), **spec: object)
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "ValidatingAdmissionPolicyBinding",
         "metadata": {"name": name},
-        "spec": {"policyName": "p", "validationActions": list(actions), **spec},  # type: ignore[dict-item]
+        "spec": {"policyName": "p", "validationActions": list(actions), **spec},
     }
 
 
@@ -33,7 +33,7 @@ def changed(document: JsonObject, **spec: object) -> JsonObject:
     """A policy with other fields in its spec."""
     before = document["spec"]
     assert isinstance(before, Mapping)
-    return {**document, "spec": {**before, **spec}}  # type: ignore[dict-item]
+    return {**document, "spec": {**before, **spec}}
 
 
 def side(
@@ -240,7 +240,7 @@ def test_planted_mistakes_are_found(right: str, wrong: str, direction: Direction
     assert found.finding is DIFFERS
     example = found.example
     assert example is not None
-    assert example.complaint == ""
+    assert example.complaint == "", example.manifest
     assert fields(example.manifest) <= 10
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import z3
 
@@ -97,16 +97,9 @@ class Param(NamedTuple):
     """Whether it is in a file; of others the model says what they are."""
 
 
-class _Key(NamedTuple):
-    """All that the outcome of an expression depends on: its text, that of the variables it may
-    read (None: one that does not compile), the params, whether it is a match condition, and the
-    release."""
-
-    text: str
-    variables: tuple[tuple[str, str | None], ...]
-    param: str
-    in_condition: bool
-    release: str
+_Key: TypeAlias = tuple[str, tuple[tuple[str, str | None], ...], str, bool, str]
+"""All that the outcome of an expression depends on: its text, that of the variables it may read
+(None: one that does not compile), the params, whether it is a match condition, and the release."""
 
 
 @dataclass(slots=True)
@@ -378,7 +371,7 @@ class Decider:
             (name, None if one.program is None else one.text)
             for name, one in policy.variables.items()
         )
-        key = _Key(
+        key = (
             expression.text,
             variables if "variables" in expression.text else (),
             look.key,

@@ -20,13 +20,14 @@ import z3
 
 from celadon.admission import Action, Cause, Decision, Engine, ObjectWorld, Operation, Request
 from celadon.admission.lint import matched_resources
+from celadon.admission.policies.compiled_policy import CompiledPolicy
 from celadon.admission.policies.matching import Hook
 from celadon.cel import syntax
 from celadon.kube import JsonObject, User
 from celadon.kube.registry import create
 from celadon.kube.releases import answering_as, parse_version
 from celadon.kube.resources import Catalog, Resource, known_resources
-from celadon.prove.decisions import ACTIONS, CompiledPolicy, Decider, Effects, Gap, Scene, target
+from celadon.prove.decisions import ACTIONS, Decider, Effects, Gap, Scene, target
 from celadon.prove.examples import mended
 from celadon.prove.logic import Formula, both, either, negated, same
 from celadon.prove.objects import ITEMS, Inputs
@@ -312,10 +313,8 @@ class _Look:
         kind = self.endpoint.kind
 
         def request_of(new: JsonObject | None, old: JsonObject | None) -> Request:
-            objects = (None if one is None else create.admit_form(one, kind) for one in (new, old))
-            return replace(
-                sketch.request, **dict(zip(("object", "old_object"), objects, strict=True))
-            )
+            new, old = (one and create.admit_form(one, kind) for one in (new, old))
+            return replace(sketch.request, object=new, old_object=old)
 
         written = mended(
             kind,

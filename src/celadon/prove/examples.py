@@ -69,25 +69,33 @@ def mended(
         alike = Written(found.object, copy.deepcopy(found.object))
         if _still(alike, holds):
             found = alike
-    given_up: set[str] = set()
-    for _ in range(_ATTEMPTS):
-        error = next((one for one in _errors(kind, found) if str(one) not in given_up), None)
-        if error is None:
-            break
-        for proposal in _proposals(kind, found, error, (*_TEXTS, *texts)):
-            if proposal != found and _still(proposal, holds):
-                found = proposal
-                break
-        else:
-            given_up.add(str(error))
-    found = _shrunk(kind, found, holds)
+    found = _filled(kind, found, holds, (*_TEXTS, *texts))
+    found = _filled(kind, _shrunk(kind, found, holds), holds, (*_TEXTS, *texts))
     left = _errors(kind, found)
     return Written(found.object, found.old_object, str(left[0]) if left else "")
 
 
+def _filled(
+    kind: GroupVersionKind, written: Written, holds: Holds, texts: Sequence[str]
+) -> Written:
+    """With what validation misses."""
+    given_up: set[str] = set()
+    for _ in range(_ATTEMPTS):
+        error = next((one for one in _errors(kind, written) if str(one) not in given_up), None)
+        if error is None:
+            break
+        for proposal in _proposals(kind, written, error, texts):
+            if proposal != written and _still(proposal, holds):
+                written = proposal
+                break
+        else:
+            given_up.add(str(error))
+    return written
+
+
 def _shrunk(kind: GroupVersionKind, written: Written, holds: Holds) -> Written:
     """Without the fields that nothing depends on."""
-    count = len(_errors(kind, written))
+    known = set(map(str, _errors(kind, written)))
     left = _MOST_FIELDS
     for path in sorted({*_paths(written.object), *_paths(written.old_object)}, key=_order):
         left -= 1
@@ -97,7 +105,11 @@ def _shrunk(kind: GroupVersionKind, written: Written, holds: Holds) -> Written:
         for one in (smaller.object, smaller.old_object):
             if one is not None:
                 _remove(one, path)
-        if smaller != written and _still(smaller, holds) and len(_errors(kind, smaller)) <= count:
+        if (
+            smaller != written
+            and _still(smaller, holds)
+            and known.issuperset(map(str, _errors(kind, smaller)))
+        ):
             written = smaller
     return written
 

@@ -222,7 +222,7 @@ class _Asked:
 
     def prefer(self, wishes: Sequence[Formula]) -> None:
         """These before all others."""
-        self._wishes = [*self._proxies(wishes), *self._wishes]
+        self._wishes += self._proxies(wishes)
 
     def check(self) -> z3.CheckSatResult:
         """Whether there is a model. Wishes that stand in the way of one are given up."""

@@ -54,22 +54,23 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths",
         nargs="*",
-        metavar="OLD NEW",
-        help="files, folders or globs; or a range of revisions (A..B, or A...B for what B changed "
-        "since both parted), and paths",
+        metavar="PATHS",
+        help="OLD and NEW: files, folders or globs; or a range of revisions (A..B, or A...B for "
+        "what B changed since both parted), and paths",
     )
     parser.add_argument(
         "--git",
         default="",
         metavar="REV",
-        help="compare a revision with the working tree; OLD NEW are the paths of both",
+        help="compare a revision with the working tree; PATHS are those of both",
     )
     parser.add_argument(
         "--kubernetes-version",
         type=kubernetes_versions,
         default=(DEFAULT_VERSION,),
-        metavar="VERSION[,VERSION]",
-        help="of two releases, the same policies are compared in both",
+        metavar="VERSION",
+        help="the release of both sides; of two, as 1.33,1.36, the same policies are compared in "
+        f"both (default: {DEFAULT_VERSION})",
     )
     parser.add_argument(
         "--only",

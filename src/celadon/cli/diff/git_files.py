@@ -37,13 +37,15 @@ def revisions(text: str) -> Range | None:
             return None
         return Range(old, new or "HEAD")
     old, new = old or "HEAD", new or "HEAD"
+    _require_revision(old)
+    _require_revision(new)
     return Range(_git("merge-base", old, new).decode().strip(), new)
 
 
 def write_files(revision: str, paths: Sequence[str], folder: Path) -> list[str]:
     """Write what a revision has of paths below the working directory into a folder; the paths of
     that, without those that the revision does not have. Raises GitError."""
-    _git("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", wrong=_unknown(revision))
+    _require_revision(revision)
     for path in paths:
         if os.path.isabs(path) or os.pardir in Path(path).parts:
             raise GitError(f"`{path}` must be a path below the working directory")
@@ -59,8 +61,11 @@ def write_files(revision: str, paths: Sequence[str], folder: Path) -> list[str]:
     return [one for one in there if os.path.exists(one)]
 
 
-def _unknown(revision: str) -> str:
-    return f"git knows no revision `{revision}`"
+def _require_revision(revision: str) -> None:
+    unknown = f"git knows no revision `{revision}`"
+    if revision.startswith("-"):  # git would take it for an option
+        raise GitError(unknown)
+    _git("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", wrong=unknown)
 
 
 def _git(*words: str, wrong: str = "") -> bytes:

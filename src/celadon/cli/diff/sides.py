@@ -55,8 +55,9 @@ class Given:
     def mutations(self) -> list[Json]:
         """Mutating policies and their bindings, as they are written."""
         found = self.sets.mutating
-        placed = (*found.policies.values(), *found.bindings.values())
-        return sorted((one.document.value for one in placed), key=str)
+        documents = [one.document for one in found.policies.values()]
+        documents += [one.document for one in found.bindings.values()]
+        return sorted((one.value for one in documents), key=str)
 
     def side(self, bound_everywhere: frozenset[str]) -> Side:
         """The policies in force; those that are named here are bound to all there is."""

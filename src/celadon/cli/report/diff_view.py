@@ -97,8 +97,7 @@ class DiffView(ReportView[DiffReport]):
 
     def findings(self) -> Iterator[Finding]:
         """A finding for each difference, and for what is not decided."""
-        for one in self.report.errors:
-            yield error_finding(one)
+        yield from map(error_finding, self.report.errors)
         for group in _alike(self.report.of(DIFFERS)):
             yield _found(group)
         for one in self.report.of(UNDECIDED):
