@@ -186,8 +186,9 @@ class Evaluator:
                 return self._optional_else(node, scope)
             case syntax.INDEX | syntax.OPT_INDEX | syntax.OPT_SELECT:
                 return self._at(node, scope)
-            case "flatten":  # the checker takes its lists for others than they are
-                raise NotModelled("flatten")
+            case "flatten" | "reverse" | "distinct" | "slice":
+                # The checker takes their lists for others than they are, and so do callers.
+                raise NotModelled(node.function)
             case syntax.IN if self._in_nothing(node):
                 return certain(literal(value=False))
         operands = node.args if node.target is None else (node.target, *node.args)
