@@ -134,6 +134,8 @@ class Inputs:
             self.assumed.append(z3.Length(text) >= limits.min_length)
         if limits.max_length is not None:
             self.assumed.append(z3.Length(text) <= limits.max_length)
+        if schema.format == "quantity":  # a server takes no text that is none
+            self.presences.append(negated(z3.InRe(text, z3.Range("1", "9"))))
         return Text(text)
 
     def _integer(self, schema: Schema, path: str) -> Int:

@@ -98,7 +98,9 @@ class Search:
         concerned, others = self._parts(wanted)
         absent = [negated(one) for one in self.inputs.presences]
         asked = _Asked([*concerned, wanted], [*self._values(), *absent, *preferred], self)
-        beside = _Asked(others, absent, self)
+        # Fields that nobody asked for have wishes, too: a quantity is to be one.
+        apart = [one for one in absent if not _unknowns(one) & asked.names]
+        beside = _Asked([*others, *(z3.Or(one, negated(one)) for one in apart)], apart, self)
         for number in range(tries):
             model = self._model(asked)
             if isinstance(model, Found):
