@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from celadon.apiserver.simulation.planning.pod_facts import spec_of
 from celadon.kube import JsonObject, metadata
-from celadon.kube.well_known_values import SUFFIX_LETTERS
+from celadon.kube.template_hashes import safe_digits
 from celadon.kube.workload_controllers import owner_reference
 
 _FNV_PRIME: Final = 0x01000193
@@ -40,7 +40,7 @@ def patch_hash(patch: Mapping[str, Any], collisions: int) -> str:
     digest = _FNV_START
     for byte in (text + str(collisions)).encode():
         digest = digest * _FNV_PRIME % 2**32 ^ byte
-    return "".join(SUFFIX_LETTERS[ord(digit) % len(SUFFIX_LETTERS)] for digit in str(digest))
+    return safe_digits(digest)
 
 
 def number_of(revision: JsonObject) -> int:
