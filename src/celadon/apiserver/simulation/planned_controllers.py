@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar, Final, TypeVar
 
 from celadon.apiserver.controllers.controller_loops import Change, Stale
+from celadon.apiserver.simulation.event_recorder import EventRecorder
 from celadon.apiserver.simulation.planning.cron_jobs import cron_job_plan
 from celadon.apiserver.simulation.planning.daemon_sets import DaemonWorld, daemon_set_plan
 from celadon.apiserver.simulation.planning.jobs import job_plan, released_pods
@@ -16,14 +17,9 @@ from celadon.apiserver.simulation.planning.plans import CREATED_NAME, Plan, Step
 from celadon.apiserver.simulation.planning.pod_facts import controller_of
 from celadon.apiserver.simulation.planning.stateful_sets import StatefulWorld, stateful_set_plan
 from celadon.apiserver.simulation.pod_control import Dependents, is_namespace_ending
+from celadon.apiserver.simulation.requests import CONFLICT, Requests
 from celadon.apiserver.simulation.scheduler import CLAIMS
-from celadon.apiserver.simulation.surroundings import (
-    CONFLICT,
-    CONTROLLER_MANAGER,
-    EventRecorder,
-    Requests,
-    Surroundings,
-)
+from celadon.apiserver.simulation.surroundings import CONTROLLER_MANAGER, Surroundings
 from celadon.apiserver.simulation.workload_controller import WorkloadController, item_of
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.resources import Resource

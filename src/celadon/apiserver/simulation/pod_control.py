@@ -11,8 +11,9 @@ from typing import Any
 
 from celadon.apiserver.controllers.controller_loops import Reply, Stale
 from celadon.apiserver.simulation.cluster_view import KindView
+from celadon.apiserver.simulation.event_recorder import EventRecorder
 from celadon.apiserver.simulation.planning.pod_facts import claims_of
-from celadon.apiserver.simulation.surroundings import CREATED, NOT_FOUND, EventRecorder, Requests
+from celadon.apiserver.simulation.requests import CREATED, NOT_FOUND, Requests
 from celadon.kube import JsonObject, metadata
 from celadon.kube.resources import Resource
 from celadon.kube.workload_controllers import owner_reference

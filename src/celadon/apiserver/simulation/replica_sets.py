@@ -20,7 +20,8 @@ from celadon.apiserver.simulation.planning.replica_pods import (
     replicas,
 )
 from celadon.apiserver.simulation.pod_control import Dependents, PodControl, is_namespace_ending
-from celadon.apiserver.simulation.surroundings import CREATED, Surroundings
+from celadon.apiserver.simulation.requests import CREATED
+from celadon.apiserver.simulation.surroundings import Surroundings
 from celadon.apiserver.simulation.workload_controller import WorkloadController
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.well_known_values import PODS

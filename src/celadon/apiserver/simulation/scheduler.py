@@ -125,7 +125,7 @@ class Scheduler:
             raise Stale
         state.take(pod, needs(pod))
         message = f"Successfully assigned {namespace}/{name} to {state.name}"
-        await self._events.record(pod, "Normal", "Scheduled", message, action="Binding")
+        await self._events.record_action(pod, "Normal", "Scheduled", message, "Binding")
 
     async def _refuse(self, pod: JsonObject, message: str) -> None:
         status = pod.get("status") or {}
@@ -133,7 +133,7 @@ class Scheduler:
         former = find_condition(conditions, "PodScheduled")
         if former is not None and former.get("message") == message:
             return
-        await self._events.record(pod, "Warning", "FailedScheduling", message, action="Scheduling")
+        await self._events.record_action(pod, "Warning", "FailedScheduling", message, "Scheduling")
         since = None if former is None else former.get("lastTransitionTime")
         if former is None or former.get("status") != "False":
             since = self._around.timestamp()
