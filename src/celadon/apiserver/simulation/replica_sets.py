@@ -1,6 +1,7 @@
 """ReplicaSets: as many pods as are wanted, and a status that says how they are.
 
-As k8s.io/kubernetes `pkg/controller/replicaset`. What is decided stands in `planning`.
+As k8s.io/kubernetes `pkg/controller/replicaset`, which looks after ReplicationControllers, too.
+What is decided stands in `planning`.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from celadon.kube.well_known_values import PODS
 from celadon.kube.workload_controllers import plain_pod
 
 REPLICA_SETS: Final = GroupVersionResource("apps", "v1", "replicasets")
+REPLICATION_CONTROLLERS: Final = GroupVersionResource("", "v1", "replicationcontrollers")
 BURST: Final = 500
 """Pods that are made or deleted at once, at most."""
 
@@ -90,3 +92,10 @@ class ReplicaSetController(WorkloadController):
         sets = self.view.managed_by(above) if above else [owner]
         for one in sets:
             yield from self._pods.managed_by(metadata.uid(one))
+
+
+class ReplicationControllers(ReplicaSetController):
+    """The same, of an older kind."""
+
+    account = "replication-controller"
+    workloads = REPLICATION_CONTROLLERS

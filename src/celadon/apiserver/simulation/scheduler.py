@@ -6,7 +6,7 @@ As k8s.io/kubernetes `pkg/scheduler`. Which node that is, `scheduling` says.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Any, Final
 
 from celadon.apiserver.controllers.controller_loops import (
     Change,
@@ -16,6 +16,7 @@ from celadon.apiserver.controllers.controller_loops import (
     resource_path,
 )
 from celadon.apiserver.simulation.planning.pod_facts import node_of
+from celadon.apiserver.simulation.planning.pod_lifecycle import OBSERVED_SINCE
 from celadon.apiserver.simulation.planning.scheduling import (
     Neighbours,
     NodeState,
@@ -28,6 +29,7 @@ from celadon.apiserver.simulation.planning.volume_claims import SELECTED_NODE
 from celadon.apiserver.simulation.surroundings import Surroundings
 from celadon.kube import GroupVersionResource, JsonObject, User, metadata
 from celadon.kube.defaulting import STORAGE_CLASSES
+from celadon.kube.releases import is_since
 from celadon.kube.well_known_values import AUTHENTICATED, NAMESPACES, PODS
 
 NODES: Final = GroupVersionResource("", "v1", "nodes")
@@ -137,14 +139,11 @@ class Scheduler:
         since = None if former is None else former.get("lastTransitionTime")
         if former is None or former.get("status") != "False":
             since = self._around.timestamp()
-        wanted = {
-            "type": "PodScheduled",
-            "status": "False",
-            "lastProbeTime": None,
-            "lastTransitionTime": since,
-            "reason": "Unschedulable",
-            "message": message,
-        }
+        wanted: dict[str, Any] = {"type": "PodScheduled", "status": "False"}
+        if is_since(OBSERVED_SINCE):
+            wanted["observedGeneration"] = metadata.generation(pod)
+        wanted |= {"lastProbeTime": None, "lastTransitionTime": since}
+        wanted |= {"reason": "Unschedulable", "message": message}
         others = [one for one in conditions if one is not former]
         changed = {**pod, "status": {**status, "conditions": [*others, wanted]}}
         await self._requests.update(self._pods.resource, changed, "status")

@@ -35,7 +35,12 @@ from celadon.apiserver.simulation.planning.pod_facts import (
     spec_of,
     status_of,
 )
-from celadon.apiserver.simulation.planning.revisions import new_revision, number_of, template_patch
+from celadon.apiserver.simulation.planning.revisions import (
+    claimed_revisions,
+    new_revision,
+    number_of,
+    template_patch,
+)
 from celadon.apiserver.simulation.planning.scheduling import is_wanted_node, tolerates
 from celadon.kube import JsonObject, metadata
 from celadon.kube.template_hashes import template_hash
@@ -156,7 +161,8 @@ class _Sync:
     def _history(self) -> tuple[str, list[JsonObject]]:
         """The hash of the template that is to be, and the revisions of others."""
         patch = template_patch(self.set)
-        owned = controlled(self.world.revisions, self.set)
+        owned, adoptions = claimed_revisions(self.set, self.world.revisions)
+        self.steps += adoptions
         current = [one for one in owned if one.get("data") == patch]
         old = [one for one in owned if one.get("data") != patch]
         following = max(map(number_of, old), default=0) + 1

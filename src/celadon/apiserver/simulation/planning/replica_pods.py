@@ -57,8 +57,8 @@ def without_zeros(counts: Mapping[str, Any]) -> dict[str, Any]:
 def replica_set_status(
     owner: JsonObject, pods: Sequence[JsonObject], failure: str, now: datetime
 ) -> dict[str, Any]:
-    """Of a ReplicaSet with these pods, which has wanted to make or delete some. `failure` says
-    why it could not; empty if it could."""
+    """Of a ReplicaSet with these pods, or a ReplicationController, which has wanted to make or
+    delete some. `failure` says why it could not; empty if it could."""
     active = [pod for pod in pods if is_active(pod)]
     least = (owner.get("spec") or {}).get("minReadySeconds") or 0
     labels = metadata.labels((owner.get("spec") or {}).get("template")).items()
@@ -71,7 +71,7 @@ def replica_set_status(
             "observedGeneration": metadata.generation(owner),
         }
     )
-    if is_since(TERMINATING_SINCE):
+    if is_since(TERMINATING_SINCE) and owner.get("kind") != "ReplicationController":
         made["terminatingReplicas"] = sum(map(is_terminating, pods))
     conditions = _conditions(owner, len(active), failure, time_text(now))
     return {**made, "conditions": conditions} if conditions else made
