@@ -269,8 +269,8 @@ class _SliceWork:
                 ],
             },
             "addressType": self._family,
-            "endpoints": endpoints,
-            "ports": ports,
+            "endpoints": endpoints or None,
+            "ports": ports or None,
         }
 
     def steps(self, failed: Told) -> Iterable[Step]:
