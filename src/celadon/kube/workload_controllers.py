@@ -17,7 +17,7 @@ from celadon.kube import metadata
 from celadon.kube.authorization import User
 from celadon.kube.json_types import Json, JsonObject, fresh
 from celadon.kube.names import GroupKind
-from celadon.kube.template_hashes import template_hash
+from celadon.kube.schemas.template_hashes import safe_digits, template_hash
 from celadon.kube.well_known_values import (
     AUTHENTICATED,
     SERVICE_ACCOUNT_PREFIX,
@@ -51,8 +51,10 @@ __all__ = [
     "plain_pod",
     "replica_set_of",
     "revision_name",
+    "safe_digits",
     "scheduled_job",
     "stateful_pod",
+    "template_hash",
     "tolerate_node_problems",
 ]
 

@@ -16,22 +16,22 @@ from celadon.apiserver.controllers.controller_loops import (
     resource_path,
 )
 from celadon.apiserver.handlers.pods import BUDGETS
-from celadon.apiserver.simulation.planning.neighbours import Neighbours, NodeState, needs
-from celadon.apiserver.simulation.planning.node_scores import best_node
-from celadon.apiserver.simulation.planning.pod_facts import node_of
-from celadon.apiserver.simulation.planning.pod_lifecycle import OBSERVED_SINCE
-from celadon.apiserver.simulation.planning.preemption import (
-    Preemption,
-    nominated_node,
-    preemption_for,
-    priority_of,
-)
-from celadon.apiserver.simulation.planning.scheduling import (
+from celadon.apiserver.simulation.planning.placement.filters import (
     before_filters,
     fit_of,
     takes_room,
     unschedulable,
 )
+from celadon.apiserver.simulation.planning.placement.neighbours import Neighbours, NodeState, needs
+from celadon.apiserver.simulation.planning.placement.node_scores import best_node
+from celadon.apiserver.simulation.planning.placement.preemption import (
+    Preemption,
+    nominated_node,
+    preemption_for,
+    priority_of,
+)
+from celadon.apiserver.simulation.planning.pod_facts import node_of
+from celadon.apiserver.simulation.planning.pod_lifecycle import OBSERVED_SINCE
 from celadon.apiserver.simulation.planning.volume_claims import SELECTED_NODE
 from celadon.apiserver.simulation.pod_evictions import disrupted_status
 from celadon.apiserver.simulation.surroundings import Surroundings

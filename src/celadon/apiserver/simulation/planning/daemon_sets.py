@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from celadon.apiserver.simulation.planning.placement.filters import is_wanted_node, tolerates
 from celadon.apiserver.simulation.planning.plans import (
     NORMAL,
     NOTHING_TO_DO,
@@ -41,14 +42,13 @@ from celadon.apiserver.simulation.planning.revisions import (
     number_of,
     template_patch,
 )
-from celadon.apiserver.simulation.planning.scheduling import is_wanted_node, tolerates
 from celadon.kube import JsonObject, metadata
-from celadon.kube.template_hashes import template_hash
 from celadon.kube.well_known_values import REQUIRED_TERMS, TEMPLATE_GENERATION
 from celadon.kube.workload_controllers import (
     POD_TEMPLATE_GENERATION,
     REVISION_HASH,
     daemon_pod,
+    template_hash,
     tolerate_node_problems,
 )
 from celadon.records import dataclass

@@ -20,8 +20,7 @@ from celadon.apiserver.simulation.planning.pod_facts import (
 )
 from celadon.kube import JsonObject, metadata
 from celadon.kube.releases import is_since
-from celadon.kube.template_hashes import safe_digits
-from celadon.kube.workload_controllers import owner_reference
+from celadon.kube.workload_controllers import owner_reference, safe_digits
 
 _NO_TIMES_SINCE: Final = "1.34"
 _FNV_PRIME: Final = 0x01000193

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.simulation.planning.neighbours import Neighbours, NodeState, needs
-from celadon.apiserver.simulation.planning.node_scores import best_node
-from celadon.apiserver.simulation.planning.preemption import preemption_for
-from celadon.apiserver.simulation.planning.scheduling import (
+from celadon.apiserver.simulation.planning.placement.filters import (
     fit_of,
     matches_term,
     tolerates,
     unschedulable,
 )
+from celadon.apiserver.simulation.planning.placement.neighbours import Neighbours, NodeState, needs
+from celadon.apiserver.simulation.planning.placement.node_scores import best_node
+from celadon.apiserver.simulation.planning.placement.preemption import preemption_for
 
 ZONE = "topology.kubernetes.io/zone"
 HELPLESS = "3 Preemption is not helpful for scheduling"

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from celadon.apiserver.simulation.planning.neighbours import Neighbours, NodeState
+from celadon.apiserver.simulation.planning.placement.filters import Filters, Refusal, nodes_told
+from celadon.apiserver.simulation.planning.placement.neighbours import Neighbours, NodeState
 from celadon.apiserver.simulation.planning.pod_facts import is_going, spec_of, status_of
-from celadon.apiserver.simulation.planning.scheduling import Filters, Refusal, nodes_told
 from celadon.kube import JsonObject, metadata
 from celadon.kube.selectors import NOTHING, LabelSelector, SelectorError, label_selector
 from celadon.records import dataclass

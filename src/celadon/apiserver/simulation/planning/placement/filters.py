@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from celadon.apiserver.simulation.planning.neighbours import (
+from celadon.apiserver.simulation.planning.placement.neighbours import (
     FAR,
     NEAR,
     Neighbours,

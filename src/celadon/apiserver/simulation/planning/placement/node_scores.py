@@ -12,7 +12,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from celadon.apiserver.simulation.planning.neighbours import (
+from celadon.apiserver.simulation.planning.placement.filters import (
+    NODE_AFFINITY,
+    alike,
+    matches_term,
+    tolerates,
+)
+from celadon.apiserver.simulation.planning.placement.neighbours import (
     FAR,
     LEAST_ASKED,
     NEAR,
@@ -24,12 +30,6 @@ from celadon.apiserver.simulation.planning.neighbours import (
     preferred_terms,
 )
 from celadon.apiserver.simulation.planning.pod_facts import controller_of, spec_of, status_of
-from celadon.apiserver.simulation.planning.scheduling import (
-    NODE_AFFINITY,
-    alike,
-    matches_term,
-    tolerates,
-)
 from celadon.kube import JsonObject
 from celadon.kube.well_known_values import PREFERRED_TERMS
 
