@@ -210,7 +210,7 @@ def test_an_important_pod_takes_the_place_of_another() -> None:
         kind = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}
         return {**kind, "metadata": {"name": name}, "value": value}
 
-    big = {"container": {"resources": {"requests": {"cpu": "20"}}}}
+    big: Any = {"container": {"resources": {"requests": {"cpu": "20"}}}}
     slow = {"simulation.celadon.dev/stop-after": "10s"}
     with living(nodes=1) as api:
         api.create(ranked("low", 1), ranked("high", 1000))

@@ -28,8 +28,7 @@ class Dependents:
 
     async def claimed(self, owner: JsonObject) -> list[JsonObject]:
         """What is the owner's now, in the order of names. Raises Stale."""
-        found = self._view.in_namespace(metadata.namespace(owner))
-        claims = claims_of(owner, found)
+        claims = claims_of(owner, self._view.candidates(owner))
         for one in claims.released:
             others = [ref for ref in _references(one) if ref.get("uid") != metadata.uid(owner)]
             await self._refer(one, others)

@@ -170,7 +170,7 @@ def claims_of(owner: JsonObject, candidates: Sequence[JsonObject]) -> Claims:
     owned, adopted, released = [], [], []
     for one in candidates:
         manager = controller_of(one)
-        matches = selector.matches(metadata.labels(one))
+        matches = selector.matches(metadata.metadata(one).get("labels") or {})
         if manager:
             if manager.get("uid") != metadata.uid(owner):
                 continue

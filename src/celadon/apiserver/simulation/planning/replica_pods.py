@@ -65,7 +65,7 @@ def replica_set_status(
     made: dict[str, Any] = {"replicas": len(active)}
     made |= without_zeros(
         {
-            "fullyLabeledReplicas": sum(labels <= metadata.labels(pod).items() for pod in active),
+            "fullyLabeledReplicas": sum(labels <= _labels(pod).items() for pod in active),
             "readyReplicas": sum(map(is_ready, active)),
             "availableReplicas": sum(is_available(pod, least, now) for pod in active),
             "observedGeneration": metadata.generation(owner),
@@ -75,6 +75,12 @@ def replica_set_status(
         made["terminatingReplicas"] = sum(map(is_terminating, pods))
     conditions = _conditions(owner, len(active), failure, time_text(now))
     return {**made, "conditions": conditions} if conditions else made
+
+
+def _labels(pod: JsonObject) -> JsonObject:
+    """Those that were validated, as they are: this is asked of all pods again and again."""
+    found: JsonObject = metadata.metadata(pod).get("labels") or {}
+    return found
 
 
 def _conditions(owner: JsonObject, active: int, failure: str, now: str) -> list[JsonObject]:

@@ -7,7 +7,7 @@ thousand looks, not their square.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final, TypeAlias
 
@@ -154,7 +154,7 @@ class Neighbours:
         self.states = states
         self.namespaces = namespaces
         self._counts: dict[PodSort, Counter[str]] = {}
-        self._owners: dict[str, Counter[Hashable]] = {}
+        self._owners: dict[str, Counter[str]] = {}
         self._terms: dict[tuple[str, Term], Counter[Place]] = {}
         for state in states:
             for pod in state.pods:
@@ -181,9 +181,9 @@ class Neighbours:
                 found[state.name] = sum(sort.matches(one, self.namespaces) for one in state.pods)
         return found
 
-    def of_owner(self, uid: str) -> Mapping[Hashable, int]:
+    def of_owner(self, uid: str) -> Counter[str]:
         """How many living pods an owner has on each node."""
-        return self._owners.get(uid, {})
+        return self._owners.get(uid) or Counter()
 
     def terms(self, kind: str) -> Iterable[tuple[Term, Mapping[Place, int]]]:
         """What pods that are here say of others, and how many say so in which places."""

@@ -99,7 +99,7 @@ def _spread(pod: JsonObject, fitting: Sequence[NodeState], neighbours: Neighbour
     if soft:
         counts = [neighbours.counted(alike(pod, one)) for one in soft]
     elif not given and owner:
-        soft, counts = list(_BY_DEFAULT), [Counter(neighbours.of_owner(owner))] * 2
+        soft, counts = list(_BY_DEFAULT), [neighbours.of_owner(owner)] * 2
     else:
         return {}
     keys = [one["topologyKey"] for one in soft]
