@@ -11,7 +11,6 @@ from typing import Any, Final
 from celadon.apiserver.controllers.controller_loops import (
     Change,
     Stale,
-    Turns,
     find_condition,
     resource_path,
 )
@@ -35,6 +34,7 @@ from celadon.apiserver.simulation.planning.pod_lifecycle import OBSERVED_SINCE
 from celadon.apiserver.simulation.planning.volume_claims import SELECTED_NODE
 from celadon.apiserver.simulation.pod_evictions import disrupted_status
 from celadon.apiserver.simulation.surroundings import Surroundings
+from celadon.apiserver.workers import Turns
 from celadon.kube import GroupVersionResource, JsonObject, User, metadata
 from celadon.kube.defaulting import STORAGE_CLASSES
 from celadon.kube.releases import is_since
