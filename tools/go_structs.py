@@ -112,6 +112,11 @@ class GoSources:
                 imports.setdefault(alias or inner.rpartition("/")[2], name)
         return _Package(structs, named, imports)
 
+    def structs(self, package: str) -> Mapping[str, tuple[tuple[str, str, str], ...]]:
+        """The fields of all structs of a package, by the names of these: their own names, types
+        and tags."""
+        return self._package(package).structs
+
     def facts(self, name: str) -> GoFacts | None:
         """Of the type with that OpenAPI name; None where there is no such struct."""
         package, _, type_ = name.rpartition(".")

@@ -9,20 +9,18 @@ create may be refused where the workload was not.
 from __future__ import annotations
 
 import itertools
-import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
-from zlib import crc32
 
 from celadon.kube import metadata
 from celadon.kube.authorization import User
 from celadon.kube.json_types import Json, JsonObject, fresh
 from celadon.kube.names import GroupKind
+from celadon.kube.schemas.template_hashes import safe_digits, template_hash
 from celadon.kube.well_known_values import (
     AUTHENTICATED,
     SERVICE_ACCOUNT_PREFIX,
-    SUFFIX_LETTERS,
     TEMPLATE_GENERATION,
 )
 from celadon.records import dataclass
@@ -53,6 +51,7 @@ __all__ = [
     "plain_pod",
     "replica_set_of",
     "revision_name",
+    "safe_digits",
     "scheduled_job",
     "stateful_pod",
     "template_hash",
@@ -99,25 +98,6 @@ def claims(stateful_set: JsonObject, ordinal: int) -> Iterable[dict[str, Any]]:
         if labels:
             meta["labels"] = labels
         yield claim
-
-
-# --- Template hashes ---------------------------------------------------------
-#
-# The hash of a pod template, which names what is made of it.
-#
-# Upstream hashes the memory of a Go struct (k8s.io/kubernetes `pkg/controller`, `ComputeHash`).
-# Here it is the JSON text of the template: the hash looks alike and changes when the template
-# changes, but it is another one than that of a cluster.
-
-
-def template_hash(template: JsonObject, collisions: int | None = None) -> str:
-    """Such as `6b474476c4`: the digits of a checksum in safe characters. `collisions` counts how
-    often it was somebody else's already."""
-    text = json.dumps(template, sort_keys=True, separators=(",", ":"))
-    if collisions is not None:
-        text += str(collisions)
-    digits = str(crc32(text.encode()))
-    return "".join(SUFFIX_LETTERS[ord(digit) % len(SUFFIX_LETTERS)] for digit in digits)
 
 
 # --- Pods of templates -------------------------------------------------------

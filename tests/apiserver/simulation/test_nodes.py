@@ -203,3 +203,36 @@ def test_taints_of_others_stay() -> None:
     }
     assert made == [other, cordoned]
     assert lifecycle_taints({"spec": {"taints": made}, "status": ready}, "now") == [other]
+
+
+def test_an_important_pod_takes_the_place_of_another() -> None:
+    def ranked(name: str, value: int) -> dict[str, Any]:
+        kind = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}
+        return {**kind, "metadata": {"name": name}, "value": value}
+
+    big: Any = {"container": {"resources": {"requests": {"cpu": "20"}}}}
+    slow = {"simulation.celadon.dev/stop-after": "10s"}
+    with living(nodes=1) as api:
+        api.create(ranked("low", 1), ranked("high", 1000))
+        api.create(pod("small", slow, priorityClassName="low", **big))
+        api.settle()
+        api.create(pod("large", priorityClassName="high", **big))
+        api.settle()
+        waiting = api.request("GET", f"{PODS}/large")
+        assert waiting["status"]["nominatedNodeName"] == "node-1"
+        victim = api.request("GET", f"{PODS}/small")
+        assert conditions(victim)["DisruptionTarget"] == (
+            "True",
+            "PreemptionByScheduler",
+            "default-scheduler: preempting to accommodate a higher priority pod",
+        )
+        uid = waiting["metadata"]["uid"]
+        assert ("Preempted", f"Preempted by pod {uid} on node node-1") in told(api, "small")
+        api.advance(seconds=11)
+        placed = api.request("GET", f"{PODS}/large")
+        assert placed["spec"]["nodeName"] == "node-1"
+        assert "nominatedNodeName" not in placed["status"]
+        assert told(api, "large")[0] == (
+            "FailedScheduling",
+            "0/1 nodes are available: 1 Insufficient cpu.",
+        )

@@ -161,6 +161,8 @@ def test_a_cron_job_by_the_clock() -> None:
         spec = {"schedule": "*/10 * * * *", "jobTemplate": template}
         api.create(created("batch/v1", "CronJob", "tick", spec))
         api.advance(minutes=60)
+        if "active" in status(api, f"{BATCH}/cronjobs/tick"):  # it is just after the tenth minute
+            api.advance(seconds=30)
         assert len(names(api, f"{BATCH}/jobs")) == 3
         found = status(api, f"{BATCH}/cronjobs/tick")
         assert "active" not in found
@@ -249,3 +251,61 @@ def test_what_is_refused_is_told_and_tried_again() -> None:
         )
         api.advance(minutes=2)
         assert len(names(api, PODS)) == 2
+
+
+def test_a_replication_controller() -> None:
+    with living() as api:
+        template = {"metadata": {"labels": {"app": "old"}}, "spec": pod_spec()}
+        spec = {"replicas": 2, "selector": {"app": "old"}, "template": template}
+        api.create(created("v1", "ReplicationController", "old", spec))
+        path = "/api/v1/namespaces/default/replicationcontrollers/old"
+        assert status(api, path) == {
+            "replicas": 2,
+            "fullyLabeledReplicas": 2,
+            "readyReplicas": 2,
+            "availableReplicas": 2,
+            "observedGeneration": 1,
+        }
+        api.request("DELETE", path)
+        api.settle()
+        assert len(names(api, PODS)) == 2
+        assert all("ownerReferences" not in one["metadata"] for one in items(api, PODS))
+
+
+def test_the_pods_of_a_job_that_is_only_deleted_stay() -> None:
+    with living() as api:
+        api.create(job("work", running("1h")))
+        api.settle()
+        api.request("DELETE", f"{BATCH}/jobs/work")
+        api.advance(minutes=2)
+        (kept,) = items(api, PODS)
+        assert not {"finalizers", "ownerReferences"} & kept["metadata"].keys()
+
+
+@pytest.mark.parametrize("kind", ["StatefulSet", "DaemonSet"])
+def test_revisions_are_adopted(kind: str) -> None:
+    revisions = f"{APPS}/controllerrevisions"
+    with living(nodes=1) as api:
+        api.create(workload(kind, "db"))
+        api.settle()
+        former = names(api, revisions)
+        api.request("DELETE", f"{APPS}/{kind.lower()}s/db", {"propagationPolicy": "Orphan"})
+        api.settle()
+        (orphan,) = items(api, revisions)
+        assert "ownerReferences" not in orphan["metadata"]
+        api.create(workload(kind, "db"))
+        api.advance(minutes=1)
+        (adopted,) = items(api, revisions)
+        assert adopted["metadata"]["ownerReferences"][0]["kind"] == kind
+        assert names(api, revisions) == former
+        assert status(api, f"{APPS}/{kind.lower()}s/db").get("collisionCount", 0) == 0
+
+
+@pytest.mark.parametrize(("release", "has_time"), [("1.33", True), ("1.34", False)])
+def test_revisions_hold_what_the_release_writes(release: str, has_time: bool) -> None:
+    with living(nodes=1, version=release) as api:
+        api.create(workload("StatefulSet", "db", replicas=1))
+        api.advance(minutes=1)
+        (revision,) = items(api, f"{APPS}/controllerrevisions")
+        template = revision["data"]["spec"]["template"]
+        assert ("creationTimestamp" in template["metadata"]) == has_time

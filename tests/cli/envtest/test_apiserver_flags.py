@@ -19,8 +19,10 @@ from celadon.cli.envtest.apiserver_flags import (
 from celadon.cli.main import CommandParser
 
 
-def arguments(*words: str, release: str = "1.33", controllers: str = "") -> list[str]:
-    return serve_arguments(read_flags(words), release, controllers)
+def arguments(
+    *words: str, release: str = "1.33", controllers: str = "", nodes: str = ""
+) -> list[str]:
+    return serve_arguments(read_flags(words), release, controllers, nodes)
 
 
 def warnings(*words: str) -> list[str]:
@@ -209,3 +211,13 @@ def test_what_is_passed_on_is_an_option_of_serve() -> None:
     serve.arguments(parser)
     options = {name for action in parser._actions for name in action.option_strings}
     assert {f"--{name}" for name in PASSED} <= options
+
+
+def test_workloads_run_when_asked() -> None:
+    found = " ".join(arguments(nodes="3"))
+    assert "--simulate workloads --nodes 3" in found
+    assert "--controllers=*" in found
+    assert "--controllers=namespace" in arguments(nodes="3", controllers="namespace")
+    assert "--simulate" not in arguments()
+    with pytest.raises(FlagError, match="CELADON_ENVTEST_SIMULATE=many: expected a number"):
+        arguments(nodes="many")

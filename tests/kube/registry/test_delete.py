@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from celadon.kube import GroupVersionKind
 from celadon.kube.registry.delete import (
     DeleteOptions,
     delete_options,
+    delete_warnings,
     gone_answer,
     is_released,
     marked,
@@ -66,6 +68,32 @@ CHOICES = [
 @pytest.mark.parametrize(("have", "options", "left"), CHOICES)
 def test_finalizers(have: list[str], options: DeleteOptions, left: list[str]) -> None:
     assert remaining_finalizers(obj(finalizers=have), options) == left
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "have", "options", "left"),
+    [
+        ("batch/v1", "Job", [], DeleteOptions(), ["orphan"]),
+        ("batch/v1", "Job", ["foregroundDeletion"], DeleteOptions(), ["foregroundDeletion"]),
+        ("batch/v1", "Job", [], DeleteOptions(propagation="Background"), []),
+        ("batch/v1", "Job", [], DeleteOptions(orphan=False), []),
+        ("v1", "ReplicationController", ["a/b"], DeleteOptions(), ["a/b", "orphan"]),
+        ("batch/v1", "CronJob", [], DeleteOptions(), []),
+    ],
+)
+def test_some_kinds_keep_their_dependents(
+    version: str, kind: str, have: list[str], options: DeleteOptions, left: list[str]
+) -> None:
+    old = {"apiVersion": version, "kind": kind, "metadata": {"name": "x", "finalizers": have}}
+    assert remaining_finalizers(old, options) == left
+
+
+def test_who_deletes_a_job_is_told_that_its_pods_stay() -> None:
+    job = GroupVersionKind("batch", "v1", "Job")
+    (warning,) = delete_warnings(DeleteOptions(), job)
+    assert warning.startswith("child pods are preserved by default when jobs are deleted; set ")
+    assert not delete_warnings(DeleteOptions(propagation="Orphan"), job)
+    assert not delete_warnings(DeleteOptions(), GroupVersionKind("batch", "v1", "CronJob"))
 
 
 def test_marked_objects_wait() -> None:

@@ -46,6 +46,9 @@ MOST_NOTED: Final = 100
 
 GATHERED_SECONDS: Final = 0.02
 """In which simulated controllers gather changes: a status is not written for each of many pods."""
+REST_SHARE: Final = 4.0
+LONGEST_REST: Final = 0.5
+"""How many times as long as a look has taken they gather changes after it; seconds at most."""
 MOST_BYTES: Final = 4 << 20
 """Of an answer to a controller that comes from another server."""
 
@@ -110,7 +113,8 @@ class Timers(Protocol):
 
 class ControllerLoop:
     """One controller at work. What it does later waits by `clock`, or by the event loop. Changes of
-    an item that come within `gathers` seconds after it was looked at are looked at together."""
+    an item that come within `gathers` seconds after it was looked at, or longer if the look took
+    long, are looked at together."""
 
     def __init__(
         self,
@@ -124,8 +128,8 @@ class ControllerLoop:
         self._clock = clock
         self._gathers = gathers
         self._gathered: dict[str, None] = {}
-        self._looked: dict[str, float] = {}
-        """When an item was looked at last, by the event loop; those of long ago are forgotten."""
+        self._quiet: dict[str, float] = {}
+        """Until when changes of an item that was looked at are gathered."""
         self._watches: dict[str, Watch] = {}
         self._events: deque[tuple[str, Entry | None, Entry | None]] = deque()
         """Key, what was there, what is there: of what has not been noted."""
@@ -223,23 +227,24 @@ class ControllerLoop:
         """What cannot be decoded is nobody's work, and is not taken for gone."""
         if new is not None or (entry is None and old is not None):
             items = dict.fromkeys(self.controller.concerned(Change(key, old, new)))
-            if self._looked:
+            if self._quiet:
                 self._gather(items)
             self._queue.update(items)
 
     def _gather(self, items: dict[str, None]) -> None:
         """Take those that were looked at a moment ago; the first of them sets the time."""
-        recent = asyncio.get_running_loop().time() - self._gathers
-        for item in [one for one in items if self._looked.get(one, recent) > recent]:
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        for item in [one for one in items if self._quiet.get(one, now) > now]:
             del items[item]
             if not self._gathered:
-                asyncio.get_running_loop().call_later(self._gathers, self.look)
+                loop.call_at(self._quiet[item], self.look)
             self._gathered[item] = None
 
     def look(self) -> bool:
         """At what was gathered, now; whether there is anything."""
-        recent = asyncio.get_running_loop().time() - self._gathers
-        self._looked = {item: when for item, when in self._looked.items() if when > recent}
+        now = asyncio.get_running_loop().time()
+        self._quiet = {item: until for item, until in self._quiet.items() if until > now}
         found = bool(self._gathered)
         self._queue.update(self._gathered)
         self._gathered.clear()
@@ -272,6 +277,7 @@ class ControllerLoop:
     async def _next(self) -> None:
         item = next(iter(self._queue))
         del self._queue[item]
+        began = asyncio.get_running_loop().time()
         again: float | None
         try:
             again = await self.controller.reconcile(item)
@@ -292,9 +298,16 @@ class ControllerLoop:
         else:
             self._failures.pop(item, None)
         if self._gathers:
-            self._looked[item] = asyncio.get_running_loop().time()
+            self._rest(item, began)
         if again is not None:
             self._later(item, again)
+
+    def _rest(self, item: str, began: float) -> None:
+        """What takes long to look at is looked at less often, so that it costs no more than its
+        share, however many changes there are."""
+        now = asyncio.get_running_loop().time()
+        took = min(REST_SHARE * (now - began), LONGEST_REST)
+        self._quiet[item] = now + max(self._gathers, took)
 
     def _pause(self, item: str) -> float:
         failures = self._failures[item] = self._failures.get(item, 0) + 1

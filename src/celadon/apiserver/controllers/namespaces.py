@@ -49,6 +49,7 @@ from celadon.records import dataclass
 # As k8s.io/kubernetes `pkg/controller/namespace/deletion/status_condition_utils.go`.
 
 
+_OPTIONS: Final = {"propagationPolicy": "Background"}
 _DISCOVERY_FAILURE: Final = "NamespaceDeletionDiscoveryFailure"
 _CONTENT_FAILURE: Final = "NamespaceDeletionContentFailure"
 _CONTENT_REMAINING: Final = "NamespaceContentRemaining"
@@ -203,7 +204,9 @@ class NamespaceDeletion:
         for resource in self._deletable():
             if not self._objects.page(resource, namespace, limit=1).objects:
                 continue
-            reply = await self._requests.call("DELETE", resource_path(resource, namespace))
+            reply = await self._requests.call(
+                "DELETE", resource_path(resource, namespace), _OPTIONS
+            )
             if reply.failed:
                 failures.append(reply.message)
             left = self._objects.page(resource, namespace).objects
@@ -216,7 +219,7 @@ class NamespaceDeletion:
             if offered.document is not None and offered.document["freshness"] != "Current":
                 unknown.append(str(offered.group_version))
             for path, own in _deletable_elsewhere(offered, namespace):
-                reply = await self._requests.call("DELETE", path)
+                reply = await self._requests.call("DELETE", path, _OPTIONS)
                 if reply.failed:
                     failures.append(reply.message)
                 items = (await self._requests.call("GET", path)).body.get("items") or ()

@@ -45,12 +45,14 @@ class Deleter:
     async def delete(self, call: Call) -> Written:
         """Raises StatusError, Denied."""
         options = await call.work.step(_options, call)
+        call.notes.warnings += delete.delete_warnings(options, call.target.resource.gvk)
         return await self._delete(call, options)
 
     async def delete_collection(self, call: Call) -> ObjectList:
         """What was listed, and is being deleted. Raises StatusError, Denied."""
         selected = await call.work.step(list_options, call.request, call.endpoint.resource)
         options = await call.work.step(_options, call)
+        call.notes.warnings += delete.delete_warnings(options, call.target.resource.gvk)
         listed = await self._reader.collection(call.endpoint, selected, call.work)
         for obj in listed.objects:
             await asyncio.sleep(0)  # others have their turn, even if nothing is written

@@ -30,6 +30,7 @@ from celadon.kube import (
 )
 from celadon.kube.defaulting import TOPOLOGY_LABELS, DefaultingContext
 from celadon.kube.registry import create, delete, require_version
+from celadon.kube.releases import is_since
 from celadon.kube.resources import Resource
 from celadon.kube.selectors import label_selector
 from celadon.kube.status import Status, StatusCause, StatusDetails
@@ -42,6 +43,9 @@ EVICTION: Final = GroupVersionKind("policy", "v1", "Eviction")
 _BINDINGS: Final = GroupResource("", "pods/binding")
 _NO_BUDGET_PHASES: Final = frozenset({"Pending", "Succeeded", "Failed"})
 _RETRY_SECONDS: Final = 10
+_NOMINATED: Final = "nominatedNodeName"
+_NOMINATION_ENDS_SINCE: Final = "1.35"
+"""The release that forgets where others made room for a pod once it has its node."""
 DONE: Final = {
     "kind": "Status",
     "apiVersion": "v1",
@@ -140,6 +144,9 @@ class PodOperations:
             meta["labels"] = {**metadata.labels(pod), **topology}
         bound = {**spec, "nodeName": binding["target"]["name"]}
         made = {**pod, "metadata": meta, "spec": bound}
+        if is_since(_NOMINATION_ENDS_SINCE) and _NOMINATED in (pod.get("status") or {}):
+            state = {key: value for key, value in pod["status"].items() if key != _NOMINATED}
+            made["status"] = state
         return self._with_condition(made, {"type": "PodScheduled", "status": "True"})
 
     def _with_condition(self, pod: JsonObject, condition: dict[str, str]) -> dict[str, Any]:

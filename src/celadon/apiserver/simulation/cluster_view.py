@@ -58,6 +58,14 @@ class KindView:
         """Those whose managing owner has this uid, in the order of their keys."""
         return self._listed(_owner, uid)
 
+    def candidates(self, owner: JsonObject) -> list[JsonObject]:
+        """What an owner has, and what nobody has in its namespace, in the order of names."""
+        self._refresh()
+        owners, spaces = self._keys[_owner], self._keys[metadata.namespace]
+        free = owners.get("", {}).keys() & spaces.get(metadata.namespace(owner), {}).keys()
+        mine = owners.get(metadata.uid(owner), {}).keys()
+        return [self._found[key] for key in sorted(free | mine)]
+
     def on_node(self, name: str) -> list[JsonObject]:
         """Pods that are assigned to a node, in the order of their keys; those without a node, for
         the empty name."""

@@ -15,7 +15,8 @@ from celadon.apiserver.simulation.planning.replica_pods import counted, replicas
 from celadon.apiserver.simulation.planning.rollouts import Scale
 from celadon.apiserver.simulation.pod_control import Dependents, is_namespace_ending
 from celadon.apiserver.simulation.replica_sets import REPLICA_SETS
-from celadon.apiserver.simulation.surroundings import CONFLICT, CREATED, Surroundings
+from celadon.apiserver.simulation.requests import CONFLICT, CREATED
+from celadon.apiserver.simulation.surroundings import Surroundings
 from celadon.apiserver.simulation.workload_controller import WorkloadController
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.well_known_values import PODS

@@ -16,7 +16,7 @@ from celadon.apiserver.simulation.planned_controllers import STATEFUL_SETS, Plan
 from celadon.apiserver.simulation.planning.disruption_budgets import Scale, budget_plan
 from celadon.apiserver.simulation.planning.plans import Plan
 from celadon.apiserver.simulation.planning.pod_facts import controller_of
-from celadon.apiserver.simulation.replica_sets import REPLICA_SETS
+from celadon.apiserver.simulation.replica_sets import REPLICA_SETS, REPLICATION_CONTROLLERS
 from celadon.apiserver.simulation.workload_controller import item_of
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.selectors import SelectorError, label_selector
@@ -26,7 +26,7 @@ SCALED: Final = {
     "ReplicaSet": REPLICA_SETS,
     "Deployment": DEPLOYMENTS,
     "StatefulSet": STATEFUL_SETS,
-    "ReplicationController": GroupVersionResource("", "v1", "replicationcontrollers"),
+    "ReplicationController": REPLICATION_CONTROLLERS,
 }
 """The kinds that have a scale."""
 

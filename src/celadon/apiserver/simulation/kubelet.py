@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from celadon.apiserver.controllers.controller_loops import Change, Stale, is_true
+from celadon.apiserver.simulation.event_recorder import EventRecorder
 from celadon.apiserver.simulation.planning.pod_facts import has_ended, node_of
 from celadon.apiserver.simulation.planning.pod_lifecycle import (
     EVICT,
@@ -21,7 +22,8 @@ from celadon.apiserver.simulation.planning.pod_lifecycle import (
     running_containers,
     seconds_to_end,
 )
-from celadon.apiserver.simulation.surroundings import EventRecorder, Requests, Surroundings
+from celadon.apiserver.simulation.requests import Requests
+from celadon.apiserver.simulation.surroundings import Surroundings
 from celadon.apiserver.simulation.workload_controller import item_of
 from celadon.kube import JsonObject, User, metadata
 from celadon.kube.well_known_values import AUTHENTICATED, NODES, PODS

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from celadon.apiserver.controllers.controller_loops import Change, find_condition
 from celadon.apiserver.simulation.kubelet import kubelet_of
+from celadon.apiserver.simulation.planning.placement.filters import UNSCHEDULABLE_TAINT
 from celadon.apiserver.simulation.planning.pod_facts import precise_time_text
 from celadon.apiserver.simulation.planning.pod_lifecycle import DOMAIN
-from celadon.apiserver.simulation.planning.scheduling import UNSCHEDULABLE_TAINT
 from celadon.apiserver.simulation.surroundings import Surroundings
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.well_known_values import NAMESPACES, NODE_LEASES, NODES, NOT_READY, UNREACHABLE

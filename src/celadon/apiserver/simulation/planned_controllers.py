@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar, Final, TypeVar
 
 from celadon.apiserver.controllers.controller_loops import Change, Stale
+from celadon.apiserver.simulation.event_recorder import EventRecorder
 from celadon.apiserver.simulation.planning.cron_jobs import cron_job_plan
 from celadon.apiserver.simulation.planning.daemon_sets import DaemonWorld, daemon_set_plan
 from celadon.apiserver.simulation.planning.jobs import job_plan, released_pods
@@ -16,18 +17,14 @@ from celadon.apiserver.simulation.planning.plans import CREATED_NAME, Plan, Step
 from celadon.apiserver.simulation.planning.pod_facts import controller_of
 from celadon.apiserver.simulation.planning.stateful_sets import StatefulWorld, stateful_set_plan
 from celadon.apiserver.simulation.pod_control import Dependents, is_namespace_ending
+from celadon.apiserver.simulation.requests import CONFLICT, Requests
 from celadon.apiserver.simulation.scheduler import CLAIMS
-from celadon.apiserver.simulation.surroundings import (
-    CONFLICT,
-    CONTROLLER_MANAGER,
-    EventRecorder,
-    Requests,
-    Surroundings,
-)
+from celadon.apiserver.simulation.surroundings import CONTROLLER_MANAGER, Surroundings
 from celadon.apiserver.simulation.workload_controller import WorkloadController, item_of
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.resources import Resource
 from celadon.kube.well_known_values import NODES, PODS
+from celadon.kube.workload_controllers import JOB_TRACKING
 
 REVISIONS: Final = GroupVersionResource("apps", "v1", "controllerrevisions")
 STATEFUL_SETS: Final = GroupVersionResource("apps", "v1", "statefulsets")
@@ -36,6 +33,8 @@ CRON_JOBS: Final = GroupVersionResource("batch", "v1", "cronjobs")
 JOBS: Final = GroupVersionResource("batch", "v1", "jobs")
 
 
+_ORPHAN: Final = "pod:"
+"""How the items begin that are pods without a Job; names have no colon."""
 FEW: Final = 100
 """Objects that are looked at in ten milliseconds."""
 
@@ -198,20 +197,34 @@ class DaemonSets(PlannedController):
 
 
 class Jobs(PlannedController):
-    """As upstream's `job-controller`. Pods whose Job is gone are let go."""
+    """As upstream's `job-controller`. Pods that have no Job any longer are let go: they are items
+    of their own."""
 
     account = component = "job-controller"
     workloads = JOBS
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (PODS,)
 
+    def concerned(self, change: Change) -> Iterable[str]:
+        """The items to look at after a change."""
+        yield from super().concerned(change)
+        pod = change.new
+        is_pod = change.key.startswith(self.around.view(PODS).prefix)
+        if is_pod and JOB_TRACKING in metadata.finalizers(pod) and not controller_of(pod or {}):
+            yield f"{metadata.namespace(pod)}/{_ORPHAN}{metadata.name(pod)}"
+
     async def reconcile(self, item: str) -> float | None:
         """In how many seconds to look again, if at all. Raises Stale."""
         namespace, _, name = item.partition("/")
+        pods = self.around.view(PODS)
+        if name.startswith(_ORPHAN):
+            orphan = pods.get(namespace, name.removeprefix(_ORPHAN))
+            if orphan is not None and not controller_of(orphan):
+                await self.runner.run(released_pods([orphan]), orphan)
+            return None
         found = self.view.get(namespace, name)
         if found is not None:
             return await self.sync(found)
-        pods = self.around.view(PODS).in_namespace(namespace)
-        for pod in pods:
+        for pod in pods.in_namespace(namespace):
             owner = controller_of(pod)
             if owner.get("kind") == "Job" and owner.get("name") == name:
                 await self.runner.run(released_pods([pod]), pod)

@@ -11,8 +11,9 @@ from typing import Any
 
 from celadon.apiserver.controllers.controller_loops import Reply, Stale
 from celadon.apiserver.simulation.cluster_view import KindView
+from celadon.apiserver.simulation.event_recorder import EventRecorder
 from celadon.apiserver.simulation.planning.pod_facts import claims_of
-from celadon.apiserver.simulation.surroundings import CREATED, NOT_FOUND, EventRecorder, Requests
+from celadon.apiserver.simulation.requests import CREATED, NOT_FOUND, Requests
 from celadon.kube import JsonObject, metadata
 from celadon.kube.resources import Resource
 from celadon.kube.workload_controllers import owner_reference
@@ -27,8 +28,7 @@ class Dependents:
 
     async def claimed(self, owner: JsonObject) -> list[JsonObject]:
         """What is the owner's now, in the order of names. Raises Stale."""
-        found = self._view.in_namespace(metadata.namespace(owner))
-        claims = claims_of(owner, found)
+        claims = claims_of(owner, self._view.candidates(owner))
         for one in claims.released:
             others = [ref for ref in _references(one) if ref.get("uid") != metadata.uid(owner)]
             await self._refer(one, others)

@@ -11,9 +11,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from celadon.apiserver.controllers.controller_loops import Change, find_condition
+from celadon.apiserver.simulation.planning.placement.filters import tolerates
 from celadon.apiserver.simulation.planning.pod_facts import has_ended, node_of, read_time
 from celadon.apiserver.simulation.planning.pod_lifecycle import OBSERVED_SINCE
-from celadon.apiserver.simulation.planning.scheduling import tolerates
 from celadon.apiserver.simulation.surroundings import Surroundings
 from celadon.apiserver.simulation.workload_controller import item_of
 from celadon.kube import JsonObject, metadata

@@ -1,6 +1,7 @@
 """ReplicaSets: as many pods as are wanted, and a status that says how they are.
 
-As k8s.io/kubernetes `pkg/controller/replicaset`. What is decided stands in `planning`.
+As k8s.io/kubernetes `pkg/controller/replicaset`, which looks after ReplicationControllers, too.
+What is decided stands in `planning`.
 """
 
 from __future__ import annotations
@@ -20,13 +21,15 @@ from celadon.apiserver.simulation.planning.replica_pods import (
     replicas,
 )
 from celadon.apiserver.simulation.pod_control import Dependents, PodControl, is_namespace_ending
-from celadon.apiserver.simulation.surroundings import CREATED, Surroundings
+from celadon.apiserver.simulation.requests import CREATED
+from celadon.apiserver.simulation.surroundings import Surroundings
 from celadon.apiserver.simulation.workload_controller import WorkloadController
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.well_known_values import PODS
 from celadon.kube.workload_controllers import plain_pod
 
 REPLICA_SETS: Final = GroupVersionResource("apps", "v1", "replicasets")
+REPLICATION_CONTROLLERS: Final = GroupVersionResource("", "v1", "replicationcontrollers")
 BURST: Final = 500
 """Pods that are made or deleted at once, at most."""
 
@@ -89,3 +92,10 @@ class ReplicaSetController(WorkloadController):
         sets = self.view.managed_by(above) if above else [owner]
         for one in sets:
             yield from self._pods.managed_by(metadata.uid(one))
+
+
+class ReplicationControllers(ReplicaSetController):
+    """The same, of an older kind."""
+
+    account = "replication-controller"
+    workloads = REPLICATION_CONTROLLERS

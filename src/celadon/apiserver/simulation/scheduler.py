@@ -6,7 +6,7 @@ As k8s.io/kubernetes `pkg/scheduler`. Which node that is, `scheduling` says.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Any, Final
 
 from celadon.apiserver.controllers.controller_loops import (
     Change,
@@ -14,20 +14,30 @@ from celadon.apiserver.controllers.controller_loops import (
     find_condition,
     resource_path,
 )
-from celadon.apiserver.simulation.planning.pod_facts import node_of
-from celadon.apiserver.simulation.planning.scheduling import (
-    Neighbours,
-    NodeState,
+from celadon.apiserver.handlers.pods import BUDGETS
+from celadon.apiserver.simulation.planning.placement.filters import (
     before_filters,
-    needs,
-    place,
+    fit_of,
     takes_room,
+    unschedulable,
 )
+from celadon.apiserver.simulation.planning.placement.neighbours import Neighbours, NodeState, needs
+from celadon.apiserver.simulation.planning.placement.node_scores import best_node
+from celadon.apiserver.simulation.planning.placement.preemption import (
+    Preemption,
+    nominated_node,
+    preemption_for,
+    priority_of,
+)
+from celadon.apiserver.simulation.planning.pod_facts import node_of
+from celadon.apiserver.simulation.planning.pod_lifecycle import OBSERVED_SINCE
 from celadon.apiserver.simulation.planning.volume_claims import SELECTED_NODE
+from celadon.apiserver.simulation.pod_evictions import disrupted_status
 from celadon.apiserver.simulation.surroundings import Surroundings
 from celadon.apiserver.workers import Turns
 from celadon.kube import GroupVersionResource, JsonObject, User, metadata
 from celadon.kube.defaulting import STORAGE_CLASSES
+from celadon.kube.releases import is_since
 from celadon.kube.well_known_values import AUTHENTICATED, NAMESPACES, PODS
 
 NODES: Final = GroupVersionResource("", "v1", "nodes")
@@ -35,6 +45,7 @@ CLAIMS: Final = GroupVersionResource("", "v1", "persistentvolumeclaims")
 SCHEDULER: Final = "default-scheduler"
 USER: Final = User("system:kube-scheduler", (AUTHENTICATED,))
 _ALL: Final = "pods"
+_PREEMPTED: Final = "PreemptionByScheduler"
 
 
 class Scheduler:
@@ -104,13 +115,37 @@ class Scheduler:
         if why:
             await self._refuse(pod, before_filters(len(neighbours.states), why))
             return
-        found = place(pod, neighbours)
-        if isinstance(found, str):
-            await self._refuse(pod, found)
-        elif not await self._select(pod, found.name):
-            await self._bind(pod, found)
+        fit = fit_of(pod, neighbours)
+        if fit.fitting:
+            best = best_node(pod, fit.fitting, neighbours)
+            if not await self._select(pod, best.name):
+                await self._bind(pod, best, neighbours)
+            return
+        budgets = self._around.view(BUDGETS).every()
+        preemption = preemption_for(pod, neighbours, fit.refusals, budgets)
+        node = nominated_node(pod)
+        if preemption.state is not None:
+            node = preemption.state.name
+            await self._evict(pod, preemption)
+        said = None if preemption.state is not None else preemption.said
+        await self._refuse(pod, unschedulable(fit.refusals, said), node)
+        for state in neighbours.states:
+            if state.name == node:  # less important pods do not get what is made free
+                neighbours.take(state, pod, needs(pod))
 
-    async def _bind(self, pod: JsonObject, state: NodeState) -> None:
+    async def _evict(self, pod: JsonObject, preemption: Preemption) -> None:
+        for victim in preemption.victims:
+            if metadata.deletion_timestamp(victim):
+                continue
+            message = f"{SCHEDULER}: preempting to accommodate a higher priority pod"
+            status = disrupted_status(victim, _PREEMPTED, message, self._around.timestamp())
+            await self._requests.update(self._pods.resource, {**victim, "status": status}, "status")
+            await self._requests.delete(self._pods.resource, victim)
+            where = "" if preemption.state is None else preemption.state.name
+            told = f"Preempted by pod {metadata.uid(pod)} on node {where}"
+            await self._events.record_action(victim, "Normal", "Preempted", told, "Preempting")
+
+    async def _bind(self, pod: JsonObject, state: NodeState, neighbours: Neighbours) -> None:
         meta = {"name": metadata.name(pod), "uid": metadata.uid(pod)}
         binding = {
             "apiVersion": "v1",
@@ -123,30 +158,32 @@ class Scheduler:
         reply = await self._requests.post(f"{path}/binding", binding)
         if reply.code >= 400:
             raise Stale
-        state.take(pod, needs(pod))
+        neighbours.take(state, pod, needs(pod))
         message = f"Successfully assigned {namespace}/{name} to {state.name}"
-        await self._events.record(pod, "Normal", "Scheduled", message, action="Binding")
+        await self._events.record_action(pod, "Normal", "Scheduled", message, "Binding")
 
-    async def _refuse(self, pod: JsonObject, message: str) -> None:
+    async def _refuse(self, pod: JsonObject, message: str, node: str = "") -> None:
+        """With the node where others make room for it, if they do."""
         status = pod.get("status") or {}
         conditions = list(status.get("conditions") or ())
         former = find_condition(conditions, "PodScheduled")
-        if former is not None and former.get("message") == message:
+        is_known = former is not None and former.get("message") == message
+        if is_known and nominated_node(pod) == node:
             return
-        await self._events.record(pod, "Warning", "FailedScheduling", message, action="Scheduling")
+        await self._events.record_action(pod, "Warning", "FailedScheduling", message, "Scheduling")
         since = None if former is None else former.get("lastTransitionTime")
         if former is None or former.get("status") != "False":
             since = self._around.timestamp()
-        wanted = {
-            "type": "PodScheduled",
-            "status": "False",
-            "lastProbeTime": None,
-            "lastTransitionTime": since,
-            "reason": "Unschedulable",
-            "message": message,
-        }
+        wanted: dict[str, Any] = {"type": "PodScheduled", "status": "False"}
+        if is_since(OBSERVED_SINCE):
+            wanted["observedGeneration"] = metadata.generation(pod)
+        wanted |= {"lastProbeTime": None, "lastTransitionTime": since}
+        wanted |= {"reason": "Unschedulable", "message": message}
         others = [one for one in conditions if one is not former]
-        changed = {**pod, "status": {**status, "conditions": [*others, wanted]}}
+        made = {**status, "conditions": [*others, wanted]}
+        if node:
+            made["nominatedNodeName"] = node
+        changed = {**pod, "status": made}
         await self._requests.update(self._pods.resource, changed, "status")
 
     # --- claims ---
@@ -200,8 +237,7 @@ def waits(pod: JsonObject) -> bool:
 
 
 def _turn(pod: JsonObject) -> tuple[int, str, str]:
-    priority = (pod.get("spec") or {}).get("priority") or 0
-    return -priority, metadata.creation_timestamp(pod), metadata.name(pod)
+    return -priority_of(pod), metadata.creation_timestamp(pod), metadata.name(pod)
 
 
 def _is_only_told(old: JsonObject | None, new: JsonObject) -> bool:

@@ -14,12 +14,14 @@ from celadon.apiserver.simulation.planned_controllers import PlannedController
 from celadon.apiserver.simulation.planning.endpoint_slices import (
     ENDPOINTS_MANAGED_BY,
     Reachable,
+    TriggerTimes,
     endpoints_plan,
     has_endpoints,
     selects,
     slices_plan,
 )
 from celadon.apiserver.simulation.planning.plans import Plan
+from celadon.apiserver.simulation.surroundings import Surroundings
 from celadon.apiserver.simulation.workload_controller import item_of
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.well_known_values import ENDPOINT_SLICES, NODES, PODS, SERVICE_LABEL, SERVICES
@@ -29,6 +31,10 @@ ENDPOINTS: Final = GroupVersionResource("", "v1", "endpoints")
 
 class _ServiceController(PlannedController):
     workloads = SERVICES
+
+    def __init__(self, around: Surroundings) -> None:
+        super().__init__(around)
+        self._times = TriggerTimes()
 
     def concerned(self, change: Change) -> Iterable[str]:
         """The items to look at after a change."""
@@ -41,6 +47,13 @@ class _ServiceController(PlannedController):
         for service in self.view.in_namespace(metadata.namespace(present[0])):
             if has_endpoints(service) and any(selects(service, one) for one in present):
                 yield item_of(service)
+
+    async def reconcile(self, item: str) -> float | None:
+        """In how many seconds to look again, if at all. Raises Stale."""
+        namespace, _, name = item.partition("/")
+        if self.view.get(namespace, name) is None:
+            self._times.forget(item)
+        return await super().reconcile(item)
 
     def selected(self, service: JsonObject) -> list[JsonObject]:
         """Its pods."""
@@ -68,7 +81,8 @@ class EndpointSlices(_ServiceController):
             metadata.name(one): metadata.labels(one) for one in self.around.view(NODES).every()
         }
         slices = self.around.view(ENDPOINT_SLICES).in_namespace(metadata.namespace(workload))
-        seen = Reachable(self.selected(workload), nodes)
+        pods = self.selected(workload)
+        seen = Reachable(pods, nodes, self._times.changed_at(item_of(workload), workload, pods))
         return await self.decided(len(seen.pods), slices_plan, workload, seen, slices)
 
 
@@ -88,8 +102,9 @@ class Endpoints(_ServiceController):
     async def reconcile(self, item: str) -> float | None:
         """In how many seconds to look again, if at all. Raises Stale."""
         namespace, _, name = item.partition("/")
+        again = await super().reconcile(item)
         if self.view.get(namespace, name) is not None:
-            return await super().reconcile(item)
+            return again
         view = self.around.view(ENDPOINTS)
         left = view.get(namespace, name)
         if left is not None and ENDPOINTS_MANAGED_BY in metadata.labels(left):
@@ -101,4 +116,5 @@ class Endpoints(_ServiceController):
         namespace, name = metadata.namespace(workload), metadata.name(workload)
         present = self.around.view(ENDPOINTS).get(namespace, name)
         pods = self.selected(workload)
-        return await self.decided(len(pods), endpoints_plan, workload, pods, present)
+        at = self._times.changed_at(item_of(workload), workload, pods)
+        return await self.decided(len(pods), endpoints_plan, workload, pods, present, at)

@@ -20,7 +20,7 @@ from celadon.apiserver.simulation.planned_controllers import (
     StatefulSets,
 )
 from celadon.apiserver.simulation.pod_evictions import PodEvictions
-from celadon.apiserver.simulation.replica_sets import ReplicaSetController
+from celadon.apiserver.simulation.replica_sets import ReplicaSetController, ReplicationControllers
 from celadon.apiserver.simulation.scheduler import Scheduler
 from celadon.apiserver.simulation.service_endpoints import Endpoints, EndpointSlices
 from celadon.apiserver.simulation.surroundings import Surroundings
@@ -29,6 +29,7 @@ from celadon.apiserver.simulation.volumes import DefaultClass, VolumeClaims, Vol
 _MAKERS: Final[Sequence[Callable[[Surroundings], Controller]]] = (
     DeploymentController,
     ReplicaSetController,
+    ReplicationControllers,
     StatefulSets,
     DaemonSets,
     Jobs,

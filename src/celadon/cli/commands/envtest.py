@@ -36,7 +36,8 @@ examples:
   export KUBEBUILDER_ASSETS=$(celadon envtest use 1.33 -p path)
 
 No controllers run in the server, as none run in envtest; the variable CELADON_ENVTEST_CONTROLLERS
-names some, or `*` those of `celadon serve`.
+names some, or `*` those of `celadon serve`. CELADON_ENVTEST_SIMULATE=3 lets workloads run, on three
+nodes.
 
 needs: pip install 'celadon[serve]'
 

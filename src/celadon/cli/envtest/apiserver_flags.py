@@ -201,12 +201,20 @@ def warnings_about(flags: Mapping[str, Sequence[str]]) -> Iterator[str]:
             yield f"`--{name}` has no effect: Celadon has nothing like it"
 
 
+SIMULATED_NODES: Final = "CELADON_ENVTEST_SIMULATE"
+"""An environment variable: how many nodes a cluster has that comes alive. Without it there are
+none, and no workloads run."""
+
+
 def serve_arguments(
-    flags: Mapping[str, Sequence[str]], release: str, controllers: str = ""
+    flags: Mapping[str, Sequence[str]], release: str, controllers: str = "", nodes: str = ""
 ) -> list[str]:
     """Arguments of `celadon serve` for these flags. `release` is that of the folder; `controllers`
-    are those that run if the flags do not say. Raises FlagError for flags that cannot be
-    honoured."""
+    are those that run if the flags do not say. With a number of `nodes` it is a cluster that comes
+    alive, of which all controllers run unless others are named. Raises FlagError for what cannot
+    be honoured."""
+    if nodes and not (nodes.isascii() and nodes.isdigit()):
+        raise FlagError(f"{SIMULATED_NODES}={nodes}: expected a number of nodes")
     last = {name: values[-1] for name, values in flags.items()}
     for name, why in REFUSED.items():
         if last.get(name, "false") not in ("", "false"):
@@ -220,6 +228,9 @@ def serve_arguments(
         if name in SWITCHES:
             values = [_switch(name, value) for value in values[-1:]]
         arguments += [f"--{name}={value}" for value in values if value]
+    if nodes:
+        arguments += ["--simulate", "workloads", "--nodes", nodes]
+        controllers = controllers or "*"
     arguments += [
         f"--controllers={last.get('controllers', controllers)}",
         f"--authorization-mode={_authorization(last)}",

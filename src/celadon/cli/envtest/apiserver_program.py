@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from celadon.cli.envtest.apiserver_flags import (
+    SIMULATED_NODES,
     FlagError,
     help_text,
     read_flags,
@@ -47,7 +48,8 @@ def main(release: str, words: Sequence[str] | None = None) -> int:
 
     try:
         flags = read_flags(words)
-        arguments = serve_arguments(flags, release, os.environ.get(CONTROLLERS, ""))
+        controllers, nodes = (os.environ.get(one, "") for one in (CONTROLLERS, SIMULATED_NODES))
+        arguments = serve_arguments(flags, release, controllers, nodes)
     except FlagError as error:
         output.complain(f"error: {error}")
         return FAILED

@@ -70,6 +70,14 @@ SHOWN_WHEN_GONE: Final = frozenset(
 )
 """Kinds whose deletion is answered with the last state of the object, not with a Status."""
 
+_JOB: Final = GroupVersionKind("batch", "v1", "Job")
+_PRESERVING: Final = frozenset({_JOB, GroupVersionKind("", "v1", "ReplicationController")})
+"""Kinds whose dependents stay unless a deletion says otherwise."""
+_PRESERVED: Final = (
+    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background "
+    "to remove them or set propagationPolicy=Orphan to suppress this warning"
+)
+
 
 # --- options ---
 
@@ -180,12 +188,24 @@ def remaining_finalizers(old: JsonObject, options: DeleteOptions) -> list[str]:
     dependents."""
     finalizers = list(metadata.finalizers(old))
     wanted = ORPHAN if options.orphan else _WANTED.get(options.propagation or "", "")
-    decided = bool(wanted) or options.orphan is not None or options.propagation is not None
+    decided = is_decided(options)
+    if not decided and metadata.gvk(old) in _PRESERVING and not {*finalizers} & {*_WANTED.values()}:
+        wanted = ORPHAN
     if decided:
         finalizers = [one for one in finalizers if one == wanted or one not in _WANTED.values()]
     if wanted and wanted not in finalizers:
         finalizers.append(wanted)
     return finalizers
+
+
+def is_decided(options: DeleteOptions) -> bool:
+    """Whether they say what becomes of dependents."""
+    return options.orphan is not None or options.propagation is not None
+
+
+def delete_warnings(options: DeleteOptions, kind: GroupVersionKind) -> Sequence[str]:
+    """What a client is told that may not know what becomes of dependents."""
+    return (_PRESERVED,) if kind == _JOB and not is_decided(options) else ()
 
 
 def settled(options: DeleteOptions, old: JsonObject) -> DeleteOptions:

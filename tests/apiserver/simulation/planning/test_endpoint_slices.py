@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from celadon.apiserver.simulation.planning.endpoint_slices import (
+    LAST_CHANGE,
     MAX_ADDRESSES,
     MAX_ENDPOINTS,
     Reachable,
+    TriggerTimes,
     endpoints_plan,
     slices_plan,
 )
@@ -101,7 +103,7 @@ def test_conditions(one: JsonObject, spec: dict[str, Any], wanted: tuple[bool, b
 )
 def test_pods_that_are_no_endpoints(one: JsonObject) -> None:
     (found,) = made(slices_plan(service(), seen(one), ()), "EndpointSlice")
-    assert found["endpoints"] == []
+    assert found["endpoints"] is None
 
 
 def test_a_service_of_two_families_has_a_slice_of_each() -> None:
@@ -142,8 +144,8 @@ def test_the_last_pod_leaves_an_empty_slice() -> None:
     given = service()
     plan = slices_plan(given, seen(), [slice_of(given, backend("a"))])
     assert shown(plan) == ["update EndpointSlice web-a"]
-    assert plan.steps[0].object["endpoints"] == []
-    assert plan.steps[0].object["ports"] == []
+    assert plan.steps[0].object["endpoints"] is None
+    assert plan.steps[0].object["ports"] is None
 
 
 def test_labels_follow_the_service() -> None:
@@ -237,3 +239,31 @@ def test_too_many_addresses_are_cut() -> None:
     (subset,) = step.object["subsets"]
     assert len(subset["addresses"]) == (MAX_ADDRESSES + 100) // 2
     assert len(subset["addresses"]) + len(subset["notReadyAddresses"]) == MAX_ADDRESSES
+
+
+def test_the_time_of_the_first_change_is_told_once() -> None:
+    times, given = TriggerTimes(), service()
+    began = "2026-01-01T00:00:00Z"
+    given["metadata"]["creationTimestamp"] = began
+
+    def since(name: str, moment: str) -> JsonObject:
+        ready = {"type": "Ready", "status": "True", "lastTransitionTime": moment}
+        return {"metadata": {"name": name}, "status": {"conditions": [ready]}}
+
+    later, latest = "2026-01-01T00:00:05Z", "2026-01-01T00:00:09Z"
+    assert times.changed_at("a", given, [since("p", later)]) == began
+    assert times.changed_at("a", given, [since("p", later)]) == ""
+    pods = [since("p", latest), since("q", later)]
+    assert times.changed_at("a", given, pods) == later
+    times.forget("a")
+    assert times.changed_at("a", given, ()) == began
+
+
+def test_what_changes_tells_the_time_it_follows_from() -> None:
+    at = "2026-01-01T00:00:05Z"
+    (step,) = slices_plan(service(), Reachable([backend("a")], {"node-1": {}}, at), ()).steps
+    assert step.object["metadata"]["annotations"] == {LAST_CHANGE: at}
+    (step,) = endpoints_plan(service(), [backend("a")], None, at).steps
+    assert step.object["metadata"]["annotations"] == {LAST_CHANGE: at}
+    (step,) = endpoints_plan(service(), [], step.object, "").steps
+    assert "annotations" not in step.object["metadata"]

@@ -1,8 +1,7 @@
 """DaemonSets: a pod on each node that takes it.
 
-As k8s.io/kubernetes `pkg/controller/daemon`. Nodes are looked at in the order of their names. The
-hash of a template is that of `workload_controllers`, not upstream's. A pod that has failed is
-deleted at once: there is no pause that grows.
+As k8s.io/kubernetes `pkg/controller/daemon`. Nodes are looked at in the order of their names. A
+pod that has failed is deleted at once: there is no pause that grows.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from celadon.apiserver.simulation.planning.placement.filters import is_wanted_node, tolerates
 from celadon.apiserver.simulation.planning.plans import (
     NORMAL,
     NOTHING_TO_DO,
@@ -36,8 +36,12 @@ from celadon.apiserver.simulation.planning.pod_facts import (
     spec_of,
     status_of,
 )
-from celadon.apiserver.simulation.planning.revisions import new_revision, number_of, template_patch
-from celadon.apiserver.simulation.planning.scheduling import is_wanted_node, tolerates
+from celadon.apiserver.simulation.planning.revisions import (
+    claimed_revisions,
+    new_revision,
+    number_of,
+    template_patch,
+)
 from celadon.kube import JsonObject, metadata
 from celadon.kube.well_known_values import REQUIRED_TERMS, TEMPLATE_GENERATION
 from celadon.kube.workload_controllers import (
@@ -100,6 +104,7 @@ class _Sync:
         self.fit = {metadata.name(one): self._fit(one) for one in world.nodes}
         self.wanted = [name for name, (run, _) in self.fit.items() if run]
         self.steps: list[Step] = []
+        self.collisions: int | None = status_of(given).get("collisionCount")
 
     def _pods_by_node(self) -> dict[str, list[JsonObject]]:
         found: dict[str, list[JsonObject]] = {}
@@ -156,7 +161,8 @@ class _Sync:
     def _history(self) -> tuple[str, list[JsonObject]]:
         """The hash of the template that is to be, and the revisions of others."""
         patch = template_patch(self.set)
-        owned = controlled(self.world.revisions, self.set)
+        owned, adoptions = claimed_revisions(self.set, self.world.revisions)
+        self.steps += adoptions
         current = [one for one in owned if one.get("data") == patch]
         old = [one for one in owned if one.get("data") != patch]
         following = max(map(number_of, old), default=0) + 1
@@ -172,10 +178,10 @@ class _Sync:
         """Names that are taken count as collisions, which become part of the hash."""
         taken = {metadata.name(one) for one in self.world.revisions}
         template = self.spec.get("template") or {}
-        digest, collisions = template_hash(template), 0
+        digest = template_hash(template, self.collisions)
         while f"{metadata.name(self.set)}-{digest}" in taken:
-            collisions += 1
-            digest = template_hash({**template, "collisions": collisions})
+            self.collisions = (self.collisions or 0) + 1
+            digest = template_hash(template, self.collisions)
         name = f"{metadata.name(self.set)}-{digest}"
         made = new_revision(self.set, name, {REVISION_HASH: digest}, number)
         self.steps.append(Step(Verb.CREATE, made))
@@ -350,9 +356,12 @@ class _Sync:
             **{key: value for key, value in optional.items() if value},
         }
         former: Mapping[str, Any] = status_of(self.set)
-        kept = {key: former[key] for key in ("collisionCount", "conditions") if key in former}
-        if {**made, **kept} != former:
-            self.steps.append(Step(Verb.STATUS, {**self.set, "status": {**made, **kept}}))
+        if self.collisions is not None:
+            made["collisionCount"] = self.collisions
+        if "conditions" in former:
+            made["conditions"] = former["conditions"]
+        if made != former:
+            self.steps.append(Step(Verb.STATUS, {**self.set, "status": made}))
 
 
 def _age(pod: JsonObject) -> tuple[bool, str, str]:

@@ -1,9 +1,9 @@
 """The EndpointSlices and Endpoints of a Service: where its pods can be reached.
 
 As k8s.io/endpointslice `reconciler.go` and `utils.go`, and k8s.io/kubernetes
-`pkg/controller/endpoint`. Hints for the way of traffic and the annotation of the time of the last
-change are left out. Upstream orders what it groups by hashes of Go's memory; here ports stand as in
-the Service, and endpoints come in the order of the pods' names.
+`pkg/controller/endpoint`. Hints for the way of traffic are left out. Upstream orders what it groups
+by hashes of Go's memory; here ports stand as in the Service, and endpoints come in the order of the
+pods' names.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from celadon.apiserver.simulation.planning.plans import (
     Verb,
 )
 from celadon.apiserver.simulation.planning.pod_facts import (
+    condition_of,
     has_ended,
     is_going,
     is_ready,
@@ -45,6 +46,7 @@ HEADLESS_LABEL: Final = "service.kubernetes.io/headless"
 ENDPOINTS_MANAGED_BY: Final = "endpoints.kubernetes.io/managed-by"
 ENDPOINTS_CONTROLLER: Final = "endpoint-controller"
 OVER_CAPACITY: Final = "endpoints.kubernetes.io/over-capacity"
+LAST_CHANGE: Final = "endpoints.kubernetes.io/last-change-trigger-time"
 _ZONE: Final = "topology.kubernetes.io/zone"
 _RESERVED: Final = frozenset({SERVICE_LABEL, SLICE_MANAGED_BY, HEADLESS_LABEL})
 _LONGEST_NAME: Final = 253
@@ -72,10 +74,35 @@ def is_own_slice(slice_: JsonObject, service: JsonObject) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Reachable:
-    """What is known: the pods that the Service selects, and the labels of all nodes by name."""
+    """What is known: the pods that the Service selects, the labels of all nodes by name, and the
+    time of the first change that has not been seen before; empty where there is none."""
 
     pods: Sequence[JsonObject]
     nodes: Mapping[str, Mapping[str, str]]
+    changed_at: str = ""
+
+
+class TriggerTimes:
+    """When the pods of Services were changed, and these made, as far as it is known; as
+    k8s.io/endpointslice `util/trigger_time_tracker.go`. Items are Services."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, dict[str, str]] = {}
+
+    def changed_at(self, item: str, service: JsonObject, pods: Iterable[JsonObject]) -> str:
+        """The first time since the last look; empty if nothing has changed."""
+        former = self._seen.get(item, {})
+        times = {"": metadata.creation_timestamp(service)}
+        for pod in pods:
+            since = (condition_of(pod, "Ready") or {}).get("lastTransitionTime")
+            if since:
+                times[metadata.name(pod)] = since
+        self._seen[item] = times
+        return min((time for key, time in times.items() if time > former.get(key, "")), default="")
+
+    def forget(self, item: str) -> None:
+        """A Service that is gone."""
+        self._seen.pop(item, None)
 
 
 def slices_plan(service: JsonObject, seen: Reachable, slices: Iterable[JsonObject]) -> Plan:
@@ -92,7 +119,7 @@ def slices_plan(service: JsonObject, seen: Reachable, slices: Iterable[JsonObjec
     families = _address_types(service)
     steps: list[Step] = []
     for family in families:
-        work = _SliceWork(service, family)
+        work = _SliceWork(service, family, seen.changed_at)
         work.sort_out([one for one in present if one["addressType"] == family], seen)
         steps += work.steps(failed)
     steps += (
@@ -110,9 +137,10 @@ def _address_types(service: JsonObject) -> tuple[str, ...]:
 class _SliceWork:
     """The slices of one family of addresses: which are made, changed and deleted."""
 
-    def __init__(self, service: JsonObject, family: str) -> None:
+    def __init__(self, service: JsonObject, family: str, changed_at: str) -> None:
         self._service = service
         self._family = family
+        self._changed_at = changed_at
         self._created: list[dict[str, Any]] = []
         self._updated: list[dict[str, Any]] = []
         self._deleted: list[JsonObject] = []
@@ -241,8 +269,8 @@ class _SliceWork:
                 ],
             },
             "addressType": self._family,
-            "endpoints": endpoints,
-            "ports": ports,
+            "endpoints": endpoints or None,
+            "ports": ports or None,
         }
 
     def steps(self, failed: Told) -> Iterable[Step]:
@@ -255,9 +283,23 @@ class _SliceWork:
                 reused.append({**made, "metadata": meta})
                 self._deleted.remove(gone)
         if not is_going(self._service):
-            yield from (Step(Verb.CREATE, one, failed=failed) for one in self._created)
-        yield from (Step(Verb.UPDATE, one, failed=failed) for one in (*self._updated, *reused))
+            for one in self._created:
+                yield Step(Verb.CREATE, _stamped(one, self._changed_at), failed=failed)
+        for one in (*self._updated, *reused):
+            yield Step(Verb.UPDATE, _stamped(one, self._changed_at), failed=failed)
         yield from (Step(Verb.DELETE, one, failed=failed) for one in self._deleted)
+
+
+def _stamped(obj: JsonObject, changed_at: str) -> dict[str, Any]:
+    """With the time of what it follows from, if it is known."""
+    annotations = {**metadata.annotations(obj)}
+    annotations.pop(LAST_CHANGE, None)
+    if changed_at:
+        annotations[LAST_CHANGE] = changed_at
+    meta = {key: value for key, value in metadata.metadata(obj).items() if key != "annotations"}
+    if annotations:
+        meta["annotations"] = annotations
+    return {**obj, "metadata": meta}
 
 
 def _is_like(found: JsonObject, made: JsonObject) -> bool:
@@ -368,9 +410,12 @@ def _endpoint_key(endpoint: JsonObject) -> str:
 
 
 def endpoints_plan(
-    service: JsonObject, pods: Iterable[JsonObject], present: JsonObject | None
+    service: JsonObject,
+    pods: Iterable[JsonObject],
+    present: JsonObject | None,
+    changed_at: str = "",
 ) -> Plan:
-    """The Endpoints of a Service, brought to what its pods are now."""
+    """The Endpoints of a Service, brought to what its pods are now; see `Reachable`."""
     if not has_endpoints(service):
         return NOTHING_TO_DO
     name, namespace = metadata.name(service), metadata.namespace(service)
@@ -395,7 +440,8 @@ def endpoints_plan(
     meta |= {"name": name, "namespace": namespace, "labels": labels}
     if annotations or meta.get("annotations"):
         meta["annotations"] = annotations
-    made = {"apiVersion": "v1", "kind": "Endpoints", "metadata": meta, "subsets": subsets}
+    made: JsonObject = {"apiVersion": "v1", "kind": "Endpoints", "metadata": meta}
+    made = _stamped({**made, "subsets": subsets}, changed_at)
     if present is None:
         text = f"Failed to create endpoint for service {namespace}/{name}: "
         return Plan((Step(Verb.CREATE, made, failed=_failure("Create", text)),))

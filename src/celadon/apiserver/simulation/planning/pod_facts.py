@@ -104,9 +104,13 @@ def node_of(pod: JsonObject) -> str:
 
 
 def selector_of(owner: JsonObject) -> LabelSelector:
-    """That of a workload; one that is empty or broken matches nothing."""
+    """That of a workload, where it is labels alone in a ReplicationController; one that is empty
+    or broken matches nothing."""
+    selector = spec_of(owner).get("selector")
+    if owner.get("kind") == "ReplicationController":
+        selector = {"matchLabels": selector}
     try:
-        found = label_selector((owner.get("spec") or {}).get("selector"))
+        found = label_selector(selector)
     except SelectorError:
         return NOTHING
     return NOTHING if found.is_everything else found
@@ -166,7 +170,7 @@ def claims_of(owner: JsonObject, candidates: Sequence[JsonObject]) -> Claims:
     owned, adopted, released = [], [], []
     for one in candidates:
         manager = controller_of(one)
-        matches = selector.matches(metadata.labels(one))
+        matches = selector.matches(metadata.metadata(one).get("labels") or {})
         if manager:
             if manager.get("uid") != metadata.uid(owner):
                 continue

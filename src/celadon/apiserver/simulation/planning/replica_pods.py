@@ -57,24 +57,30 @@ def without_zeros(counts: Mapping[str, Any]) -> dict[str, Any]:
 def replica_set_status(
     owner: JsonObject, pods: Sequence[JsonObject], failure: str, now: datetime
 ) -> dict[str, Any]:
-    """Of a ReplicaSet with these pods, which has wanted to make or delete some. `failure` says
-    why it could not; empty if it could."""
+    """Of a ReplicaSet with these pods, or a ReplicationController, which has wanted to make or
+    delete some. `failure` says why it could not; empty if it could."""
     active = [pod for pod in pods if is_active(pod)]
     least = (owner.get("spec") or {}).get("minReadySeconds") or 0
     labels = metadata.labels((owner.get("spec") or {}).get("template")).items()
     made: dict[str, Any] = {"replicas": len(active)}
     made |= without_zeros(
         {
-            "fullyLabeledReplicas": sum(labels <= metadata.labels(pod).items() for pod in active),
+            "fullyLabeledReplicas": sum(labels <= _labels(pod).items() for pod in active),
             "readyReplicas": sum(map(is_ready, active)),
             "availableReplicas": sum(is_available(pod, least, now) for pod in active),
             "observedGeneration": metadata.generation(owner),
         }
     )
-    if is_since(TERMINATING_SINCE):
+    if is_since(TERMINATING_SINCE) and owner.get("kind") != "ReplicationController":
         made["terminatingReplicas"] = sum(map(is_terminating, pods))
     conditions = _conditions(owner, len(active), failure, time_text(now))
     return {**made, "conditions": conditions} if conditions else made
+
+
+def _labels(pod: JsonObject) -> JsonObject:
+    """Those that were validated, as they are: this is asked of all pods again and again."""
+    found: JsonObject = metadata.metadata(pod).get("labels") or {}
+    return found
 
 
 def _conditions(owner: JsonObject, active: int, failure: str, now: str) -> list[JsonObject]:

@@ -10,18 +10,29 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from celadon.apiserver.simulation.planning.pod_facts import spec_of
+from celadon.apiserver.simulation.planning.plans import Step, Verb
+from celadon.apiserver.simulation.planning.pod_facts import (
+    controller_of,
+    is_controlled_by,
+    is_going,
+    selector_of,
+    spec_of,
+)
 from celadon.kube import JsonObject, metadata
-from celadon.kube.well_known_values import SUFFIX_LETTERS
-from celadon.kube.workload_controllers import owner_reference
+from celadon.kube.releases import is_since
+from celadon.kube.workload_controllers import owner_reference, safe_digits
 
+_NO_TIMES_SINCE: Final = "1.34"
 _FNV_PRIME: Final = 0x01000193
 _FNV_START: Final = 0x811C9DC5
 
 
 def template_patch(workload: JsonObject) -> dict[str, Any]:
-    """What a revision of the workload holds."""
+    """What a revision of the workload holds. Older releases write a time that is not set."""
     template = spec_of(workload).get("template") or {}
+    if not is_since(_NO_TIMES_SINCE):
+        meta = {"creationTimestamp": None, **metadata.metadata(template)}
+        template = {**template, "metadata": meta}
     return {"spec": {"template": {**template, "$patch": "replace"}}}
 
 
@@ -40,7 +51,7 @@ def patch_hash(patch: Mapping[str, Any], collisions: int) -> str:
     digest = _FNV_START
     for byte in (text + str(collisions)).encode():
         digest = digest * _FNV_PRIME % 2**32 ^ byte
-    return "".join(SUFFIX_LETTERS[ord(digit) % len(SUFFIX_LETTERS)] for digit in str(digest))
+    return safe_digits(digest)
 
 
 def number_of(revision: JsonObject) -> int:
@@ -56,6 +67,27 @@ def in_order(revisions: Iterable[JsonObject]) -> list[JsonObject]:
         return number_of(one), metadata.creation_timestamp(one), metadata.name(one)
 
     return sorted(revisions, key=key)
+
+
+def claimed_revisions(
+    workload: JsonObject, revisions: Iterable[JsonObject]
+) -> tuple[list[JsonObject], list[Step]]:
+    """A workload's own in their order, and the steps by which it takes those that nobody has and
+    that it selects. One that is being deleted looks at these, too, and takes none."""
+    selector = selector_of(workload)
+    found: list[JsonObject] = []
+    steps: list[Step] = []
+    for one in revisions:
+        if is_controlled_by(one, workload):
+            found.append(one)
+        elif not controller_of(one) and selector.matches(metadata.labels(one)):
+            if not is_going(workload):
+                meta = metadata.metadata(one)
+                owners = [*meta.get("ownerReferences", ()), owner_reference(workload)]
+                one = {**one, "metadata": {**meta, "ownerReferences": owners}}
+                steps.append(Step(Verb.UPDATE, one))
+            found.append(one)
+    return in_order(found), steps
 
 
 def new_revision(

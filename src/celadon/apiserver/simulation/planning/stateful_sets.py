@@ -23,10 +23,8 @@ from celadon.apiserver.simulation.planning.plans import (
 )
 from celadon.apiserver.simulation.planning.pod_facts import (
     controlled,
-    controller_of,
     has_ended,
     is_available,
-    is_controlled_by,
     is_going,
     is_ready,
     phase,
@@ -36,7 +34,7 @@ from celadon.apiserver.simulation.planning.pod_facts import (
 )
 from celadon.apiserver.simulation.planning.revisions import (
     beyond_limit,
-    in_order,
+    claimed_revisions,
     new_revision,
     number_of,
     patch_hash,
@@ -107,11 +105,8 @@ class _Sync:
     def _revisions(self) -> tuple[JsonObject, JsonObject, int]:
         """The one that pods have had so far, the one that they are to get, and how many names of
         revisions were taken."""
-        history = in_order(
-            one
-            for one in self.world.revisions
-            if controller_of(one) is None or is_controlled_by(one, self.set)
-        )
+        history, adoptions = claimed_revisions(self.set, self.world.revisions)
+        self.steps += adoptions
         collisions: int = status_of(self.set).get("collisionCount") or 0
         patch = template_patch(self.set)
         equal = [one for one in history if one.get("data") == patch]

@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.simulation.planning.scheduling import (
-    Neighbours,
-    NodeState,
+from celadon.apiserver.simulation.planning.placement.filters import (
+    fit_of,
     matches_term,
-    needs,
-    place,
     tolerates,
+    unschedulable,
 )
+from celadon.apiserver.simulation.planning.placement.neighbours import Neighbours, NodeState, needs
+from celadon.apiserver.simulation.planning.placement.node_scores import best_node
+from celadon.apiserver.simulation.planning.placement.preemption import preemption_for
 
 ZONE = "topology.kubernetes.io/zone"
 HELPLESS = "3 Preemption is not helpful for scheduling"
@@ -52,8 +53,18 @@ def states(*placed: tuple[str, Any], nodes: Sequence[Any] = ()) -> list[NodeStat
 
 def found(wanted: Any, *placed: tuple[str, Any], nodes: Sequence[Any] = ()) -> str:
     spaces = {"default": {"team": "a"}, "other": {"team": "b"}}
-    result = place(wanted, Neighbours(states(*placed, nodes=nodes), spaces))
-    return result if isinstance(result, str) else result.name
+    return decided(wanted, Neighbours(states(*placed, nodes=nodes), spaces))
+
+
+def decided(wanted: Any, neighbours: Neighbours, budgets: Sequence[Any] = ()) -> str:
+    fit = fit_of(wanted, neighbours)
+    if fit.fitting:
+        return best_node(wanted, fit.fitting, neighbours).name
+    preemption = preemption_for(wanted, neighbours, fit.refusals, budgets)
+    if preemption.state is not None:
+        gone = ", ".join(one["metadata"]["name"] for one in preemption.victims)
+        return f"{preemption.state.name} without {gone}"
+    return unschedulable(fit.refusals, preemption.said)
 
 
 def refused(reasons: str, preemption: str) -> str:
@@ -216,7 +227,7 @@ def test_why_no_node_will_do(
 
 
 def test_without_nodes() -> None:
-    assert place(pod(), Neighbours([], {})) == "no nodes available to schedule pods"
+    assert decided(pod(), Neighbours([], {})) == "no nodes available to schedule pods"
 
 
 def test_who_may_not_make_others_leave_is_told_so() -> None:
@@ -245,3 +256,111 @@ def test_an_empty_term_matches_nothing() -> None:
     assert not matches_term({}, node("n1"))
     key = {"key": "nothing", "operator": "DoesNotExist"}
     assert matches_term({"matchExpressions": [key]}, node("n1"))
+
+
+def soft(kind: str, weight: int = 10, topology: str = ZONE) -> dict[str, Any]:
+    term = {"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": topology}
+    preferred = [{"weight": weight, "podAffinityTerm": term}]
+    return {"affinity": {kind: {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}}
+
+
+def prefers(number: str, weight: int = 1) -> dict[str, Any]:
+    wanted = {"matchExpressions": [{"key": "number", "operator": "In", "values": [number]}]}
+    preferred = [{"weight": weight, "preference": wanted}]
+    return {
+        "affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}
+    }
+
+
+def owned(owner: str = "web") -> dict[str, Any]:
+    made = pod()
+    made["metadata"]["ownerReferences"] = [{"uid": owner, "controller": True}]
+    return made
+
+
+DB = pod({"app": "db"})
+AVOIDED = [node("n1", taints=[{"key": "x", "effect": "PreferNoSchedule"}]), node("n2")]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "placed", "nodes", "name"),
+    [
+        (pod(**soft("podAffinity")), [("n2", DB)], [], "n2"),
+        (pod(**soft("podAntiAffinity", topology="kubernetes.io/hostname")), [("n1", DB)], [], "n2"),
+        (pod(**soft("podAntiAffinity")), [("n1", DB)], [], "n2"),
+        (DB, [("n3", pod(**soft("podAffinity")))], [], "n1"),
+        (DB, [("n2", pod(**soft("podAffinity")))], [], "n2"),
+        (pod(**prefers("3")), [("n3", pod())], [], "n3"),
+        (pod(), [], AVOIDED, "n2"),
+        (pod(tolerations=[{"operator": "Exists"}]), [], AVOIDED, "n1"),
+        (pod(requests={"cpu": "1"}), [("n1", pod(requests={"cpu": "2"}))], [], "n2"),
+        (owned(), [("n1", owned()), ("n2", owned("other")), ("n2", owned("other"))], [], "n2"),
+        (
+            pod({"app": "db"}, **spread(whenUnsatisfiable="ScheduleAnyway")),
+            [("n1", DB), ("n2", pod())],
+            [],
+            "n2",
+        ),
+    ],
+)
+def test_the_best_node_is_taken(wanted: Any, placed: Any, nodes: Sequence[Any], name: str) -> None:
+    assert found(wanted, *placed, nodes=nodes) == name
+
+
+def ranked(name: str, priority: int, cpu: str = "2", **more: Any) -> dict[str, Any]:
+    made = pod(priority=priority, requests={"cpu": cpu}, **more)
+    return {**made, "metadata": {**made["metadata"], "name": name, "labels": {"name": name}}}
+
+
+def budget(name: str) -> dict[str, Any]:
+    return {
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {"selector": {"matchLabels": {"name": name}}},
+        "status": {"disruptionsAllowed": 0},
+    }
+
+
+PREEMPTION = [
+    # the least important pod goes, and only as many as have to
+    ([("n1", ranked("a", 1)), ("n1", ranked("b", 2))], [], "n1 without a"),
+    # the node where the most important victim is the least important one
+    ([("n1", ranked("a", 3, "3")), ("n2", ranked("b", 2, "3"))], [], "n2 without b"),
+    # one of equal pods rather than two
+    (
+        [("n1", ranked("a", 1)), ("n1", ranked("b", 1)), ("n2", ranked("c", 1, "4"))],
+        [],
+        "n2 without c",
+    ),
+    # a budget is respected where there is another way
+    ([("n1", ranked("a", 1, "4")), ("n2", ranked("b", 2, "4"))], [budget("a")], "n2 without b"),
+]
+
+
+@pytest.mark.parametrize(("placed", "budgets", "told"), PREEMPTION)
+def test_who_makes_room(placed: Any, budgets: Any, told: str) -> None:
+    cpu = "4" if told.endswith("c") else "2"
+    nodes = [node("n1"), node("n2")] if len({name for name, _ in placed}) > 1 else [node("n1")]
+    neighbours = Neighbours(states(*placed, nodes=nodes), {})
+    assert decided(ranked("high", 10, cpu), neighbours, budgets) == told
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        (ranked("high", 0), "1 No preemption victims found for incoming pod"),
+        (ranked("high", 10, "5"), "1 Preemption is not helpful for scheduling"),
+        (ranked("high", 2, "3"), "1 Insufficient cpu"),
+    ],
+)
+def test_why_nobody_makes_room(wanted: Any, said: str) -> None:
+    placed = [("n1", ranked("a", 1, "1")), ("n1", ranked("b", 5, "3"))]
+    told = decided(wanted, Neighbours(states(*placed, nodes=[node("n1")]), {}))
+    assert told.endswith(f"preemption: 0/1 nodes are available: {said}.")
+
+
+def test_a_pod_for_which_others_go_waits_for_them() -> None:
+    going = ranked("a", 1, "4")
+    going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    wanted = {**ranked("high", 10), "status": {"nominatedNodeName": "n1"}}
+    told = decided(wanted, Neighbours(states(("n1", going), nodes=[node("n1")]), {}))
+    assert told.endswith("not eligible due to a terminating pod on the nominated node.")

@@ -1,25 +1,37 @@
 """On which node a pod may run, and why not on others. Nothing is read or written here.
 
 As the filters of k8s.io/kubernetes `pkg/scheduler/framework/plugins`, in their order and words: the
-first that says no speaks for its node. Nobody is made to leave for a pod of higher priority.
+first that says no speaks for its node. Of several nodes that will do, `node_scores` chooses one;
+who has to go if none will, `preemption` says.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
-from typing import Any, Final
+from typing import Final
 
+from celadon.apiserver.simulation.planning.placement.neighbours import (
+    FAR,
+    NEAR,
+    Neighbours,
+    NodeState,
+    PodSort,
+    Term,
+    affinity_of,
+    amounts,
+    needs,
+    required_terms,
+)
 from celadon.apiserver.simulation.planning.pod_facts import has_ended, node_of
 from celadon.kube import JsonObject, metadata
-from celadon.kube.quantity import parse_amounts, pod_needs
 from celadon.kube.releases import is_since
 from celadon.kube.selectors import LabelSelector, Operator, Requirement, label_selector
-from celadon.kube.well_known_values import PREFERRED_TERMS, REQUIRED_TERMS
+from celadon.kube.well_known_values import REQUIRED_TERMS
 from celadon.records import dataclass
 
 NO_NODES: Final = "no nodes available to schedule pods"
+NODE_AFFINITY: Final = "nodeAffinity"
 PODS_RESOURCE: Final = "pods"
 UNSCHEDULABLE_TAINT: Final = "node.kubernetes.io/unschedulable"
 _CLAIMS_SINCE: Final = "1.34"
@@ -41,47 +53,6 @@ class Refusal:
 
     reasons: Sequence[str]
     final: bool = False
-
-
-# --- Amounts -----------------------------------------------------------------
-
-
-def amounts(listed: Mapping[str, Any]) -> dict[str, int]:
-    """Of resources, in units that are whole numbers: thousandths of a CPU, else what there is."""
-    found = {}
-    for name, text in listed.items():
-        quantity = parse_amounts(str(text))
-        found[name] = quantity.int64_value(3) if name == "cpu" else quantity.int64_value()
-    return found
-
-
-def needs(pod: JsonObject) -> dict[str, int]:
-    """What a pod asks for of a node."""
-    return amounts(pod_needs(pod.get("spec") or {}, "requests"))
-
-
-@dataclass(slots=True)
-class NodeState:
-    """A node, the pods that are on it, and what they ask for together."""
-
-    node: JsonObject
-    pods: list[JsonObject] = field(default_factory=list)
-    used: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def name(self) -> str:
-        """Of the node."""
-        return metadata.name(self.node)
-
-    @property
-    def labels(self) -> Mapping[str, str]:
-        """Of the node."""
-        return metadata.labels(self.node)
-
-    def take(self, pod: JsonObject, wanted: Mapping[str, int]) -> None:
-        """Note that a pod is here."""
-        self.pods.append(pod)
-        self.used.update(wanted)
 
 
 # --- Taints ------------------------------------------------------------------
@@ -146,29 +117,16 @@ def is_wanted_node(pod: JsonObject, node: JsonObject) -> bool:
     spec = pod.get("spec") or {}
     if not (spec.get("nodeSelector") or {}).items() <= metadata.labels(node).items():
         return False
-    required = _affinity(pod, "nodeAffinity").get(REQUIRED_TERMS)
+    required = affinity_of(pod, NODE_AFFINITY).get(REQUIRED_TERMS)
     return required is None or any(
         matches_term(term, node) for term in required.get("nodeSelectorTerms") or ()
     )
-
-
-def _affinity(pod: JsonObject, kind: str) -> JsonObject:
-    found: JsonObject = ((pod.get("spec") or {}).get("affinity") or {}).get(kind) or {}
-    return found
 
 
 def _node_affinity(pod: JsonObject, state: NodeState) -> Refusal | None:
     if is_wanted_node(pod, state.node):
         return None
     return Refusal(("node(s) didn't match Pod's node affinity/selector",), final=True)
-
-
-def preference(pod: JsonObject, node: JsonObject) -> int:
-    """The weights of the preferred terms that match."""
-    preferred = _affinity(pod, "nodeAffinity").get(PREFERRED_TERMS) or ()
-    return sum(
-        one["weight"] for one in preferred if matches_term(one.get("preference") or {}, node)
-    )
 
 
 # --- Ports and resources -----------------------------------------------------
@@ -198,12 +156,12 @@ def _ports(pod: JsonObject, state: NodeState) -> Refusal | None:
     return None
 
 
-def _resources(pod: JsonObject, state: NodeState) -> Refusal | None:
+def _resources(asked: Mapping[str, int], state: NodeState) -> Refusal | None:
     allocatable = amounts((state.node.get("status") or {}).get("allocatable") or {})
     reasons, final = [], False
     if len(state.pods) + 1 > allocatable.get(PODS_RESOURCE, 0):
         reasons.append("Too many pods")
-    for name, wanted in needs(pod).items():
+    for name, wanted in asked.items():
         there = allocatable.get(name, 0)
         if wanted and wanted > there - state.used[name]:
             reasons.append(f"Insufficient {name}")
@@ -214,66 +172,23 @@ def _resources(pod: JsonObject, state: NodeState) -> Refusal | None:
 # --- Other pods --------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbours:
-    """All nodes with their pods; `namespaces` are the labels of namespaces."""
-
-    states: Sequence[NodeState]
-    namespaces: Mapping[str, Mapping[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Term:
-    """A term of a pod's affinity to other pods, or of what it does not want beside it."""
-
-    namespaces: frozenset[str]
-    of_namespaces: LabelSelector | None
-    selector: LabelSelector
-    topology: str
-
-    def matches(self, pod: JsonObject, namespaces: Mapping[str, Mapping[str, str]]) -> bool:
-        name = metadata.namespace(pod)
-        is_there = name in self.namespaces or (
-            self.of_namespaces is not None and self.of_namespaces.matches(namespaces.get(name, {}))
-        )
-        return is_there and self.selector.matches(metadata.labels(pod))
-
-
-def _terms(pod: JsonObject, kind: str) -> list[_Term]:
-    return [_term(pod, one) for one in _affinity(pod, kind).get(REQUIRED_TERMS) or ()]
-
-
-def _term(pod: JsonObject, term: JsonObject) -> _Term:
-    of_namespaces, named = term.get("namespaceSelector"), term.get("namespaces") or ()
-    if of_namespaces is None and not named:
-        named = (metadata.namespace(pod),)
-    return _Term(
-        frozenset(named),
-        None if of_namespaces is None else label_selector(of_namespaces),
-        label_selector(term.get("labelSelector")),
-        term["topologyKey"],
-    )
-
-
 class PodAffinity:
     """What other pods have to do with where one may run, looked at once for all nodes."""
 
     def __init__(self, pod: JsonObject, neighbours: Neighbours) -> None:
-        self._near = _terms(pod, "podAffinity")
-        self._far = _terms(pod, "podAntiAffinity")
+        self._near = required_terms(pod, NEAR)
+        self._far = required_terms(pod, FAR)
         spaces = neighbours.namespaces
         self._with = [_places(term, neighbours) for term in self._near]
         self._without = [_places(term, neighbours) for term in self._far]
         self._refused = {
-            (term.topology, state.labels[term.topology])
-            for state in neighbours.states
-            for other in state.pods
-            if (other.get("spec") or {}).get("affinity")
-            for term in _terms(other, "podAntiAffinity")
-            if term.topology in state.labels and term.matches(pod, spaces)
+            place
+            for term, places in neighbours.terms(FAR)
+            if not term.weight and term.sort.matches(pod, spaces)
+            for place in places
         }
         self._is_first = not any(self._with) and all(
-            term.matches(pod, spaces) for term in self._near
+            term.sort.matches(pod, spaces) for term in self._near
         )
 
     def refusal(self, state: NodeState) -> Refusal | None:
@@ -296,14 +211,27 @@ class PodAffinity:
         return True
 
 
-def _places(term: _Term, neighbours: Neighbours) -> frozenset[str]:
+def _places(term: Term, neighbours: Neighbours) -> frozenset[str]:
     """The values of its topology where pods are that it matches."""
+    counts = neighbours.counted(term.sort)
     return frozenset(
         state.labels[term.topology]
         for state in neighbours.states
-        if term.topology in state.labels
-        and any(term.matches(one, neighbours.namespaces) for one in state.pods)
+        if term.topology in state.labels and counts[state.name]
     )
+
+
+def alike(pod: JsonObject, constraint: JsonObject) -> PodSort:
+    """The pods that a constraint wants to be spread, of which one is this pod."""
+    found = label_selector(constraint.get("labelSelector"))
+    mine = metadata.labels(pod)
+    same = (
+        Requirement(key, Operator.IN, (mine[key],))
+        for key in constraint.get("matchLabelKeys") or ()
+        if key in mine
+    )
+    selector = LabelSelector((*found.requirements, *same), found.nothing)
+    return PodSort(frozenset((metadata.namespace(pod),)), selector, living=True)
 
 
 class TopologySpread:
@@ -315,31 +243,17 @@ class TopologySpread:
         self._hard = [one for one in constraints if one.get("whenUnsatisfiable") == "DoNotSchedule"]
         keys = [one["topologyKey"] for one in self._hard]
         states = [one for one in neighbours.states if all(key in one.labels for key in keys)]
-        self._counts = [self._counted(one, states) for one in self._hard]
+        self._counts = [self._counted(one, states, neighbours) for one in self._hard]
 
-    def _counted(self, constraint: JsonObject, states: Sequence[NodeState]) -> Counter[str]:
+    def _counted(
+        self, constraint: JsonObject, states: Sequence[NodeState], neighbours: Neighbours
+    ) -> Counter[str]:
         counts: Counter[str] = Counter()
-        selector = self._selector(constraint)
+        of_nodes = neighbours.counted(alike(self._pod, constraint))
         for state in states:
-            if not self._is_considered(constraint, state):
-                continue
-            counts[state.labels[constraint["topologyKey"]]] += sum(
-                metadata.namespace(one) == metadata.namespace(self._pod)
-                and not metadata.deletion_timestamp(one)
-                and selector.matches(metadata.labels(one))
-                for one in state.pods
-            )
+            if self._is_considered(constraint, state):
+                counts[state.labels[constraint["topologyKey"]]] += of_nodes[state.name]
         return counts
-
-    def _selector(self, constraint: JsonObject) -> LabelSelector:
-        found = label_selector(constraint.get("labelSelector"))
-        mine = metadata.labels(self._pod)
-        same = (
-            Requirement(key, Operator.IN, (mine[key],))
-            for key in constraint.get("matchLabelKeys") or ()
-            if key in mine
-        )
-        return LabelSelector((*found.requirements, *same), found.nothing)
 
     def _is_considered(self, constraint: JsonObject, state: NodeState) -> bool:
         honors_affinity = constraint.get("nodeAffinityPolicy", "Honor") == "Honor"
@@ -358,7 +272,7 @@ class TopologySpread:
             least = min(counts.values(), default=0)
             if len(counts) < (constraint.get("minDomains") or 1):
                 least = 0
-            own = self._selector(constraint).matches(metadata.labels(self._pod))
+            own = alike(self._pod, constraint).selector.matches(metadata.labels(self._pod))
             if counts[place] + own - least > constraint["maxSkew"]:
                 return Refusal((unmet,))
         return None
@@ -367,55 +281,74 @@ class TopologySpread:
 # --- Decision ----------------------------------------------------------------
 
 
-def place(pod: JsonObject, neighbours: Neighbours) -> NodeState | str:
-    """The node for a pod: of those that will do, one that it prefers, with the fewest pods; or
-    why there is none."""
-    if not neighbours.states:
-        return NO_NODES
-    spread, affinity = TopologySpread(pod, neighbours), PodAffinity(pod, neighbours)
-    fitting, refusals = [], []
-    for state in neighbours.states:
-        refusal = (
-            _taints(pod, state)
-            or _node_affinity(pod, state)
-            or _ports(pod, state)
-            or _resources(pod, state)
-            or spread.refusal(state)
-            or affinity.refusal(state)
+class Filters:
+    """What a pod asks of nodes, looked at once for all of them."""
+
+    def __init__(self, pod: JsonObject, neighbours: Neighbours) -> None:
+        self._pod = pod
+        self._wanted = needs(pod)
+        self._spread = TopologySpread(pod, neighbours)
+        self._affinity = PodAffinity(pod, neighbours)
+
+    def refusal(self, state: NodeState) -> Refusal | None:
+        """Why a node will not do; None if it will."""
+        return (
+            _taints(self._pod, state)
+            or _node_affinity(self._pod, state)
+            or _ports(self._pod, state)
+            or _resources(self._wanted, state)
+            or self._spread.refusal(state)
+            or self._affinity.refusal(state)
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """The nodes that will do for a pod, and why the others will not, by their names."""
+
+    fitting: Sequence[NodeState]
+    refusals: Mapping[str, Refusal]
+
+
+def fit_of(pod: JsonObject, neighbours: Neighbours) -> Fit:
+    """Of all nodes."""
+    filters = Filters(pod, neighbours)
+    fitting: list[NodeState] = []
+    refusals: dict[str, Refusal] = {}
+    for state in neighbours.states:
+        refusal = filters.refusal(state)
         if refusal is None:
             fitting.append(state)
         else:
-            refusals.append(refusal)
-    if not fitting:
-        return unschedulable(pod, refusals)
-    return min(fitting, key=lambda one: (-preference(pod, one.node), len(one.pods)))
+            refusals[state.name] = refusal
+    return Fit(fitting, refusals)
 
 
-def unschedulable(pod: JsonObject, refusals: Sequence[Refusal]) -> str:
-    """What is said of a pod that no node will do for."""
-    reasons = Counter(reason for one in refusals for reason in one.reasons)
-    preemption: Counter[str] = Counter()
-    for one in refusals:
-        no_victims = "No preemption victims found for incoming pod"
-        preemption["Preemption is not helpful for scheduling" if one.final else no_victims] += 1
-    said = _told(len(refusals), preemption)
-    if (pod.get("spec") or {}).get("preemptionPolicy") == "Never":
-        said = "not eligible due to preemptionPolicy=Never."
+def unschedulable(refusals: Mapping[str, Refusal], preemption: str | None) -> str:
+    """What is said of a pod that no node will do for; without `preemption`, others make room."""
+    if not refusals:
+        return NO_NODES
+    reasons = Counter(reason for one in refusals.values() for reason in one.reasons)
+    told = nodes_told(len(refusals), reasons)
+    if preemption is None:
+        return told
     claims = "no new claims to deallocate, " if is_since(_CLAIMS_SINCE) else ""
-    return f"{_told(len(refusals), reasons)} {claims}preemption: {said}"
+    return f"{told} {claims}preemption: {preemption}"
 
 
-def _told(nodes: int, reasons: Mapping[str, int]) -> str:
+def nodes_told(nodes: int, reasons: Mapping[str, int]) -> str:
+    """How many nodes will not do for which reason."""
     listed = ", ".join(sorted(f"{count} {reason}" for reason, count in reasons.items()))
     return f"0/{nodes} nodes are available: {listed}."
 
 
 def before_filters(nodes: int, reason: str) -> str:
-    """What is said of a pod for which no node is looked at."""
-    claims = "no new claims to deallocate, " if is_since(_CLAIMS_SINCE) else ""
-    useless = _told(nodes, {"Preemption is not helpful for scheduling": nodes})
-    return f"0/{nodes} nodes are available: {reason}. {claims}preemption: {useless}"
+    """What is said of a pod for which no node is looked at. Since there are claims of devices,
+    their plugin, which has not been asked yet, complains about that."""
+    if is_since(_CLAIMS_SINCE):
+        return f"0/{nodes} nodes are available: {reason}. not found"
+    useless = nodes_told(nodes, {"Preemption is not helpful for scheduling": nodes})
+    return f"0/{nodes} nodes are available: {reason}. preemption: {useless}"
 
 
 def takes_room(pod: JsonObject) -> bool:

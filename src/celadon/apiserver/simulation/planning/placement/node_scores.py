@@ -1,0 +1,174 @@
+"""Which of several nodes that will do is the best one for a pod.
+
+As the scores of k8s.io/kubernetes `pkg/scheduler/framework/plugins`, from 0 to 100 each, with the
+weights of the default profile. Images and the balance of resources are not weighed. Of nodes that
+are as good the one with the fewest pods is taken; upstream takes any.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+from celadon.apiserver.simulation.planning.placement.filters import (
+    NODE_AFFINITY,
+    alike,
+    matches_term,
+    tolerates,
+)
+from celadon.apiserver.simulation.planning.placement.neighbours import (
+    FAR,
+    LEAST_ASKED,
+    NEAR,
+    Neighbours,
+    NodeState,
+    affinity_of,
+    amounts,
+    needs,
+    preferred_terms,
+)
+from celadon.apiserver.simulation.planning.pod_facts import controller_of, spec_of, status_of
+from celadon.kube import JsonObject
+from celadon.kube.well_known_values import PREFERRED_TERMS
+
+_MOST: Final = 100
+_BY_DEFAULT: Final = (
+    {"maxSkew": 3, "topologyKey": "kubernetes.io/hostname"},
+    {"maxSkew": 5, "topologyKey": "topology.kubernetes.io/zone"},
+)
+"""How the pods of one owner are spread that say nothing about it."""
+_HARD_WEIGHT: Final = 1
+"""Of what another pod requires, for one that it wants to be with."""
+
+Scores = Mapping[str, float]
+"""By the names of nodes."""
+
+
+def best_node(pod: JsonObject, fitting: Sequence[NodeState], neighbours: Neighbours) -> NodeState:
+    """One of the nodes that will do, of which there is one at least."""
+    if len(fitting) == 1:
+        return fitting[0]
+    total: Counter[str] = Counter()
+    for weight, score in _SCORES:
+        for name, value in score(pod, fitting, neighbours).items():
+            total[name] += weight * int(value)
+    return min(fitting, key=lambda one: (-total[one.name], len(one.pods)))
+
+
+def _tolerated(pod: JsonObject, fitting: Sequence[NodeState], _: Neighbours) -> Scores:
+    """The fewer taints it would rather avoid, the better."""
+    tolerations: Sequence[JsonObject] = [
+        one
+        for one in spec_of(pod).get("tolerations") or ()
+        if one.get("effect") in (None, "", "PreferNoSchedule")
+    ]
+    found = {
+        one.name: float(
+            sum(
+                taint.get("effect") == "PreferNoSchedule" and not tolerates(tolerations, taint)
+                for taint in spec_of(one.node).get("taints") or ()
+            )
+        )
+        for one in fitting
+    }
+    most = max(found.values())
+    return {name: _MOST - _MOST * value / most if most else _MOST for name, value in found.items()}
+
+
+def _node_affinity(pod: JsonObject, fitting: Sequence[NodeState], _: Neighbours) -> Scores:
+    preferred = affinity_of(pod, NODE_AFFINITY).get(PREFERRED_TERMS) or ()
+    found = {
+        one.name: sum(
+            term["weight"]
+            for term in preferred
+            if matches_term(term.get("preference") or {}, one.node)
+        )
+        for one in fitting
+    }
+    most = max(found.values())
+    return {name: _MOST * value / most if most else 0 for name, value in found.items()}
+
+
+def _spread(pod: JsonObject, fitting: Sequence[NodeState], neighbours: Neighbours) -> Scores:
+    """The fewer pods like it there are in the same places, the better."""
+    given = spec_of(pod).get("topologySpreadConstraints") or ()
+    soft = [one for one in given if one.get("whenUnsatisfiable") == "ScheduleAnyway"]
+    owner = str(controller_of(pod).get("uid") or "")
+    if soft:
+        counts = [neighbours.counted(alike(pod, one)) for one in soft]
+    elif not given and owner:
+        soft, counts = list(_BY_DEFAULT), [neighbours.of_owner(owner)] * 2
+    else:
+        return {}
+    keys = [one["topologyKey"] for one in soft]
+    known = [one for one in fitting if all(key in one.labels for key in keys)]
+    found = dict.fromkeys((one.name for one in known), 0.0)
+    for constraint, of_nodes in zip(soft, counts, strict=True):
+        key = constraint["topologyKey"]
+        places = {one.labels[key] for one in known}
+        there: Counter[str] = Counter()
+        for state in neighbours.states:
+            if state.labels.get(key) in places:
+                there[state.labels[key]] += of_nodes[state.name]
+        weight = math.log(len(places) + 2)
+        for one in known:
+            found[one.name] += there[one.labels[key]] * weight + constraint["maxSkew"] - 1
+    rounded = {name: round(value) for name, value in found.items()}
+    if not rounded:
+        return {}
+    most, least = max(rounded.values()), min(rounded.values())
+    return {
+        name: _MOST * (most + least - value) / most if most else _MOST
+        for name, value in rounded.items()
+    }
+
+
+def _pod_affinity(pod: JsonObject, fitting: Sequence[NodeState], neighbours: Neighbours) -> Scores:
+    """Where pods are that it wants to be with, and that want to be with it."""
+    total: Counter[tuple[str, str]] = Counter()
+    for kind in (NEAR, FAR):
+        for term in preferred_terms(pod, kind):
+            counts = neighbours.counted(term.sort)
+            for state in neighbours.states:
+                for place in state.places((term.topology,)):
+                    total[place] += term.weight * counts[state.name]
+        for term, places in neighbours.terms(kind):
+            weight = term.weight or (_HARD_WEIGHT if kind == NEAR else 0)
+            if weight and term.sort.matches(pod, neighbours.namespaces):
+                for place, count in places.items():
+                    total[place] += weight * count
+    if not total:
+        return {}
+    topologies = {topology for topology, _ in total}
+    found = {one.name: sum(total[place] for place in one.places(topologies)) for one in fitting}
+    most, least = max(found.values()), min(found.values())
+    apart = most - least
+    return {name: _MOST * (value - least) / apart if apart else 0 for name, value in found.items()}
+
+
+def _least_allocated(pod: JsonObject, fitting: Sequence[NodeState], _: Neighbours) -> Scores:
+    """The more would be left, the better."""
+    asked = needs(pod)
+    wanted = {name: asked.get(name) or least for name, least in LEAST_ASKED.items()}
+    found: dict[str, float] = {}
+    for one in fitting:
+        allocatable = amounts(status_of(one.node).get("allocatable") or {})
+        shares = []
+        for name, own in wanted.items():
+            there = allocatable.get(name, 0)
+            used = own + one.used[name] + one.unasked[name] * LEAST_ASKED[name]
+            shares.append(max(0, there - used) * _MOST // there if there else 0)
+        found[one.name] = sum(shares) // len(shares)
+    return found
+
+
+_Score = Callable[[JsonObject, Sequence[NodeState], Neighbours], Scores]
+_SCORES: Final[Iterable[tuple[int, _Score]]] = (
+    (3, _tolerated),
+    (2, _node_affinity),
+    (2, _spread),
+    (2, _pod_affinity),
+    (1, _least_allocated),
+)

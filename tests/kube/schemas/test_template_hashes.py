@@ -1,0 +1,185 @@
+"""The hash of a pod template: the same as that of clusters."""
+
+from __future__ import annotations
+
+import pytest
+
+from celadon.kube import JsonObject
+from celadon.kube.releases import answering_as
+from celadon.kube.schemas.template_hashes import printed, template_hash
+
+HASHES = [
+    (
+        {
+            "metadata": {"labels": {"app": "web"}},
+            "spec": {
+                "containers": [
+                    {
+                        "name": "app",
+                        "image": "img:1",
+                        "resources": {},
+                        "terminationMessagePath": "/dev/termination-log",
+                        "terminationMessagePolicy": "File",
+                        "imagePullPolicy": "IfNotPresent",
+                    }
+                ],
+                "restartPolicy": "Always",
+                "terminationGracePeriodSeconds": 30,
+                "dnsPolicy": "ClusterFirst",
+                "securityContext": {},
+                "schedulerName": "default-scheduler",
+            },
+        },
+        "7c4f85d687",
+        "84c97578c8",
+    ),
+    (
+        {
+            "metadata": {
+                "labels": {"b": "2", "a": "1"},
+                "annotations": {"x.y/z": 'a "quoted"\ntext, ü'},
+            },
+            "spec": {"containers": [{"name": "c"}]},
+        },
+        "59f8c6fd9b",
+        "7d6b57b669",
+    ),
+    (
+        {
+            "spec": {
+                "containers": [
+                    {
+                        "name": "c",
+                        "resources": {
+                            "requests": {"cpu": "1500m", "memory": "1Gi", "x.y/z": "0"},
+                            "limits": {
+                                "memory": "8Gi",
+                                "x.y/big": "12345678901234567890",
+                                "ephemeral-storage": "9000Pi",
+                            },
+                        },
+                    }
+                ]
+            }
+        },
+        "b5c8956bf",
+        "6dc47848d8",
+    ),
+    (
+        {
+            "spec": {
+                "containers": [
+                    {
+                        "name": "c",
+                        "ports": [{"containerPort": 80, "protocol": "TCP"}],
+                        "livenessProbe": {"httpGet": {"path": "/", "port": "http"}},
+                        "readinessProbe": {"tcpSocket": {"port": 8080}},
+                        "env": [
+                            {"name": "A", "value": "b"},
+                            {
+                                "name": "B",
+                                "valueFrom": {
+                                    "configMapKeyRef": {"name": "m", "key": "k", "optional": False}
+                                },
+                            },
+                        ],
+                    }
+                ]
+            }
+        },
+        "6879c6b897",
+        "7f8d8bcf9b",
+    ),
+    (
+        {
+            "spec": {
+                "containers": [
+                    {
+                        "name": "c",
+                        "securityContext": {
+                            "capabilities": {"add": ["NET_ADMIN", "SYS_TIME"]},
+                            "runAsUser": 0,
+                            "privileged": True,
+                        },
+                    }
+                ],
+                "volumes": [
+                    {"name": "v", "emptyDir": {}},
+                    {"name": "s", "secret": {"secretName": "s", "defaultMode": 420}},
+                ],
+                "nodeSelector": {"a": "b"},
+                "tolerations": [{"operator": "Exists"}],
+            }
+        },
+        "5f5fd97768",
+        "577c49958f",
+    ),
+    (
+        {
+            "spec": {
+                "containers": [{"name": "c"}],
+                "affinity": {
+                    "podAntiAffinity": {
+                        "preferredDuringSchedulingIgnoredDuringExecution": [
+                            {
+                                "weight": 1,
+                                "podAffinityTerm": {
+                                    "labelSelector": {"matchLabels": {"a": "b"}},
+                                    "topologyKey": "zone",
+                                },
+                            }
+                        ]
+                    }
+                },
+                "overhead": {"cpu": "10m"},
+                "topologySpreadConstraints": [
+                    {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
+                ],
+            }
+        },
+        "67878ccf49",
+        "74f7c5d5b4",
+    ),
+]
+"""Templates, their hashes by Kubernetes 1.36, and these after one collision."""
+
+
+@pytest.mark.parametrize(("template", "digest", "collided"), HASHES)
+def test_hashes_are_those_of_a_cluster(template: JsonObject, digest: str, collided: str) -> None:
+    assert template_hash(template) == digest
+    assert template_hash(template, 1) == collided
+
+
+@pytest.mark.parametrize(
+    ("release", "has", "has_not"),
+    [
+        ("1.30", "v1.ClaimSource", "ImageVolumeSource"),
+        ("1.31", "ImageVolumeSource", "SELinuxChangePolicy"),
+        ("1.34", "HostnameOverride", "WorkloadRef"),
+        ("1.35", "WorkloadRef", "SchedulingGroup"),
+        ("1.36", "SchedulingGroup", "WorkloadRef"),
+        ("1.37", "SchedulingGroup", "WorkloadRef"),
+    ],
+)
+def test_structures_are_those_of_the_release(release: str, has: str, has_not: str) -> None:
+    template: JsonObject = {
+        "spec": {
+            "containers": [],
+            "volumes": [{"name": "v", "emptyDir": {}}],
+            "securityContext": {},
+            "resourceClaims": [{"name": "c"}],
+        }
+    }
+    with answering_as(release):
+        text = printed(template)
+    assert has in text
+    assert has_not not in text
+
+
+def test_empty_lists_and_maps_are_none() -> None:
+    bare: JsonObject = {"spec": {"containers": [{"name": "c"}]}}
+    empty: JsonObject = {
+        "metadata": {"labels": {}},
+        "spec": {"containers": [{"name": "c", "args": [], "resources": {"limits": {}}}]},
+    }
+    assert template_hash(bare) == template_hash(empty)
