@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from celadon.admission import ConversionError
 from celadon.admission.world import ObjectWorld
 from celadon.kube import GroupVersionResource, User
 from celadon.kube.authorization import Attributes, Ruling
@@ -86,3 +89,13 @@ def test_every_world_has_the_roles_of_a_new_server() -> None:
     }
     other = world.with_objects([given])
     assert "public-info-viewer" not in other.authorize(path)[1]
+
+
+def test_what_a_webhook_converts_is_not_known_in_another_version() -> None:
+    spec = {**CRD["spec"], "conversion": {"strategy": "Webhook"}}  # type: ignore[dict-item]
+    world = ObjectWorld([{**CRD, "spec": spec}, box("a")])
+    assert world.get(BOXES, "ns", "a") == box("a")
+    with pytest.raises(ConversionError, match=r"webhook for x.io/v1, Kind=Box is not called"):
+        world.get(BOXES._replace(version="v2"), "ns", "a")
+    with pytest.raises(ConversionError, match=r"the object is not known as x.io/v2"):
+        world.list(BOXES._replace(version="v2"), "ns")

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from celadon.kube import GroupKind, GroupVersionKind, Json, JsonObject, metadata
+from celadon.kube.resources import Catalog
 
 EVENTS_GROUP: Final = "events.k8s.io"
 HPA: Final = GroupKind("autoscaling", "HorizontalPodAutoscaler")
@@ -42,11 +43,26 @@ class ConversionError(Exception):
         super().__init__(f"failed to convert object version: {text}")
 
 
-def convert(obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
-    """The object as `kind`, a version of its own kind. Raises ConversionError."""
+class WebhookNotCalled(ConversionError):
+    """A conversion webhook would know, and nobody here calls it: what the object looks like in that
+    version is not known, whatever a server would say."""
+
+    def __init__(self, source: GroupVersionKind, target: GroupVersionKind) -> None:
+        super().__init__(
+            f"the conversion webhook for {source} is not called, so the object is not known as "
+            f"{target.api_version}"
+        )
+
+
+def convert(obj: JsonObject, kind: GroupVersionKind, catalog: Catalog | None = None) -> JsonObject:
+    """The object as `kind`, a version of its own kind. Raises ConversionError; WebhookNotCalled for
+    what a webhook converts, as the catalogue says, of whoever calls none."""
     if obj.get("kind") == kind.kind and obj.get("apiVersion") == kind.api_version:
         return obj
     have = metadata.gvk(obj)
+    resource = None if catalog is None else catalog.by_gvk(kind)
+    if resource is not None and resource.by_webhook:
+        raise WebhookNotCalled(have, kind)
     renamed = {**obj, "apiVersion": kind.api_version, "kind": kind.kind}
     if kind.kind == "Event" and have.group != kind.group:
         return _event(renamed, to_core=kind.group != EVENTS_GROUP)

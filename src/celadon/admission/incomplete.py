@@ -159,7 +159,9 @@ class _PartialCase:
     def _misconfigured(self, why: Misconfigured) -> None:
         policy = self._candidate.compiled
         self._verdict.matched.add(policy.name)
-        if not policy.ignores_failures:
+        if why.is_open:
+            self._verdict.undecided.add(policy.name)
+        elif not policy.ignores_failures:
             self._verdict.decisions.append(
                 Decision(
                     policy.name,

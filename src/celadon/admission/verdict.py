@@ -100,7 +100,8 @@ class RecordedWarning:
 
 class Outcome(enum.Enum):
     """This is why something had no say. Errors are ignored where failurePolicy is `Ignore`, params
-    that are not found where parameterNotFoundAction is `Allow`; exempt are resources."""
+    that are not found where parameterNotFoundAction is `Allow`; exempt are resources. Undecided is
+    what only a conversion webhook could tell that is not called."""
 
     EVALUATED = enum.auto()
     POLICY_WITHOUT_BINDING = enum.auto()
@@ -112,6 +113,7 @@ class Outcome(enum.Enum):
     CONFIGURATION_ERROR_IGNORED = enum.auto()
     PARAM_NOT_FOUND = enum.auto()
     EXEMPT = enum.auto()
+    UNDECIDED = enum.auto()
 
 
 @dataclass(frozen=True, slots=True)

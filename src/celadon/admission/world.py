@@ -136,8 +136,9 @@ class ObjectWorld:
         return self._rbac.authorize(attributes)
 
     def convert(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
-        """The object in another version of its kind; ConversionError where that is not known."""
-        return convert(obj, kind)
+        """The object in another version of its kind; ConversionError where that is not known, as it
+        is where a webhook converts."""
+        return convert(obj, kind, self.catalog)
 
 
 def _is_crd(obj: JsonObject) -> bool:

@@ -40,25 +40,33 @@ from celadon.records import dataclass
 # those that policies ask for.
 
 
-def original_request(request: Request, world: World) -> Request:
-    """The same request if nothing was converted, or nobody knows how to convert it back."""
+def original_request(
+    request: Request, world: World, concerns: Callable[[Request, World], object]
+) -> Request:
+    """The same request if nothing was converted. Raises Unanswerable where nobody knows how to
+    convert it back; those whom that `concerns` may look at it in no other version."""
     kind = request.original_kind
     resource = request.original_resource
     if kind == request.kind and resource == request.resource:
         return request
     obj, old = request.object, request.old_object
+    asked = dataclasses.replace(
+        request,
+        kind=kind,
+        resource=resource,
+        subresource=request.original_subresource,
+        size=None,
+    )
     try:
         return dataclasses.replace(
-            request,
-            kind=kind,
-            resource=resource,
-            subresource=request.original_subresource,
+            asked,
             object=None if obj is None else world.convert(obj, kind),
             old_object=None if old is None else world.convert(old, kind),
-            size=None,
         )
-    except ConversionError:
-        return request
+    except ConversionError as error:
+        if concerns(asked, world):
+            raise Unanswerable(str(error)) from None
+        return asked
 
 
 # --- Rulebook ----------------------------------------------------------------
@@ -235,7 +243,7 @@ class Decider:
             self.times.clear()
             self._last = perf_counter()
         with answering_as(self._release):
-            request = original_request(self._request, self._world)
+            request = original_request(self._request, self._world, self._engine.may_concern)
             return self._engine.review(request, self._world, self)
 
     def judged(self, policy: str, decisions: Sequence[Decision], *, failed: bool) -> None:
@@ -299,7 +307,7 @@ class Mutator(Admitters):
 
     def _verdict(self) -> Verdict:
         world = self._world
-        asked = original_request(self._request, world)
+        asked = original_request(self._request, world, self._rules.engine.concerns)
         chain = Chain(asked, None, self)
         try:
             for _ in chain.mutation():

@@ -681,3 +681,70 @@ def test_the_release_of_a_project(
     found, out, _ = run(capsys, "check", "pod.json")
     assert found == code
     assert ('unknown field "spec.hostnameOverride"' in out) is bool(code)
+
+
+CONVERTED = [
+    {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "boxes.x.io"},
+        "spec": {
+            "group": "x.io",
+            "names": {"kind": "Box", "plural": "boxes", "singular": "box", "listKind": "BoxList"},
+            "scope": "Namespaced",
+            "conversion": {
+                "strategy": "Webhook",
+                "webhook": {
+                    "conversionReviewVersions": ["v1"],
+                    "clientConfig": {"url": "https://127.0.0.1/convert"},
+                },
+            },
+            "versions": [
+                {
+                    "name": name,
+                    "served": True,
+                    "storage": name == "v1",
+                    "schema": {
+                        "openAPIV3Schema": {
+                            "type": "object",
+                            "x-kubernetes-preserve-unknown-fields": True,
+                        }
+                    },
+                }
+                for name in ("v1", "v2")
+            ],
+        },
+    },
+    policy(
+        "boxes",
+        "!has(object.spec.old)",
+        rules=[
+            {
+                "apiGroups": ["x.io"],
+                "apiVersions": ["v1"],
+                "operations": ["*"],
+                "resources": ["boxes"],
+            }
+        ],
+    ),
+    binding("boxes"),
+]
+BOX = {"apiVersion": "x.io/v2", "kind": "Box", "metadata": {"name": "b"}, "spec": {"new": 1}}
+
+
+@pytest.mark.parametrize("command", ["check", "audit"])
+def test_what_a_conversion_webhook_would_have_to_tell_is_said(
+    capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    policies, boxes = write(Path("c.json"), *CONVERTED), write(Path("b.json"), BOX)
+    code, out, err = run(capsys, command, "-f", policies, boxes)
+    assert code == 0, out + err
+    text = out + err
+    assert "policy `boxes` was not judged on Box default/b" in text or "on Box b" in text, text
+    assert "conversion webhook for x.io/v2, Kind=Box is not called" in text
+    if command == "check":
+        assert "1 up to webhooks that were not asked" in out
+    assert run(capsys, command, "--strict", "-f", policies, boxes)[0] != 0
+    if command == "check":
+        _, out, _ = run(capsys, command, "-o", "junit", "-f", policies, boxes)
+        assert "webhooks not asked: for conversion" in out

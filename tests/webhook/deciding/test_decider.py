@@ -11,7 +11,7 @@ import pytest
 from celadon.admission import ObjectWorld
 from celadon.admission.policies.validating import Engine
 from celadon.kube import Answer, Attributes, GroupVersionKind, GroupVersionResource, Ruling
-from celadon.webhook.deciding import Decider, Rulebook, TooManyQuestions, Unanswered
+from celadon.webhook.deciding import Decider, Rulebook, TooManyQuestions, Unanswerable, Unanswered
 from tests.admission.building import binding, policy, refusal, request
 
 ASKING = "authorizer.group('').resource('secrets').namespace('ns').check('get').allowed()"
@@ -119,3 +119,41 @@ def test_conversion_of_the_api_server_is_undone() -> None:
         plain = dataclasses.replace(sent, request_kind=None, request_resource=None)
         unconverted = Decider(plain, rules).verdict()
         assert unconverted.allowed is (match_policy == "Exact")
+
+
+def test_what_cannot_be_shown_as_the_client_sent_it_is_not_answered() -> None:
+    """Only a conversion webhook of the cluster could tell; it is nobody's trouble where no policy
+    looks."""
+    v1, v2 = (GroupVersionKind("x.io", one, "Box") for one in ("v1", "v2"))
+    versions = [{"name": one, "served": True, "storage": one == "v1"} for one in ("v1", "v2")]
+    spec = {
+        "group": "x.io",
+        "names": {"kind": "Box", "plural": "boxes"},
+        "scope": "Namespaced",
+        "conversion": {"strategy": "Webhook"},
+        "versions": versions,
+    }
+    definition = {"kind": "CustomResourceDefinition", "metadata": {"name": "b"}, "spec": spec}
+    world = ObjectWorld(
+        [{"apiVersion": "apiextensions.k8s.io/v1", **definition}], implicit_namespaces=True
+    )
+    resource = GroupVersionResource("x.io", "v1", "boxes")
+    asked = dataclasses.replace(
+        request({"apiVersion": "x.io/v1", "kind": "Box", "metadata": {"name": "b"}}),
+        kind=v1,
+        resource=resource,
+        request_kind=v2,
+        request_resource=resource._replace(version="v2"),
+    )
+    assert (
+        Decider(asked, Rulebook(Engine([policy()], [binding()]), lambda: world)).verdict().allowed
+    )
+    rule = {
+        "apiGroups": ["x.io"],
+        "apiVersions": ["*"],
+        "operations": ["*"],
+        "resources": ["boxes"],
+    }
+    about = Engine([policy(matchConstraints={"resourceRules": [rule]})], [binding()])
+    with pytest.raises(Unanswerable, match=r"webhook for x\.io/v1, Kind=Box is not called"):
+        Decider(asked, Rulebook(about, lambda: world)).verdict()

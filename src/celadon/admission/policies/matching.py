@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Generic, NamedTuple, Protocol, Self, TypeVar
 
+from celadon.admission.conversion import ConversionError, WebhookNotCalled
 from celadon.admission.decision_source import (
     MATCH_CONSTRAINTS,
     MATCH_RESOURCES,
@@ -543,6 +544,8 @@ class Misconfigured:
     text: str
     source: Source
     binding: str = ""
+    is_open: bool = False
+    """Whether a server that calls conversion webhooks could use it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -581,6 +584,8 @@ def invocations(
             yield misconfigured_binding(bound, str(error), MATCH_RESOURCES.below(error.path))
         except ParamError as error:
             yield misconfigured_binding(bound, str(error), PARAM_REF)
+        except ConversionError as error:
+            yield unconverted(bound, error, PARAM_REF)
         else:
             if found:
                 yield Invocation(bound, found)
@@ -592,3 +597,9 @@ def misconfigured_binding(bound: BoundCandidate, why: str, source: Source) -> Mi
     """A binding that cannot be used, in a client's words."""
     text = f"failed to configure binding: {why}"
     return Misconfigured(text, source, bound.binding.name)
+
+
+def unconverted(bound: BoundCandidate, error: ConversionError, source: Source) -> Misconfigured:
+    """A binding whose policy needs an object in a version in which it cannot be had."""
+    found = misconfigured_binding(bound, str(error), source)
+    return replace(found, is_open=isinstance(error, WebhookNotCalled))

@@ -44,8 +44,8 @@ from celadon.admission.policies.matching import (
     invocations,
     is_exempt,
     matches,
-    misconfigured_binding,
     policy_hit,
+    unconverted,
 )
 from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicy,
@@ -187,7 +187,8 @@ class Engine:
 
     def noted(self, request: Request, world: World) -> Verdict:
         """The verdict of `review`, with notes on what came of every policy and binding that may
-        concern the request; `unconcerned` has those on all others."""
+        concern the request; `unconcerned` has those on all others. What a conversion webhook would
+        have to tell that the world does not call is noted as undecided, and decides nothing."""
         notes: list[Note] = []
         endpoint = self._endpoints.of(request, world.catalog)
         found = _judged(endpoint, RequestContext(request, world), notes)
@@ -276,6 +277,7 @@ def _judged(
         return None
     folder = Folder(context.request, notes)
     dispatch = _Dispatch(context, Evaluator(context), folder, observer)
+    dispatch.leaves_open = notes is not None
     try:
         for candidate in candidates:
             dispatch.judge(candidate)
@@ -352,9 +354,10 @@ def _is_content(policy: CompiledPolicy, activation: Mapping[str, Any]) -> bool:
 
 
 class _Dispatch:
-    """One request on its way through the candidates."""
+    """One request on its way through the candidates. With `leaves_open`, what only lacks the answer
+    of a conversion webhook is noted, and no error."""
 
-    __slots__ = ("context", "evaluator", "failed", "folder", "observer")
+    __slots__ = ("context", "evaluator", "failed", "folder", "leaves_open", "observer")
 
     def __init__(
         self,
@@ -368,6 +371,7 @@ class _Dispatch:
         self.folder = folder
         self.observer = observer
         self.failed = False
+        self.leaves_open = False
 
     def judge(self, candidate: _Candidate) -> None:
         """One policy with all its bindings; whoever observes is told."""
@@ -401,8 +405,7 @@ class _Dispatch:
                 try:
                     self._invoke(candidate, found, hit, annotations)
                 except ConversionError as error:
-                    why = misconfigured_binding(found.bound, str(error), MATCH_CONSTRAINTS)
-                    self._misconfigured(policy, why)
+                    self._misconfigured(policy, unconverted(found.bound, error, MATCH_CONSTRAINTS))
         self.folder.annotate(policy.name, annotations)
         return True
 
@@ -446,8 +449,9 @@ class _Dispatch:
 
     def _misconfigured(self, policy: CompiledPolicy, why: Misconfigured) -> None:
         self.failed = True
-        if policy.ignores_failures:
-            outcome = Outcome.CONFIGURATION_ERROR_IGNORED
+        is_open = why.is_open and self.leaves_open
+        if is_open or policy.ignores_failures:
+            outcome = Outcome.UNDECIDED if is_open else Outcome.CONFIGURATION_ERROR_IGNORED
             self.folder.note(
                 Note(outcome, policy.name, why.binding, detail=why.text, source=why.source)
             )

@@ -45,6 +45,7 @@ _MATCHED: Final = frozenset(
         Outcome.CONDITION_ERROR_IGNORED,
         Outcome.PARAM_NOT_FOUND,
         Outcome.CONFIGURATION_ERROR_IGNORED,
+        Outcome.UNDECIDED,
     }
 )
 
@@ -129,6 +130,7 @@ _SPOKEN: Final = frozenset(
         Outcome.PARAM_NOT_FOUND,
         Outcome.CONDITION_ERROR_IGNORED,
         Outcome.CONFIGURATION_ERROR_IGNORED,
+        Outcome.UNDECIDED,
     }
 )
 
@@ -218,7 +220,7 @@ def policy_notices(
         yield from _unmatched(policies, operation, coverage)
     yield from _missing_params(existing, policies)
     yield from _not_found_params(policies, coverage)
-    yield from _ignored_errors(policies, coverage)
+    yield from _failures(policies, coverage)
 
 
 def _nothing(manifests: Manifests, sets: PolicySets) -> Iterator[Notice]:
@@ -377,14 +379,17 @@ def _not_found_params(policies: PolicySet, coverage: Coverage) -> Iterator[Notic
             )
 
 
-def _ignored_errors(policies: PolicySet, coverage: Coverage) -> Iterator[Notice]:
+def _failures(policies: PolicySet, coverage: Coverage) -> Iterator[Notice]:
     for (_, policy, binding), (note, title) in coverage.notes.items():
-        if note.source is not None:
-            yield Notice(
-                Silence.ERROR_IGNORED,
-                policies.place(note.source, policy, binding),
-                f"policy `{policy}` ignored an error on {title}: {note.detail}",
-            )
+        if note.source is None:
+            continue
+        place = policies.place(note.source, policy, binding)
+        if note.outcome is Outcome.UNDECIDED:
+            text = f"policy `{policy}` was not judged on {title}: {note.detail}"
+            yield Notice(Silence.NOT_EVALUATED, place, text)
+        else:
+            text = f"policy `{policy}` ignored an error on {title}: {note.detail}"
+            yield Notice(Silence.ERROR_IGNORED, place, text)
 
 
 def _unknown_kinds(sightings: Sightings) -> Iterator[Notice]:

@@ -22,6 +22,7 @@ from celadon.admission import (
     World,
     recorded_warnings,
 )
+from celadon.admission import Outcome as Noted
 from celadon.admission.registration import STRATEGIES
 from celadon.cli.check.answer_sources import AnswerSettings
 from celadon.cli.check.check_report import (
@@ -621,7 +622,9 @@ def _result(
     return ObjectResult(
         **_about(asked, place),
         created_by=None if sent is None else sent.creator,
-        state=_state(matched, calls, warned=bool(warnings)) if refused.allowed else State.DENIED,
+        state=_state(matched, calls, verdict, warned=bool(warnings))
+        if refused.allowed
+        else State.DENIED,
         code=refused.code,
         sentence=refused.message,
         status=refused.status,
@@ -641,8 +644,10 @@ def _result(
     )
 
 
-def _state(matched: int, calls: Sequence[WebhookCall], *, warned: bool) -> State:
+def _state(matched: int, calls: Sequence[WebhookCall], verdict: Verdict, *, warned: bool) -> State:
     """Return the state of an object that nobody refuses."""
+    if any(note.outcome is Noted.UNDECIDED for note in verdict.notes):
+        return State.UNASKED
     if any(call.outcome is Outcome.UNASKED for call in calls):
         return State.UNASKED
     if warned:

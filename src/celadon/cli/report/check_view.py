@@ -511,9 +511,9 @@ def _case(result: ObjectResult, report: Report) -> ReportCase:
         is_error = result.has_error
         outcome = CaseState.ERROR if is_error else CaseState.FAILED
         message, details = result.sentence, "\n".join(_reasons(result))
-    elif result.unasked:
+    elif result.state is State.UNASKED:
         outcome = CaseState.SKIPPED
-        names = ", ".join(dict.fromkeys(one.webhook for one in result.unasked))
+        names = ", ".join(dict.fromkeys(one.webhook for one in result.unasked)) or "for conversion"
         message = f"webhooks not asked: {names}"
         if report.needs_answers:
             outcome = CaseState.ERROR

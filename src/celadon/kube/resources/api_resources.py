@@ -84,6 +84,8 @@ class Resource:
     by_default: bool = True
     served: bool = True
     custom: bool = False
+    by_webhook: bool = False
+    """Whether a conversion webhook makes one version of its objects of another."""
     storage_version: str = ""
     storage_version_hash: str = ""
     equivalents: tuple[GroupVersion, ...] = ()
@@ -269,6 +271,7 @@ def custom_resources(definition: JsonObject) -> tuple[Resource, ...]:
         short_names=_names(names, "shortNames"),
         categories=_names(names, "categories"),
         custom=True,
+        by_webhook=(spec.get("conversion") or {}).get("strategy") == "Webhook",
         storage_version=storage,
         equivalents=tuple(GroupVersion(group, version["name"]) for version in versions),
     )

@@ -244,8 +244,8 @@ class ClusterWorld:
         raise Unanswered(find)
 
     def convert(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
-        """As far as it can be told without the cluster's conversion webhooks."""
-        return convert(obj, kind)
+        """As far as it can be told without the cluster's conversion webhooks. ConversionError."""
+        return convert(obj, kind, self.catalog)
 
     def _params(self, resource: GroupVersionResource) -> WatchedCollection:
         found = self._view.caches.params.get(resource)
