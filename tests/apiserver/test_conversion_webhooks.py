@@ -19,6 +19,7 @@ from celadon.apiserver.conversion_webhooks import (
     PARTIAL,
     ConversionCall,
     ConversionFailed,
+    Conversions,
     ConversionWebhook,
     begin_conversion,
     conversion_webhooks,
@@ -566,3 +567,52 @@ def test_policies_see_the_version_that_they_name(server: Running, hook: Hook) ->
         "failed to configure binding: failed to convert object version: conversion webhook for "
         "conv.example.com/v2, Kind=Conv failed: connection refused"
     )
+
+
+@pytest.mark.parametrize("kind", ["Validating", "Mutating"])
+def test_params_are_converted_for_cheap_policies_too(
+    server: Running, hook: Hook, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once a policy is known to be cheap, it is evaluated where nobody may wait for a webhook."""
+    monkeypatch.setattr(Conversions, "_kept", lambda _, objects, __: [None] * len(objects))
+    make(server, path("v2"), conv("limit", "v2", b="ok"))
+    rule = {
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "resources": ["configmaps"],
+        "operations": ["CREATE"],
+    }
+    says: dict[str, dict[str, Any]] = {
+        "Validating": {"validations": [{"expression": "params.spec.a == 'ok'"}]},
+        "Mutating": {
+            "reinvocationPolicy": "Never",
+            "mutations": [
+                {
+                    "patchType": "ApplyConfiguration",
+                    "applyConfiguration": {"expression": "Object{data: {'a': params.spec.a}}"},
+                }
+            ],
+        },
+    }
+    policies = f"/apis/admissionregistration.k8s.io/v1/{kind.lower()}admissionpolicies"
+    spec = {
+        "paramKind": {"apiVersion": f"{GROUP}/v1", "kind": "Conv"},
+        "matchConstraints": {"resourceRules": [rule]},
+        **says[kind],
+    }
+    make(server, policies, {"metadata": {"name": "p"}, "spec": spec})
+    bound = {
+        "policyName": "p",
+        "paramRef": {
+            "name": "limit",
+            "namespace": "default",
+            "parameterNotFoundAction": "Deny",
+        },
+        **({"validationActions": ["Deny"]} if kind == "Validating" else {}),
+    }
+    make(server, f"{policies[:-3]}ybindings", {"metadata": {"name": "p"}, "spec": bound})
+    for name in "abcd":
+        body = {"metadata": {"name": name}}
+        answer = ask(server, "POST", "/api/v1/namespaces/default/configmaps", body)
+        assert answer.code == 201, answer.body
+        assert ("v2>v1", 1) in hook.asked()

@@ -180,8 +180,10 @@ class Pace:
         rules: object,
         function: Callable[..., T],
         *args: object,
+        waits: Callable[[], bool] | None = None,
     ) -> T:
-        """As `RequestWork.step`."""
+        """As `RequestWork.step`. `waits` is asked of what is cheap: whether it may have to wait for
+        somebody all the same, which nobody may here."""
         known = self._known.get(kind)
         if known is None or known.rules is not rules:
             if work.workers.is_fork:  # what is compiled would be lost
@@ -192,7 +194,8 @@ class Pace:
         if work.is_large:
             return await work.step(function, *args)
         measured = functools.partial(self._measured, known, function, *args)
-        return await work.step(measured, aside=known.is_dear)
+        aside = known.is_dear or (waits is not None and waits())
+        return await work.step(measured, aside=aside)
 
     def _measured(self, known: _Known, function: Callable[..., T], *args: object) -> T:
         began = self._clock()

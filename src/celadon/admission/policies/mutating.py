@@ -56,6 +56,7 @@ from celadon.admission.policies.matching import (
     invocations,
     policy_hit,
 )
+from celadon.admission.policies.params import ParamSource
 from celadon.admission.policies.patchers import DataValues, apply_configuration, apply_patch
 from celadon.admission.registration.registration_types import (
     MutatingAdmissionPolicy,
@@ -335,6 +336,11 @@ class MutatingEngine:
     def concerns(self, request: Request, world: World) -> bool:
         """Return whether any policy could have a say in requests like this one. Cheap."""
         return bool(self._candidates(request, world))
+
+    def param_sources(self, request: Request, world: World) -> Iterator[ParamSource]:
+        """Where those policies have their params from."""
+        found = (standing[0].source for standing in self._candidates(request, world))
+        return (source for source in found if source is not None)
 
     def rounds(
         self,

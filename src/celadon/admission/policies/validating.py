@@ -47,6 +47,7 @@ from celadon.admission.policies.matching import (
     policy_hit,
     unconverted,
 )
+from celadon.admission.policies.params import ParamSource
 from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
@@ -197,6 +198,11 @@ class Engine:
     def candidates(self, request: Request, world: World) -> Sequence[Candidate[CompiledPolicy]]:
         """The policies that may have something to say about requests to this endpoint."""
         return self._endpoints.of(request, world.catalog).candidates
+
+    def param_sources(self, request: Request, world: World) -> Iterator[ParamSource]:
+        """Where these have their params from."""
+        found = (candidate.source for candidate in self.candidates(request, world))
+        return (source for source in found if source is not None)
 
     def may_concern(self, request: Request, world: World) -> bool:
         """Return whether some policy may have something to say about requests to this endpoint."""

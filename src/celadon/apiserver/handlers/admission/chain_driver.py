@@ -7,6 +7,7 @@ asks them about one request and keeps what they say in the notes of the call.
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import field
@@ -96,7 +97,7 @@ class RequestAdmitters(Admitters, NoteTaker):
     def __init__(self, admitters: ServerAdmitters, call: Call) -> None:
         self._call = call
         self.of = admitters
-        self.rules: object = None
+        self.rules: Engine | MutatingEngine | None = None
         self.asked: WebhookNotes | None = None
 
     def mutate(self, draft: Draft | None, request: Request) -> StatusError | None:
@@ -209,11 +210,21 @@ class RequestAdmitters(Admitters, NoteTaker):
         while step is not None:
             if step is Stage.MUTATING_POLICIES or step is Stage.VALIDATING_POLICIES:
                 kind = (step, *subject, chain.rounds)
-                step = await pace.step(call.work, kind, self.rules, next, steps, None)
+                waits = functools.partial(self._needs_conversion, chain.request)
+                step = await pace.step(call.work, kind, self.rules, next, steps, None, waits=waits)
             elif step is Stage.MUTATING_WEBHOOKS or step is Stage.VALIDATING_WEBHOOKS:
                 step = await self._call_webhooks(chain, step, steps)
             else:
                 step = await call.work.step(next, steps, None)
+
+    def _needs_conversion(self, request: Request) -> bool:
+        """Whether policies that may look at a request have params which a webhook converts."""
+        served, rules = self.of.served.current(), self.rules
+        if not served.conversions or rules is None:
+            return False
+        sources = rules.param_sources(request, self.of.world)
+        found = (served.catalog.by_gvr(one.resource) for one in sources)
+        return any(one is not None and one.by_webhook for one in found)
 
     async def _call_webhooks(self, chain: Chain, stage: Stage, steps: Steps) -> Step | None:
         """A round of calls, up to the step behind it."""
