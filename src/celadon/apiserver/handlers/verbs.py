@@ -48,6 +48,7 @@ from celadon.kube import (
     GroupVersionKind,
     JsonObject,
     User,
+    metadata,
     name_rules,
     status,
 )
@@ -104,14 +105,14 @@ class Reviewer:
         await self.admission.admit(call, Operation.CREATE, review, None)
         if call.target.kind.group == AUTHORIZATION_GROUP:  # the others belong to the loop
             known = readable(review, context.gates)
-            answer = await call.work.step(self._reviewed, call, known)
+            answer = await call.work.step(self._reviewed, call, known, read.sent)
         else:
-            answer = self._reviewed(call, review)
+            answer = self._reviewed(call, review, read.sent)
         return Written(201, await call.work.step(in_order, dict(answer)))
 
-    def _reviewed(self, call: Call, review: JsonObject) -> JsonObject:
+    def _reviewed(self, call: Call, review: JsonObject, sent: JsonObject) -> JsonObject:
         if call.target.subresource:
-            return self._token(call, review)
+            return self._token(call, review, metadata.uid(sent))
         match call.target.group_resource:
             case GroupResource(resource="selfsubjectaccessreviews"):
                 return self_subject_access_review(review, call.user, self.authorizer)
@@ -127,10 +128,10 @@ class Reviewer:
         call.notes.warnings += warnings
         return answer
 
-    def _token(self, call: Call, review: JsonObject) -> JsonObject:
+    def _token(self, call: Call, review: JsonObject, uid: str) -> JsonObject:
         target = call.target
         answer, annotations = self.issuer.request(
-            review, target.namespace, target.name, self.now(), self.new_uid()
+            review, target.namespace, target.name, self.now(), self.new_uid(), uid
         )
         call.notes.annotate(dict(annotations))
         return answer
