@@ -199,3 +199,59 @@ def test_an_unreadable_pod_is_not_evicted(servers: Servers) -> None:
         f'Eviction.policy "any" is invalid: deleteOptions.{option}: Invalid value: true: can not '
         "be set for pod eviction, try after removing the option",
     )
+
+
+MIGRATED: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+RANGES: Final = "/apis/networking.k8s.io/v1/servicecidrs"
+WIDGETS: Final = {
+    "metadata": {"name": "widgets.example.com"},
+    "spec": {
+        "group": "example.com",
+        "scope": "Namespaced",
+        "names": {"plural": "widgets", "kind": "Widget"},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {"openAPIV3Schema": {"type": "object"}},
+            }
+        ],
+    },
+}
+RANGE: Final = {"metadata": {"name": "range"}, "spec": {"cidrs": ["10.77.0.0/16"]}}
+LABELS: Final = {".": {}, "f:a": {}}
+STATUSES: Final[list[tuple[str, str, dict[str, Any], bool]]] = [
+    ("1.35", MIGRATED, WIDGETS, False),
+    ("1.36", MIGRATED, WIDGETS, True),
+]
+
+
+@pytest.mark.parametrize(("release", "path", "body", "is_tracked"), STATUSES)
+def test_who_owns_labels_that_came_with_a_status(
+    servers: Servers, release: str, path: str, body: dict[str, Any], is_tracked: bool
+) -> None:
+    running = servers.of(release)
+    name = body["metadata"]["name"]
+    make(running, path, body)
+    running.settle()
+    change = {"metadata": {"labels": {"a": "b"}}, "status": {"storedVersions": ["v1", "v2"]}}
+    url = f"{path}/{name}/status?fieldManager=teller"
+    made = read(ask(running, "PATCH", url, change, content_type=MERGE))
+    (entry,) = [one for one in made["metadata"]["managedFields"] if one["manager"] == "teller"]
+    assert ("f:metadata" in entry["fieldsV1"]) == is_tracked
+
+
+@pytest.mark.parametrize(("release", "is_kept"), [("1.35", False), ("1.36", True)])
+def test_the_status_of_a_range_is_written_with_it(
+    servers: Servers, release: str, is_kept: bool
+) -> None:
+    running = servers.of(release)
+    make(running, RANGES, RANGE)
+    running.settle()
+    condition = {"type": "Ready", "status": "False", "reason": "Told", "message": "",
+                 "lastTransitionTime": "2020-01-01T00:00:00Z"}  # fmt: skip
+    change = {"status": {"conditions": [condition]}}
+    answer = ask(running, "PATCH", f"{RANGES}/range?dryRun=All", change, content_type=MERGE)
+    reasons = {one["reason"] for one in read(answer).get("status", {}).get("conditions", ())}
+    assert ("Told" in reasons) != is_kept

@@ -31,7 +31,7 @@ from celadon.apiserver.handlers.calls import Call, checked_body, read_sent, requ
 from celadon.apiserver.handlers.connect import LOG, Connector, pod_log
 from celadon.apiserver.handlers.delete import Deleter
 from celadon.apiserver.handlers.endpoints import NAMED_VERBS
-from celadon.apiserver.handlers.forms import Forms
+from celadon.apiserver.handlers.forms import Forms, has_blueprints
 from celadon.apiserver.handlers.pods import PodOperations
 from celadon.apiserver.handlers.read import ObjectList, Reader
 from celadon.apiserver.handlers.watch import CHANGES, WatchEvent, Watching, WatchRequest
@@ -318,8 +318,17 @@ def _wanted(call: Call) -> Accepted:
         endpoint.answer_types,
         routed=not endpoint.resource.custom,
         collection=endpoint.is_collection,
-        tables=endpoint.has_tables,
+        tables=endpoint.has_tables and not _begins_with_a_list(call),
     )
+
+
+def _begins_with_a_list(call: Call) -> bool:
+    """Whether a watch tells at the end of what is there how a list of it looks: there is no table
+    of that. Raises StatusError for options that cannot be read."""
+    if call.endpoint.verb != "watch" or not has_blueprints():
+        return False
+    options = list_options(call.request, call.endpoint.resource)
+    return bool(options.send_initial_events and options.allow_bookmarks)
 
 
 async def _answered(written: Written, forms: Forms) -> HttpAnswer:
