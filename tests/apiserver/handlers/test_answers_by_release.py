@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -255,3 +257,38 @@ def test_the_status_of_a_range_is_written_with_it(
     answer = ask(running, "PATCH", f"{RANGES}/range?dryRun=All", change, content_type=MERGE)
     reasons = {one["reason"] for one in read(answer).get("status", {}).get("conditions", ())}
     assert ("Told" in reasons) != is_kept
+
+
+TABLE: Final = "application/json;as=Table;g=meta.k8s.io;v=v1"
+METADATA: Final = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+FROM_THE_START: Final = (
+    "watch=1&allowWatchBookmarks=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+)
+NOTHING: Final = '"apiVersion":"v1","metadata":{},"items":null}\n'
+NO_METADATA: Final = '"apiVersion":"meta.k8s.io/v1","metadata":{},"items":null}\n'
+BLUEPRINTS: Final = [
+    ("1.32", "application/json", '{"kind":"LimitRangeList",' + NOTHING),
+    ("1.32", METADATA, '{"kind":"PartialObjectMetadataList",' + NO_METADATA),
+    ("1.34", "application/json", None),
+]
+
+
+@pytest.mark.parametrize(("release", "accepted", "expected"), BLUEPRINTS)
+def test_what_ends_the_beginning_of_a_watch(
+    servers: Servers, release: str, accepted: str, expected: str | None
+) -> None:
+    running = servers.of(release)
+    answer = ask(running, "GET", f"{CORE}/limitranges?{FROM_THE_START}", accept=accepted)
+    assert answer.stream is not None
+    events = running.lines(answer.stream)
+    annotations = json.loads(events.readline())["object"]["metadata"]["annotations"]
+    events.close()
+    found = annotations.get("kubernetes.io/initial-events-list-blueprint")
+    assert (None if found is None else base64.b64decode(found).decode()) == expected
+
+
+@pytest.mark.parametrize(("release", "code"), [("1.31", 422), ("1.32", 406), ("1.34", 200)])
+def test_a_beginning_of_a_watch_as_a_table(servers: Servers, release: str, code: int) -> None:
+    path = f"{CORE}/limitranges?{FROM_THE_START}&timeoutSeconds=1"
+    answer = ask(servers.of(release), "GET", path, accept=TABLE)
+    assert answer.code == code
