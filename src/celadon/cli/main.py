@@ -47,6 +47,11 @@ COMMANDS: Final = (
     Command("lint", "find what is wrong with policies", "celadon.cli.commands.lint"),
     Command("lsp", "serve an editor", "celadon.cli.commands.lsp"),
     Command(
+        "migrate",
+        "translate policies of other engines",
+        "celadon.cli.commands.migrate",
+    ),
+    Command(
         "playground",
         "try policies out in a browser",
         "celadon.cli.commands.playground",

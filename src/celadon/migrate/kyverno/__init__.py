@@ -1,0 +1,1 @@
+"""Policies of Kyverno: `ClusterPolicy` and `Policy` of kyverno.io."""
