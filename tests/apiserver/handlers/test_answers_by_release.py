@@ -203,7 +203,7 @@ def test_an_unreadable_pod_is_not_evicted(servers: Servers) -> None:
     )
 
 
-MIGRATED: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+DEFINITIONS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 RANGES: Final = "/apis/networking.k8s.io/v1/servicecidrs"
 WIDGETS: Final = {
     "metadata": {"name": "widgets.example.com"},
@@ -222,10 +222,9 @@ WIDGETS: Final = {
     },
 }
 RANGE: Final = {"metadata": {"name": "range"}, "spec": {"cidrs": ["10.77.0.0/16"]}}
-LABELS: Final = {".": {}, "f:a": {}}
 STATUSES: Final[list[tuple[str, str, dict[str, Any], bool]]] = [
-    ("1.35", MIGRATED, WIDGETS, False),
-    ("1.36", MIGRATED, WIDGETS, True),
+    ("1.35", DEFINITIONS, WIDGETS, False),
+    ("1.36", DEFINITIONS, WIDGETS, True),
 ]
 
 

@@ -34,6 +34,7 @@ from celadon.kube.releases import is_since
 from celadon.kube.resources import Resource
 from celadon.kube.selectors import label_selector
 from celadon.kube.status import Status, StatusCause, StatusDetails
+from celadon.kube.validation import NODES_STAY_NOMINATED
 from celadon.kube.well_known_values import PODS
 from celadon.records import dataclass
 
@@ -44,7 +45,6 @@ _BINDINGS: Final = GroupResource("", "pods/binding")
 _NO_BUDGET_PHASES: Final = frozenset({"Pending", "Succeeded", "Failed"})
 _RETRY_SECONDS: Final = 10
 _TOPOLOGY_GATE: Final = "PodTopologyLabelsAdmission"
-_NOMINATION_GATE: Final = "ClearingNominatedNodeNameAfterBinding"
 _UNREADABLE: Final = "ignoreStoreReadErrorWithClusterBreakingPotential"
 DONE: Final = {
     "kind": "Status",
@@ -145,7 +145,7 @@ class PodOperations:
             meta["labels"] = {**metadata.labels(pod), **topology}
         bound = {**spec, "nodeName": binding["target"]["name"]}
         made = {**pod, "metadata": meta, "spec": bound}
-        if self.has_gate(_NOMINATION_GATE):
+        if self.has_gate(NODES_STAY_NOMINATED):
             state = pod.get("status") or {}
             made["status"] = {key: state[key] for key in state if key != "nominatedNodeName"}
         return self._with_condition(made, {"type": "PodScheduled", "status": "True"})
