@@ -17,7 +17,7 @@ from celadon.cli.migration import Migration, RuleOutcome
 def page(folder: str) -> str:
     """The page, Markdown."""
     outcomes = [one for one in Migration.of([folder]).outcomes if one.cases]
-    rules = [one for one in outcomes if one.translation.rule.kind == "validate"]
+    rules = [one for one in outcomes if one.translation.origin.does == "validate"]
     return "\n".join([*_table(folder, rules), "", *_reasons(rules), ""])
 
 

@@ -22,19 +22,15 @@ from celadon.kube.json_shapes import misfit
 from celadon.kube.resources import Catalog, known_resources
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KIND
 from celadon.migrate import (
-    POLICY_SHAPE,
     SUITE_SHAPE,
     USER_SHAPE,
     VALUES_SHAPE,
     Case,
-    Policy,
     Translation,
-    binding,
-    is_policy,
     judged_by,
-    read_policy,
     read_suite,
-    translate,
+    shape_of,
+    translate_document,
 )
 
 _LINE_WIDTH: Final = 100
@@ -56,8 +52,6 @@ class RuleOutcome:
     """What became of one rule, and of the cases that its tests have."""
 
     document: Document
-    index: int
-    policy: Policy
     translation: Translation
     cases: int = 0
     """How many its tests have, also where there is nothing to judge them by."""
@@ -66,7 +60,7 @@ class RuleOutcome:
     @property
     def position(self) -> str:
         """The file and line of the rule."""
-        return f"{self.document.file}:{self.document.line(('spec', 'rules', self.index))}"
+        return f"{self.document.file}:{self.document.line(self.translation.origin.path)}"
 
     @property
     def state(self) -> str:
@@ -79,9 +73,9 @@ class RuleOutcome:
         """The outcome as a report has it."""
         made: dict[str, Any] = {
             "position": self.position,
-            "policy": self.policy.name,
-            "rule": self.translation.rule.name,
-            "kind": self.translation.rule.kind,
+            "policy": self.translation.origin.policy,
+            "rule": self.translation.origin.rule,
+            "does": self.translation.origin.does,
             "state": self.state,
             "policies": [one["metadata"]["name"] for one in self.translation.policies],
             "cases": self.cases,
@@ -122,7 +116,7 @@ class Migration:
         for document in migration._documents(paths):
             if document.group_kind == DEFINITION_KIND and shape_problem(document) is None:
                 definitions.append(document.value)
-            elif is_policy(document.value):
+            elif shape_of(document.value) is not None:
                 policies.append(document)
         catalog = known_resources().with_crds(definitions)
         for document in policies:
@@ -148,13 +142,12 @@ class Migration:
                 yield Document(item[0], (), item[1])
 
     def _translate(self, document: Document, catalog: Catalog) -> None:
-        wrong = misfit(document.value, POLICY_SHAPE)
+        wrong = misfit(document.value, shape_of(document.value))
         if wrong is not None:
             self.problems.append(Problem(document.file, document.line(wrong.path), str(wrong)))
             return
-        policy = read_policy(document.value)
-        for index, translation in enumerate(translate(policy, catalog)):
-            self.outcomes.append(RuleOutcome(document, index, policy, translation))
+        for translation in translate_document(document.value, catalog):
+            self.outcomes.append(RuleOutcome(document, translation))
 
     # Tests.
 
@@ -178,7 +171,7 @@ class Migration:
             os.path.normpath(os.path.join(folder, name)) for name in suite.get("policies") or ()
         }
         outcomes = {
-            (one.policy.name, one.translation.rule.name): one
+            (one.translation.origin.policy, one.translation.origin.rule): one
             for one in self.outcomes
             if os.path.normpath(one.document.file) in named
         }
@@ -221,9 +214,9 @@ class Migration:
             by_policy.setdefault(id(outcome.document), []).append(outcome)
         names: dict[str, int] = {}
         for outcomes in by_policy.values():
-            documents = [one for outcome in outcomes for one in _documents_of(outcome)]
+            documents = [one for outcome in outcomes for one in outcome.translation.documents]
             if documents:
-                name = outcomes[0].policy.name
+                name = outcomes[0].translation.origin.policy
                 count = names[name] = names.get(name, 0) + 1
                 file = f"{name}.yaml" if count == 1 else f"{name}-{count}.yaml"
                 yield file, _laid_out(file, documents)
@@ -242,13 +235,6 @@ def _is_object(value: object) -> bool:
     return isinstance(value, dict) and all(
         isinstance(value.get(name), str) for name in ("apiVersion", "kind")
     )
-
-
-def _documents_of(outcome: RuleOutcome) -> Iterator[JsonObject]:
-    translation = outcome.translation
-    for policy, param_ref in zip(translation.policies, translation.param_refs, strict=True):
-        yield policy
-        yield binding(policy, outcome.policy, param_ref)
 
 
 def _laid_out(file: str, documents: Sequence[JsonObject]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from celadon.kube import Json, JsonObject
 from celadon.kube.resources import known_resources
-from celadon.migrate import Case, Translation, judged_by, read_policy, translate
+from celadon.migrate import Case, Translation, judged_by, translate_document
 
 CATALOG = known_resources()
 
@@ -36,7 +36,7 @@ def rule(validate: JsonObject, kinds: Sequence[str] = ("Pod",), **more: Json) ->
 
 def translated(document: JsonObject) -> Translation:
     """What became of the first rule."""
-    return translate(read_policy(document), CATALOG)[0]
+    return translate_document(document, CATALOG)[0]
 
 
 def validation(validate: JsonObject, kinds: Sequence[str] = ("Pod",), **more: Json) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube import User
-from celadon.migrate import read_policy, translate
+from celadon.migrate import translate_document
 from celadon.migrate.kyverno.matching import resource_rules
 from tests.migrate.kyverno.policy_documents import (
     CATALOG,
@@ -152,5 +152,5 @@ def test_which_rules_are_for_controllers(
     document = kyverno_policy(
         {"name": "r", "match": match, "validate": DENY}, annotations=annotations
     )
-    (found,) = translate(read_policy(document), CATALOG)
+    (found,) = translate_document(document, CATALOG)
     assert [one["metadata"]["name"] for one in found.policies] == names

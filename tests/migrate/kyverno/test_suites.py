@@ -39,7 +39,7 @@ def cases(result: dict[str, Any], **values: Any) -> list[Case]:
         ({"resources": ["default/a"], "kind": "Pod"}, [OBJECTS[0]]),
         ({"resources": ["b"]}, []),
         ({"resources": ["a"], "isValidatingAdmissionPolicy": True}, []),
-        ({"resources": ["a"], "isValidatingPolicy": True}, []),
+        ({"resources": ["a"], "isMutatingPolicy": True}, []),
     ],
 )
 def test_the_objects_of_a_result(given: dict[str, Any], objects: list[dict[str, Any]]) -> None:

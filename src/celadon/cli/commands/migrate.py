@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 _PROGRAM: Final = "celadon migrate"
 
 DESCRIPTION: Final = """\
-Translate policies of Kyverno (ClusterPolicy, Policy) into ValidatingAdmissionPolicies with their
-bindings, and run the tests that come with them (kyverno-test.yaml) against the translation. A rule
-is translated whole or not at all, and each rule that is not has its reason.
+Translate policies of Kyverno (ClusterPolicy, Policy, ValidatingPolicy) into
+ValidatingAdmissionPolicies with their bindings, and run the tests that come with them
+(kyverno-test.yaml) against the translation. A rule is translated whole or not at all, and each rule
+that is not has its reason.
 
 PATHS may be files, folders, globs, or - for standard input; CustomResourceDefinitions among them
 tell which resources kinds are of. Needs jmespath: pip install 'celadon[migrate]'
@@ -127,7 +128,8 @@ def _text(migration: Migration) -> str:
 def _lines(outcome: RuleOutcome) -> list[str]:
     """What is said of one rule; nothing of one that agrees with its tests."""
     translation = outcome.translation
-    title = f"{outcome.position}: {outcome.policy.name}/{translation.rule.name}"
+    origin = translation.origin
+    title = f"{outcome.position}: {origin.policy}{f'/{origin.rule}' if origin.rule else ''}"
     if translation.reason:
         lines = [f"{title}: not translated: {translation.reason}"]
         return [*lines, f"  {translation.instead}"] if translation.instead else lines

@@ -1,1 +1,2 @@
-"""Policies of Kyverno: `ClusterPolicy` and `Policy` of kyverno.io."""
+"""Policies of Kyverno: `ClusterPolicy`, `Policy`, and `ValidatingPolicy`, which is written in
+CEL."""

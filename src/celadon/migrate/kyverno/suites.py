@@ -33,7 +33,7 @@ from celadon.kube.json_shapes import Needed, Shape
 from celadon.kube.resources import Catalog
 from celadon.kube.schemas import DecodeError, round_trip
 from celadon.migrate.kyverno.matching import guessed_plural
-from celadon.migrate.kyverno.translation import POLICY_VERSION
+from celadon.migrate.translations import binding_document
 
 SUITE_SHAPE: Final[Shape] = {
     "policies": [str],
@@ -125,7 +125,6 @@ def read_suite(
 _OTHER_KINDS: Final = (
     "isValidatingAdmissionPolicy",
     "isMutatingAdmissionPolicy",
-    "isValidatingPolicy",
     "isMutatingPolicy",
     "isGeneratingPolicy",
     "isDeletingPolicy",
@@ -190,16 +189,7 @@ def judged_by(case: Case, policies: Sequence[JsonObject], catalog: Catalog) -> t
 
 def _engine(document: JsonObject) -> Engine:
     policy = decode_policy(document).value
-    binding = decode_binding(
-        {
-            "apiVersion": POLICY_VERSION,
-            "kind": "ValidatingAdmissionPolicyBinding",
-            "metadata": {"name": "all"},
-            "spec": {"policyName": document["metadata"]["name"], "validationActions": ["Deny"]},
-        }
-    ).value
-    assert policy is not None
-    assert binding is not None
+    binding = decode_binding(binding_document(document, ["Deny"])).value
     return Engine([policy], [binding])
 
 

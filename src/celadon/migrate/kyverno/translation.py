@@ -16,7 +16,6 @@ from celadon.admission import Operation
 from celadon.kube import GroupVersionKind, Json, JsonObject
 from celadon.kube.resources import Catalog
 from celadon.kube.schemas import Schema
-from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.migrate.cel_text import (
     ALWAYS,
     NEVER,
@@ -49,8 +48,12 @@ from celadon.migrate.kyverno.queries import (
 )
 from celadon.migrate.losses import NotTranslated
 from celadon.migrate.shapes import Place, Shape, object_place
-
-POLICY_VERSION: Final = f"{ADMISSION_REGISTRATION}/v1"
+from celadon.migrate.translations import (
+    Origin,
+    Translation,
+    binding_document,
+    policy_document,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,22 +68,17 @@ class Demand:
     """Further fields of the policy's spec: variables, params, audit annotations."""
 
 
-@dataclass(frozen=True, slots=True)
-class Translation:
-    """What became of a rule."""
-
-    rule: Rule
-    policies: tuple[JsonObject, ...] = ()
-    param_refs: tuple[JsonObject | None, ...] = ()
-    """How the binding of each policy finds its params."""
-    reason: str = ""
-    """Why the rule was not translated; empty if it was."""
-    instead: str = ""
-
-
 def translate(policy: Policy, catalog: Catalog) -> list[Translation]:
     """Return what becomes of each rule of a policy."""
-    return [_translated(policy, rule, catalog) for rule in policy.rules]
+    return [
+        _translated(
+            policy,
+            rule,
+            Origin(policy.name, rule.name, ("spec", "rules", index), rule.kind),
+            catalog,
+        )
+        for index, rule in enumerate(policy.rules)
+    ]
 
 
 _NO_EQUAL: Final = {
@@ -91,20 +89,16 @@ _NO_EQUAL: Final = {
 }
 
 
-def _translated(policy: Policy, rule: Rule, catalog: Catalog) -> Translation:
+def _translated(policy: Policy, rule: Rule, origin: Origin, catalog: Catalog) -> Translation:
     try:
-        made = [
+        documents = [
             one
             for form in variants(policy, _translatable(rule))
-            for one in _policies(policy, form, catalog)
+            for one in _documents(policy, form, catalog)
         ]
     except NotTranslated as error:
-        return Translation(rule, reason=error.reason, instead=error.instead)
-    return Translation(
-        rule,
-        tuple(document for document, _ in made),
-        tuple(param_ref for _, param_ref in made),
-    )
+        return Translation(origin, reason=error.reason, instead=error.instead)
+    return Translation(origin, tuple(documents))
 
 
 def _translatable(rule: Rule) -> Rule:
@@ -113,10 +107,9 @@ def _translatable(rule: Rule) -> Rule:
     return rule
 
 
-def _policies(
-    policy: Policy, variant: Variant, catalog: Catalog
-) -> Iterator[tuple[JsonObject, JsonObject | None]]:
-    """Return the policies of one form: one for all kinds of which the same is demanded."""
+def _documents(policy: Policy, variant: Variant, catalog: Catalog) -> Iterator[JsonObject]:
+    """Return the policies of one form, one for all kinds of which the same is demanded, each with
+    its binding: it denies what Kyverno denies, and warns of the rest."""
     rule = variant.rule
     matched = matching(policy, rule, catalog)
     kinds: Sequence[GroupVersionKind | None] = kinds_of(matched.rules)
@@ -133,7 +126,10 @@ def _policies(
         if demand is not most[0]:
             suffix.append("-".join(one.kind.lower() for one in of_kinds) or "others")
         of = None if len(demands) == 1 else of_kinds
-        yield _document(policy, rule, matched, demand, suffix, of), _param_ref(rule)
+        document = _document(policy, rule, matched, demand, suffix, of)
+        yield document
+        actions = ("Deny",) if policy.enforces else ("Warn", "Audit")
+        yield binding_document(document, actions, _param_ref(rule))
 
 
 def _param_ref(rule: Rule) -> JsonObject | None:
@@ -190,26 +186,7 @@ def _document(
         ]
     spec |= {name: one for name, one in demand.extra.items() if name != "paramKind"}
     spec["validations"] = [dict(one) for one in demand.validations]
-    return {
-        "apiVersion": POLICY_VERSION,
-        "kind": "ValidatingAdmissionPolicy",
-        "metadata": {"name": _object_name(name), **_annotations(policy)},
-        "spec": spec,
-    }
-
-
-def _object_name(parts: Sequence[str]) -> str:
-    text = re.sub(r"[^a-z0-9.-]+", "-", "-".join(parts).lower()).strip("-.")
-    return text[:253].rstrip("-.")
-
-
-def _annotations(policy: Policy) -> JsonObject:
-    kept = {
-        name: text
-        for name, text in policy.annotations.items()
-        if name.startswith("policies.kyverno.io/") and not name.endswith("/minversion")
-    }
-    return {"annotations": kept} if kept else {}
+    return policy_document(name, policy.annotations, spec)
 
 
 # --- What is demanded --------------------------------------------------------
@@ -442,18 +419,3 @@ def _cel(rule: Rule) -> Demand:
         str(one["name"]): str(one["expression"]) for one in rule.value.get("celPreconditions") or ()
     }
     return Demand(wanted, OPERATIONS, tuple(validations), extra)
-
-
-def binding(policy: JsonObject, source: Policy, param_ref: JsonObject | None) -> JsonObject:
-    """Return the binding of a policy: it denies what Kyverno denies, and warns of the rest."""
-    name = policy["metadata"]["name"]
-    spec: dict[str, Any] = {"policyName": name}
-    if param_ref is not None:
-        spec["paramRef"] = param_ref
-    spec["validationActions"] = ["Deny"] if source.enforces else ["Warn", "Audit"]
-    return {
-        "apiVersion": POLICY_VERSION,
-        "kind": "ValidatingAdmissionPolicyBinding",
-        "metadata": {"name": name},
-        "spec": spec,
-    }
