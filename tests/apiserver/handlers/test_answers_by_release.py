@@ -204,7 +204,6 @@ def test_an_unreadable_pod_is_not_evicted(servers: Servers) -> None:
 
 
 DEFINITIONS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-RANGES: Final = "/apis/networking.k8s.io/v1/servicecidrs"
 WIDGETS: Final = {
     "metadata": {"name": "widgets.example.com"},
     "spec": {
@@ -221,7 +220,6 @@ WIDGETS: Final = {
         ],
     },
 }
-RANGE: Final = {"metadata": {"name": "range"}, "spec": {"cidrs": ["10.77.0.0/16"]}}
 STATUSES: Final[list[tuple[str, str, dict[str, Any], bool]]] = [
     ("1.35", DEFINITIONS, WIDGETS, False),
     ("1.36", DEFINITIONS, WIDGETS, True),
@@ -241,21 +239,6 @@ def test_who_owns_labels_that_came_with_a_status(
     made = read(ask(running, "PATCH", url, change, content_type=MERGE))
     (entry,) = [one for one in made["metadata"]["managedFields"] if one["manager"] == "teller"]
     assert ("f:metadata" in entry["fieldsV1"]) == is_tracked
-
-
-@pytest.mark.parametrize(("release", "is_kept"), [("1.35", False), ("1.36", True)])
-def test_the_status_of_a_range_is_written_with_it(
-    servers: Servers, release: str, is_kept: bool
-) -> None:
-    running = servers.of(release)
-    make(running, RANGES, RANGE)
-    running.settle()
-    condition = {"type": "Ready", "status": "False", "reason": "Told", "message": "",
-                 "lastTransitionTime": "2020-01-01T00:00:00Z"}  # fmt: skip
-    change = {"status": {"conditions": [condition]}}
-    answer = ask(running, "PATCH", f"{RANGES}/range?dryRun=All", change, content_type=MERGE)
-    reasons = {one["reason"] for one in read(answer).get("status", {}).get("conditions", ())}
-    assert ("Told" in reasons) != is_kept
 
 
 TABLE: Final = "application/json;as=Table;g=meta.k8s.io;v=v1"
