@@ -286,6 +286,7 @@ ALLOWED = {
     ("celadon.cli.worker_pipes", "pickle.HIGHEST_PROTOCOL"): "for the process that forked this one",
     ("celadon.cli.worker_pipes", "pickle.dumps"): "for the process that forked this one",
     ("celadon.cli.worker_pipes", "pickle.loads"): "from a pipe to a fork of this process",
+    ("celadon.apiserver.http.server_process", "importlib.import_module"): "of a table of ours",
     (
         "celadon.apiserver.clientconfig.client_credentials",
         "asyncio.create_subprocess_exec",

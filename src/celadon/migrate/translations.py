@@ -60,13 +60,27 @@ def policy_document(
         "apiVersion": POLICY_VERSION,
         "kind": POLICY_KIND,
         "metadata": {"name": _object_name(name), **({"annotations": kept} if kept else {})},
-        "spec": {"failurePolicy": "Fail", **spec},
+        "spec": {
+            "failurePolicy": "Fail",
+            **spec,
+            "validations": [_of_one_line(one) for one in spec.get("validations") or ()],
+        },
     }
     decoded = decode_policy(document).value
     for error in validate_policy(decoded):
-        what = error.issues[-1].message if error.issues else error.detail
+        what = (
+            error.issues[-1].message.removesuffix(" (in container '')")
+            if error.issues
+            else error.detail
+        )
         raise NotTranslated(f"what an API server would refuse, in {error.path}: {what}")
     return document
+
+
+def _of_one_line(validation: JsonObject) -> JsonObject:
+    """Return a validation whose message has no line breaks, which an API server would not take."""
+    message = validation.get("message")
+    return {**validation, "message": " ".join(message.split())} if message else validation
 
 
 def _object_name(parts: Sequence[str]) -> str:

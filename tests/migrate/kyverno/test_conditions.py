@@ -191,6 +191,7 @@ def test_elements_of_lists() -> None:
     ("message", "written"),
     [
         ("no", {"message": "no"}),
+        ("no,\n  never", {"message": "no, never"}),
         (
             "{{ request.object.metadata.name }} is wrong",
             {"messageExpression": "object.metadata.name + ' is wrong'"},

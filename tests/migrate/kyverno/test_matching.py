@@ -154,3 +154,19 @@ def test_which_rules_are_for_controllers(
     )
     (found,) = translate_document(document, CATALOG)
     assert [one["metadata"]["name"] for one in found.policies] == names
+
+
+@pytest.mark.parametrize(
+    ("of_policy", "of_rule", "actions"),
+    [
+        ({}, {}, ["Warn", "Audit"]),
+        ({"validationFailureAction": "Enforce"}, {}, ["Deny"]),
+        ({"validationFailureAction": "enforce"}, {"failureAction": "Audit"}, ["Warn", "Audit"]),
+        ({}, {"failureAction": "Enforce"}, ["Deny"]),
+    ],
+)
+def test_what_is_enforced_is_denied(
+    of_policy: dict[str, Any], of_rule: dict[str, Any], actions: list[str]
+) -> None:
+    found = translated(kyverno_policy(rule({**DENY, **of_rule}), **of_policy))
+    assert found.documents[1]["spec"]["validationActions"] == actions

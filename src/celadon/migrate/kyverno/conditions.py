@@ -19,7 +19,6 @@ from celadon.migrate.cel_text import (
     conjunction,
     constant,
     disjunction,
-    filled,
     literal,
     member,
     negation,
@@ -455,9 +454,3 @@ def joined(parts: Iterable[str | Query]) -> str:
             case _:
                 raise NotTranslated("a variable in a message")
     return " + ".join(texts)
-
-
-__all__ = [
-    "OPERATIONS", "condition", "conditions", "filled", "joined", "operand", "operations_of",
-    "substituted",
-]  # fmt: skip

@@ -92,10 +92,11 @@ class Policy:
         """The annotations of the policy."""
         return self.value["metadata"].get("annotations") or {}
 
-    @property
-    def enforces(self) -> bool:
-        """Whether what the rules refuse is refused, and not only reported."""
-        return str(self.value["spec"].get("validationFailureAction", "")).lower() == "enforce"
+    def enforces(self, rule: Rule) -> bool:
+        """Whether what a rule refuses is refused, and not only reported."""
+        own = (rule.value.get("validate") or {}).get("failureAction")
+        action = own or self.value["spec"].get("validationFailureAction") or ""
+        return str(action).lower() == "enforce"
 
     @property
     def autogen(self) -> tuple[str, ...]:

@@ -128,7 +128,7 @@ def _documents(policy: Policy, variant: Variant, catalog: Catalog) -> Iterator[J
         of = None if len(demands) == 1 else of_kinds
         document = _document(policy, rule, matched, demand, suffix, of)
         yield document
-        actions = ("Deny",) if policy.enforces else ("Warn", "Audit")
+        actions = ("Deny",) if policy.enforces(rule) else ("Warn", "Audit")
         yield binding_document(document, actions, _param_ref(rule))
 
 
