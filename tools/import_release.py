@@ -61,6 +61,10 @@ GATED: Final = {
 }
 """Resources that no document has, by group and name: the Go package and the kind."""
 
+GATED_VERSIONS: Final = {"scheduling.k8s.io": "scheduling"}
+"""Groups with alpha versions that no document has, and their Go packages. Each release has another
+such version: those of older ones stand in `more`."""
+
 _VERSION: Final = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
 _STANDARD_LABELS: Final = ("metadata.name", "metadata.namespace")
 

@@ -31,6 +31,7 @@ from go_structs import GoSources
 from import_release import (
     DOCUMENTED,
     GATED,
+    GATED_VERSIONS,
     NeighbourRelease,
     changes,
     nearest_version,
@@ -313,6 +314,12 @@ class Comparison:
             yield Finding(UNTOLD, f"resources/{group}.*/{name}", text)
             yield Finding(UNTOLD, f"schemas/io.k8s.api.{package}.*/{kind}*", text)
             yield Finding(UNTOLD, f"defaults/{group}.*/{kind}", text)
+            yield Finding(UNTOLD, f"groups/groups/{group}", text)
+        for group, package in GATED_VERSIONS.items():
+            text = "alpha versions are served with a gate only"
+            yield Finding(UNTOLD, f"resources/{group}.v*alpha*", text)
+            yield Finding(UNTOLD, f"schemas/io.k8s.api.{package}.v*alpha*", text)
+            yield Finding(UNTOLD, f"defaults/{group}.v*alpha*", text)
             yield Finding(UNTOLD, f"groups/groups/{group}", text)
         mentioned = "schemas/io.k8s.apimachinery.pkg.apis.meta.v1/GroupResource"
         yield Finding(UNTOLD, mentioned, "mentioned only by what is served with a gate")

@@ -9,7 +9,7 @@ import signal
 import ssl
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,11 @@ CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
 WHOAMI = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 
 
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "celadon", "serve", "--listen", "127.0.0.1:0", *arguments]
+CELADON = (sys.executable, "-m", "celadon")
+
+
+def command(*arguments: str, program: Sequence[str] = CELADON) -> list[str]:
+    return [*program, "serve", "--listen", "127.0.0.1:0", *arguments]
 
 
 class Served:

@@ -281,7 +281,7 @@ def written(store: Store, life: Callable[[ForkedStore], Any], own: str = "/regis
         return Said({"made": life(ForkedStore(store, parent, (own,)))})
 
     async def stored(said: Said) -> Said:
-        return await stored_for_fork(store, said)
+        return await stored_for_fork(lambda one: asyncio.wrap_future(store.submit(one)), said)
 
     async def run() -> Said:
         workers = Workers()

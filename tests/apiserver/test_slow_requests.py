@@ -178,6 +178,25 @@ def doubling(running: Running) -> HttpAnswer:
     return answer
 
 
+def under_a_quota(running: Running) -> HttpAnswer:
+    path = "/api/v1/namespaces/kube-public/resourcequotas"
+    spec = {"hard": {"count/configmaps": "10"}}
+    answer = ask(running, "POST", path, {"metadata": {"name": "counted"}, "spec": spec})
+    running.settle()
+    ask(running, "DELETE", f"{path}/counted")
+    return answer
+
+
+def rules_review(running: Running) -> HttpAnswer:
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectRulesReview",
+        "spec": {"namespace": "default"},
+    }
+    path = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
+    return ask(running, "POST", path, review, token="alice-token")
+
+
 def wide_list(running: Running) -> HttpAnswer:
     """A list of one object, which is wide."""
     maps = "/api/v1/namespaces/kube-system/configmaps"
@@ -360,6 +379,8 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
         "_outdated_roles",
         settled("rbac.authorization.k8s.io", "clusterroles", AGGREGATED),
     ),
+    ("what a quota counts", upkeep, "recounted", under_a_quota),
+    ("what somebody may", verbs, "self_subject_rules_review", rules_review),
     ("copies of a patch", write.Writer, "_read_patch", doubling),
     ("a list of wide objects", Reader, "_page", wide_list),
     (

@@ -312,7 +312,7 @@ UNDONE = (
     ),
     Undone(
         "an object with tens of thousands of owners",
-        "apiserver/controllers/controller_loops.py",
+        "apiserver/workers.py",
         "        if now - self._began > TURN_SECONDS:\n",
         "        if False:\n",
         "tests/apiserver/controllers/test_controller_loops.py::test_others_have_their_turn_during_long_work",
@@ -323,6 +323,57 @@ UNDONE = (
         "        if heavy > self._most:\n            return\n",
         "        if heavy > self._most:\n            self._values.clear()\n            return\n",
         "tests/apiserver/test_object_memory.py",
+    ),
+    Undone(
+        "a large object that controllers read on the event loop",
+        "apiserver/object_store.py",
+        "            len(entry.value) <= LARGE_JSON\n",
+        "            len(entry.value) >= 0\n",
+        "tests/apiserver/test_reading_aside.py::test_controllers_wait_until_an_object_is_read",
+    ),
+    Undone(
+        "a large object that one call reads, wherever it is made",
+        "apiserver/json_in_pieces.py",
+        "PIECE: Final = 64 << 10\n",
+        "PIECE: Final = 64 << 20\n",
+        "tests/apiserver/test_json_in_pieces.py::test_no_piece_is_large",
+    ),
+    Undone(
+        "a large definition that is taken in on the event loop",
+        "apiserver/caches/served_resources.py",
+        "            is_long = self._is_long(definitions)\n",
+        "            is_long = False\n",
+        "tests/apiserver/caches/test_served_resources.py"
+        "::test_what_a_large_definition_defines_is_taken_in_aside",
+    ),
+    Undone(
+        "a role with thousands of rules, or a binding of thousands of users",
+        "apiserver/caches/mirror.py",
+        "for rules, subjects in members) > _MANY\n",
+        "for rules, subjects in members) < 0\n",
+        "tests/apiserver/caches/test_role_view.py::test_what_is_large_is_in_force_a_moment_later",
+    ),
+    Undone(
+        "a quota that counts thousands of objects on the event loop",
+        "apiserver/controllers/upkeep.py",
+        "        status = await self._aside(\n            recounted, quota,",
+        "        status = recounted(\n            quota,",
+        f"{SLOW}[what a quota counts]",
+    ),
+    Undone(
+        "a review that tells thousands of rules",
+        "apiserver/handlers/verbs.py",
+        'call.work.is_large |= call.target.kind.kind == "SelfSubjectRulesReview"',
+        "call.work.is_large |= False",
+        f"{SLOW}[what somebody may]",
+    ),
+    Undone(
+        "a watch that looks through thousands of objects of which it selects none",
+        "apiserver/handlers/watch.py",
+        "                    if number % _LOOKED_AT == 0:\n",
+        "                    if False:\n",
+        "tests/apiserver/handlers/test_watching.py"
+        "::test_others_have_their_turn_while_nothing_is_selected",
     ),
     Undone(
         "an answer of a webhook in thousands of members of gzip",

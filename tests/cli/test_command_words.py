@@ -40,6 +40,7 @@ FREE = {
     "PORT",
     "PREFIX",
     "REGEX",
+    "REV",
     "SECONDS",
     "URLS",
     "USER",

@@ -6,9 +6,10 @@ import http.client
 import re
 import signal
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
-from tests.apiserver.served_process import command
+from tests.apiserver.served_process import CELADON, command
 
 PATIENCE = 120.0
 """Seconds after which something is wrong."""
@@ -17,9 +18,10 @@ PATIENCE = 120.0
 class Process:
     """Ready when it is made."""
 
-    def __init__(self, data: Path, *arguments: str) -> None:
+    def __init__(self, data: Path, *arguments: str, program: Sequence[str] = CELADON) -> None:
+        """`program` is what has Celadon's commands."""
         self._process = subprocess.Popen(
-            command("--plain-http", "--data", str(data), *arguments),
+            command("--plain-http", "--data", str(data), *arguments, program=program),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,

@@ -39,6 +39,8 @@ def test_reads() -> None:
     assert metadata.labels(FULL) == {"k": "v"}
     assert metadata.annotations(FULL) == {"n": "t"}
     assert metadata.finalizers(FULL) == ("f",)
+    assert metadata.has_finalizer(FULL, "f")
+    assert not metadata.has_finalizer(FULL, "g")
     assert metadata.gvk(FULL) == ("apps", "v1", "Deployment")
 
 
@@ -50,6 +52,7 @@ def test_empty(obj: Any) -> None:
     assert metadata.name(obj) == ""
     assert metadata.labels(obj) == {}
     assert metadata.finalizers(obj) == ()
+    assert not metadata.has_finalizer(obj, "f")
     assert metadata.generation(obj) == 0
     assert metadata.gvk(obj) == ("", "", "")
 

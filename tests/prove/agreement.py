@@ -1,7 +1,8 @@
-"""Recorded expressions, evaluated symbolically: their inputs are unknowns that are then assumed to
-be what was recorded, so that the solver says what the expression comes to.
+"""Expressions evaluated symbolically with inputs that are known: these are unknowns that are then
+assumed to be what they are, so that the solver says what the expression comes to.
 
-    python -m tests.prove.agreement PATH... [--show N]
+    python -m tests.prove.agreement PATH... [--show N]      # recorded ones
+    python -m tests.prove.agreement --random FIRST COUNT    # random ones
 """
 
 from __future__ import annotations
@@ -17,11 +18,15 @@ from typing import Any
 
 import z3
 
-from celadon.cel import EvaluationError, ProgramError
+from celadon.cel import CheckedAst, Environment, EvaluationError, ProgramError
 from celadon.cel.extend import NONE, Optional
+from celadon.kube import JsonObject
 from celadon.prove.evaluator import Evaluator
-from celadon.prove.functions import NOT_LITERAL, Unmodelled, literal, native
+from celadon.prove.functions import NOT_LITERAL, literal, native
+from celadon.prove.unmodelled import Unmodelled
 from celadon.prove.values import (
+    FAILS,
+    Asked,
     Double,
     Entry,
     Int,
@@ -33,12 +38,14 @@ from celadon.prove.values import (
     Outcome,
     Text,
     Truth,
+    Uint,
     Value,
     certain,
 )
 from tests.conformance.kubernetes_cases import from_json, kubernetes_environment
 from tests.conformance.suite import case_files
 from tests.conformance.tagged import encode, same
+from tests.prove import random_cases
 
 
 @dataclass
@@ -46,6 +53,22 @@ class Hidden:
     """Values behind unknowns."""
 
     assumed: list[Any] = field(default_factory=list)
+    pairs: list[tuple[Any, Any]] = field(default_factory=list)
+    ground: list[tuple[Any, Any]] = field(default_factory=list)
+    """Calls of functions without a meaning for known arguments, and their results."""
+
+    def eval(self, term: Any, *, model_completion: bool) -> Any:
+        """What a term is where the unknowns are what they stand for, as a model of the solver."""
+        assert model_completion
+        found = z3.simplify(z3.substitute(term, *self.pairs))
+        while not found.eq(again := z3.simplify(z3.substitute(found, *self.ground))):
+            found = again
+        return found
+
+    def is_known(self, unknown: Any, value: Any) -> None:
+        """An unknown is this."""
+        self.assumed.append(unknown == value)
+        self.pairs.append((unknown, value))
 
     def hide(self, value: object) -> Value:
         """The value with an unknown for each of its scalars."""
@@ -59,24 +82,24 @@ class Hidden:
                     for key, one in value.items()
                 )
             )
-        if isinstance(made, Truth | Int | Text | Double):
+        if isinstance(made, Truth | Int | Uint | Text | Double):
             unknown = z3.Const(f"x{len(self.assumed)}", made.term.sort())
-            self.assumed.append(unknown == made.term)
+            self.is_known(unknown, made.term)
             return type(made)(unknown)
         return made
 
     def guard(self) -> Any:
         """Something that holds, and nobody knows it."""
         unknown = z3.Bool(f"x{len(self.assumed)}")
-        self.assumed.append(unknown)
+        self.is_known(unknown, z3.BoolVal(val=True))
         return unknown
 
 
 ERROR = "error"
 
 
-def come_to(made: Outcome, hidden: Hidden, unmodelled: Unmodelled) -> object:
-    """What it is in the only world there is; ERROR where it fails."""
+def solved(made: Outcome, hidden: Hidden, unmodelled: Unmodelled) -> object:
+    """What the solver says it is in the only world there is; ERROR where it fails."""
     solver = z3.Solver()
     solver.set("timeout", 20_000)
     solver.add(*hidden.assumed)
@@ -85,11 +108,20 @@ def come_to(made: Outcome, hidden: Hidden, unmodelled: Unmodelled) -> object:
         model = solver.model()
         lessons = unmodelled.lessons(model)
         if not lessons:
-            return _in_model(made, model)
+            return _in_model(made, model, unmodelled)
         solver.add(*lessons)
 
 
-def _in_model(made: Outcome, model: Any) -> object:
+def put_in(made: Outcome, hidden: Hidden, unmodelled: Unmodelled) -> object:
+    """What it is with the inputs in their places, without a solver; ERROR where it fails."""
+    for call in unmodelled.calls:
+        known = unmodelled.known(call, hidden)
+        hidden.ground += [(hidden.eval(term, model_completion=True), one) for term, one in known]
+        hidden.pairs += known
+    return _in_model(made, hidden, unmodelled)
+
+
+def _in_model(made: Outcome, model: Any, unmodelled: Unmodelled) -> object:
     def holds(formula: Any) -> bool:
         return bool(z3.is_true(model.eval(formula, model_completion=True)))
 
@@ -97,17 +129,23 @@ def _in_model(made: Outcome, model: Any) -> object:
         return ERROR
     (case,) = (case for case in made.cases if holds(case.guard))
     value = case.value
+    if isinstance(value, Asked):
+        return unmodelled.value(value, model)
     if isinstance(value, List):
-        return [_in_model(item.value, model) for item in value.items if holds(item.there)]
+        return [
+            _in_model(item.value, model, unmodelled) for item in value.items if holds(item.there)
+        ]
     if isinstance(value, Map):
         return {
-            _in_model(certain(entry.key), model): _in_model(entry.value, model)
+            _in_model(certain(entry.key), model, unmodelled): _in_model(
+                entry.value, model, unmodelled
+            )
             for entry in value.entries
             if holds(entry.there)
         }
     if isinstance(value, Maybe):
-        return Optional(_in_model(value.value, model)) if holds(value.there) else NONE
-    if isinstance(value, Truth | Int | Text | Double):
+        return Optional(_in_model(value.value, model, unmodelled)) if holds(value.there) else NONE
+    if isinstance(value, Truth | Int | Uint | Text | Double):
         value = type(value)(model.eval(value.term, model_completion=True))
     found = native(value)
     return found if found is not NOT_LITERAL else value
@@ -120,13 +158,35 @@ def judge(case: dict[str, Any]) -> tuple[str, str]:
     if checked is None:
         return "no program", ""
     activation = {name: from_json(value) for name, value in case.get("vars", {}).items()}
+    return compared(env, checked, activation, solved)
+
+
+def judge_random(seed: int) -> tuple[str, str]:
+    """The same of a random expression and object."""
+    env = kubernetes_environment()
+    text, value = random_cases.case(seed)
+    checked = env.compile(text).ast
+    if checked is None:
+        return "no program", ""
+    verdict, why = compared(env, checked, {"object": value}, put_in)
+    return verdict, f"{why} of {text} on {value}" if verdict == "differs" else why
+
+
+def compared(
+    env: Environment, checked: CheckedAst, activation: JsonObject, come_to: Any
+) -> tuple[str, str]:
+    """Whether an expression comes to the same symbolically."""
     try:
         program = env.program(checked)
+    except ProgramError:
+        return "no program", ""
+    try:
         wanted = program.evaluate(activation)
-    except (EvaluationError, ProgramError):
+    except EvaluationError:
         wanted = ERROR
     hidden, unmodelled = Hidden(), Unmodelled(env)
-    scope = {name: certain(hidden.hide(value)) for name, value in activation.items()}
+    scope = dict.fromkeys(("x", "y"), FAILS)  # are not there
+    scope |= {name: certain(hidden.hide(value)) for name, value in activation.items()}
     try:
         made = Evaluator(checked, unmodelled).evaluate(scope)
         found = come_to(made, hidden, unmodelled)
@@ -138,11 +198,34 @@ def judge(case: dict[str, Any]) -> tuple[str, str]:
     return ("agrees" if agrees else "differs"), f"{found!r} for {wanted!r}"
 
 
+def random_ones(first: int, count: int, show: int) -> int:
+    """So many random cases; what is not modelled at the end."""
+    totals, reasons = collections.Counter[str](), collections.Counter[str]()
+    for seed in range(first, first + count):
+        try:
+            verdict, why = judge_random(seed)
+        except Exception as error:  # noqa: BLE001
+            verdict, why = "crash", f"{type(error).__name__}: {error} of {random_cases.case(seed)}"
+        totals[verdict] += 1
+        if verdict == "not modelled":
+            reasons[why] += 1
+        elif verdict in ("differs", "crash") and totals["differs"] + totals["crash"] <= show:
+            sys.stdout.write(f"{seed}: {verdict} {why}\n")
+            sys.stdout.flush()
+    sys.stdout.write(f"{dict(totals)}\n")
+    for why, number in reasons.most_common(30):
+        sys.stdout.write(f"{number} {why}\n")
+    return 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
-    parser.add_argument("paths", nargs="+", type=Path)
+    parser.add_argument("paths", nargs="*", type=Path)
+    parser.add_argument("--random", nargs=2, type=int)
     parser.add_argument("--show", type=int, default=0)
     options = parser.parse_args()
+    if options.random:
+        return random_ones(options.random[0], options.random[1], options.show)
     totals: collections.Counter[str] = collections.Counter()
     reasons: collections.Counter[str] = collections.Counter()
     shown = 0

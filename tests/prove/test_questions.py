@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 pytest.importorskip("z3")
@@ -88,11 +90,24 @@ NO, YES, BOUNDED, UNKNOWN = Answer.NO, Answer.YES, Answer.BOUNDED, Answer.UNKNOW
         (policy("request.name == object.metadata.name", operations=("UPDATE",)), NO, NO, YES),
         (policy("variables.name != ''", variables=(("name", "object.metadata.name"),)), NO, NO,
          YES),
-        (policy("object.metadata.name.matches('^[a-z]')"), NO, NO, YES),
+        (policy("object.metadata.name.matches('^[a-z]')"), NO, YES, YES),
+        (policy("!object.metadata.name.contains('-')"), NO, YES, YES),
+        (policy("!object.metadata.name.contains('/')"), NO, NO, YES),
+        (policy("object.metadata.name != 'system:node'", "clusterroles",
+                "rbac.authorization.k8s.io"), NO, YES, YES),
+        (policy("request.namespace != 'kube-system'"), NO, YES, YES),
+        (policy("request.namespace == 'kube-system'"), NO, YES, YES),
+        (policy("object.value != 0", "priorityclasses", "scheduling.k8s.io"), NO, YES, YES),
+        (policy("size(object.endpoints) > 0", "endpointslices", "discovery.k8s.io"), YES, YES, YES),
+        (policy(r"object.metadata.?annotations['a'].orValue('') != '\\\\u{41}'"), NO, YES, YES),
         (policy("'a' in object.metadata.labels"), YES, YES, YES),
         (policy("has(object.spec.hostNetwork) || true"), NO, NO, YES),
         (policy("object.spec.?hostNetwork.orValue(false) == true"), NO, YES, YES),
         (policy("type(object.metadata.name) == string"), NO, NO, YES),
+        (policy("quantity(object.metadata.name).isGreaterThan(quantity('1'))"), YES, YES, YES),
+        (policy("!isQuantity(object.metadata.name) || quantity(object.metadata.name)"
+                ".isGreaterThan(quantity('-1')) || quantity(object.metadata.name)"
+                ".isLessThan(quantity('0'))"), NO, NO, YES),
     ],
     ids=lambda value: value["spec"]["validations"][0]["expression"]
     if isinstance(value, dict)
@@ -157,13 +172,57 @@ def test_params_are_of_their_kind() -> None:
 
 
 @pytest.mark.parametrize(
+    ("expression", "question", "is_claimed"),
+    [
+        # Each is beyond what is known, and must not be claimed.
+        ("object.status.?containerStatuses.orValue([]).all(s, s.ready)", Question.REFUSES, NO),
+        ("object.status.?containerStatuses.orValue([]).all(s, s.restartCount > 0)",
+         Question.REFUSES, NO),
+        ("has(object.metadata.creationTimestamp)", Question.REFUSES, NO),
+        ("dyn({'q': 2})[?'a'][?dyn(object.metadata).zz].orValue(2) == 2", Question.ADMITS, NO),
+    ],
+)  # fmt: skip
+def test_never_is_not_claimed(expression: str, question: Question, is_claimed: Answer) -> None:
+    document = policy(expression, operations=("UPDATE",))
+    assert replies(document)[question].answer is not is_claimed
+
+
+@pytest.mark.parametrize("place", ["params.metadata.name", "params.metadata.namespace"])
+def test_params_may_be_anywhere(place: str) -> None:
+    document = policy(f"{place} == 'proof'", params={"apiVersion": "v1", "kind": "ConfigMap"})
+    assert replies(document)[Question.REFUSES].answer is UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("group", "resources", "operations", "left_out"),
+    [
+        ("", ["pods"], ["CREATE"], False),
+        ("", ["*"], ["*"], False),
+        ("apps", ["deployments", "pods"], ["CREATE"], False),
+        ("", ["pods", "pods/exec"], ["CREATE"], True),
+        ("", ["*/*"], ["CREATE"], True),
+        ("", ["pods"], ["CREATE", "CONNECT"], True),
+        ("example.com", ["widgets"], ["CREATE"], True),
+        ("*", ["pods"], ["CREATE"], True),
+    ],
+)
+def test_what_is_left_out(
+    group: str, resources: list[str], operations: list[str], left_out: bool
+) -> None:
+    document: dict[str, Any] = dict(policy("true"))
+    (rule,) = document["spec"]["matchConstraints"]["resourceRules"]
+    rule.update(apiGroups=[group], resources=resources, operations=operations)
+    assert Prover(decode_policy(document).value).left_out is left_out
+
+
+@pytest.mark.parametrize(
     ("expression", "reason"),
     [
         ("authorizer.group('').resource('pods').check('get').allowed()", "the variable authorizer"),
         ("request.userInfo.uid == 'a'", "request.userInfo.uid, which may be anything"),
         ("request.options.fieldManager == 'a'", "request.options, which may be anything"),
         (f"{CONTAINERS}[0].resources == {CONTAINERS}[0].securityContext", "two objects are equal"),
-        ("quantity(object.metadata.name).isGreaterThan(quantity('1'))", "quantity"),
+        ("object.metadata.name.split('-').all(part, part != '')", "what split gives"),
     ],
 )
 def test_what_is_not_modelled_is_said(expression: str, reason: str) -> None:

@@ -6,11 +6,12 @@ import json
 
 import pytest
 
+from tests.conformance.kubernetes_cases import kubernetes_environment
 from tests.paths import shared
 
 pytest.importorskip("z3")
 
-from tests.prove.agreement import judge
+from tests.prove.agreement import compared, judge, judge_random, put_in
 
 FILES = (
     *("conversions", "fields", "format", "lists", "logic", "macros", "net", "operators"),
@@ -39,3 +40,37 @@ def test_a_sample_agrees(name: str) -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_all_agree(name: str) -> None:
     assert "agrees" in verdicts(name, 1)
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        # A test of presence in an optional is what it finds, in a branch or as a key.
+        ("object.b ? has(object.?m.k) : false", {"b": True, "m": {"k": 1}}),
+        ("{true: 1}[has(object.?m.k)]", {"m": {"k": 1}}),
+        # Keys of an optional without a value are not evaluated; others fail.
+        ("object.?zz[object.n]", {"n": None}),
+        ("object.?l[object.n]", {"n": None, "l": [1]}),
+        ("{null: 1}[object.n]", {"n": None}),
+        # Of two that have the same key, the later one counts.
+        ("{object.a: 1, object.b: 2}[object.a]", {"a": "x", "b": "x"}),
+        # What is no list is an error, whatever is asked of its items.
+        ("object.l.all(i, false)", {"l": 443}),
+        # `in []` is false, even where there is nothing to look for.
+        ("(object.zz in []) || object.b", {"b": False}),
+        ("object.s.substring(0, object.n) == ''", {"s": "a", "n": None}),
+        (r"object.s == '\\u{41}'", {"s": "A"}),
+    ],
+)
+def test_what_once_differed(expression: str, value: dict[str, object]) -> None:
+    env = kubernetes_environment()
+    checked = env.compile(expression).checked()
+    verdict, why = compared(env, checked, {"object": value}, put_in)
+    assert verdict == "agrees", why
+
+
+def test_random_expressions_agree() -> None:
+    """A sample; `python -m tests.prove.agreement --random FIRST COUNT` compares more."""
+    verdicts = [judge_random(seed) for seed in range(150)]
+    assert [why for verdict, why in verdicts if verdict == "differs"] == []
+    assert sum(verdict == "agrees" for verdict, _ in verdicts) > 100

@@ -108,6 +108,7 @@ from celadon.kube.rbac import bootstrap_roles
 from celadon.kube.registry import Target, create, draft_of
 from celadon.kube.releases import (
     DEFAULT,
+    PATCHES,
     answering_as,
     leave_release,
     per_release,
@@ -141,6 +142,7 @@ def publications_of(
     effective = settings.effective or effective_version(settings.version)
     version = ServerVersion(
         effective.binary,
+        PATCHES.get(effective.binary, 0),
         emulated=effective.emulation,
         compatible=effective.min_compatibility,
     )
@@ -152,6 +154,7 @@ def publications_of(
         OpenId(access.issuer, settings.address, access.signer),
         SelfPortrait(version, seconds(), seconds, settings.as_flags(access.issuer)),
         KINDS if parse_version(settings.version) >= SINCE else (),
+        None if core.flows is None else core.flows.page,
         settings.descriptions,
     )
 
@@ -195,7 +198,8 @@ def admission_of(core: ServerCore, perform: Perform) -> Admission:
     """Whether a write may happen."""
     settings = core.settings
     told = settings.plugin_settings
-    plugins = PluginChain(settings.plugins, settings.version, told)
+    switched_on = [gate for gate, is_on in settings.gates.items() if is_on]
+    plugins = PluginChain(settings.plugins, settings.version, told, switched_on)
     limits = told.event_limits if EVENT_RATE_LIMIT in plugins.names else ()
     create = _namespace_maker(perform) if AUTO_PROVISION in plugins.names else None
     return Admission(
@@ -343,14 +347,15 @@ def _service_network(core: ServerCore) -> ServiceNetworkView:
 
 
 @per_release()
-def initial_objects(service_address: str) -> Sequence[JsonObject]:
+def initial_objects(service_address: str, gates: frozenset[str]) -> Sequence[JsonObject]:
     """Those that are the same everywhere, in an order in which each finds what it needs.
-    `service_address` is that of the server's own Service."""
+    `service_address` is that of the server's own Service; `gates` are feature gates that somebody
+    switched on."""
     namespaces = list(initial_namespaces())
     accounts = (default_service_account(metadata.name(one)) for one in namespaces)
     service = kubernetes_service(service_address)
     flow_control = (*priority_levels(), *flow_schemas())
-    others = (*initial_priority_classes(), *bootstrap_roles(), *flow_control, service)
+    others = (*initial_priority_classes(), *bootstrap_roles(gates), *flow_control, service)
     return (*namespaces, *accounts, *others)
 
 
@@ -383,7 +388,8 @@ async def create_initial_objects(
     """`new_context` gives a new uid each time, `of_server` are those of this one, `service_address`
     is that of its own Service. All are written at once: with one flush to disk."""
     writes = []
-    for obj in (*initial_objects(service_address), *api_services(catalog), *of_server):
+    gates = frozenset(gate for gate, is_on in new_context().gates.items() if is_on)
+    for obj in (*initial_objects(service_address, gates), *api_services(catalog), *of_server):
         resource = catalog.by_gvk(metadata.gvk(obj))
         if resource is None:  # a version that is not to be served
             continue

@@ -24,7 +24,7 @@ import sys
 import time
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from dataclasses import field
@@ -650,10 +650,10 @@ def asked_transaction(said: Said) -> Transaction:
     return Transaction(conditions, tuple(operations))
 
 
-async def stored_for_fork(store: Store, said: Said) -> Said:
+async def stored_for_fork(submit: Callable[[Transaction], Awaitable[Outcome]], said: Said) -> Said:
     """What a fork is told that wants something to be stored. Raises as the store."""
     try:
-        outcome = await asyncio.wrap_future(store.submit(asked_transaction(said)))
+        outcome = await submit(asked_transaction(said))
     except StoreClosed:
         return Said({})
     if not isinstance(outcome, Committed):

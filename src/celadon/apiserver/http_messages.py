@@ -7,16 +7,18 @@ closes (`aclose`) when the client has gone.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gzip
 import json
 import urllib.parse
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias, cast
 
 import msgspec
 
+from celadon.apiserver.json_in_pieces import NotInPieces, read_in_pieces
 from celadon.apiserver.remembered_properties import remembered
 from celadon.kube import JsonObject, User
 from celadon.kube.go import escaped_html, json_text
@@ -250,6 +252,9 @@ _MANY: Final = 100
 
 _ENCODER: Final = msgspec.json.Encoder()
 _DECODER: Final = msgspec.json.Decoder()
+
+LARGE_JSON: Final = 128 << 10
+"""Bytes of a stored object: to read it takes some milliseconds."""
 _ESCAPED: Final = b"<>&\xe2"
 _ESCAPES: Final = {
     b"<": b"\\u003c",
@@ -314,6 +319,9 @@ def stored_bytes(obj: JsonObject, *, custom: bool) -> bytes:
 def read_stored(value: bytes) -> dict[str, Any]:
     """What `stored_bytes` has written, as `json.loads` reads it."""
     try:
+        if len(value) > LARGE_JSON:
+            with contextlib.suppress(NotInPieces):
+                return cast("dict[str, Any]", read_in_pieces(value, _DECODER.decode))
         found: dict[str, Any] = _DECODER.decode(value)
     except (msgspec.DecodeError, UnicodeDecodeError):  # what only `json.loads` can read
         found = json.loads(value)

@@ -11,10 +11,11 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from celadon.apiserver.http_messages import (
+    LARGE_JSON,
     has_exact_numbers,
     json_bytes,
     read_stored,
@@ -22,7 +23,7 @@ from celadon.apiserver.http_messages import (
     stored_bytes,
 )
 from celadon.apiserver.request_work import RequestWork
-from celadon.apiserver.workers import on_loop
+from celadon.apiserver.workers import aside, is_worker, on_loop
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, metadata
 from celadon.kube.go import JsonSyntaxError, json_text, read_json
 from celadon.kube.json_shapes import misfit
@@ -38,6 +39,7 @@ from celadon.storage import (
     Entry,
     Event,
     Outcome,
+    Page,
     Put,
     Store,
     Transaction,
@@ -178,6 +180,12 @@ _CURRENT: Final = 256 << 20
 _FORMER: Final = 32 << 20
 """The same for objects that have been replaced, which many watches may want to compare with."""
 
+_COMING: Final = 64 << 20
+"""The same for objects that are read before they are there."""
+
+_AT_ONCE: Final = 1_000
+"""Objects that the event loop gives a worker."""
+
 SMALL_WORK: Final = RequestWork()
 """For objects that are small: all is done at once."""
 
@@ -225,6 +233,8 @@ class ObjectStore:
         self._event_seconds = event_seconds
         self._decoded = ObjectMemory[str, StoredObject](_CURRENT)
         self._former = ObjectMemory[tuple[str, int], StoredObject](_FORMER)
+        self._coming = ObjectMemory[int, tuple[bytes, JsonObject]](_COMING)
+        """What has been read before it was there, by the identity of its bytes, which are kept."""
         self._encoded: dict[int, JsonObject] = {}
         """What is being written, by the identity of its bytes, which the writing task holds."""
 
@@ -235,18 +245,24 @@ class ObjectStore:
         if not future.done():
             await asyncio.wrap_future(future)
 
-    @on_loop
     def get(self, resource: Resource, namespace: str, name: str) -> StoredObject | None:
-        """The object as it is now, in the version it was written as."""
-        entry = self.store.get(object_key(resource, namespace, name))
-        return None if entry is None else self.stored(entry)
+        """The object as it is now, in the version it was written as. A worker reads it itself."""
+        entry, found = self._entry(object_key(resource, namespace, name))
+        if entry is None or found is not None:
+            return found
+        return self._kept(entry, self._object(entry))
+
+    @on_loop
+    def _entry(self, key: str) -> tuple[Entry | None, StoredObject | None]:
+        """What is stored, and the object if it has been read."""
+        entry = self.store.get(key)
+        return entry, None if entry is None else self._known(entry)
 
     def size(self, resource: Resource, namespace: str, name: str) -> int:
         """Bytes of a stored object; 0 if there is none."""
         entry = self.store.get(object_key(resource, namespace, name))
         return 0 if entry is None else len(entry.value)
 
-    @on_loop
     def page(
         self,
         resource: Resource,
@@ -256,13 +272,41 @@ class ObjectStore:
         limit: int | None = None,
         revision: int | None = None,
     ) -> ObjectPage:
-        """Objects from the relative key `start` on. Raises celadon.storage.RevisionError."""
+        """Objects from the relative key `start` on. A worker reads itself what has not been read,
+        and the loop gives it some at once. Raises celadon.storage.RevisionError."""
         prefix = collection_prefix(resource, namespace)
-        page = self.store.range(prefix, prefix + start if start else "", limit, revision)
-        last = page.entries[-1].key.removeprefix(prefix) if page.entries else ""
-        return ObjectPage(
-            tuple(map(self.stored, page.entries)), page.revision, page.remaining, last
-        )
+        begin, objects, key = prefix + start if start else "", list[StoredObject](), prefix
+        while True:
+            left = None if limit is None else limit - len(objects)
+            page, known = self._entries(prefix, begin, left, revision)
+            if None in known:
+                read = [
+                    self._object(entry) if found is None else found.object
+                    for entry, found in zip(page.entries, known, strict=True)
+                ]
+                known = self._all_kept(page.entries, read)
+            objects += [one for one in known if one is not None]
+            key = page.entries[-1].key if page.entries else key
+            if not page.remaining or len(objects) == limit:
+                break
+            begin, revision = f"{key}\0", page.revision
+        return ObjectPage(tuple(objects), page.revision, page.remaining, key.removeprefix(prefix))
+
+    def _entries(
+        self, prefix: str, start: str, limit: int | None, revision: int | None
+    ) -> tuple[Page, Sequence[StoredObject | None]]:
+        """What is stored, and those objects that have been read; some of them for a worker."""
+        if not is_worker():
+            return self._known_page(prefix, start, limit, revision)
+        most = _AT_ONCE if limit is None else min(limit, _AT_ONCE)
+        return self._known_page(prefix, start, most, revision)
+
+    @on_loop
+    def _known_page(
+        self, prefix: str, start: str, limit: int | None, revision: int | None
+    ) -> tuple[Page, Sequence[StoredObject | None]]:
+        page = self.store.range(prefix, start, limit, revision)
+        return page, [self._known(entry) for entry in page.entries]
 
     @on_loop
     def has_any(self, resource: Resource, namespace: str) -> bool:
@@ -296,28 +340,63 @@ class ObjectStore:
 
     def stored(self, entry: Entry) -> StoredObject:
         """An entry, decoded. Raises Undecodable."""
+        found = self._known(entry)
+        return self._kept(entry, self._object(entry)) if found is None else found
+
+    def is_read(self, entry: Entry) -> bool:
+        """Whether the object takes no time."""
+        return (
+            len(entry.value) <= LARGE_JSON
+            or id(entry.value) in self._encoded
+            or self._coming.get(id(entry.value)) is not None
+            or self._known(entry) is not None
+        )
+
+    async def read_aside(self, entry: Entry) -> StoredObject:
+        """As `stored`, of an object that is large: a thread reads it, which waits for nobody."""
+        return self._kept(entry, await aside(self._object, entry))
+
+    def _known(self, entry: Entry) -> StoredObject | None:
+        """What has been read already."""
         found = self._decoded.get(entry.key)
-        if found is not None and found.revision == entry.mod_revision:
+        if found is None or found.revision < entry.mod_revision:
+            return None
+        if found.revision == entry.mod_revision:
             return found
-        if found is not None and found.revision > entry.mod_revision:
-            return self._former_object(entry)
-        return self._keep(entry, self._object(entry))
+        return self._former.get((entry.key, entry.mod_revision))
 
     def _object(self, entry: Entry) -> JsonObject:
         """What has just been written need not be read: the store gives back the same bytes."""
         known = self._encoded.get(id(entry.value))
+        if known is None:
+            coming = self._coming.get(id(entry.value))
+            known = None if coming is None else coming[1]
         if known is not None:
             return _with_version(known, str(entry.mod_revision))
         return decoded(entry, entry.mod_revision)
 
-    def _keep(self, entry: Entry, obj: JsonObject) -> StoredObject:
+    @on_loop
+    def _kept(self, entry: Entry, obj: JsonObject) -> StoredObject:
+        """What another thread has read meanwhile is what all share."""
+        known = self._known(entry)
+        if known is not None:
+            return known
+        made = StoredObject(obj, entry.mod_revision)
         found = self._decoded.get(entry.key)
+        if found is not None and found.revision > entry.mod_revision:
+            self._former.keep((entry.key, entry.mod_revision), made, weight(entry.value))
+            return made
         if found is not None:
             former = self._decoded.weight_of(entry.key)
             self._former.keep((entry.key, found.revision), found, former)
-        made = StoredObject(obj, entry.mod_revision)
         self._decoded.keep(entry.key, made, weight(entry.value))
         return made
+
+    @on_loop
+    def _all_kept(
+        self, entries: Iterable[Entry], read: Iterable[JsonObject]
+    ) -> Sequence[StoredObject]:
+        return [self._kept(entry, obj) for entry, obj in zip(entries, read, strict=True)]
 
     def last(self, event: Event) -> JsonObject:
         """What a deletion took away, with the revision of the deletion."""
@@ -333,14 +412,6 @@ class ObjectStore:
             found = StoredObject(obj, event.revision)
             self._former.keep(key, found, weight(event.previous.value))
         return found.object
-
-    def _former_object(self, entry: Entry) -> StoredObject:
-        key = (entry.key, entry.mod_revision)
-        found = self._former.get(key)
-        if found is None:
-            found = StoredObject(decoded(entry, entry.mod_revision), entry.mod_revision)
-            self._former.keep(key, found, weight(entry.value))
-        return found
 
     def claim(self, key: str) -> Condition:
         """That nobody claims the key between now and a write with this."""
@@ -411,6 +482,21 @@ class ObjectStore:
         finally:
             self._encoded.pop(id(value), None)
 
+    async def submit(self, transaction: Transaction) -> Outcome:
+        """Objects that another process has encoded."""
+        puts = (one for one in transaction.operations if isinstance(one, Put))
+        await self.read_before([one.value for one in puts])
+        return await self._submitted(transaction)
+
+    async def read_before(self, values: Iterable[bytes]) -> None:
+        """What somebody else has encoded is going to be there, the same bytes. What is large of it
+        is read now, aside, so that nobody has to do that on the event loop."""
+        for value in values:
+            if len(value) > LARGE_JSON:
+                obj = await aside(_read_if_plain, value)
+                if obj is not None:
+                    self._coming.keep(id(value), (value, obj), weight(value))
+
     async def _submitted(self, transaction: Transaction) -> Outcome:
         future = self.store.submit(transaction)
         return future.result() if future.done() else await asyncio.wrap_future(future)
@@ -446,6 +532,17 @@ def _with_version(obj: JsonObject, version: str) -> dict[str, Any]:
         return {**obj, "metadata": {**found, "resourceVersion": version}}
     before = {key: found[key] for key in _BEFORE_THE_VERSION if key in found}
     return {**obj, "metadata": {**before, "resourceVersion": version, **found}}
+
+
+def _read_if_plain(value: bytes) -> JsonObject | None:
+    """An object as we write them; None for anything else."""
+    try:
+        obj: object = read_stored(value)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(obj, dict) or not {"kind", "apiVersion"} <= obj.keys():
+        return None
+    return obj if isinstance(obj.get("metadata"), dict) else None
 
 
 def decoded(entry: Entry, revision: int) -> JsonObject:

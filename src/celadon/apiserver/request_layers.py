@@ -7,6 +7,7 @@ layer is one method, which calls the next.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Hashable
 from dataclasses import asdict
 from typing import Any, Final
@@ -153,16 +154,19 @@ class RequestLayers:
             await self._core.objects.synced()
         user = await self._user(request, info, notes)
         flows = self._core.flows
-        turn, began, kind = None, None, ""
+        turn, began, present, kind = None, None, None, ""
         flow = None if flows is None else flows.classify(user, info)
         if flows is not None and flow is not None:
             notes.flow_headers = flow.headers
             if not self._core.workers.is_fork:  # which has its turn among the workers
                 turn = flows.arrive(flow, flows.estimate(flow, request, info))
+                present = flows.appear(turn, user, info)
         try:
             if flows is not None and turn is not None and not turn.is_executing:
                 usual = self._core.settings.limits.seconds
                 await flows.seated(turn, waiting_seconds(seconds, usual))
+                if present is not None:
+                    present.began = time.time()
             began = None if flows is None else flows.now()
             kind = self._core.in_flight.enter(info, user)
             if flows is not None and turn is not None and self._lasts_elsewhere(info):
@@ -173,6 +177,8 @@ class RequestLayers:
             self._core.in_flight.leave(kind)
             if flows is not None and turn is not None:
                 flows.leave(turn, began, info)
+            if flows is not None and present is not None:
+                flows.disappear(present)
 
     async def _authorized(
         self, request: HttpRequest, info: RequestInfo, user: User, notes: Notes
@@ -184,7 +190,10 @@ class RequestLayers:
             asked = request_attributes(user, info, request)
         check_access(asked, self._core.authorizer, notes.annotate)
         if not self._core.workers.is_fork:
-            await self._controllers.caught_up(with_definitions=self._needs_definitions(info))
+            with_definitions = self._needs_definitions(info)
+            await self._controllers.caught_up(with_definitions=with_definitions)
+            if with_definitions:
+                await self._core.served.settled()
         return await self._routed(request, info, user, notes)
 
     def _needs_definitions(self, info: RequestInfo) -> bool:
@@ -393,6 +402,7 @@ class RequestLayers:
         try:
             await self._controllers.caught_up()
             await self._core.objects.synced()
+            await self._core.served.settled()
             owner = f"from {request.remote_address}"
             answer = self._forked(request, notes, owner, lambda: self.answered(request, notes))
             seconds = self._core.settings.limits.seconds or None
@@ -441,7 +451,7 @@ class RequestLayers:
             return Said({**_told(answer, notes), "counts": counts}, answer.body)
 
         async def stored(said: Said) -> Said:
-            return await stored_for_fork(core.objects.store, said)
+            return await stored_for_fork(core.objects.submit, said)
 
         try:
             said, spent = await core.workers.run_forked(

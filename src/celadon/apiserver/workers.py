@@ -15,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Any, Final, Generic, ParamSpec, TypeVar
 
 from celadon.apiserver.forks import (
     Fork,
@@ -107,6 +107,86 @@ def _answer(found: Future[Any], method: Callable[..., Any], args: Any, kwargs: A
         found.set_result(method(*args, **kwargs))
     except BaseException as error:  # noqa: BLE001  whatever it is, it is for who asked
         found.set_exception(error)
+
+
+# --- Turns on the loop -------------------------------------------------------
+
+
+TURN_SECONDS: Final = 0.002
+"""Of work on the event loop, after which others have their turn."""
+
+
+class Turns:
+    """Between the parts of a long piece of work on the event loop: others have their turn when it
+    has gone on for `TURN_SECONDS`."""
+
+    def __init__(self) -> None:
+        self._began = 0.0
+
+    async def take(self) -> None:
+        """Returns at once, or when others have had their turn."""
+        now = time.perf_counter()
+        if now - self._began > TURN_SECONDS:
+            await asyncio.sleep(0)
+            self._began = time.perf_counter()
+
+
+# --- Short work aside --------------------------------------------------------
+#
+# What is bounded, and what many wait for, does not take turns with the works of users.
+
+
+A = TypeVar("A")
+
+
+async def aside(function: Callable[[A], R], given: A) -> R:
+    """What the function gives, in a thread that has no turn to wait for."""
+    context = contextvars.copy_context()  # the release whose answers are given (kube.releases)
+    loop = asyncio.get_running_loop()
+    try:
+        made = loop.run_in_executor(None, context.run, function, given)
+    except RuntimeError:  # the system has no more threads
+        return function(given)
+    return await made
+
+
+class Lagging(Generic[R]):
+    """A value that changes in the event loop, one change after the other. A change that takes long
+    is made in a thread: until then the value is what it was, and later changes wait."""
+
+    def __init__(self, value: R) -> None:
+        self.value = value
+        self._changes: deque[Callable[[R], R]] = deque()
+        self._making: asyncio.Task[None] | None = None
+
+    def change(self, function: Callable[[R], R], *, is_long: bool) -> None:
+        """The function gives the new value for the former one."""
+        if self._making is None and not (is_long and _is_in_loop()):
+            self.value = function(self.value)
+            return
+        self._changes.append(function)
+        if self._making is None:
+            self._making = asyncio.get_running_loop().create_task(self._make())
+
+    async def _make(self) -> None:
+        try:
+            while self._changes:
+                self.value = await aside(self._changes.popleft(), self.value)
+        finally:
+            self._making = None
+
+    async def settled(self) -> None:
+        """Returns when no change waits."""
+        while self._making is not None:
+            await asyncio.shield(self._making)
+
+
+def _is_in_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 # --- Worker threads ----------------------------------------------------------

@@ -39,6 +39,7 @@ COMMANDS: Final = (
         "celadon.cli.commands.completion",
     ),
     Command("data", "check, copy and restore a server's data", "celadon.cli.commands.data"),
+    Command("diff", "compare what two sets of policies decide", "celadon.cli.commands.diff"),
     Command("envtest", "make programs for tests of operators", "celadon.cli.commands.envtest"),
     Command("eval", "evaluate one CEL expression", "celadon.cli.commands.eval"),
     Command("explain", "tell why policies decide as they do", "celadon.cli.commands.explain"),
@@ -46,6 +47,11 @@ COMMANDS: Final = (
     Command("init", "write a first project", "celadon.cli.commands.init"),
     Command("lint", "find what is wrong with policies", "celadon.cli.commands.lint"),
     Command("lsp", "serve an editor", "celadon.cli.commands.lsp"),
+    Command(
+        "migrate",
+        "translate policies of other engines",
+        "celadon.cli.commands.migrate",
+    ),
     Command(
         "playground",
         "try policies out in a browser",

@@ -49,6 +49,8 @@ class Proof:
     field: str
     position: str
     replies: tuple[Reply, ...]
+    left_out: bool = False
+    """Whether the policy matches more than was asked about."""
 
     @classmethod
     def about(
@@ -65,13 +67,13 @@ class Proof:
             )
             path = ("spec", "validations", index, "expression")
             field = f"spec.validations[{index}].expression"
-            yield cls(policy.name, field, document.position(path), replies)
+            yield cls(policy.name, field, document.position(path), replies, prover.left_out)
 
     def _of(self, question: Question, *answers: Answer) -> list[Reply]:
         return [one for one in self.replies if one.question is question and one.answer in answers]
 
     def _never(self, question: Question) -> bool:
-        """Whether it is proved for all endpoints."""
+        """Whether it is proved for all endpoints that are asked about."""
         asked = self._of(question, *Answer)
         return bool(asked) and len(self._of(question, Answer.NO, Answer.BOUNDED)) == len(asked)
 
@@ -79,13 +81,18 @@ class Proof:
     def is_finding(self) -> bool:
         """Whether there is something to be mended."""
         return bool(self._of(Question.FAILS, Answer.YES)) or any(
-            self._never(question) for question in (Question.REFUSES, Question.ADMITS)
+            self._never(question) and not self.left_out
+            for question in (Question.REFUSES, Question.ADMITS)
         )
 
     @property
     def is_undecided(self) -> bool:
         """Whether there is a question without an answer."""
-        return not self.replies or any(one.answer is Answer.UNKNOWN for one in self.replies)
+        return (
+            self.left_out
+            or not self.replies
+            or any(one.answer is Answer.UNKNOWN for one in self.replies)
+        )
 
     @property
     def example(self) -> JsonObject | None:
@@ -104,7 +111,12 @@ class Proof:
             yield "can fail", _endpoints(fails)
         for question, title in _NEVER.items():
             if self._never(question):
-                yield title, _bounds(self._of(question, Answer.BOUNDED))
+                limits = [_bounds(self._of(question, Answer.BOUNDED))]
+                if self.left_out:
+                    limits.insert(0, _endpoints(self._of(question, *Answer)))
+                yield title, ", ".join(filter(None, limits))
+        if self.left_out and self.replies:
+            yield "not decided", _LEFT_OUT
         undecided: dict[str, list[Reply]] = {}
         for reply in self.replies:
             if reply.answer is Answer.UNKNOWN:
@@ -119,9 +131,12 @@ class Proof:
             "policy": self.policy,
             "field": self.field,
             "position": self.position,
+            "leftOut": self.left_out,
             "answers": [_json(reply) for reply in self.replies],
         }
 
+
+_LEFT_OUT: Final = "the subresources, connections and unknown kinds that its policy matches, too"
 
 _NEVER: Final = {
     Question.FAILS: "never fails (proved)",

@@ -92,6 +92,12 @@ def finalizers(obj: object) -> tuple[str, ...]:
     return tuple(item for item in value if isinstance(item, str))
 
 
+def has_finalizer(obj: object, name: str) -> bool:
+    """Whether it is one of them, of which there may be thousands."""
+    value = metadata(obj).get("finalizers")
+    return isinstance(value, list) and name in value
+
+
 def generation(obj: object) -> int:
     """0 when there is none."""
     value = metadata(obj).get("generation")

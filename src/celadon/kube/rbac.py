@@ -81,40 +81,43 @@ class _Entry:
     lines: list[str] = field(default_factory=list)
 
 
-def bootstrap_roles() -> Iterator[dict[str, Any]]:
+def bootstrap_roles(gates: Collection[str] = ()) -> Iterator[dict[str, Any]]:
     """ClusterRoles, Roles, ClusterRoleBindings and RoleBindings of the current release, as one
-    would create them."""
+    would create them. `gates` are the feature gates that are on though by default they are off."""
     text = pkgutil.get_data("celadon.kube", "data/bootstrap_roles.txt")
     assert text is not None, "bootstrap_roles.txt belongs to the package"
     wanted = parse_version(current_release())
     entries: dict[tuple[str, str], _Entry] = {}
-    for entry in _entries(text.decode().splitlines()):
+    for entry in _entries(text.decode().splitlines(), gates):
         first, *more = entry.words
         if entry.kind == "release":
             if parse_version(first) < wanted:
                 break  # older than the current one
         elif entry.kind == "without":
-            del entries[first, more[0]]
+            entries.pop((first, more[0]), None)
         else:
             entries[entry.kind, first] = entry
     for entry in entries.values():
         yield from _objects(entry)
 
 
-def _entries(lines: Sequence[str]) -> Iterator[_Entry]:
+def _entries(lines: Sequence[str], gates: Collection[str]) -> Iterator[_Entry]:
     entry: _Entry | None = None
+    is_there = False
     for line in lines:
         if not line or line.startswith("#"):
             continue
-        if line.startswith(" "):
+        text, _, gate = line.partition(" if ")
+        if text.startswith(" "):
             assert entry is not None, "a line stands below a heading"
-            entry.lines.append(line.strip())
+            if not gate or gate in gates:
+                entry.lines.append(text.strip())
             continue
-        if entry is not None:
+        if entry is not None and is_there:
             yield entry
-        kind, *words = line.split()
-        entry = _Entry(kind, words)
-    if entry is not None:
+        kind, *words = text.split()
+        entry, is_there = _Entry(kind, words), not gate or gate in gates
+    if entry is not None and is_there:
         yield entry
 
 
@@ -380,6 +383,8 @@ class RoleIndex:
     def __init__(self, objects: Iterable[JsonObject] = (), *, aggregating: bool = False) -> None:
         self._aggregating = aggregating
         self._roles: dict[Key, JsonObject] = {}
+        self._given: dict[Key, tuple[PolicyRule, ...]] = {}
+        """What roles say themselves, as far as somebody has asked."""
         self._rules: dict[Key, tuple[PolicyRule, ...]] = {}
         self._bindings: dict[Key, _Binding] = {}
         self._bound: dict[tuple[str, Who], set[str]] = {}
@@ -393,6 +398,7 @@ class RoleIndex:
         key = _key(obj)
         if kind in _ROLES:
             self._roles[key] = obj
+            self._given.pop(key, None)
         elif kind in _BINDINGS:
             self._unbind(key)
             self._bind(key, obj)
@@ -403,9 +409,46 @@ class RoleIndex:
         kind = obj.get("kind")
         if kind in _ROLES:
             self._roles.pop(_key(obj), None)
+            self._given.pop(_key(obj), None)
         elif kind in _BINDINGS:
             self._unbind(_key(obj))
         self._forget()
+
+    def changed(self, put: Iterable[JsonObject], removed: Iterable[JsonObject]) -> RoleIndex:
+        """Another index, with these objects and without those; this one stays. What is changed is
+        looked at, and read; the rest is shared."""
+        put, removed = tuple(put), tuple(removed)
+        made = RoleIndex(aggregating=self._aggregating)
+        made._roles, made._given = {**self._roles}, {**self._given}
+        made._bindings, made._bound = {**self._bindings}, {**self._bound}
+        for obj in (*removed, *put):
+            made._own_subjects(obj)
+        for obj in removed:
+            made.remove(obj)
+        for obj in put:
+            made.put(obj)
+        for obj in put:
+            if obj.get("kind") in _ROLES:
+                made._said(_key(obj))
+        return made
+
+    def _own_subjects(self, obj: JsonObject) -> None:
+        """What is bound to the subjects that a binding has had is changed here only."""
+        if obj.get("kind") not in _BINDINGS:
+            return
+        key = _key(obj)
+        former = self._bindings.get(key)
+        subjects = (*_role_index_binding(key, obj).subjects, *(former.subjects if former else ()))
+        for who in {one.who for one in subjects}:
+            if (key[0], who) in self._bound:
+                self._bound[key[0], who] = {*self._bound[key[0], who]}
+
+    def _said(self, key: Key) -> tuple[PolicyRule, ...]:
+        """The rules that a role says itself."""
+        found = self._given.get(key)
+        if found is None:
+            found = self._given[key] = policy_rules(self._roles[key])
+        return found
 
     def _forget(self) -> None:
         self._rules.clear()
@@ -469,7 +512,7 @@ class RoleIndex:
         role = self._roles[key]
         selectors = role_selectors(role)
         if not selectors or not self._aggregating:
-            return policy_rules(role)
+            return self._said(key)
         collected: list[PolicyRule] = []
         for other in sorted(self._roles):
             if other[0] or other == key or other in seen:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from typing import Final, NamedTuple, ParamSpec, TypeVar, cast
 
@@ -32,6 +32,16 @@ DEFAULT: Final = "1.36"
 
 DESCRIBED: Final = "1.36"
 """The release that `data/` describes; of later ones only what the source says is known."""
+
+PATCHES: Final[Mapping[str, int]] = {
+    "1.30": 14,
+    "1.31": 14,
+    "1.32": 13,
+    "1.33": 13,
+    "1.34": 9,
+    "1.35": 6,
+}
+"""The patch releases that older releases are described as: v1.30.14, and so on."""
 
 OLDEST_RELEASE: Final[Minor] = (1, 30)
 """The first release that is told apart from others."""

@@ -142,6 +142,8 @@ SYSTEM_NAMESPACES: Final = ("default", "kube-node-lease", "kube-public", "kube-s
 FAILURE_TARGET: Final = "FailureTarget"
 CRITERIA_MET: Final = "SuccessCriteriaMet"
 """The conditions of a Job that will fail, and of one that will be complete."""
+WORKLOAD_PREEMPTION: Final = "WorkloadAwarePreemption"
+"""The feature gate with which groups of pods have a priority."""
 NODE_LEASES: Final = "kube-node-lease"
 """The one of the leases by which nodes say that they are there."""
 NOT_READY: Final = "node.kubernetes.io/not-ready"

@@ -9,7 +9,31 @@ room. Read `values` first (what an expression comes to), then `evaluator`, `obje
 their schema) and `questions`.
 """
 
+from celadon.prove.decisions import Gap
+from celadon.prove.differences import (
+    Comparison,
+    Differences,
+    Direction,
+    Example,
+    Finding,
+    Judgement,
+    Side,
+)
 from celadon.prove.questions import Answer, Prover, Question, Reply
 from celadon.prove.requests import Endpoint
 
-__all__ = ["Answer", "Endpoint", "Prover", "Question", "Reply"]
+__all__ = [
+    "Answer",
+    "Comparison",
+    "Differences",
+    "Direction",
+    "Endpoint",
+    "Example",
+    "Finding",
+    "Gap",
+    "Judgement",
+    "Prover",
+    "Question",
+    "Reply",
+    "Side",
+]

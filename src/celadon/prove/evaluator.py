@@ -17,11 +17,13 @@ from typing import Final
 import z3
 
 from celadon.cel import CheckedAst, syntax, types
-from celadon.prove import functions, logic
-from celadon.prove.functions import MEANINGS, Unmodelled, equal, literal, native
+from celadon.prove import functions, logic, measures
+from celadon.prove.functions import MEANINGS, equal, literal, native
 from celadon.prove.logic import FALSE, TRUE, Formula, both, either, negated, same
+from celadon.prove.unmodelled import Unmodelled
 from celadon.prove.values import (
     FAILS,
+    Asked,
     Case,
     Cut,
     Double,
@@ -36,6 +38,7 @@ from celadon.prove.values import (
     NotModelled,
     Null,
     Outcome,
+    Scalar,
     Text,
     Truth,
     Uint,
@@ -43,6 +46,7 @@ from celadon.prove.values import (
     Variables,
     certain,
     combined,
+    count,
     is_false,
     is_true,
     mapped,
@@ -54,6 +58,18 @@ Scope = Mapping[str, Outcome]
 
 MOST_STEPS: Final = 20_000
 """Nodes that are evaluated for one question, those of each round of a loop counted."""
+
+_READ_BY: Final = {
+    "isQuantity": "quantity",
+    "isIP": "ip",
+    "isCIDR": "cidr",
+    "isURL": "url",
+    "isSemver": "semver",
+}
+"""What asks whether a text can be read, and what reads it."""
+
+_OF_ANYTHING: Final = ("dyn", "optional.of")
+"""Functions that do not ask what their argument is."""
 
 KEYS: Final = (Truth, Int, Uint, Double, Text)
 """What may be a key or a place at all."""
@@ -108,6 +124,8 @@ class Evaluator:
     def _ident(self, node: syntax.Ident, scope: Scope) -> Outcome:
         found = scope.get(node.name)
         if found is not None:
+            if self.checked.types[node.id].kind is types.Kind.TYPE:
+                raise NotModelled("a variable that is a type")
             return found
         reference = self.checked.references.get(node.id)
         if reference is not None and reference.value is not None:
@@ -126,6 +144,33 @@ class Evaluator:
             return mapped(operand, lambda value: _has(value, node.field))
         return mapped(operand, lambda value: member(value, key))
 
+    def _part(self, node: syntax.Expr, scope: Scope) -> Outcome:
+        """A part of another attribute: a key, or a branch of a conditional. There, a test of
+        presence in an optional is what it finds, not whether it finds anything (as in cel-go)."""
+        if not (isinstance(node, syntax.Select) and node.test_only):
+            return self.node(node, scope)
+        return mapped(self.node(node.operand, scope), lambda value: _tested(value, node.field))
+
+    def _at(self, node: syntax.Call, scope: Scope) -> Outcome:
+        """`a[b]`, `a[?b]`, `a.?b`. The key of an optional without a value is not evaluated, so its
+        errors are none there."""
+        operand, key = node.args
+        around, place = self.node(operand, scope), self._part(key, scope)
+        find = member if node.function == syntax.INDEX else optional_member
+
+        def found_in(values: list[Value]) -> Outcome:
+            if any(isinstance(value, Asked) for value in values):
+                return self._asked(node, values)
+            return find(*values)
+
+        found = combined([around, place], found_in, takes_asked=True)
+        absent = either(
+            both(case.guard, negated(case.value.there))
+            for case in around.cases
+            if isinstance(case.value, Maybe)
+        )
+        return selected(absent, certain(Maybe(FALSE, FAILS)), found)
+
     def _call(self, node: syntax.Call, scope: Scope) -> Outcome:
         match node.function:
             case syntax.CONDITIONAL:
@@ -139,18 +184,35 @@ class Evaluator:
                 return functions.not_strictly_false(self.node(node.args[0], scope))
             case "or" | "orValue" if node.target is not None:
                 return self._optional_else(node, scope)
+            case syntax.INDEX | syntax.OPT_INDEX | syntax.OPT_SELECT:
+                return self._at(node, scope)
+            case "flatten" | "reverse" | "distinct" | "slice":
+                # The checker takes their lists for others than they are, and so do callers.
+                raise NotModelled(node.function)
+            case syntax.IN if self._in_nothing(node):
+                return certain(literal(value=False))
         operands = node.args if node.target is None else (node.target, *node.args)
         arguments = [self.node(one, scope) for one in operands]
-        match node.function:
-            case syntax.INDEX:
-                return combined(arguments, lambda values: member(*values))
-            case syntax.OPT_INDEX | syntax.OPT_SELECT:
-                return combined(arguments, lambda values: optional_member(*values))
-        return combined(arguments, lambda values: self._strict(node, values))
+        return combined(arguments, lambda values: self._strict(node, values), takes_asked=True)
+
+    def _in_nothing(self, node: syntax.Call) -> bool:
+        """`x in []`: false without a look at x, even where x fails (as in cel-go)."""
+        inside = node.args[1]
+        reference = self.checked.references.get(node.id)
+        return (
+            isinstance(inside, syntax.ListLiteral)
+            and not inside.elements
+            and reference is not None
+            and reference.overloads == ("in_list",)
+        )
 
     def _strict(self, node: syntax.Call, values: list[Value]) -> Outcome:
         if node.function == syntax.IN:
             self._sought(values[0], values[1])
+        if node.function in _READ_BY and isinstance(values[0], Text) and len(values) == 1:
+            return self._readable(node.function, values[0])
+        if any(isinstance(value, Asked) for value in values):
+            return self._of_asked(node, values)
         meaning = MEANINGS.get(node.function)
         made = None if meaning is None else meaning(values)
         if made is not None:
@@ -161,8 +223,27 @@ class Evaluator:
         member = node.target is not None
         if all(one is not functions.NOT_LITERAL for one in known):
             return self.unmodelled.run(node.function, known, member=member)
+        return self._asked(node, values)
+
+    def _asked(self, node: syntax.Call, values: list[Value]) -> Outcome:
         result = self.checked.types[node.id]
-        return self.unmodelled.call(node.function, values, result, member=member)
+        return self.unmodelled.call(node.function, values, result, member=node.target is not None)
+
+    def _readable(self, function: str, value: Text) -> Outcome:
+        """`isQuantity(text)` and the like: where `quantity(text)` does not fail."""
+        known = native(value)
+        if known is not functions.NOT_LITERAL:
+            return self.unmodelled.run(function, [known], member=False)
+        made = self.unmodelled.call(_READ_BY[function], [value], types.DYN, member=False)
+        return certain(Truth(negated(made.error)))
+
+    def _of_asked(self, node: syntax.Call, values: list[Value]) -> Outcome:
+        """A function of what only the engine knows."""
+        if node.function in _OF_ANYTHING:
+            made = MEANINGS[node.function](values)
+        else:
+            made = measures.compared(node.function, values)
+        return self._asked(node, values) if made is None else made
 
     def _sought(self, element: Value, container: Value) -> None:
         """Something asks whether a list or map has something."""
@@ -177,8 +258,8 @@ class Evaluator:
         asked = self.node(condition, scope)
         yes, no = is_true(asked), is_false(asked)
         fails = Outcome(TRUE, ())
-        first = FAILS if z3.is_false(yes) else self.node(then, scope)
-        second = FAILS if z3.is_false(no) else self.node(otherwise, scope)
+        first = FAILS if z3.is_false(yes) else self._part(then, scope)
+        second = FAILS if z3.is_false(no) else self._part(otherwise, scope)
         return selected(either((yes, no)), selected(yes, first, second), fails)
 
     def _optional_else(self, node: syntax.Call, scope: Scope) -> Outcome:
@@ -204,7 +285,8 @@ class Evaluator:
             made = self.node(element, scope)
             errors.append(made.error)
             if number in node.optional:
-                there, made = _taken(made)
+                there, made, wrong = _taken(made)
+                errors.append(wrong)
                 items.append(Item(there, made))
             else:
                 items.append(Item(TRUE, made))
@@ -219,16 +301,13 @@ class Evaluator:
             errors += [key.error, value.error]
             there = TRUE
             if one.optional:
-                there, value = _taken(value)
+                there, value, wrong = _taken(value)
+                errors.append(wrong)
             for case in key.cases:
                 if not isinstance(case.value, Null | Truth | Int | Uint | Double | Text | Known):
-                    errors.append(case.guard)
-                    continue
-                guard = both(there, case.guard)
-                errors += (
-                    both(guard, other.there, equal(case.value, other.key)) for other in entries
-                )
-                entries.append(Entry(guard, case.value, value))
+                    raise NotModelled("a key of a map that is no scalar")
+                entries = [_unless_replaced(other, case.guard, case.value) for other in entries]
+                entries.append(Entry(both(there, case.guard), case.value, value))
         error = either(errors)
         return outcome([Case(negated(error), Map(tuple(entries)))], error)
 
@@ -239,7 +318,11 @@ class Evaluator:
         return mapped(around, lambda value: self._looped(node, value, scope))
 
     def _looped(self, node: syntax.Comprehension, value: Value, scope: Scope) -> Outcome:
-        sources = value.sources if isinstance(value, List | Map) else frozenset[Cut]()
+        if isinstance(value, Fields):
+            raise NotModelled("a loop over the fields of an object")
+        if not isinstance(value, List | Map):
+            return FAILS
+        sources = value.sources
         # `exists_one` counts: two witnesses tell it from none.
         counts = isinstance(node.accu_init, syntax.Literal) and node.accu_init.value == 0
         self._enter(sources, 2 if counts else 1)
@@ -261,7 +344,7 @@ class Evaluator:
                 if not source.path.startswith(f"{outer.path}["):
                     source.is_counted = outer.is_counted = True
 
-    def _rounds(self, node: syntax.Comprehension, value: Value, scope: Scope) -> Outcome:
+    def _rounds(self, node: syntax.Comprehension, value: List | Map, scope: Scope) -> Outcome:
         inner = dict(scope)
         inner[node.accu_var] = self.node(node.accu_init, scope)
         running: Formula = TRUE
@@ -295,36 +378,49 @@ def _from(value: Value, sources: frozenset[Cut]) -> Value:
     return value
 
 
-def _iterated(value: Value, *, two: bool) -> list[tuple[Formula, Outcome, Outcome]]:
+def _iterated(value: List | Map, *, two: bool) -> list[tuple[Formula, Outcome, Outcome]]:
     """The guard of each round, and what its variables are."""
-    match value:
-        case List():
-            if not two:
-                return [(item.there, item.value, item.value) for item in value.items]
-            functions.count(value)
-            places = [functions.place(value, number) for number in range(len(value.items))]
-            return [
-                (item.there, certain(Int(place)), item.value)
-                for item, place in zip(value.items, places, strict=True)
-            ]
-        case Map():
-            return [(entry.there, certain(entry.key), entry.value) for entry in value.entries]
-        case Fields():
-            raise NotModelled("a loop over the fields of an object")
-    return [(TRUE, FAILS, FAILS)]
+    if isinstance(value, Map):
+        return [(entry.there, certain(entry.key), entry.value) for entry in value.entries]
+    if not two:
+        return [(item.there, item.value, item.value) for item in value.items]
+    count(value)
+    places = [functions.place(value, number) for number in range(len(value.items))]
+    return [
+        (item.there, certain(Int(place)), item.value)
+        for item, place in zip(value.items, places, strict=True)
+    ]
 
 
-def _taken(made: Outcome) -> tuple[Formula, Outcome]:
-    """Of `?x` in a literal: whether there is one, and what it is."""
+def _taken(made: Outcome) -> tuple[Formula, Outcome, Formula]:
+    """Of `?x` in a literal: whether there is one, what it is, and where it is no optional."""
     there: list[Formula] = []
     cases: list[Case] = []
+    wrong: list[Formula] = []
     for case in made.cases:
         if isinstance(case.value, Maybe):
             there.append(both(case.guard, case.value.there))
             cases += (
                 Case(both(case.guard, one.guard), one.value) for one in case.value.value.cases
             )
-    return either(there), outcome(cases)
+        else:
+            wrong.append(case.guard)
+    return either(there), outcome(cases), either(wrong)
+
+
+def _unless_replaced(entry: Entry, guard: Formula, key: Scalar) -> Entry:
+    """An entry of a literal before one that has this key under a guard: of two that have the same
+    key, the later one counts, even if it is left out."""
+    if isinstance(key, _NUMBERS) and isinstance(entry.key, _NUMBERS):
+        if type(key) is not type(entry.key):
+            raise NotModelled("numbers of several kinds as keys")
+    elif type(key) is not type(entry.key):
+        return entry
+    replaced = both(guard, equal(key, entry.key))
+    return entry._replace(there=both(entry.there, negated(replaced)))
+
+
+_NUMBERS: Final = (Int, Uint, Double)
 
 
 # --- Logic -------------------------------------------------------------------
@@ -366,6 +462,15 @@ def _has(value: Value, name: str) -> Outcome:
     return certain(literal(value=False))
 
 
+def _tested(value: Value, name: str) -> Outcome:
+    """`has(value.name)` as a part of another attribute."""
+    return (
+        optional_member(value, Text(logic.text(name)))
+        if isinstance(value, Maybe)
+        else _has(value, name)
+    )
+
+
 def member(value: Value, key: Value) -> Outcome:
     """`value[key]`, `value.key`."""
     match value:
@@ -375,6 +480,8 @@ def member(value: Value, key: Value) -> Outcome:
             name = native(key)
             assert isinstance(name, str)
             return value.get(name)
+        case _ if not isinstance(key, KEYS):
+            return FAILS
         case List():
             there, found = _element(value, key)
             return FAILS if there is None else selected(there, found, FAILS)
@@ -390,13 +497,15 @@ def optional_member(value: Value, key: Value) -> Outcome:
         case Maybe():
             inside = mapped(value.value, lambda one: optional_member(one, key))
             return selected(value.there, inside, certain(Maybe(FALSE, FAILS)))
+        case _ if not isinstance(key, KEYS):
+            return FAILS
         case List():
             there, found = _element(value, key)
             return FAILS if there is None else certain(Maybe(there, found))
         case Fields() | Map():
             there, found = _found(value, key)
             return certain(Maybe(there, found))
-    return certain(Maybe(FALSE, FAILS)) if isinstance(key, KEYS) else FAILS
+    return certain(Maybe(FALSE, FAILS))
 
 
 def _found(value: Fields | Map, key: Value) -> tuple[Formula, Outcome]:
@@ -427,7 +536,7 @@ def _element(value: List, key: Value) -> tuple[Formula | None, Outcome]:
         key = Int(logic.integer(int(place))) if place.is_integer() else key
     if not isinstance(key, Int | Uint):
         return None, FAILS
-    functions.count(value)
+    count(value)
     places = [functions.place(value, number) for number in range(len(value.items))]
     hits = [
         (both(item.there, same(place, key.term)), item.value)
@@ -440,5 +549,7 @@ def _first(hits: list[tuple[Formula, Outcome]]) -> tuple[Formula, Outcome]:
     """Whether one of these, of which at most one is, is; and its value."""
     found = FAILS
     for guard, made in hits:
+        if any(isinstance(case.value, Maybe) for case in made.cases):
+            raise NotModelled("an optional in a list or map")
         found = selected(guard, made, found)
     return either(guard for guard, _ in hits), found

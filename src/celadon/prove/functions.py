@@ -1,26 +1,25 @@
 """Operators and functions on values that are not known: what each gives, and where it fails.
 
 Three ways, in this order: a function that has a meaning in the solver is written here (`MEANINGS`);
-one whose arguments are all literal is called in the engine; any other is a function of which the
-solver knows nothing but that equal arguments give equal results. What the engine gives for the
-arguments of a counterexample is then told to the solver, which looks again (`Unmodelled`).
+one whose arguments are all literal is called in the engine; any other is only known to the engine
+(`celadon.prove.unmodelled`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
 import z3
 
-from celadon.cel import Environment, EvaluationError, Program, syntax, types
 from celadon.cel import extend as cel
+from celadon.cel import syntax
 from celadon.cel.value_functions import equal as cel_equal
 from celadon.prove import logic
 from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, either, negated, same, truth
 from celadon.prove.values import (
     FAILS,
+    Asked,
     Case,
     Double,
     Entry,
@@ -41,6 +40,7 @@ from celadon.prove.values import (
     Unshaped,
     Value,
     certain,
+    count,
     is_false,
     outcome,
 )
@@ -132,6 +132,8 @@ def literal(value: object) -> Value:
         case float():
             return Double(z3.FPVal(value, z3.Float64()))
         case str():
+            if any(ord(char) > logic.HIGHEST for char in value):
+                raise NotModelled(f"a character beyond U+{logic.HIGHEST:X}")
             return Text(logic.text(value))
         case list() | tuple():
             return List(tuple(Item(TRUE, certain(literal(one))) for one in value))
@@ -158,118 +160,6 @@ def _scalar(key: object) -> Scalar:
     return made
 
 
-# --- Functions without a meaning ---------------------------------------------
-
-
-@dataclass(slots=True)
-class _Asked:
-    """One call of a function without a meaning."""
-
-    function: str
-    member: bool
-    arguments: tuple[Value, ...]
-    result: Term
-    fails: Formula
-
-
-_SORTS: Final[Mapping[types.Kind, tuple[type[Truth | Int | Text], Callable[[], z3.SortRef]]]] = {
-    types.Kind.BOOL: (Truth, z3.BoolSort),
-    types.Kind.INT: (Int, z3.IntSort),
-    types.Kind.STRING: (Text, z3.StringSort),
-}
-
-
-@dataclass(slots=True)
-class Unmodelled:
-    """Functions that only the engine knows, and the calls of them."""
-
-    env: Environment
-    calls: list[_Asked] = field(default_factory=list)
-    programs: dict[tuple[str, bool, int], Program] = field(default_factory=dict)
-
-    def run(self, function: str, arguments: Sequence[object], *, member: bool) -> Outcome:
-        """What the engine gives for arguments that are known."""
-        program = self._program(function, len(arguments), member=member)
-        try:
-            made = program.evaluate({f"a{n}": one for n, one in enumerate(arguments)})
-        except EvaluationError:
-            return FAILS
-        return certain(literal(made))
-
-    def _program(self, function: str, count: int, *, member: bool) -> Program:
-        key = (function, member, count)
-        if key not in self.programs:
-            env = self.env.extend({f"a{number}": types.DYN for number in range(count)})
-            parsed, _ = env.parse("null")
-            assert parsed is not None
-            idents = [syntax.Ident(number + 2, f"a{number}") for number in range(count)]
-            target, args = (idents[0], idents[1:]) if member else (None, idents)
-            call = syntax.Call(1, function, target, tuple(args))
-            positions = dict.fromkeys(range(1, count + 2), 0)
-            tree = syntax.Ast(call, parsed.source, positions)
-            self.programs[key] = env.program(env.check(tree).checked())
-        return self.programs[key]
-
-    def sample(self, function: str, value: Value) -> Outcome | None:
-        """What a function gives that asks for nothing but the kind of its argument."""
-        if type(value) not in _SAMPLES:
-            return None
-        return self.run(function, [_SAMPLES[type(value)]], member=False)
-
-    def call(
-        self, function: str, arguments: Sequence[Value], result: types.Type, *, member: bool
-    ) -> Outcome:
-        """A call whose result is unknown but for its type."""
-        if result.kind not in _SORTS:
-            raise NotModelled(f"{function} of a value that is not known")
-        kind, sort = _SORTS[result.kind]
-        name, terms = function, []
-        for argument in arguments:
-            if isinstance(argument, Truth | Int | Uint | Text):
-                name += f" {type(argument).__name__}"
-                terms.append(argument.term)
-            elif (known := native(argument)) is not NOT_LITERAL:
-                name += f" {known!r}"
-            else:
-                raise NotModelled(f"{function} of a {type(argument).__name__.lower()}")
-        sorts = [term.sort() for term in terms]
-        value = z3.Function(name, *sorts, sort())(*terms)
-        fails = z3.Function(f"{name} fails", *sorts, z3.BoolSort())(*terms)
-        self.calls.append(_Asked(function, member, tuple(arguments), value, fails))
-        return Outcome(fails, (Case(negated(fails), kind(value)),))
-
-    def lessons(self, model: z3.ModelRef) -> list[Formula]:
-        """What the engine says of the calls of a model where the model has it otherwise."""
-        found: list[Formula] = []
-        for call in self.calls:
-            values = [_in_model(argument, model) for argument in call.arguments]
-            made = self.run(call.function, values, member=call.member)
-            here = both(*map(_is, call.arguments, values))
-            if z3.is_true(made.error):
-                right = call.fails
-            else:
-                value = made.cases[0].value
-                assert isinstance(value, Truth | Int | Text)
-                right = both(negated(call.fails), same(call.result, value.term))
-            if not z3.is_true(model.eval(right, model_completion=True)):
-                found.append(z3.Implies(here, right))
-        return found
-
-
-def _in_model(value: Value, model: z3.ModelRef) -> object:
-    if isinstance(value, Truth | Int | Uint | Text):
-        return native(type(value)(model.eval(value.term, model_completion=True)))
-    return native(value)
-
-
-def _is(argument: Value, value: object) -> Formula:
-    """Whether an argument is this value; what is known already is."""
-    made = literal(value)
-    if isinstance(argument, Truth | Int | Uint | Text) and isinstance(made, type(argument)):
-        return same(argument.term, made.term)
-    return TRUE
-
-
 # --- Equality and order ------------------------------------------------------
 
 
@@ -279,6 +169,8 @@ def equal(a: Value, b: Value) -> Formula:
     for side in (a, b):
         if isinstance(side, Unshaped):
             raise NotModelled(f"{side.path}, which may be anything")
+        if isinstance(side, Asked):
+            raise NotModelled(f"what {side.function} gives")
     if isinstance(a, Int | Uint) and isinstance(b, Int | Uint):
         return same(a.term, b.term)
     if isinstance(a, Truth | Text) and isinstance(b, type(a)):
@@ -361,12 +253,6 @@ def _equal_maps(a: Map, b: Map) -> Formula:
         for one in a.entries
     ]
     return both(same(size_of(a), size_of(b)), *inside)
-
-
-def count(value: List | Map) -> None:
-    """Somebody asks how many items there are, or which is where."""
-    for source in value.sources:
-        source.is_counted = True
 
 
 def size_of(value: List | Map) -> Term:
@@ -637,20 +523,6 @@ def _to_text(values: list[Value]) -> Outcome | None:
     return None
 
 
-_SAMPLES: Final[Mapping[type, object]] = {
-    Truth: True,
-    Int: 0,
-    Uint: cel.Uint(0),
-    Double: 0.0,
-    Text: "",
-    List: [],
-    Map: {},
-    Fields: {},
-    Maybe: cel.NONE,
-}
-"""One value of each kind, which have the same type."""
-
-
 # --- Parts of strings --------------------------------------------------------
 
 
@@ -669,6 +541,8 @@ def _part(values: list[Value]) -> Outcome | None:
     match values:
         case [Text() as text, Int() as start, *rest]:
             length = z3.Length(text.term)
+            if rest and not isinstance(rest[0], Int):
+                return None
             end = rest[0].term if rest and isinstance(rest[0], Int) else length
             inside = z3.simplify(z3.And(start.term >= 0, start.term <= end, end <= length))
             part = Text(z3.simplify(z3.SubString(text.term, start.term, end - start.term)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import z3
 
@@ -87,8 +87,17 @@ def integer(value: int) -> Term:
 
 
 def text(value: str) -> Term:
-    """A string literal."""
-    return z3.StringVal(value)
+    """A string literal. z3 reads `\\u{41}` as one character, so a backslash is, too."""
+    return z3.StringVal(value.replace("\\", "\\u{5c}"))
+
+
+HIGHEST: Final = 0x2FFFF
+"""The largest code point of the solver's strings."""
+
+
+def is_text(term: Term) -> bool:
+    """Whether a literal is a string of CEL: one without surrogates."""
+    return not any("\ud800" <= char <= "\udfff" for char in text_of(term))
 
 
 def text_of(term: Term) -> str:

@@ -18,6 +18,7 @@ import z3
 
 from celadon.kube import GroupVersionKind, Json
 from celadon.kube.defaulting import always_set
+from celadon.kube.releases import answering_as
 from celadon.kube.schemas import Schema, built_in, resolved
 from celadon.prove import functions
 from celadon.prove.functions import equal, native
@@ -59,7 +60,7 @@ class Inputs:
     assumed: list[Formula] = field(default_factory=list)
     cuts: list[Cut] = field(default_factory=list)
     presences: list[Formula] = field(default_factory=list)
-    """Of fields and items: the fewer hold, the smaller the object."""
+    """Of fields and items, and of what is odd: the fewer hold, the plainer the object."""
     names: dict[str, int] = field(default_factory=dict)
 
     def unknown(self, path: str, sort: z3.SortRef) -> Term:
@@ -133,6 +134,8 @@ class Inputs:
             self.assumed.append(z3.Length(text) >= limits.min_length)
         if limits.max_length is not None:
             self.assumed.append(z3.Length(text) <= limits.max_length)
+        if schema.format == "quantity":  # a server takes no text that is none
+            self.presences.append(negated(z3.InRe(text, z3.Range("1", "9"))))
         return Text(text)
 
     def _integer(self, schema: Schema, path: str) -> Int:
@@ -299,11 +302,13 @@ class _Objects:
         made = self.inputs.value(schema.properties[name], place, self, here)
         is_full = _is_full(made)
         if name in always:
-            if name in schema.required:
-                self.inputs.assumed.append(is_full)
+            if name in schema.required:  # zero, false and empty lists are written, too
+                self.inputs.presences.append(negated(is_full))
             elif always[name] is None:
-                null = outcome([Case(negated(is_full), Null())])
-                made = selected(is_full, made, null)
+                is_value = is_full
+                if _is_container(made):  # `[]` stays, until it is stored
+                    is_value = either((is_full, self.inputs.presence(f"{place} empty")))
+                made = selected(is_value, made, certain(Null()))
             return TRUE, made
         there = TRUE if is_sure else self.inputs.presence(place)
         if name not in pointers:
@@ -311,9 +316,48 @@ class _Objects:
         return there, made
 
 
+def narrowed(made: Outcome, schema: Schema, release: str) -> Outcome:
+    """The same value as a server of an older release sees it, which knows no more fields than its
+    schema."""
+    with answering_as(release):
+        known = resolved(schema)
+    cases = (Case(case.guard, _narrowed(case.value, known, release)) for case in made.cases)
+    return Outcome(made.error, tuple(cases))
+
+
+def _narrowed(value: Value, schema: Schema, release: str) -> Value:
+    match value:
+        case Fields() if schema.properties:
+
+            def field_of(name: str) -> tuple[Formula, Outcome] | None:
+                inside = schema.properties.get(name)
+                found = None if inside is None else value.field(name)
+                if inside is None or found is None:
+                    return None
+                return found[0], narrowed(found[1], inside, release)
+
+            return Fields(value.path, field_of, value.least)
+        case List() if schema.items is not None:
+            element = schema.items
+            items = (Item(one.there, narrowed(one.value, element, release)) for one in value.items)
+            return List(tuple(items), value.sources)
+        case Map() if schema.additional_properties is not None:
+            values = schema.additional_properties
+            entries = (
+                Entry(one.there, one.key, narrowed(one.value, values, release))
+                for one in value.entries
+            )
+            return Map(tuple(entries), value.sources)
+    return value
+
+
 def _rule_path(path: Path) -> str:
     """The path as rules of defaulting write it: `spec.containers[*].ports`."""
     return ".".join(path).replace(".[*]", "[*]").replace(".{*}", "{*}")
+
+
+def _is_container(made: Outcome) -> bool:
+    return any(isinstance(case.value, List | Map) for case in made.cases)
 
 
 def _is_full(made: Outcome) -> Formula:

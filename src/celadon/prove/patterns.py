@@ -27,11 +27,8 @@ from celadon.cel.re2.pattern_tree import (
     Repeat,
     fold_char,
 )
-from celadon.prove.logic import Term
+from celadon.prove.logic import HIGHEST, Term, text
 from celadon.prove.values import NotModelled
-
-_HIGHEST = 0x2FFFF
-"""The largest code point of the solver's strings."""
 
 _ANYTHING: Term = z3.Full(z3.ReSort(z3.StringSort()))
 _EMPTY: Term = z3.Re("")
@@ -142,15 +139,17 @@ def _repeated(node: Repeat) -> list[_Way]:
 
 
 def _literal(node: Literal) -> Term:
+    if any(ord(char) > HIGHEST for char in node.text):
+        raise NotModelled(f"a character beyond U+{HIGHEST:X}")
     if not node.fold:
-        return z3.Re(node.text)
+        return z3.Re(text(node.text))
     parts = [_charset(fold_char(char)) for char in node.text]
     return z3.Concat(*parts) if len(parts) > 1 else parts[0]
 
 
 def _charset(chars: CharSet) -> Term:
     return _union(
-        [z3.Range(_char(low), _char(min(high, _HIGHEST))) for low, high in chars if low <= _HIGHEST]
+        [z3.Range(_char(low), _char(min(high, HIGHEST))) for low, high in chars if low <= HIGHEST]
     )
 
 

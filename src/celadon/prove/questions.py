@@ -12,10 +12,8 @@ Costs are not modelled: an expression that is fine here may still be too expensi
 from __future__ import annotations
 
 import enum
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 import z3
 
@@ -31,14 +29,16 @@ from celadon.admission import (
 )
 from celadon.admission.expressions.compiled_expressions import base_environment
 from celadon.admission.lint import matched_resources
+from celadon.admission.registration import Rule
 from celadon.cel import CheckedAst, Environment, syntax
 from celadon.kube import GroupVersionKind, Json, JsonObject, parse_api_version
 from celadon.kube.resources import known_resources
 from celadon.prove.evaluator import Evaluator
-from celadon.prove.functions import Unmodelled
 from celadon.prove.logic import Formula, both, either, negated
 from celadon.prove.objects import ITEMS, Inputs
 from celadon.prove.requests import PARAM, Endpoint, SymbolicRequest
+from celadon.prove.search import MOST_ITEMS, Search
+from celadon.prove.unmodelled import Unmodelled
 from celadon.prove.values import (
     NotModelled,
     Null,
@@ -48,12 +48,6 @@ from celadon.prove.values import (
     is_false,
     is_true,
 )
-
-TRIES: Final = 20
-"""Models that are looked at for one question."""
-
-MOST_ITEMS: Final = 6
-"""Items of lists that are looked at, however many an expression asks for."""
 
 
 class Question(enum.Enum):
@@ -120,6 +114,15 @@ class Prover:
                 if not subresource:
                     yield from (Endpoint(resource, resource.gvk, one) for one in operations)
 
+    @property
+    def left_out(self) -> bool:
+        """Whether the policy may match what is no endpoint here: subresources, connections, kinds
+        that are not built in."""
+        constraints = self._policy.spec.match_constraints
+        return constraints is not None and any(
+            _reaches_further(rule) for rule in constraints.resource_rules
+        )
+
     def reply(self, endpoint: Endpoint, index: int, question: Question) -> Reply:
         """The answer to a question about one validation of the policy."""
         expression = self._engine.policies[0].validations[index].expression
@@ -142,6 +145,13 @@ class Prover:
                 short = tuple(cut.path for cut in look.inputs.cuts if cut.witnesses > items)
                 return replace(reply, answer=Answer.BOUNDED, bounded=(*reply.bounded, *short))
             items = min(needed, MOST_ITEMS)
+
+
+def _reaches_further(rule: Rule) -> bool:
+    if any("/" in one for one in rule.resources) or Operation.CONNECT.value in rule.operations:
+        return True
+    built_in = {resource.gvr.group for resource in known_resources()}
+    return not built_in.issuperset(rule.api_groups)  # nor is `*` one of them
 
 
 def _binding(policy: ValidatingAdmissionPolicy) -> JsonObject:
@@ -177,13 +187,11 @@ class _Look:
     inputs: Inputs
     param: GroupVersionKind | None
     seconds: int
-    deadline: float = field(init=False)
     unmodelled: Unmodelled = field(init=False)
     request: SymbolicRequest = field(init=False)
     place: tuple[CheckedAst, syntax.Expr] | None = None
 
     def __post_init__(self) -> None:
-        self.deadline = time.monotonic() + self.seconds
         self.unmodelled = Unmodelled(_environment(self.engine))
         self.request = SymbolicRequest(self.endpoint, self.inputs, self.param)
 
@@ -255,64 +263,22 @@ class _Look:
     # Looking for an example.
 
     def _searched(self, index: int, question: Question, wanted: Formula) -> Reply:
-        solver = z3.Solver()
-        solver.add(*self.inputs.assumed, wanted)
-        for _ in range(TRIES):
-            found = solver.check() if self._allow(solver) else z3.unknown
-            if found == z3.unsat:
-                return self._proved(index, question)
-            if found == z3.unknown:
-                return self._undecided(index, question, "the solver needs more time")
-            model = solver.model()
-            lessons = self.unmodelled.lessons(model)
-            if lessons:
-                solver.add(*lessons)
-                continue
-            model = self._smallest(solver, model)
+        def confirmed(model: z3.ModelRef) -> tuple[Request, tuple[JsonObject, ...]] | None:
             request, around = self.request.example(model)
-            if self._holds(index, question, request, around):
-                return Reply(index, question, Answer.YES, self.endpoint, request, around)
-            solver.add(self._another(model))
-        return self._undecided(index, question, f"{TRIES} examples did not hold")
+            return (request, around) if self._holds(index, question, request, around) else None
+
+        found = Search(self.inputs, self.unmodelled, self.seconds).find(wanted, confirmed)
+        if found.is_proved:
+            return self._proved(index, question)
+        if found.example is None:
+            return self._undecided(index, question, found.reason)
+        return Reply(index, question, Answer.YES, self.endpoint, *found.example)
 
     def _proved(self, index: int, question: Question) -> Reply:
         bounded = tuple(cut.path for cut in self.inputs.cuts if cut.is_counted)
         answer = Answer.BOUNDED if bounded else Answer.NO
         return Reply(
             index, question, answer, self.endpoint, bounded=bounded, items=self.inputs.items
-        )
-
-    def _smallest(self, solver: z3.Solver, model: z3.ModelRef) -> z3.ModelRef:
-        """A model with as few fields as it can do without, one after the other, while there is
-        time."""
-        absent: list[Formula] = []
-        for presence in self.inputs.presences:
-            is_there = z3.is_true(model.eval(presence))
-            if is_there and not self._allow(solver):
-                break
-            if is_there:
-                # Not by `push`, in which z3 works without a limit.
-                if solver.check(*absent, negated(presence)) != z3.sat:
-                    continue
-                smaller = solver.model()
-                if self.unmodelled.lessons(smaller):
-                    continue
-                model = smaller
-            absent.append(negated(presence))
-        return model
-
-    def _allow(self, solver: z3.Solver) -> bool:
-        """Give the solver the time that is left; whether there is any."""
-        left = self.deadline - time.monotonic()
-        solver.set("timeout", max(1, int(left * 1000)))
-        return left > 0
-
-    def _another(self, model: z3.ModelRef) -> Formula:
-        """Anything but this model."""
-        return either(
-            z3.Const(one.name(), one.range()) != model[one]
-            for one in model.decls()
-            if one.arity() == 0
         )
 
     def _holds(

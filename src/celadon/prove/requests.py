@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,11 +11,11 @@ import z3
 from celadon.admission import Operation, Request, default_options
 from celadon.kube import GroupVersionKind, JsonObject, User, parse_api_version
 from celadon.kube.registry import create
-from celadon.kube.resources import Resource
+from celadon.kube.resources import Resource, known_resources
 from celadon.kube.schemas import Schema, schema_for
 from celadon.kube.well_known_values import NAMESPACES
 from celadon.prove.functions import literal
-from celadon.prove.logic import TRUE, Formula, Term, negated, text
+from celadon.prove.logic import TRUE, Formula, Term, both, either, negated, same, text
 from celadon.prove.objects import Inputs
 from celadon.prove.values import (
     Entry,
@@ -33,12 +34,20 @@ from celadon.prove.values import (
 NAMESPACE: Final = GroupVersionKind("", "v1", "Namespace")
 
 PARAM: Final = "proof"
-"""The name and namespace of params."""
+"""The name and namespace of params in examples."""
 
-_NAME: Final = z3.Concat(
-    z3.Range("a", "z"), z3.Star(z3.Union(z3.Range("a", "z"), z3.Range("0", "9")))
+_LONGEST_LABEL: Final = 63
+
+_LETTERS: Final = z3.Range("a", "z")
+_LETTERS_AND_DIGITS: Final = z3.Union(_LETTERS, z3.Range("0", "9"))
+_PLAIN_NAME: Final = z3.Concat(_LETTERS, z3.Star(_LETTERS_AND_DIGITS))
+"""Names that every kind of object may have; examples have them where they can."""
+
+_LABEL: Final = z3.Concat(
+    _LETTERS_AND_DIGITS,
+    z3.Option(z3.Concat(z3.Star(z3.Union(_LETTERS_AND_DIGITS, z3.Re("-"))), _LETTERS_AND_DIGITS)),
 )
-"""Names that every kind of object may have."""
+"""Names of namespaces: DNS labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +73,18 @@ class SymbolicRequest:
         operation = endpoint.operation
         self.object = self._object("object", is_there=operation is not Operation.DELETE)
         self.old_object = self._object("oldObject", is_there=operation is not Operation.CREATE)
-        self._name = self._unknown_name("request.name")
+        is_namespace = endpoint.resource.gvr == NAMESPACES
+        self._name = self._unknown_name("request.name", is_label=is_namespace)
         self._has_name: Formula = TRUE
         if operation is not Operation.UPDATE:  # generated later, or one of a collection
             self._has_name = inputs.presence("request.name")
         self._dry_run = inputs.unknown("request.dryRun", z3.BoolSort())
         self._namespace_name: Term | None = None
         self.namespace = certain(Null())
-        if endpoint.resource.gvr == NAMESPACES:  # which are in the namespace that they are
+        if is_namespace:  # which are in the namespace that they are
             self.namespace = certain(Unshaped("namespaceObject"))
         elif endpoint.resource.namespaced:
-            self._namespace_name = self._unknown_name("request.namespace")
+            self._namespace_name = self._unknown_name("request.namespace", is_label=True)
             self.namespace = self._object("namespaceObject", NAMESPACE)
             self._assume_metadata(self.namespace, "name", self._namespace_name)
             self._assume_metadata(self.namespace, "namespace", None)
@@ -83,11 +93,41 @@ class SymbolicRequest:
             self._assume_metadata(made, "namespace", self._namespace_name)
         self.user = certain(self._user())
         self.params = certain(Null())
+        self._place = {"name": PARAM}
         if param is not None:
             self.params = self._object("params", param)
-            self._assume_metadata(self.params, "name", text(PARAM))
-            is_namespaced = not isinstance(self.params.cases[0].value, Unshaped)
-            self._assume_metadata(self.params, "namespace", text(PARAM) if is_namespaced else None)
+            self._hide_place(self.params)
+            resource = known_resources().by_gvk(param)
+            if resource is not None and resource.namespaced:
+                self._place["namespace"] = PARAM
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """What it is a request to."""
+        return self._endpoint
+
+    @property
+    def namespace_name(self) -> Text | None:
+        """The name of its namespace, if it is in one."""
+        return None if self._namespace_name is None else Text(self._namespace_name)
+
+    def named(self, names: Collection[str] | None) -> Formula:
+        """Where it has one of these names; None stands for all, and for none."""
+        if names is None:
+            return TRUE
+        return both(self._has_name, either(same(self._name, text(name)) for name in sorted(names)))
+
+    def param(
+        self, kind: GroupVersionKind, path: str, name: str, namespace: Text | str | None
+    ) -> Outcome:
+        """An object that a policy is given. Of what is not known the name is, if it is empty;
+        the namespace is None for what is in none."""
+        made = self._object(path, kind)
+        called = text(name) if name else self._unknown_name(path, is_label=True)
+        self._assume_metadata(made, "name", called)
+        where = text(namespace) if isinstance(namespace, str) else namespace and namespace.term
+        self._assume_metadata(made, "namespace", where)
+        return made
 
     def _object(
         self, path: str, kind: GroupVersionKind | None = None, *, is_there: bool = True
@@ -98,10 +138,31 @@ class SymbolicRequest:
         schema = schema_for(kind)
         return certain(Unshaped(path) if schema is None else self._inputs.kind(kind, schema, path))
 
-    def _unknown_name(self, path: str) -> Term:
+    def _unknown_name(self, path: str, *, is_label: bool) -> Term:
+        """A name: of a namespace a label, of other objects what may stand in a URL (roles are
+        called `system:node`)."""
         name = self._inputs.unknown(path, z3.StringSort())
-        self._inputs.assumed.append(z3.InRe(name, _NAME))
+        if is_label:
+            self._inputs.assumed += [z3.InRe(name, _LABEL), z3.Length(name) <= _LONGEST_LABEL]
+        else:
+            self._inputs.assumed += [
+                z3.Length(name) > 0,
+                *(negated(z3.Contains(name, text(one))) for one in "/%"),
+                *(name != text(one) for one in (".", "..")),
+            ]
+        self._inputs.presences.append(negated(z3.InRe(name, _PLAIN_NAME)))
         return name
+
+    def _hide_place(self, params: Outcome) -> None:
+        """Params are called as a binding says, and every binding may say something else."""
+        (case,) = params.cases
+        if isinstance(case.value, Fields):
+            _, metadata = case.value.made_field("metadata")
+            (inner,) = metadata.cases
+            assert isinstance(inner.value, Fields)
+            for name in ("name", "namespace"):
+                place = f"params.metadata.{name}"
+                inner.value.made[name] = TRUE, certain(Unshaped(place))
 
     def _assume_metadata(self, made: Outcome, field: str, name: Term | None) -> None:
         """The objects of a request have its name and namespace."""
@@ -183,21 +244,37 @@ class SymbolicRequest:
             name=str(inputs.scalar(self._name, model))
             if inputs.scalar(self._has_name, model)
             else "",
-            object=self._completed(self.object, model),
-            old_object=self._completed(self.old_object, model),
+            object=self.completed(self.object, model),
+            old_object=self.completed(self.old_object, model),
             user=User(str(user["username"]), groups=tuple(map(str, groups))),
             dry_run=bool(inputs.scalar(self._dry_run, model)),
             options=default_options(endpoint.operation),
         )
         if self._namespace_name is not None:
             request.namespace = str(inputs.scalar(self._namespace_name, model))
-        around = [self._completed(one, model) for one in (self.namespace, self.params)]
+        around = [
+            self.completed(self.namespace, model),
+            self.completed(self.params, model, self._place),
+        ]
         return request, tuple(one for one in around if one is not None)
 
-    def _completed(self, made: Outcome, model: z3.ModelRef) -> JsonObject | None:
+    def written(self, made: Outcome, model: z3.ModelRef) -> JsonObject | None:
+        """An object of a model with no more than the model says of it; None if there is none."""
+        value = self._inputs.json(made, model)
+        return value if isinstance(value, dict) and value else None
+
+    def completed(
+        self, made: Outcome, model: z3.ModelRef, place: Mapping[str, str] | None = None
+    ) -> JsonObject | None:
+        """The same as the server completes it; `place` is its name and namespace, where the model
+        does not say them."""
         value = self._inputs.json(made, model)
         if not isinstance(value, dict) or not value:
             return None
+        if place is not None:
+            metadata = value["metadata"]
+            assert isinstance(metadata, dict)
+            metadata.update(place)
         return create.admit_form(value, _kind_of(value))
 
 

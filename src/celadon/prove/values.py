@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
+from z3 import SortRef
+
 from celadon.kube import Json
 from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, chosen, either, negated
 
@@ -68,6 +70,26 @@ class Known:
     """A value of the engine that has no symbolic form: bytes, a type, a timestamp, a quantity."""
 
     value: object
+
+
+class Measure(NamedTuple):
+    """What values are measured by that are numbers behind their texts: the sort of the number, and
+    the number of a value of the engine."""
+
+    sort: Callable[[], SortRef]
+    measured: Callable[[object], Term]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """What a function gives that only the engine knows, for arguments that are not known.
+    `measure` is the number that it is compared by, if there is a `kind` of those."""
+
+    function: str
+    arguments: tuple[Value, ...]
+    member: bool
+    kind: Measure | None = None
+    measure: Term | None = None
 
 
 class Item(NamedTuple):
@@ -172,7 +194,7 @@ class Variables:
 
 
 Scalar: TypeAlias = Null | Truth | Int | Uint | Double | Text | Known
-Value: TypeAlias = Scalar | List | Map | Fields | Maybe | Variables | Unshaped
+Value: TypeAlias = Scalar | Asked | List | Map | Fields | Maybe | Variables | Unshaped
 
 
 class Case(NamedTuple):
@@ -278,8 +300,14 @@ def mapped(argument: Outcome, function: Callable[[Value], Outcome]) -> Outcome:
     return combined([argument], lambda values: function(values[0]))
 
 
-def combined(arguments: Iterable[Outcome], function: Callable[[list[Value]], Outcome]) -> Outcome:
-    """What a strict function gives for each combination of alternatives."""
+def combined(
+    arguments: Iterable[Outcome],
+    function: Callable[[list[Value]], Outcome],
+    *,
+    takes_asked: bool = False,
+) -> Outcome:
+    """What a strict function gives for each combination of alternatives. Raises NotModelled for
+    what may be anything, and for what only the engine knows unless the function takes that."""
     errors: list[Formula] = []
     ways: list[tuple[Formula, list[Value]]] = [(TRUE, [])]
     for argument in arguments:
@@ -296,6 +324,8 @@ def combined(arguments: Iterable[Outcome], function: Callable[[list[Value]], Out
         for value in values:
             if isinstance(value, Unshaped):
                 raise NotModelled(f"{value.path}, which may be anything")
+            if isinstance(value, Asked) and not takes_asked:
+                raise NotModelled(f"what {value.function} gives")
         made = function(values)
         errors.append(both(guard, made.error))
         cases += (Case(both(guard, case.guard), case.value) for case in made.cases)
@@ -316,5 +346,13 @@ def _truths(made: Outcome) -> Iterator[tuple[Formula, Formula]]:
     for case in made.cases:
         if isinstance(case.value, Unshaped):
             raise NotModelled(f"{case.value.path}, which may be anything")
+        if isinstance(case.value, Asked):
+            raise NotModelled(f"what {case.value.function} gives")
         if isinstance(case.value, Truth):
             yield case.guard, case.value.term
+
+
+def count(value: List | Map) -> None:
+    """Somebody asks how many items there are, or which is where."""
+    for source in value.sources:
+        source.is_counted = True

@@ -81,13 +81,15 @@ class MutationRules:
 @dataclass(frozen=True, slots=True)
 class Rulebook:
     """`world` gives what one review may look up. `bindings` is how many there are. Without
-    `mutation`, nothing is changed. `release` is as in `MutationRules`."""
+    `mutation`, nothing is changed. `release` is as in `MutationRules`. `remarks` name what is
+    enforced here though a server of that release would not take it."""
 
     engine: Engine
     world: Callable[[], World]
     bindings: int = 0
     mutation: MutationRules | None = None
     release: str = field(default_factory=current_release)
+    remarks: tuple[str, ...] = ()
 
     @property
     def policies(self) -> int:

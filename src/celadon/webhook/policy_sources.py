@@ -72,6 +72,7 @@ class WatchedFiles:
         return SourceState(
             missing=() if self._rules else ("its files",),
             problems=self._problems,
+            remarks=self._rules.remarks if self._rules else (),
             loads=self._loads,
             failed_loads=self._failed,
             loaded_at=self._loaded_at,
@@ -115,6 +116,8 @@ class WatchedFiles:
 
     def _take(self, rules: Rulebook) -> None:
         self._rules = rules
+        for remark in rules.remarks:
+            warn("enforced here, but not served by the cluster's release", {"err": remark})
         self._problems = ()
         self._loads += 1
         self._loaded_at = self._clock()

@@ -7,8 +7,10 @@ from collections.abc import Awaitable, Callable, Iterable
 
 import pytest
 
+from celadon.apiserver import workers
 from celadon.apiserver.controllers import controller_loops
-from celadon.apiserver.controllers.controller_loops import Change, Controllers, Stale, Turns
+from celadon.apiserver.controllers.controller_loops import Change, Controllers, Stale
+from celadon.apiserver.workers import Turns
 from celadon.kube import metadata
 from celadon.storage import delete, put
 from tests.apiserver.serving import Shelf
@@ -167,10 +169,10 @@ def test_others_have_their_turn_during_long_work(monkeypatch: pytest.MonkeyPatch
         turns = Turns()
         await turns.take()
         task = asyncio.create_task(other())
-        monkeypatch.setattr(controller_loops, "TURN_SECONDS", 3_600.0)
+        monkeypatch.setattr(workers, "TURN_SECONDS", 3_600.0)
         await turns.take()
         seen.append("soon")
-        monkeypatch.setattr(controller_loops, "TURN_SECONDS", 0.0)
+        monkeypatch.setattr(workers, "TURN_SECONDS", 0.0)
         await turns.take()
         seen.append("late")
         await task

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from celadon.apiserver.api_settings import Settings
 from celadon.apiserver.bootstrap_objects import priority_levels
-from celadon.apiserver.flowcontrol.flow_control import FlowControl, FlowSchema, waiting_seconds
+from celadon.apiserver.flowcontrol.flow_control import (
+    FlowControl,
+    FlowSchema,
+    flow_rule,
+    waiting_seconds,
+)
+from celadon.apiserver.flowcontrol.priority_levels import Turn
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.apiserver.object_store import ROOT, ObjectStore
+from celadon.apiserver.operation.metric_table import exposition
 from celadon.apiserver.operation.request_limits import RequestLimits, TooManyRequests
 from celadon.apiserver.operation.server_metrics import FlowCounts
 from celadon.apiserver.request_info import RequestInfo, request_info
@@ -92,7 +101,7 @@ def of(*subjects: dict[str, Any]) -> dict[str, Any]:
 def test_a_rule_matches_by_subject_and_request(
     rule: dict[str, Any], user: User, method: str, path: str, matches: bool
 ) -> None:
-    schema = FlowSchema("s", "", 1, "l", "", [rule])
+    schema = FlowSchema("s", "", 1, "l", "", [flow_rule(rule)])
     assert schema.matches(user, request_info(HttpRequest(method, path, [], b""))) is matches
 
 
@@ -356,3 +365,69 @@ def test_what_is_lent_follows_what_is_asked_for() -> None:
     flows.adjust()
     assert level.limit == most
     assert counts.seats[level.name].highest == 0
+
+
+def sample(counts: FlowCounts, name: str, *labels: str) -> float:
+    """The value of a line of `/metrics`; its labels as they stand there."""
+    counts.refresh()
+    text = exposition(counts.families())
+    where = f"{{{','.join(labels)}}}" if labels else ""
+    (line,) = re.findall(rf"^apiserver_flowcontrol_{re.escape(name + where)} (\S+)$", text, re.M)
+    return float(line)
+
+
+def test_what_is_in_use_is_told_by_the_nanosecond() -> None:
+    now, counts = [10.0], FlowCounts()
+    flows = FlowControl(ObjectStore(open_memory()), 4, lambda: now[0], counts)
+    info = RequestInfo("get", "/api/v1/pods", is_resource=True, version="v1", resource="pods")
+    flow = flows.classify(User("bob", ("system:authenticated",)), info)
+    root = flows.classify(User("root", ("system:masters",)), info)
+    assert flow is not None
+    assert root is not None
+    level, phase = 'priority_level="catch-all"', 'phase="executing"'
+    seats = sample(counts, "current_limit_seats", level)
+    now[0] += 1.0
+    turn = flows.arrive(flow)
+    now[0] += 0.5
+    flows.leave(turn, None, info)
+    now[0] += 0.25
+    for name, labels in (
+        ("demand_seats", (level,)),
+        ("priority_level_seat_utilization", (phase, level)),
+        ("priority_level_request_utilization", (phase, level)),
+    ):
+        assert sample(counts, f"{name}_count", *labels) == 1.75e9
+        assert sample(counts, f"{name}_sum", *labels) == 0.5e9 / seats
+    assert (
+        sample(counts, "priority_level_seat_utilization_bucket", phase, level, 'le="0"') == 1.25e9
+    )
+    waiting = ('phase="waiting"', level)
+    assert sample(counts, "priority_level_request_utilization_sum", *waiting) == 0.0
+    exempt = flows.arrive(root)
+    labels = ('priority_level="exempt"', 'flow_schema="exempt"')
+    assert sample(counts, "request_concurrency_in_use", *labels) == 1
+    flows.leave(exempt, None, info)
+    assert sample(counts, "request_concurrency_in_use", *labels) == 0
+    assert sample(counts, "request_concurrency_limit", level) == sample(
+        counts, "nominal_limit_seats", level
+    )
+
+
+def test_queues_and_watches_are_counted(small: Running) -> None:
+    flows, counts = small.server.core.flows, small.server.core.metrics.flows
+    assert flows is not None
+    info = request_info(HttpRequest("POST", MAPS, [], b""))
+    flow = flows.classify(ALICE, info)
+    assert flow is not None
+
+    async def come(*infos: RequestInfo) -> None:
+        for one in infos:
+            estimate = flows.estimate(flow, HttpRequest("POST", MAPS, [], b""), one)
+            turns.append(flows.arrive(flow, estimate))
+
+    turns: list[Turn] = []
+    token = replace(info, resource="serviceaccounts", subresource="token")
+    flow.hand = flow.hand[:1]  # else the second would wait in another queue
+    small.wait_for(come(info, info, token))
+    assert counts.watches.values[flow.labels].counts[0] == 2
+    assert counts.queue_lengths.values[flow.labels].total == 1 + 1 + 2

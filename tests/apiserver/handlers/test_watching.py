@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine
+from typing import Any
 
 import pytest
 
+from celadon.apiserver import workers
 from celadon.apiserver.authz import access_decisions
 from celadon.apiserver.authz.access_decisions import Standing
 from celadon.apiserver.handlers import watch
@@ -18,6 +20,7 @@ from celadon.apiserver.handlers.watch import (
     bookmark,
 )
 from celadon.apiserver.http_messages import HttpRequest
+from celadon.apiserver.object_store import ObjectPage, ObjectStore
 from celadon.apiserver.request_info import list_options
 from celadon.kube import GroupVersionResource, User, metadata
 from celadon.storage import put
@@ -64,6 +67,48 @@ def test_first_what_is_there_then_what_comes() -> None:
         await stream.aclose()
 
     run(scenario)
+
+
+def test_others_have_their_turn_while_nothing_is_selected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "TURN_SECONDS", 0.0)
+    turns: list[int] = []
+
+    async def scenario(shelf: Shelf) -> None:
+        for number in range(4 * watch._LOOKED_AT):
+            await shelf.create(f"a{number}")
+        await shelf.create("z", k="v")
+        stream = opened(shelf, "labelSelector=k%3Dv")
+        first = asyncio.ensure_future(anext(stream))
+        while not first.done():
+            turns.append(1)
+            await asyncio.sleep(0)
+        assert seen(await first) == ("ADDED", "z")
+        await stream.aclose()
+
+    run(scenario)
+    assert len(turns) >= 4
+
+
+def test_many_objects_are_gathered_by_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "MANY_OBJECTS", 1)
+    where: list[bool] = []
+    real = ObjectStore.page
+
+    def page(objects: ObjectStore, *args: Any, **kwargs: Any) -> ObjectPage:
+        where.append(workers.is_worker())
+        return real(objects, *args, **kwargs)
+
+    monkeypatch.setattr(ObjectStore, "page", page)
+
+    async def scenario(shelf: Shelf) -> None:
+        await shelf.create("a")
+        await shelf.create("b")
+        stream = opened(shelf)
+        assert await taken(stream, 2) == [("ADDED", "a"), ("ADDED", "b")]
+        await stream.aclose()
+
+    run(scenario)
+    assert where == [True]
 
 
 def test_the_history_after_a_revision() -> None:

@@ -108,3 +108,17 @@ def test_another_release_is_another_rulebook(tmp_path: Path) -> None:
     rules = load()
     assert rules.release == "1.35"
     assert Decider(request(config_map()), rules).verdict().allowed
+
+
+def test_versions_that_a_release_does_not_serve_are_named(tmp_path: Path) -> None:
+    """They are enforced all the same: that is what the webhook is for on an older cluster."""
+    older = {**policy(), "apiVersion": "admissionregistration.k8s.io/v1beta1"}
+    write(tmp_path, "a.json", older, binding())
+    assert PolicyLoader([str(tmp_path)], lambda: "1.32")().remarks == ()
+    rules = PolicyLoader([str(tmp_path)], lambda: "1.36")()
+    assert not Decider(request(config_map()), rules).verdict().allowed
+    (remark,) = rules.remarks
+    assert remark.endswith(
+        'no matches for kind "ValidatingAdmissionPolicy" in version '
+        '"admissionregistration.k8s.io/v1beta1"'
+    )

@@ -189,7 +189,7 @@ def test_a_control_plane_as_controller_runtime_starts_it(assets: Path, tmp_path:
         wait_for(lambda: get(etcd, "/health")[0], store)
         wait_for(plane.probe, server)
         admin = plane.user("default", "system:masters")
-        assert plane.call("GET", "/version", None, admin)[1]["gitVersion"] == "v1.33.0"
+        assert plane.call("GET", "/version", None, admin)[1]["gitVersion"] == "v1.33.13"
         namespaces = "/api/v1/namespaces"
         space = {"metadata": {"name": "ns"}}
         assert plane.call("POST", namespaces, space, admin)[0] == 201
@@ -228,7 +228,7 @@ def test_help_of_the_server_loads_no_server(assets: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "out", "err"),
     [
-        (["--version"], 0, "Kubernetes v1.33.0\n", ""),
+        (["--version"], 0, "Kubernetes v1.33.13\n", ""),
         (["--oidc-issuer-url=x"], 1, "", "there is no OpenID Connect"),
         (["what"], 1, "", "takes no arguments"),
         (["--secure-port=0", "--event-ttl=x", "--odd"], 1, "", "`--odd` that is known here"),

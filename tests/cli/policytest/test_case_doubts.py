@@ -279,7 +279,8 @@ ROWS: dict[str, Row] = {
     ),
     "a release that does not serve the policy": Row(
         Vacuity.NOT_SERVED,
-        "Kubernetes 1.35 does not serve admissionregistration.k8s.io/v1 MutatingAdmissionPolicy",
+        'no matches for kind "MutatingAdmissionPolicy" in version '
+        '"admissionregistration.k8s.io/v1"',
         {"expect": {"object": {"data": {"z": "new"}}}, "kubernetesVersions": ["1.35"]},
         mutating(ADD),
     ),

@@ -43,6 +43,23 @@ def test_changes_show_at_once() -> None:
     assert grant.role.error == 'clusterrole.rbac.authorization.k8s.io "r" not found'
 
 
+def test_an_index_stays_when_another_is_made_of_it() -> None:
+    binding = bound("b", "ClusterRole", "r", TO_ALICE)
+    binding["subjects"].append(TO_DEVS)
+    other = bound("c", "ClusterRole", "r", TO_DEVS)
+    first = RoleIndex([role("r", READ), binding, other])
+    assert verbs(first) == ["get", "get"]
+    bob = bound("b", "ClusterRole", "r", {"kind": "User", "name": "bob"})
+    second = first.changed([bob, role("r", WRITE)], [other])
+    third = second.changed([binding], [role("r")])
+    assert verbs(first) == ["get", "get"]
+    assert verbs(first, User("bob")) == []
+    assert verbs(second) == []
+    assert verbs(second, User("bob")) == ["update"]
+    assert [grant.rules for grant in third.grants(ALICE, "")] == [None]
+    assert verbs(first.changed([], [])) == ["get", "get"]
+
+
 def test_the_first_subject_that_matches_is_named() -> None:
     binding = bound("b", "ClusterRole", "r", TO_DEVS)
     binding["subjects"].append(TO_ALICE)

@@ -93,6 +93,32 @@ def test_changes_are_taken_in_whole_revisions() -> None:
     assert [one.key for one in audience.space.range("", "", None, None).entries] == ["a", "c", "d"]
 
 
+def test_what_others_write_is_told_before_it_is_seen() -> None:
+    told: list[tuple[list[bytes], int]] = []
+
+    async def run() -> None:
+        steps: Sequence[Step] = [
+            own(2, Put("a", b"ours")),
+            answer(change(2, b"/a", b"ours"), change(3, b"/b", b"theirs"), is_part=True),
+            answer(change(3, b"/a", None)),
+        ]
+        audience, client = Audience(), Client(steps)
+        mirror = EtcdMirror(client, KeySpelling("", "/"), audience, lambda _, value: value)  # type: ignore[arg-type]  # a double
+        client.mirror = mirror
+
+        async def coming(values: Sequence[bytes]) -> None:
+            await asyncio.sleep(0)
+            told.append(([*values], audience.space.revision))
+
+        mirror.coming = coming
+        await mirror.begin()
+        with pytest.raises(ServiceUnavailable):
+            await mirror.follow()
+
+    asyncio.run(run())
+    assert told == [([b"theirs"], 2)]
+
+
 @pytest.mark.parametrize(
     "answers",
     [

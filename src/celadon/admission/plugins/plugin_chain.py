@@ -6,10 +6,15 @@ for each of those; a request that no plugin looks at costs one look into a dicti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final
 
 from celadon.admission.plugins.certificate_plugins import APPROVAL, ATTESTING, SIGNING, SUBJECTS
+from celadon.admission.plugins.group_plugins import (
+    GROUP_PRIORITY,
+    GROUP_WORKLOAD,
+    JOB_PARALLELISM,
+)
 from celadon.admission.plugins.limit_ranges import LIMIT_RANGER
 from celadon.admission.plugins.namespace_plugins import (
     ALWAYS_DENY,
@@ -45,6 +50,7 @@ from celadon.kube import GroupVersionKind, GroupVersionResource, Json, StatusErr
 from celadon.kube.registry import Draft, create
 from celadon.kube.releases import current_release
 from celadon.kube.resources import DEFAULT_PLUGINS, known_plugins
+from celadon.kube.well_known_values import WORKLOAD_PREEMPTION
 from celadon.records import dataclass
 
 # --- Plugin table ------------------------------------------------------------
@@ -69,6 +75,7 @@ _OF_EVERY_RELEASE: Final[Behaviours] = {
     "DefaultTolerationSeconds": (DEFAULT_TOLERATIONS,),
     "DenyServiceExternalIPs": (EXTERNAL_ADDRESSES,),
     "ExtendedResourceToleration": (RESOURCE_TOLERATION,),
+    "JobValidation": (JOB_PARALLELISM,),
     "LimitPodHardAntiAffinityTopology": (ANTI_AFFINITY,),
     "LimitRanger": (LIMIT_RANGER,),
     "NamespaceExists": (EXISTS,),
@@ -76,6 +83,7 @@ _OF_EVERY_RELEASE: Final[Behaviours] = {
     "NodeRestriction": (NODE_RESTRICTION,),
     "OwnerReferencesPermissionEnforcement": (OWNER_PERMISSIONS,),
     "PersistentVolumeClaimResize": (CLAIM_RESIZING,),
+    "PodGroupWorkloadExists": (GROUP_WORKLOAD,),
     "PodNodeSelector": (NODE_SELECTORS,),
     "PodResizeValidator": (POD_RESIZING,),
     "PodTolerationRestriction": (TOLERATION_RESTRICTION,),
@@ -86,10 +94,14 @@ _OF_EVERY_RELEASE: Final[Behaviours] = {
 }
 
 
-def behaviours(release: str, settings: PluginSettings) -> Behaviours:
-    """Return them by the names of plugins, as they are in a release: `1.36`."""
+def behaviours(release: str, settings: PluginSettings, gates: Collection[str] = ()) -> Behaviours:
+    """Return them by the names of plugins, as they are in a release: `1.36`. `gates` are feature
+    gates that somebody switched on."""
     minor = int(release.rpartition(".")[2])
-    return {**_OF_EVERY_RELEASE, "PodSecurity": pod_security(minor, settings.security)}
+    found = {**_OF_EVERY_RELEASE, "PodSecurity": pod_security(minor, settings.security)}
+    if WORKLOAD_PREEMPTION in gates:
+        found["Priority"] = (*found["Priority"], GROUP_PRIORITY)
+    return found
 
 
 Endpoint = tuple[Operation, GroupVersionResource, str, GroupVersionKind]
@@ -112,16 +124,20 @@ class _Step:
 
 class PluginChain:
     """The enabled plugins, in their order. `names` are those of `celadon.kube.resources.PLUGINS`;
-    policies, webhooks and quotas, which need more than a look at the world, are the caller's."""
+    policies, webhooks and quotas, which need more than a look at the world, are the caller's.
+    `gates` are feature gates that somebody switched on."""
 
     def __init__(
         self,
         names: Iterable[str] = DEFAULT_PLUGINS,
         release: str | None = None,
         settings: PluginSettings | None = None,
+        gates: Collection[str] = (),
     ) -> None:
         self.names = frozenset(names)
-        self._behaviours = behaviours(release or current_release(), settings or PluginSettings())
+        self._behaviours = behaviours(
+            release or current_release(), settings or PluginSettings(), gates
+        )
         self._ordered = known_plugins(self.names)
         self._concerned: dict[Endpoint, tuple[str, ...]] = {}
         self._mutating: dict[Endpoint, tuple[_Step, ...]] = {}

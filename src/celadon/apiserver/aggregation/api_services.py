@@ -81,6 +81,8 @@ class ApiServiceView:
         resource = known_resources(all_versions=True).by_gvr(API_SERVICES)
         assert resource is not None, "no APIServices"
         self._mirror = Mirror(objects, collection_prefix(resource))
+        self._read: dict[str, tuple[JsonObject, RemoteApiService | None]] = {}
+        """By name: what is stored, and what it says."""
         self._current = self._made()
 
     @on_loop
@@ -101,8 +103,15 @@ class ApiServiceView:
         return {(name,): float(one is not None and not one.is_available) for name, one in found}
 
     def _made(self) -> RemoteApiServices:
-        found = (remote_api_service(one.object) for one in self._mirror)
-        return RemoteApiServices({one.group_version: one for one in found if one is not None})
+        objects = (one.object for one in self._mirror)
+        self._read = {metadata.name(one): (one, self._said_by(one)) for one in objects}
+        found = (said for _, said in self._read.values() if said is not None)
+        return RemoteApiServices({one.group_version: one for one in found})
+
+    def _said_by(self, obj: JsonObject) -> RemoteApiService | None:
+        """What has not changed is not read again: there may be thousands."""
+        known = self._read.get(metadata.name(obj))
+        return known[1] if known is not None and known[0] is obj else remote_api_service(obj)
 
 
 def remote_api_service(obj: JsonObject) -> RemoteApiService | None:

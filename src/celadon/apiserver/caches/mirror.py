@@ -6,16 +6,19 @@ something from a mirror does so again when `refresh` says that there is somethin
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from celadon.apiserver.object_store import ObjectStore, StoredObject, Undecodable, collection_prefix
-from celadon.apiserver.workers import on_loop
-from celadon.kube import Answer, Attributes, GroupVersionResource
+from celadon.apiserver.workers import Lagging, on_loop
+from celadon.kube import Answer, Attributes, GroupVersionResource, JsonObject
 from celadon.kube.rbac import RbacAuthorizer, RoleIndex
 from celadon.kube.resources import known_resources
 from celadon.kube.well_known_values import RBAC_GROUP
 from celadon.storage import Compacted, Watch, WatchLost, WatchOverflow
+
+News = Sequence[tuple[StoredObject | None, StoredObject | None]]
+"""What there was, and what there is, of each that has changed."""
 
 _NEVER: Final = -1
 """Seen, until all has been taken in."""
@@ -32,6 +35,8 @@ class Mirror:
         self._objects = objects
         self._prefix = prefix
         self._stored: dict[str, StoredObject] = {}
+        self.news: News | None = None
+        """What the last change was that `refresh` has told of; None if all has been read anew."""
         self._seen: int
         self._watch: Watch
         self._reload()
@@ -48,11 +53,14 @@ class Mirror:
         self._seen = revision
         try:
             events = {event.key: event.entry for event in self._watch.take().events}
+            news = []
             for key, entry in events.items():  # the last of each; those before are not decoded
-                if entry is None:
-                    self._stored.pop(key, None)
-                else:
-                    self._stored[key] = self._objects.stored(entry)
+                before = self._stored.pop(key, None)
+                after = None if entry is None else self._objects.stored(entry)
+                if after is not None:
+                    self._stored[key] = after
+                news.append((before, after))
+            self.news = news
         except (Compacted, WatchLost, WatchOverflow, Undecodable):
             self._reload()
             return True
@@ -69,7 +77,7 @@ class Mirror:
         return len(self._stored)
 
     def _reload(self) -> None:
-        self._seen = _NEVER
+        self._seen, self.news = _NEVER, None
         page = self._objects.store.range(self._prefix)
         self._stored = {entry.key: self._objects.stored(entry) for entry in page.entries}
         self._watch = self._objects.store.watch(self._prefix, page.revision)
@@ -84,8 +92,13 @@ class Mirror:
 RESOURCES: Final = ("roles", "rolebindings", "clusterroles", "clusterrolebindings")
 
 
+_MANY: Final = 500
+"""Rules and subjects that are looked at on the event loop."""
+
+
 class RoleView:
-    """Aggregated roles have the rules that a controller would give them, at once."""
+    """Aggregated roles have the rules that a controller would give them, at once. What changes
+    thousands of rules or subjects is seen a moment later."""
 
     def __init__(self, objects: ObjectStore) -> None:
         catalog = known_resources()
@@ -94,21 +107,62 @@ class RoleView:
             resource = catalog.by_gvr(GroupVersionResource(RBAC_GROUP, "v1", name))
             assert resource is not None, f"no {name}"
             self._mirrors.append(Mirror(objects, collection_prefix(resource)))
-        self._authorizer = self._made()
+        self._lagging = Lagging(_with_all(self._objects()))
+        self._has_missed = False
+        """Whether something has changed that could not be taken in."""
 
     @on_loop
     def current(self) -> RbacAuthorizer:
         """By what is stored now."""
-        changed = [mirror.refresh() for mirror in self._mirrors]
-        if any(changed):
-            self._authorizer = self._made()
-        return self._authorizer
+        try:
+            changed = [mirror for mirror in self._mirrors if mirror.refresh()]
+        except Undecodable:
+            self._has_missed = True
+            raise
+        if changed:
+            self._change([mirror.news for mirror in changed])
+        return self._lagging.value
+
+    def _change(self, news: Sequence[News | None]) -> None:
+        known = [one for one in news if one is not None]
+        if self._has_missed or len(known) < len(news):
+            self._has_missed, objects = False, self._objects()
+            self._lagging.change(lambda _: _with_all(objects), is_long=_are_many(objects))
+            return
+        put, removed = _put_and_removed([one for some in known for one in some])
+        self._lagging.change(
+            lambda former: RbacAuthorizer(former.index.changed(put, removed)),
+            is_long=_are_many((*put, *removed)),
+        )
 
     @on_loop
     def authorize(self, attributes: Attributes) -> Answer:
         """As `RbacAuthorizer.authorize`."""
         return self.current().authorize(attributes)
 
-    def _made(self) -> RbacAuthorizer:
-        stored = (one.object for mirror in self._mirrors for one in mirror)
-        return RbacAuthorizer(RoleIndex(stored, aggregating=True))
+    async def settled(self) -> None:
+        """Returns when all that `current` has seen is in force."""
+        await self._lagging.settled()
+
+    def _objects(self) -> list[JsonObject]:
+        return [one.object for mirror in self._mirrors for one in mirror]
+
+
+def _with_all(objects: Iterable[JsonObject]) -> RbacAuthorizer:
+    return RbacAuthorizer(RoleIndex(objects, aggregating=True))
+
+
+def _put_and_removed(news: News) -> tuple[list[JsonObject], list[JsonObject]]:
+    put, removed = [], []
+    for before, after in news:
+        if after is not None:
+            put.append(after.object)
+        elif before is not None:
+            removed.append(before.object)
+    return put, removed
+
+
+def _are_many(objects: Iterable[JsonObject]) -> bool:
+    """Whether so much is in roles and bindings that looking at it takes long."""
+    members = ((one.get("rules") or (), one.get("subjects") or ()) for one in objects)
+    return sum(len(rules) + len(subjects) for rules, subjects in members) > _MANY

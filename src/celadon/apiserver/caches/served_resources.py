@@ -1,23 +1,28 @@
 """The resources that are served: built in, and defined by CustomResourceDefinitions in the store.
 
 A custom resource is served from the moment its definition is established (a condition that a
-controller sets) until the definition is gone. The answer is a value that stays the same object
-until something changes: whoever derives something from it may keep that for as long.
+controller sets) until the definition is gone. Requests for custom resources, and for what there is,
+wait for that (`settled`). The answer is a value that stays the same object until something changes:
+whoever derives something from it may keep that for as long.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from celadon.apiserver.caches.mirror import Mirror
 from celadon.apiserver.conversion_webhooks import ConversionWebhook, conversion_webhooks
 from celadon.apiserver.object_store import ObjectStore, collection_prefix, object_key
-from celadon.apiserver.workers import on_loop
+from celadon.apiserver.request_work import LARGE_BYTES
+from celadon.apiserver.workers import Lagging, on_loop
 from celadon.kube import GroupKind, GroupVersionResource, JsonObject, metadata
 from celadon.kube.crd import KindsOnDemand, RememberedKinds
-from celadon.kube.resources import Catalog, Resource, is_established
+from celadon.kube.resources import Catalog, Resource, custom_resources, is_established
 from celadon.records import dataclass
+
+_MANY_VERSIONS: Final = 300
+"""Of all definitions, that are taken in on the event loop."""
 
 DEFINITIONS: Final = GroupVersionResource("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 
@@ -51,7 +56,8 @@ class Served:
 
 class ServedResources:
     """The view. `builtin` is what the server offers by itself, `version` the release whose rules
-    hold for the schemas of custom resources."""
+    hold for the schemas of custom resources. What large definitions define, or many, is served a
+    moment later."""
 
     def __init__(self, objects: ObjectStore, builtin: Catalog, version: str) -> None:
         resource = builtin.by_gvr(DEFINITIONS)
@@ -60,30 +66,67 @@ class ServedResources:
         self._builtin = builtin
         self._groups = frozenset(resource.gvr.group for resource in builtin)
         self._kinds = RememberedKinds(version)
+        self._resources: dict[str, tuple[JsonObject, tuple[Resource, ...]]] = {}
+        """By the name of the definition that defines them."""
+        self._objects = objects
         self._mirror = Mirror(objects, collection_prefix(resource))
-        self._served = self._made()
+        self._lagging = Lagging(self._made(self._definitions()))
 
     @on_loop
     def current(self) -> Served:
         """What is served now."""
         if self._mirror.refresh():
-            self._served = self._made()
-        return self._served
+            definitions = self._definitions()
+            is_long = self._is_long(definitions)
+            self._lagging.change(lambda _: self._made(definitions), is_long=is_long)
+        return self._lagging.value
+
+    async def settled(self) -> None:
+        """Returns when `current` shows what is stored."""
+        self.current()
+        await self._lagging.settled()
 
     def is_built_in(self, resource: GroupVersionResource) -> bool:
         """Whether it is served whatever definitions there are."""
         return self._builtin.by_gvr(resource) is not None
 
-    def _made(self) -> Served:
-        definitions = tuple(one.object for one in self._mirror if is_established(one.object))
+    def _definitions(self) -> tuple[JsonObject, ...]:
+        """Those that are established."""
+        return tuple(one.object for one in self._mirror if is_established(one.object))
+
+    def _is_long(self, definitions: Sequence[JsonObject]) -> bool:
+        """Whether it takes long to take in what has changed, or what there is."""
+        news = self._mirror.news
+        if news is None or sum(map(_version_count, definitions)) > _MANY_VERSIONS:
+            return True
+        names = (metadata.name(after.object) for _, after in news if after is not None)
+        sizes = (self._objects.size(self._resource, "", name) for name in names)
+        return sum(sizes) > LARGE_BYTES
+
+    def _made(self, definitions: Sequence[JsonObject]) -> Served:
+        """One after the other, in whatever thread."""
+        self._resources = {
+            metadata.name(one): (one, self._resources_of(one)) for one in definitions
+        }
+        added = [one for _, some in self._resources.values() for one in some]
         return Served(
-            self._builtin.with_crds(definitions) if definitions else self._builtin,
+            self._builtin.with_resources(added) if added else self._builtin,
             self._groups,
             self._kinds.of(definitions),
-            definitions,
+            tuple(definitions),
             conversion_webhooks(definitions),
             {
                 name: object_key(self._resource, "", name)
                 for name in map(metadata.name, definitions)
             },
         )
+
+    def _resources_of(self, definition: JsonObject) -> tuple[Resource, ...]:
+        known = self._resources.get(metadata.name(definition))
+        if known is not None and known[0] is definition:
+            return known[1]
+        return custom_resources(definition)
+
+
+def _version_count(definition: JsonObject) -> int:
+    return len(definition["spec"].get("versions") or ())

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar
 from urllib.parse import quote
@@ -26,7 +26,7 @@ from celadon.apiserver.object_store import (
     collection_prefix,
 )
 from celadon.apiserver.request_work import LARGE_BYTES, RequestWork
-from celadon.apiserver.workers import Workers
+from celadon.apiserver.workers import Turns, Workers
 from celadon.kube import JsonObject, StatusError, User, metadata
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import FieldWriter, track_update
@@ -41,8 +41,8 @@ FIRST_RETRY: Final = 0.01
 LAST_RETRY: Final = 30.0
 """Seconds before an item is tried again: at first, and at most."""
 
-TURN_SECONDS: Final = 0.002
-"""Of work on the event loop, after which others have their turn."""
+MOST_NOTED: Final = 100
+"""Changes that are noted at once."""
 
 GATHERED_SECONDS: Final = 0.02
 """In which simulated controllers gather changes: a status is not written for each of many pods."""
@@ -108,21 +108,6 @@ class Timers(Protocol):
     def call_later(self, delay: float, callback: Callable[..., object], *args: object) -> Timer: ...
 
 
-class Turns:
-    """Between the parts of a long piece of work on the event loop: others have their turn when it
-    has gone on for `TURN_SECONDS`."""
-
-    def __init__(self) -> None:
-        self._began = 0.0
-
-    async def take(self) -> None:
-        """Returns at once, or when others have had their turn."""
-        now = time.perf_counter()
-        if now - self._began > TURN_SECONDS:
-            await asyncio.sleep(0)
-            self._began = time.perf_counter()
-
-
 class ControllerLoop:
     """One controller at work. What it does later waits by `clock`, or by the event loop. Changes of
     an item that come within `gathers` seconds after it was looked at are looked at together."""
@@ -142,6 +127,9 @@ class ControllerLoop:
         self._looked: dict[str, float] = {}
         """When an item was looked at last, by the event loop; those of long ago are forgotten."""
         self._watches: dict[str, Watch] = {}
+        self._events: deque[tuple[str, Entry | None, Entry | None]] = deque()
+        """Key, what was there, what is there: of what has not been noted."""
+        self._is_reading = False
         self._queue: dict[str, None] = {}
         self._failures: dict[str, int] = {}
         self._timers: dict[str, Timer] = {}
@@ -157,7 +145,11 @@ class ControllerLoop:
             while True:
                 self._wake.clear()
                 self._take()
-                if self._queue:
+                if self._events:
+                    self._idle.clear()
+                    await self._read_next()
+                    await self._turns.take()
+                elif self._queue:
                     self._idle.clear()
                     await self._next()
                     await self._turns.take()
@@ -177,20 +169,21 @@ class ControllerLoop:
         """Wait until all that has been acknowledged is dealt with; what waits for a later time is
         not waited for."""
         revision = self._objects.store.revision()
-        if revision == self._settled and self._idle.is_set() and not self._queue:
+        if revision == self._settled and self._idle.is_set() and not (self._queue or self._events):
             return
         self._settled = revision
         try:
             self._take()
         except StoreClosed:
             return
-        if self._queue:
+        if self._queue or self._events:
             self._idle.clear()
             self._wake.set()
         if not self._idle.is_set():
             await self._idle.wait()
 
     def _take(self) -> None:
+        """Note what has happened, not too much of it, up to what is large and has to be read."""
         for prefix in self.controller.prefixes:
             watch = self._watches.get(prefix)
             try:
@@ -199,20 +192,37 @@ class ControllerLoop:
                 watch, events = None, ()
             if watch is None:
                 self._load(prefix)
-            for event in events:
-                self._note(event.key, event.previous, event.entry)
+            self._events.extend((one.key, one.previous, one.entry) for one in events)
+        for _ in range(MOST_NOTED):
+            if self._is_reading or not self._events:
+                break
+            key, previous, entry = self._events[0]
+            if not (self._is_read(previous) and self._is_read(entry)):
+                break
+            self._events.popleft()
+            self._note(key, self._object(previous), self._object(entry), entry)
 
     def _load(self, prefix: str) -> None:
         page = self._objects.store.range(prefix)
         self._watches[prefix] = self._objects.store.watch(prefix, page.revision, self._wake.set)
-        for entry in page.entries:
-            self._note(entry.key, None, entry)
+        self._events.extend((entry.key, None, entry) for entry in page.entries)
 
-    def _note(self, key: str, previous: Entry | None, entry: Entry | None) -> None:
+    async def _read_next(self) -> None:
+        """Note the next event, when what it is about has been read. Those behind it wait."""
+        key, previous, entry = self._events.popleft()
+        self._is_reading = True
+        try:
+            old, new = await self._read(previous), await self._read(entry)
+        finally:
+            self._is_reading = False
+        self._note(key, old, new, entry)
+
+    def _note(
+        self, key: str, old: JsonObject | None, new: JsonObject | None, entry: Entry | None
+    ) -> None:
         """What cannot be decoded is nobody's work, and is not taken for gone."""
-        change = Change(key, self._object(previous), self._object(entry))
-        if change.new is not None or (entry is None and change.old is not None):
-            items = dict.fromkeys(self.controller.concerned(change))
+        if new is not None or (entry is None and old is not None):
+            items = dict.fromkeys(self.controller.concerned(Change(key, old, new)))
             if self._looked:
                 self._gather(items)
             self._queue.update(items)
@@ -236,12 +246,25 @@ class ControllerLoop:
         self._wake.set()
         return found
 
+    def _is_read(self, entry: Entry | None) -> bool:
+        return entry is None or self._objects.is_read(entry)
+
     def _object(self, entry: Entry | None) -> JsonObject | None:
         """None also for what cannot be decoded."""
         if entry is None:
             return None
         try:
             return self._objects.stored(entry).object
+        except Undecodable as error:
+            _LOG.warning("%s cannot be decoded: %s", entry.key, error)
+            return None
+
+    async def _read(self, entry: Entry | None) -> JsonObject | None:
+        """As `_object`, beside the event loop where that takes long."""
+        if entry is None or self._objects.is_read(entry):
+            return self._object(entry)
+        try:
+            return (await self._objects.read_aside(entry)).object
         except Undecodable as error:
             _LOG.warning("%s cannot be decoded: %s", entry.key, error)
             return None

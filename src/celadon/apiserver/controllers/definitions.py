@@ -304,9 +304,8 @@ class DefinitionCleanup:
 
 
 def _waits(definition: JsonObject) -> bool:
-    return bool(metadata.deletion_timestamp(definition)) and FINALIZER in metadata.finalizers(
-        definition
-    )
+    deleted = metadata.deletion_timestamp(definition)
+    return bool(deleted) and metadata.has_finalizer(definition, FINALIZER)
 
 
 # --- Definition api services -------------------------------------------------

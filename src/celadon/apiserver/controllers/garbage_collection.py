@@ -24,10 +24,10 @@ from celadon.apiserver.controllers.controller_loops import (
     RequestFailed,
     ServerRequests,
     Stale,
-    Turns,
     resource_path,
 )
 from celadon.apiserver.object_store import CLAIMS, ROOT, ObjectStore, StoredObject
+from celadon.apiserver.workers import Turns
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, metadata, parse_api_version
 from celadon.kube.resources import Resource
 from celadon.kube.well_known_values import FOREGROUND, ORPHAN
@@ -109,12 +109,12 @@ def owner_uids(obj: JsonObject) -> tuple[str, ...]:
 def is_waiting(obj: JsonObject) -> bool:
     """Whether the object is to be deleted after what it owns."""
     deleted = metadata.deletion_timestamp(obj)
-    return bool(deleted) and FOREGROUND in metadata.finalizers(obj)
+    return bool(deleted) and metadata.has_finalizer(obj, FOREGROUND)
 
 
 def is_orphaning(obj: JsonObject) -> bool:
     """Whether the object is to be deleted, and what it owns to be kept."""
-    return bool(metadata.deletion_timestamp(obj)) and ORPHAN in metadata.finalizers(obj)
+    return bool(metadata.deletion_timestamp(obj)) and metadata.has_finalizer(obj, ORPHAN)
 
 
 def is_blocking(dependent: JsonObject, uid: str) -> bool:

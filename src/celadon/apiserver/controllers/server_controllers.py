@@ -232,7 +232,12 @@ def _garbage(given: ControllerSurroundings) -> Controller:
 
 def _quotas(given: ControllerSurroundings) -> Controller:
     return QuotaCounts(
-        given.objects, built_in(QUOTAS), given.served.current, given.charges, given.timestamp
+        given.objects,
+        built_in(QUOTAS),
+        given.served.current,
+        given.charges,
+        given.timestamp,
+        given.aside("resourcequota-controller"),
     )
 
 

@@ -241,7 +241,9 @@ class QuotaCounts:
         served: Callable[[], Served],
         charges: OpenCharges,
         now: Callable[[], str],
+        aside: Aside,
     ) -> None:
+        self._aside = aside
         self._objects = objects
         self._resource = quotas
         self._served = served
@@ -289,7 +291,9 @@ class QuotaCounts:
         if stored is None:
             return None
         quota = stored.object
-        status = recounted(quota, lambda resource: self._there(resource, namespace), self._now())
+        status = await self._aside(
+            recounted, quota, lambda resource: self._there(resource, namespace), self._now()
+        )
         if status != (quota.get("status") or {}):
             changed = {**quota, "status": status}
             made = await self._objects.update(

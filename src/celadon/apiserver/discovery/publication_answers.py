@@ -37,8 +37,8 @@ class Publications:
     """Those of one server; what is made of a catalogue is kept until there is another one. `checks`
     gives the outcome of the health checks below one of HEALTH_ROOTS, and `observe` is told of it;
     `metrics` has the answers of `/metrics` and below it, `pages` names those debugging pages that
-    are there, `descriptions` has texts of built-in types; without, those of an installed client are
-    taken."""
+    are there, `dumps` answers those that no list names, `descriptions` has texts of built-in types;
+    without, those of an installed client are taken."""
 
     def __init__(
         self,
@@ -49,6 +49,7 @@ class Publications:
         openid: OpenId,
         portrait: SelfPortrait,
         pages: Collection[str],
+        dumps: Callable[[HttpRequest], HttpAnswer | None] | None = None,
         descriptions: Descriptions | None = None,
     ) -> None:
         self._version = portrait.version
@@ -59,6 +60,7 @@ class Publications:
         self._openid = openid
         self._portrait = portrait
         self._pages = pages
+        self._dumps = dumps
         self._descriptions = descriptions
         self._served: Served | None = None
         self._apis = PublishedApis(Catalog(()))
@@ -85,6 +87,8 @@ class Publications:
             return self._openapi_answer(request, served)
         if first in self._pages and not rest:
             return page_answer(first, request, self._portrait, self._paths())
+        if first == "debug" and self._dumps is not None:
+            return self._dumps(request)
         if first in (".well-known", "openid"):
             return self._openid.answer(request)
         return discovery_answer(request, self._apis, self._address)

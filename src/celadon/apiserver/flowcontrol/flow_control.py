@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from celadon.apiserver.bootstrap_objects import flow_schemas, priority_levels
 from celadon.apiserver.caches.mirror import Mirror
+from celadon.apiserver.flowcontrol.flow_dumps import (
+    PAGES,
+    Present,
+    levels_dump,
+    queues_dump,
+    requests_dump,
+)
 from celadon.apiserver.flowcontrol.lent_seats import (
     PERIOD,
     SeatBounds,
@@ -28,15 +36,16 @@ from celadon.apiserver.flowcontrol.work_estimates import (
     StoredKind,
     estimate,
     most_seats,
+    watch_count,
 )
-from celadon.apiserver.http_messages import HttpRequest
+from celadon.apiserver.http_messages import HttpAnswer, HttpRequest, plain_text
 from celadon.apiserver.object_store import ROOT, ObjectStore, Undecodable
 from celadon.apiserver.operation.request_limits import (
     TooManyRequests,
     WatchCounts,
     is_long_running,
 )
-from celadon.apiserver.operation.server_metrics import FlowCounts, SeatCounts
+from celadon.apiserver.operation.server_metrics import FlowCounts, LevelUse, SeatCounts
 from celadon.apiserver.request_info import RequestInfo
 from celadon.kube import JsonObject, User, metadata
 from celadon.kube.well_known_values import FLOW_CONTROL_GROUP
@@ -70,6 +79,30 @@ WAITING_PART: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
+class FlowRule:
+    """Of whom it speaks, and of what: one rule of a FlowSchema. `namespaces` is what
+    the names of users begin with who are service accounts of one."""
+
+    users: frozenset[str]
+    groups: frozenset[str]
+    namespaces: tuple[str, ...]
+    resources: Sequence[JsonObject]
+    paths: Sequence[JsonObject]
+
+    def matches(self, user: User, info: RequestInfo) -> bool:
+        if not self._is_about(user):
+            return False
+        if info.is_resource:
+            return any(_is_resource(one, info) for one in self.resources)
+        return any(_is_path(one, info) for one in self.paths)
+
+    def _is_about(self, user: User) -> bool:
+        if user.name in self.users or ALL in self.users or ALL in self.groups:
+            return True
+        return not self.groups.isdisjoint(user.groups) or user.name.startswith(self.namespaces)
+
+
+@dataclass(frozen=True, slots=True)
 class FlowSchema:
     """One that is in force: its level exists. `distinguisher` is empty where all requests are one
     flow."""
@@ -79,10 +112,10 @@ class FlowSchema:
     precedence: int
     level: str
     distinguisher: str
-    rules: Sequence[JsonObject]
+    rules: Sequence[FlowRule]
 
     def matches(self, user: User, info: RequestInfo) -> bool:
-        return any(_rule_matches(rule, user, info) for rule in self.rules)
+        return any(rule.matches(user, info) for rule in self.rules)
 
     def distinguish(self, user: User, info: RequestInfo) -> str:
         """What tells the flow of a request from the others of this schema."""
@@ -99,32 +132,32 @@ def _schema_of(obj: JsonObject) -> FlowSchema:
         spec.get("matchingPrecedence", 0),
         spec["priorityLevelConfiguration"]["name"],
         (spec.get("distinguisherMethod") or {}).get("type", ""),
-        spec.get("rules") or (),
+        tuple(map(flow_rule, spec.get("rules") or ())),
     )
 
 
-def _rule_matches(rule: JsonObject, user: User, info: RequestInfo) -> bool:
-    if not any(_is_subject(subject, user) for subject in rule.get("subjects") or ()):
-        return False
-    if info.is_resource:
-        return any(_is_resource(one, info) for one in rule.get("resourceRules") or ())
-    return any(_is_path(one, info) for one in rule.get("nonResourceRules") or ())
-
-
-def _is_subject(subject: JsonObject, user: User) -> bool:
-    kind = subject.get("kind")
-    if kind == "User":
-        return (subject.get("user") or {}).get("name") in (ALL, user.name)
-    if kind == "Group":
-        name = (subject.get("group") or {}).get("name")
-        return name == ALL or name in user.groups
-    account = subject.get("serviceAccount")
-    if kind != "ServiceAccount" or not account:
-        return False
-    prefix = f"system:serviceaccount:{account['namespace']}:"
-    if account["name"] == ALL:
-        return user.name.startswith(prefix)
-    return user.name == f"{prefix}{account['name']}"
+def flow_rule(rule: JsonObject) -> FlowRule:
+    """As it is stored."""
+    users, groups, namespaces = set[str](), set[str](), list[str]()
+    for subject in rule.get("subjects") or ():
+        kind, account = subject.get("kind"), subject.get("serviceAccount")
+        if kind == "User" and subject.get("user"):
+            users.add(subject["user"]["name"])
+        elif kind == "Group" and subject.get("group"):
+            groups.add(subject["group"]["name"])
+        elif kind == "ServiceAccount" and account:
+            prefix = f"system:serviceaccount:{account['namespace']}:"
+            if account["name"] == ALL:
+                namespaces.append(prefix)
+            else:
+                users.add(f"{prefix}{account['name']}")
+    return FlowRule(
+        frozenset(users),
+        frozenset(groups),
+        tuple(namespaces),
+        rule.get("resourceRules") or (),
+        rule.get("nonResourceRules") or (),
+    )
 
 
 def _is_resource(rule: JsonObject, info: RequestInfo) -> bool:
@@ -191,7 +224,8 @@ class FlowControl:
         self._bounds: dict[str, SeatBounds] = {}
         self._next_adjustment = clock() + PERIOD
         self._ticking: asyncio.TimerHandle | None = None
-        counts.refresh = self.adjust
+        self._present: dict[Present, None] = {}
+        counts.refresh = self._refresh
         self._update()
 
     def classify(self, user: User, info: RequestInfo) -> Flow | None:
@@ -220,7 +254,11 @@ class FlowControl:
 
     def estimate(self, flow: Flow, request: HttpRequest, info: RequestInfo) -> Estimate:
         """The seats that a request of the flow takes."""
+        watched = watch_count(info, self._watches)
+        if watched is not None:
+            self._counts.watches.observe(watched, flow.labels)
         if flow.level.limit is None:
+            self._counts.widths.observe(1, flow.labels)
             return ONE_SEAT
         most = self._most.get(flow.level.name, 0)
         found = estimate(request, info, most, self._stored_kind, self._watches)
@@ -240,9 +278,38 @@ class FlowControl:
         except Rejection as rejection:
             self._counts.wait_seconds.observe(0.0, (*flow.labels, "false"))
             raise self._rejected(flow, str(rejection)) from None
+        if turn.queue is not None:  # upstream: it is in the queue for a moment, at least
+            length = len(turn.queue.waiting) + turn.is_executing
+            self._counts.queue_lengths.observe(length, flow.labels)
         if turn.is_executing and turn is not flow.turn:
             self._counts.wait_seconds.observe(0.0, (*flow.labels, "true"))
         return turn
+
+    def appear(self, turn: Turn, user: User, info: RequestInfo) -> Present:
+        """From here on the pages tell of the request."""
+        now = time.time()
+        made = Present(turn.flow, turn, user, info, now, now if turn.is_executing else None)
+        self._present[made] = None
+        return made
+
+    def disappear(self, present: Present) -> None:
+        """They do not any more."""
+        self._present.pop(present, None)
+
+    def page(self, request: HttpRequest) -> HttpAnswer | None:
+        """One of those for debugging; None for what is none."""
+        name = request.path.removeprefix(PAGES)
+        if name == "dump_priority_levels":
+            dispatched, rejected = self._counts.dispatched(), self._counts.rejected.values
+            text = levels_dump(self._levels, self._present, dispatched, rejected)
+        elif name == "dump_queues":
+            text = queues_dump(self._levels, self._present)
+        elif name == "dump_requests":
+            detailed = bool(request.first("includeRequestDetails"))
+            text = requests_dump(self._levels, self._present, detailed=detailed)
+        else:
+            return None
+        return plain_text(200, text)
 
     def now(self) -> float:
         """When a request begins to execute, for `leave`."""
@@ -297,6 +364,14 @@ class FlowControl:
             seconds = self._next_adjustment - self._clock()
             self._ticking = asyncio.get_running_loop().call_later(seconds, self._tick)
 
+    def _refresh(self) -> None:
+        """Before somebody looks at the counts."""
+        self.adjust()
+        for level in self._levels.values():
+            level.note()
+            if level.use is not None:
+                level.use.tell()
+
     def adjust(self) -> None:
         """Lend seats as it was due until now. Since nothing has been asked for between what was
         missed, it can be made up for."""
@@ -323,7 +398,14 @@ class FlowControl:
             count.current, count.target = found.seats[name], found.targets[name]
             count.highest, count.average = demand.highest, demand.average
             count.deviation, count.smoothed = demand.deviation, demand.smoothed
+            self._limit_use(self._levels[name], count.current)
             self._levels[name].admit(None if bounds.is_exempt else count.current)
+
+    def _limit_use(self, level: PriorityLevel, seats: int) -> None:
+        if level.use is not None:
+            level.note()
+            waiting = max(level.queue_length, 1) * max(level.queue_count, 1)
+            level.use.limit(seats or max(1, round(self._seats / 10)), waiting)
 
     def _rejected(self, flow: Flow, reason: str) -> TooManyRequests:
         self._counts.rejected.add((*flow.labels, reason))
@@ -338,12 +420,13 @@ class FlowControl:
         )
         level = self._levels[schema.level]
         hand: tuple[int, ...] = ()
+        distinguisher = schema.distinguish(user, info)
         if level.limit is not None and level.queue_count:
-            hand = level.hand(schema.name, schema.distinguish(user, info))
+            hand = level.hand(schema.name, distinguisher)
         uid = self._level_uids[schema.level]
         labels = level.name, schema.name
         headers = ((SCHEMA_HEADER, schema.uid), (LEVEL_HEADER, uid))
-        return Flow(level, hand, headers, labels, self._counts.of(labels))
+        return Flow(level, hand, headers, labels, self._counts.of(labels), distinguisher)
 
     def _update(self) -> None:
         """What is mandatory is there even where it is not stored (yet)."""
@@ -353,7 +436,7 @@ class FlowControl:
         before, self._levels, self._bounds = self._levels, {}, {}
         counted, self._counts.seats = self._counts.seats, {}
         for name, obj in levels.items():
-            level = before.get(name) or PriorityLevel(name, self._clock)
+            level = before.get(name) or self._new_level(name)
             self._levels[name] = level
             queuing = (specs[name].get("limitResponse") or {}).get("queuing")
             level.configure(queuing)
@@ -377,6 +460,10 @@ class FlowControl:
             key=lambda one: (one.precedence, one.name),
         )
         self._flows.clear()
+
+    def _new_level(self, name: str) -> PriorityLevel:
+        now = self._clock()
+        return PriorityLevel(name, self._clock, LevelUse(self._counts, name, now))
 
     def _by_name(self, kind: str, initial: Iterator[JsonObject]) -> dict[str, JsonObject]:
         """The objects of a kind; those that must be there as they are initially, if they are not

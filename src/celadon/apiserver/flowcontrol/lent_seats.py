@@ -75,6 +75,11 @@ class SeatDemand:
         self.highest = 0
         self.average = self.deviation = self.smoothed = 0.0
 
+    @property
+    def seats(self) -> int:
+        """That are asked for now."""
+        return self._now
+
     def add(self, seats: int, now: float) -> None:
         """So many more, or less, from now on."""
         had, seconds = self._now, now - self._at

@@ -11,9 +11,9 @@ from dataclasses import field
 from typing import Final
 
 from celadon.apiserver.flowcontrol.lent_seats import SeatDemand
-from celadon.apiserver.flowcontrol.work_estimates import ONE_SEAT, Estimate
+from celadon.apiserver.flowcontrol.work_estimates import EXPECTED_SECONDS, ONE_SEAT, Estimate
 from celadon.apiserver.http_messages import Header
-from celadon.apiserver.operation.server_metrics import FlowCount
+from celadon.apiserver.operation.server_metrics import FlowCount, LevelUse
 from celadon.kube import JsonObject
 from celadon.records import dataclass
 
@@ -23,9 +23,6 @@ TOO_LATE: Final = "time-out"
 CANCELLED: Final = "cancelled"
 """Why a request is rejected, as metrics say it."""
 
-EXPECTED_SECONDS: Final = 0.003
-"""What a request is taken to last until it has ended."""
-
 MOST_RETRY_SECONDS: Final = 32
 
 
@@ -33,7 +30,7 @@ class Rejection(Exception):
     """A request that has no seat and no place in a queue."""
 
 
-class _Queue:
+class Queue:
     """`executing` are the seats of its requests that execute. `turn_time` is how much service the
     queue has had when its next request begins; the least has the next turn."""
 
@@ -60,7 +57,7 @@ class Turn:
         self.flow = flow
         self.estimate = estimate
         self.seats = estimate.width
-        self.queue: _Queue | None = None
+        self.queue: Queue | None = None
         self.is_executing = False
         self.began = 0.0
         self.wake: Callable[[], None] | None = None
@@ -80,8 +77,11 @@ class PriorityLevel:
     """`limit` is how many seats there are; None is no limit. Without `queue_count` what is
     too much is rejected. Whoever waits waits because there is no seat."""
 
-    def __init__(self, name: str, clock: Callable[[], float]) -> None:
+    def __init__(self, name: str, clock: Callable[[], float], use: LevelUse | None = None) -> None:
+        """`use` is told of all that changes."""
         self.name = name
+        self.use = use
+        self._requests = self._waiting = 0
         self.limit: int | None = None
         self.queue_count = 0
         self.hand_size = 0
@@ -90,8 +90,8 @@ class PriorityLevel:
         self.drops = Drops()
         self.demand = SeatDemand(clock())
         self._clock = clock
-        self._queues: list[_Queue] = []
-        self._with_waiting: dict[_Queue, None] = {}
+        self.queues: list[Queue] = []
+        self._with_waiting: dict[Queue, None] = {}
         self._turn_time = 0.0
 
     def configure(self, queuing: JsonObject | None) -> None:
@@ -100,12 +100,19 @@ class PriorityLevel:
         self.queue_count = queuing.get("queues", 0)
         self.hand_size = queuing.get("handSize", 0)
         self.queue_length = queuing.get("queueLengthLimit", 0)
-        self._queues += [_Queue() for _ in range(len(self._queues), self.queue_count)]
+        self.queues += [Queue() for _ in range(len(self.queues), self.queue_count)]
 
     def admit(self, limit: int | None) -> None:
         """So many from now on."""
         self.limit = limit
         self._seat_waiting()
+        self.note()
+
+    def note(self) -> None:
+        """Tell what is in use now."""
+        if self.use is not None:
+            state = self.demand.seats, self.executing, self._requests, self._waiting
+            self.use.become(self._clock(), state)
 
     @property
     def has_waiting(self) -> bool:
@@ -123,6 +130,9 @@ class PriorityLevel:
             self.executing += 1
             flow.count.executing += 1
             flow.count.dispatched += 1
+            flow.count.seats += 1
+            self._requests += 1
+            self.note()
             return flow.turn
         turn = Turn(flow, estimate)
         has_seat = not self._with_waiting and self._has_room(turn)
@@ -136,11 +146,14 @@ class PriorityLevel:
                 self._with_waiting.setdefault(queue)
                 flow.count.waiting += 1
                 flow.count.waiting_seats += turn.seats
+                self._waiting += 1
+                self.note()
                 return turn
         elif not has_seat:
             raise Rejection(NO_SEAT)
         self.demand.add(turn.seats, self._clock())
         self._execute(turn)
+        self.note()
         return turn
 
     def finish(self, turn: Turn) -> float:
@@ -167,8 +180,11 @@ class PriorityLevel:
         if turn is turn.flow.turn:
             self.demand.add(-1, self._clock())
             self.executing -= 1
+            self._requests -= 1
             count.executing -= 1
+            count.seats -= 1
         elif turn.is_executing:
+            self._requests -= 1
             count.executing -= 1
             count.seats -= turn.estimate.width
             if queue is not None:
@@ -178,24 +194,26 @@ class PriorityLevel:
             self._give_back(turn, turn.seats)
         elif queue is not None and turn in queue.waiting:
             self.demand.add(-turn.seats, self._clock())
+            self._waiting -= 1
             count.waiting -= 1
             count.waiting_seats -= turn.seats
             del queue.waiting[turn]
             if not queue.waiting:
                 del self._with_waiting[queue]
+        self.note()
 
     def _has_room(self, turn: Turn) -> bool:
         """A level whose limit is less than a request needs has one request at a time."""
         room = self.limit is None or self.executing + turn.seats <= self.limit
         return room or not self.executing
 
-    def _queue(self, hand: tuple[int, ...]) -> _Queue:
+    def _queue(self, hand: tuple[int, ...]) -> Queue:
         """The shortest of those; one that is not in use begins now."""
-        queue = self._queues[hand[0]]
+        queue = self.queues[hand[0]]
         if self.executing:
             shortest = queue.length
             for index in hand:
-                other = self._queues[index]
+                other = self.queues[index]
                 length = other.length
                 if length < shortest:
                     queue, shortest = other, length
@@ -206,17 +224,16 @@ class PriorityLevel:
     def _execute(self, turn: Turn) -> None:
         self.executing += turn.seats
         count, queue = turn.flow.count, turn.queue
+        self._requests += 1
         count.executing += 1
         count.seats += turn.seats
         count.dispatched += 1
         turn.is_executing = True
         if queue is not None:
-            estimate = turn.estimate
             queue.executing += turn.seats
             turn.began = self._clock()
             self._turn_time = max(self._turn_time, queue.turn_time)
-            final = estimate.final_seconds * estimate.final_seats
-            queue.turn_time += EXPECTED_SECONDS * estimate.seats + final
+            queue.turn_time += turn.estimate.seat_seconds
 
     def _seat_waiting(self) -> None:
         """Those whose turn it is, as long as there are seats."""
@@ -228,6 +245,7 @@ class PriorityLevel:
             del queue.waiting[turn], self._with_waiting[queue]
             if queue.waiting:  # behind those that have had as much
                 self._with_waiting[queue] = None
+            self._waiting -= 1
             turn.flow.count.waiting -= 1
             turn.flow.count.waiting_seats -= turn.seats
             self._execute(turn)
@@ -270,13 +288,15 @@ class Drops:
 @dataclass(slots=True)
 class Flow:
     """What is the same for requests that are alike: where they wait, what their answers say of it,
-    and where they are counted. `turn` is that of all requests that nothing limits."""
+    and where they are counted. `turn` is that of all requests that nothing limits, `distinguisher`
+    what tells the flow from others of its schema."""
 
     level: PriorityLevel
     hand: tuple[int, ...]
     headers: tuple[Header, ...]
     labels: tuple[str, str]
     count: FlowCount
+    distinguisher: str = ""
     turn: Turn = field(init=False)
 
     def __post_init__(self) -> None:

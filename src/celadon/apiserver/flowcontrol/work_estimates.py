@@ -29,6 +29,9 @@ _STREAMED_BYTES: Final = 1_000_000
 _LARGEST_OBJECT: Final = 1_500_000
 """Bytes; where it is not known how large objects are."""
 
+EXPECTED_SECONDS: Final = 0.003
+"""What a request is taken to last until it has ended."""
+
 _WATCHES_OF_A_SEAT: Final = 10
 _EVENT_SECONDS: Final = 0.005
 """For so long after a write the watches of a seat keep it busy."""
@@ -54,6 +57,11 @@ class Estimate:
     def width(self) -> int:
         """All that have to be free before it begins."""
         return max(self.seats, self.final_seats)
+
+    @property
+    def seat_seconds(self) -> float:
+        """The work that it is taken to be."""
+        return EXPECTED_SECONDS * self.seats + self.final_seconds * self.final_seats
 
 
 ONE_SEAT: Final = Estimate()
@@ -133,12 +141,22 @@ def read_estimate(
 
 def write_estimate(info: RequestInfo, watches: int, most: int) -> Estimate:
     """Of what changes something that so many watch."""
-    is_token = (info.resource, info.subresource) == ("serviceaccounts", "token")
-    if is_token or watches < _WATCHES_OF_A_SEAT:
+    if _is_for_a_token(info) or watches < _WATCHES_OF_A_SEAT:
         return ONE_SEAT
     wide = math.ceil(watches / _WATCHES_OF_A_SEAT)
     narrow = min(wide, min(most or _MOST_OF_A_WRITE, _MOST_OF_A_WRITE))
     return Estimate(1, narrow, _EVENT_SECONDS * wide / narrow)
+
+
+def watch_count(info: RequestInfo, watches: WatchCounts) -> int | None:
+    """How many are told of what a request changes; None of one of which nobody is told."""
+    if not info.is_resource or info.verb not in _MUTATING or _is_for_a_token(info):
+        return None
+    return watches.interested(info)
+
+
+def _is_for_a_token(info: RequestInfo) -> bool:
+    return (info.resource, info.subresource) == ("serviceaccounts", "token")
 
 
 Stored = Callable[[RequestInfo], StoredKind | None]

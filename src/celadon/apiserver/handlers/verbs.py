@@ -104,6 +104,8 @@ class Reviewer:
         await self.admission.admit(call, Operation.CREATE, review, None)
         if call.target.kind.group == AUTHORIZATION_GROUP:  # the others belong to the loop
             known = readable(review, context.gates)
+            # Of this kind only the answer is large.
+            call.work.is_large |= call.target.kind.kind == "SelfSubjectRulesReview"
             answer = await call.work.step(self._reviewed, call, known)
         else:
             answer = self._reviewed(call, review)
@@ -216,7 +218,9 @@ class Verbs:
         seconds = options.timeout_seconds or self.watch_seconds * (1 + self.chance())
         definition = forms.served.definition_key(endpoint.resource)
         standing = self.standings.of(Credentials.of(forms.call.request))
-        request = WatchRequest(endpoint, options, float(seconds), definition, standing)
+        request = WatchRequest(
+            endpoint, options, float(seconds), definition, standing, forms.call.work
+        )
         events = self.watching.open(request)
         forms.check()
         require_stream(forms.wanted, endpoint.answer_types)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from dataclasses import field
 from typing import Any, Final
 
 from celadon.apiserver.authz.access_decisions import STANDING_SECONDS, Standing
@@ -24,6 +25,8 @@ from celadon.apiserver.object_store import (
     collection_prefix,
 )
 from celadon.apiserver.request_info import ListOptions, revision_of
+from celadon.apiserver.request_work import MANY_OBJECTS, RequestWork
+from celadon.apiserver.workers import TooMuchWork, Turns
 from celadon.kube import GroupKind, JsonObject, StatusError, status
 from celadon.kube.resources import Resource
 from celadon.kube.schemas import round_trip
@@ -53,6 +56,9 @@ _COUNTS_REPLICAS: Final = frozenset(
 _CLOCK_TICK: Final = 0.005
 """More than timers of event loops are wrong by, in seconds."""
 
+_LOOKED_AT: Final = 50
+"""Objects that are looked at, of those there are at first, before others may have their turn."""
+
 _AT_ONCE: Final = 200
 """Events taken from the store before the loop gets a chance to do something else."""
 
@@ -69,13 +75,14 @@ class WatchEvent:
 class WatchRequest:
     """`seconds` is how long the watch lasts; `definition` the key of the CustomResourceDefinition
     without which there is nothing to watch, `standing` what the reader has shown to be who they
-    are, if they are anybody."""
+    are, if they are anybody. `work` gathers what there is at first."""
 
     endpoint: Endpoint
     options: ListOptions
     seconds: float
     definition: str = ""
     standing: Standing | None = None
+    work: RequestWork = field(default_factory=RequestWork)
 
     @property
     def selection(self) -> ObjectSelection:
@@ -113,13 +120,16 @@ class Watching:
         try:
             if _wants_initial_events(request.options, revision):
                 await self._reader.reach(revision)
-                page = self._objects.page(request.endpoint.resource, request.endpoint.namespace)
+                page = await self._page(request)
             else:
                 self._require_history(request, revision)
             after = page.revision if page is not None else revision or None
             stream = _Stream(self, request, self._open(request, after, wake.set))
         except StatusError as error:
             yield WatchEvent(ERROR, error.status.to_json())
+            return
+        except TooMuchWork:
+            yield WatchEvent(ERROR, status.too_many_requests("try again later").status.to_json())
             return
         except Compacted as error:
             yield WatchEvent(ERROR, _too_old(revision, error.oldest).status.to_json())
@@ -130,8 +140,12 @@ class Watching:
         definition = self._definition(request, wake.set)
         try:
             if page is not None:
-                for obj in filter(request.selection.matches, await self._initial(request, page)):
-                    yield WatchEvent(ADDED, obj)
+                turns, selection = Turns(), request.selection
+                for number, obj in enumerate(await self._initial(request, page)):
+                    if number % _LOOKED_AT == 0:
+                        await turns.take()
+                    if selection.matches(obj):
+                        yield WatchEvent(ADDED, obj)
                 if request.options.allow_bookmarks and request.options.send_initial_events:
                     yield bookmark(request.endpoint.resource, page.revision, initial_end=True)
             async for event in stream.events(wake, deadline, definition):
@@ -149,6 +163,12 @@ class Watching:
         endpoint = request.endpoint
         prefix = collection_prefix(endpoint.resource, endpoint.namespace)
         return self._objects.store.watch(prefix, after, notify)
+
+    async def _page(self, request: WatchRequest) -> ObjectPage:
+        """All there is. Raises StatusError, Undecodable."""
+        resource, namespace = request.endpoint.resource, request.endpoint.namespace
+        is_long = self._objects.count(resource, namespace) > MANY_OBJECTS
+        return await request.work.step(self._objects.page, resource, namespace, aside=is_long)
 
     def _require_history(self, request: WatchRequest, revision: int) -> None:
         """Of a custom resource nothing is known from before its definition. Raises StatusError."""

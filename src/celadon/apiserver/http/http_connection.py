@@ -40,6 +40,7 @@ from celadon.apiserver.http_messages import (
     PromptHandler,
 )
 from celadon.apiserver.operation.request_limits import TIMED_OUT, TOO_MANY, started
+from celadon.apiserver.workers import Turns
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -151,6 +152,12 @@ _BEGUN: Final = 4
 
 LARGE_READ: Final = 1 << 16
 """Bytes that came at once: more is on its way, as a rule."""
+
+_TURN_BYTES: Final = 32 << 10
+"""Of a stream: to make so much takes about a millisecond."""
+
+_PART_BYTES: Final = 1 << 10
+"""As which each part of a stream counts, beside its own."""
 
 _JOINED_BYTES: Final = 1 << 16
 """Up to here a body is copied behind its head, so that both go with one call."""
@@ -636,11 +643,16 @@ class Connection(asyncio.Protocol):
             self.transport.write(LAST_CHUNK)
 
     async def _pump(self, stream: AsyncGenerator[bytes, None], *, chunked: bool) -> None:
+        turns, written = Turns(), 0
         async for data in stream:
             if data:
                 self.transport.write(chunk(data) if chunked else data)
             if self._writable is not None:
                 await self._writable
+            written += len(data) + _PART_BYTES
+            if written > _TURN_BYTES:
+                written = 0
+                await turns.take()
 
     # --- a client that does not read what it has asked for ---
 

@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import errno
 import gc
+import importlib
 import json
 import os
 import resource
@@ -49,7 +50,7 @@ from celadon.apiserver.http.tls_context import ServerTls, server_tls
 from celadon.apiserver.http_messages import Handler, HttpAnswer, HttpRequest
 from celadon.apiserver.object_store import ROOT, Undecodable
 from celadon.apiserver.operation import log_lines
-from celadon.apiserver.workers import SWITCH_SECONDS
+from celadon.apiserver.workers import SWITCH_SECONDS, aside
 from celadon.kube import JsonObject, metadata
 from celadon.kube.defaulting import service_ca_source
 from celadon.kube.resources import Resource
@@ -234,6 +235,13 @@ class WatchedManifests:
         collection = collection_path(resource, metadata.namespace(obj) or "default")
         return f"{collection}/{metadata.name(obj)}"
 
+
+LATER: Final = (
+    "celadon.apiserver.authn.client_certificates",
+    "celadon.apiserver.authn.signing_keys",
+    "celadon.goyaml.yaml_documents",
+)
+"""What is loaded when the server is ready: it needs none of these before."""
 
 RELOAD_SECONDS: Final = 2.0
 """Between two looks at files that may change."""
@@ -485,6 +493,12 @@ async def _serve(
     )
     async with _store(settings, loop) as store:
         api = ApiServer(store, prepared.access, served)
+        if settings.etcd is not None:
+            # late: few servers are on etcd
+            from celadon.storage.etcd import EtcdStore
+
+            assert isinstance(store, EtcdStore)
+            store.tell_before(api.objects.read_before)
         kept.append(api)
         await _serve_api(settings, prepared, api, ready)
 
@@ -566,9 +580,15 @@ async def _serve_requests(
     """Until a signal comes, and what was begun is finished."""
     loop = asyncio.get_running_loop()
     tls = prepared.tls
+    loading: list[asyncio.Task[None]] = []
+
+    def begin() -> None:
+        ready(prepared.serving)
+        loading.append(loop.create_task(aside(load_more, LATER)))
+
     server = HttpServer(
         handler,
-        lambda: ready(prepared.serving),
+        begin,
         None if tls is None else tls.context,
     )
 
@@ -588,6 +608,12 @@ async def _serve_requests(
     finally:
         looking.cancel()
         sweeping.cancel()
+
+
+def load_more(names: Iterable[str]) -> None:
+    """Modules that the first client who needs them would wait for, and all others with it."""
+    for name in names:
+        importlib.import_module(name)
 
 
 async def _sweep(store: Store) -> None:

@@ -116,6 +116,11 @@ class Series:
         self.counts[bisect_left(self._bounds, value)] += 1
         self.total += value
 
+    def observe_for(self, nanoseconds: int, value: float) -> None:
+        """Once at the end of each, as upstream's timing histograms."""
+        self.counts[bisect_left(self._bounds, value)] += nanoseconds
+        self.total += value * nanoseconds
+
 
 @dataclass(slots=True)
 class Histogram:
@@ -576,6 +581,58 @@ FLOW_FRACTION: Final = Description(
     (),
     "ALPHA",
 )
+FLOW_WATCHES: Final = Description(
+    "apiserver_flowcontrol_watch_count_samples",
+    "count of watchers for mutating requests in API Priority and Fairness",
+    _FLOW,
+    "ALPHA",
+)
+FLOW_WATCH_BOUNDS: Final = (0.0, 1.0, 10.0, 100.0, 1_000.0, 10_000.0)
+FLOW_QUEUE_LENGTHS: Final = Description(
+    "apiserver_flowcontrol_request_queue_length_after_enqueue",
+    "Length of queue in the API Priority and Fairness subsystem, as seen by each request after it "
+    "is enqueued",
+    _FLOW,
+    "ALPHA",
+)
+FLOW_LENGTH_BOUNDS: Final = (0.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1_000.0)
+FLOW_FORMER_SEATS: Final = Description(
+    "apiserver_flowcontrol_request_concurrency_limit",
+    "Nominal number of execution seats configured for each priority level",
+    ("priority_level",),
+    "ALPHA",
+)
+FLOW_FORMER_EXECUTING: Final = Description(
+    "apiserver_flowcontrol_request_concurrency_in_use",
+    "Concurrency (number of seats) occupied by the currently executing (initial stage for a WATCH, "
+    "any stage otherwise) requests in the API Priority and Fairness subsystem",
+    _FLOW,
+    "ALPHA",
+)
+FLOW_DEMAND: Final = Description(
+    "apiserver_flowcontrol_demand_seats",
+    "EXPERIMENTAL: [ALPHA] Observations, at the end of every nanosecond, of (the number of seats "
+    "each priority level could use) / (nominal number of seats for that level)",
+    ("priority_level",),
+)
+FLOW_DEMAND_BOUNDS: Final = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.7, 2.0, 2.8, 4.0, 6.0)
+FLOW_SEAT_USE: Final = Description(
+    "apiserver_flowcontrol_priority_level_seat_utilization",
+    "EXPERIMENTAL: [ALPHA] Observations, at the end of every nanosecond, of utilization of seats "
+    "for any stage of execution (but only initial stage for WATCHes)",
+    ("phase", "priority_level"),
+)
+FLOW_SEAT_USE_BOUNDS: Final = (
+    0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0,
+)  # fmt: skip
+FLOW_REQUEST_USE: Final = Description(
+    "apiserver_flowcontrol_priority_level_request_utilization",
+    "EXPERIMENTAL: [ALPHA] Observations, at the end of every nanosecond, of number of requests (as "
+    "a fraction of the relevant limit) waiting or in any stage of execution (but only initial "
+    "stage for WATCHes)",
+    ("phase", "priority_level"),
+)
+FLOW_REQUEST_USE_BOUNDS: Final = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1.0)
 RESOURCE_OBJECTS: Final = Description(
     "apiserver_resource_objects",
     "Number of stored objects at the time of last check split by kind.",

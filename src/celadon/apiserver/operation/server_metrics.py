@@ -170,6 +170,9 @@ class SeatCounts:
     smoothed: float = 0.0
 
 
+_MOST_STATES: Final = 1_000
+"""Of a level, that are noted until somebody looks."""
+
 _SEATS: Final = (
     (table.FLOW_AVERAGE_DEMAND, "average"),
     (table.FLOW_HIGHEST_DEMAND, "highest"),
@@ -177,10 +180,52 @@ _SEATS: Final = (
     (table.FLOW_DEMAND_DEVIATION, "deviation"),
     (table.FLOW_LEAST_SEATS, "least"),
     (table.FLOW_SEATS, "nominal"),
+    (table.FLOW_FORMER_SEATS, "nominal"),
     (table.FLOW_TARGET_SEATS, "target"),
     (table.FLOW_MOST_SEATS, "most"),
     (table.FLOW_CURRENT_SEATS, "current"),
 )
+
+
+class LevelUse:
+    """How much of a priority level is in use, nanosecond by nanosecond. How long each state has
+    lasted is noted, and told the histograms before somebody looks at them."""
+
+    __slots__ = ("_at", "_demand", "_executing", "_lasted", "_limit", "_most_waiting", "_seats",
+                 "_state", "_waiting")  # fmt: skip
+
+    def __init__(self, counts: FlowCounts, level: str, now: float) -> None:
+        self._at = now
+        self._limit = self._most_waiting = 1
+        self._state = 0, 0, 0, 0
+        self._lasted: dict[tuple[int, int, int, int], float] = {}
+        self._demand = counts.demand.series((level,))
+        self._seats = counts.seat_use.series(("executing", level))
+        self._executing = counts.request_use.series(("executing", level))
+        self._waiting = counts.request_use.series(("waiting", level))
+
+    def become(self, now: float, state: tuple[int, int, int, int]) -> None:
+        """Seats that are asked for, and used; requests that execute, and wait: from now on."""
+        lasted = self._lasted
+        lasted[self._state] = lasted.get(self._state, 0.0) + now - self._at
+        self._at, self._state = now, state
+        if len(lasted) > _MOST_STATES:
+            self.tell()
+
+    def limit(self, seats: int, waiting: int) -> None:
+        """What is the whole: seats, and requests that wait."""
+        self.tell()
+        self._limit, self._most_waiting = seats, waiting
+
+    def tell(self) -> None:
+        """The histograms, of all states that are over."""
+        for (demand, seats, executing, waiting), seconds in self._lasted.items():
+            nanoseconds = round(seconds * 1e9)
+            self._demand.observe_for(nanoseconds, demand / self._limit)
+            self._seats.observe_for(nanoseconds, seats / self._limit)
+            self._executing.observe_for(nanoseconds, executing / self._limit)
+            self._waiting.observe_for(nanoseconds, waiting / self._most_waiting)
+        self._lasted.clear()
 
 
 class FlowCounts:
@@ -192,6 +237,11 @@ class FlowCounts:
         self.execution_seconds = Histogram(table.FLOW_EXECUTION_SECONDS, table.FLOW_BOUNDS)
         self.widths = Histogram(table.FLOW_WIDTHS, table.FLOW_WIDTH_BOUNDS)
         self.wait_seconds = Histogram(table.FLOW_WAIT_SECONDS, table.FLOW_BOUNDS)
+        self.watches = Histogram(table.FLOW_WATCHES, table.FLOW_WATCH_BOUNDS)
+        self.queue_lengths = Histogram(table.FLOW_QUEUE_LENGTHS, table.FLOW_LENGTH_BOUNDS)
+        self.demand = Histogram(table.FLOW_DEMAND, table.FLOW_DEMAND_BOUNDS)
+        self.seat_use = Histogram(table.FLOW_SEAT_USE, table.FLOW_SEAT_USE_BOUNDS)
+        self.request_use = Histogram(table.FLOW_REQUEST_USE, table.FLOW_REQUEST_USE_BOUNDS)
         self.seats: dict[str, SeatCounts] = {}
         self.fraction = 0.0
         self.refresh: Callable[[], None] = lambda: None
@@ -200,6 +250,13 @@ class FlowCounts:
     def of(self, labels: Labels) -> FlowCount:
         """That of a level and a schema, the same one each time."""
         return self._counts.setdefault(labels, FlowCount())
+
+    def dispatched(self) -> dict[str, int]:
+        """How many requests have begun to execute, by level."""
+        found: dict[str, int] = {}
+        for (level, _), count in self._counts.items():
+            found[level] = found.get(level, 0) + count.dispatched
+        return found
 
     def families(self) -> tuple[Family, ...]:
         """In the order of their names."""
@@ -229,7 +286,16 @@ class FlowCounts:
                 table.FLOW_WAITING_SEATS,
                 lambda: {labels: one.waiting_seats for labels, one in counts.items()},
             ),
+            Gauge(
+                table.FLOW_FORMER_EXECUTING,
+                lambda: {labels: one.seats for labels, one in counts.items()},
+            ),
             self.widths,
+            self.watches,
+            self.queue_lengths,
+            self.demand,
+            self.seat_use,
+            self.request_use,
         )
 
     def _seat_gauge(self, about: Description, member: str) -> Gauge:

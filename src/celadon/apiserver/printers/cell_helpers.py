@@ -406,6 +406,17 @@ def _migration_state(migration: JsonObject, row: Row) -> Cell:
     return states[-1] if states else "Unknown"
 
 
+def _pod_group_state(conditions: Sequence[JsonObject] | None, row: Row) -> Cell:
+    """The last condition of a type counts; what disrupts a group says why."""
+    last = {text(one, "type"): one for one in conditions or ()}
+    if "DisruptionTarget" in last:
+        return text(last["DisruptionTarget"], "reason")
+    if "PodGroupScheduled" not in last:
+        return "Pending"
+    is_scheduled = text(last["PodGroupScheduled"], "status") == "True"
+    return "Scheduled" if is_scheduled else "Unschedulable"
+
+
 # Who may do what
 
 
@@ -478,6 +489,7 @@ CALLS: Final[Mapping[str, CellFunction]] = {
     "nodeStatus": _node_status,
     "paramRef": _param_ref,
     "parentReference": _parent_reference,
+    "podGroupState": _pod_group_state,
     "podReadinessGates": pod_readiness_gates,
     "podReady": pod_ready,
     "podRestarts": pod_restarts,

@@ -11,7 +11,6 @@ from typing import Final
 from celadon.apiserver.controllers.controller_loops import (
     Change,
     Stale,
-    Turns,
     find_condition,
     resource_path,
 )
@@ -26,6 +25,7 @@ from celadon.apiserver.simulation.planning.scheduling import (
 )
 from celadon.apiserver.simulation.planning.volume_claims import SELECTED_NODE
 from celadon.apiserver.simulation.surroundings import Surroundings
+from celadon.apiserver.workers import Turns
 from celadon.kube import GroupVersionResource, JsonObject, User, metadata
 from celadon.kube.defaulting import STORAGE_CLASSES
 from celadon.kube.well_known_values import AUTHENTICATED, NAMESPACES, PODS

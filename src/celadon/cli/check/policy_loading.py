@@ -63,6 +63,7 @@ class PolicyLoader:
             lambda: world,
             len(policies.bindings) + len(sets.mutating.bindings),
             self._mutation(sets.mutating, prepare),
+            remarks=tuple(_error_text(error) for one in sets.all for error in one.unserved),
         )
 
     def _mutation(self, given: PolicySet, prepare: Prepare) -> MutationRules | None:

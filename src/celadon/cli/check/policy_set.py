@@ -75,6 +75,8 @@ class PolicySet:
     bindings: dict[str, Placed[Binding]] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
     errors: list[PolicyError] = field(default_factory=list)
+    unserved: list[PolicyError] = field(default_factory=list)
+    """What a server of the release would say of those that were taken all the same."""
 
     def place(self, source: Source, policy: str, binding: str) -> Place:
         """Return where it stands what a decision about this policy and binding comes from."""
@@ -246,10 +248,12 @@ def _registered(
 ) -> RegistrationObject | None:
     kind = str(document.value["kind"])
     gvk = metadata.gvk(document.value)
-    missing = "" if unserved else missing_kind(gvk, version, also_gone=True)
+    missing = missing_kind(gvk, version, also_gone=True)
     if missing:
-        found.errors.append(document_error(document, FieldPath("apiVersion"), missing))
-        return None
+        error = document_error(document, FieldPath("apiVersion"), missing)
+        (found.unserved if unserved else found.errors).append(error)
+        if not unserved:
+            return None
 
     def decode(value: object, served: str) -> Decoded[RegistrationObject]:
         return decode_object(value, kind, served)

@@ -35,7 +35,10 @@ def main(release: str, words: Sequence[str] | None = None) -> int:
     if any(word in HELP for word in words):
         return _say(help_text(release))
     if any(word.partition("=")[0] == "--version" for word in words):
-        return _say(f"Kubernetes v{release}.0\n")
+        # late: `--help` and complaints about flags come without it
+        from celadon.kube.releases import PATCHES
+
+        return _say(f"Kubernetes v{release}.{PATCHES.get(release, 0)}\n")
     if sys.flags.no_site:
         import site
 

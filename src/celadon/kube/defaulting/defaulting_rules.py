@@ -5,7 +5,8 @@ is absent (or always, with `force`), `fn` calls a function, `use` applies a name
 the target as their object, `delete` removes it. `when` holds conditions on neighbours of the
 target, `gate` names a feature gate (`!Gate` when it must be off), `plugin` the admission plugin
 that does it. Where `nil` stands, a list or map that came empty is left empty; its path has to start
-at the root.
+at the root. Of fields that one gate takes away, each stays in a changed object that used any of
+them; one that is taken `alone` stays only where it was used itself.
 
 Gates and plugins are looked at while compiling, so a compiled rule only touches the object.
 """
@@ -589,7 +590,8 @@ def _set_value(value: object, *, force: bool) -> Action:
 
 
 def update_rules(gvk: GroupVersionKind) -> Mapping[str, tuple[str, ...]]:
-    """`keep`, `bump`, `statusKeep`: paths, see `registry.update.prepare_for_update`."""
+    """`keep`, `bump`, `statusKeep`: paths, see `registry.update.prepare_for_update`. `reset`: which
+    of `keep` nobody gets to own by writing the object, where that is not all."""
     kind = f"{gvk.api_version}/{gvk.kind}"
     found: Mapping[str, tuple[str, ...]] = (
         schema_packs.load("defaults")["kinds"].get(kind, {}).get("update", {})

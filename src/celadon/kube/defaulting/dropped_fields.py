@@ -39,12 +39,13 @@ class Drop(NamedTuple):
 
 @per_release(maxsize=512)
 def drops_of(gvk: GroupVersionKind, gates: frozenset[str], *, status: bool) -> tuple[Drop, ...]:
-    """Return the fields by gate; `status` are those of fields that are changed through the status
-    subresource."""
+    """Return the fields by gate, each for itself where its rule says `alone`; `status` are those of
+    fields that are changed through the status subresource."""
     by_gate: dict[str, list[tuple[str, Rule]]] = {}
     for path, rule in placed_rules(listed_rules(gvk, "create"), gates):
         if _is_drop(rule) and path.startswith(_STATUS) is status:
-            by_gate.setdefault(rule["gate"], []).append((path, rule))
+            apart = path if rule.get("alone") else ""
+            by_gate.setdefault(f"{rule['gate']} {apart}", []).append((path, rule))
     return tuple(
         Drop(
             tuple(_steps(path, rule) for path, rule in same),

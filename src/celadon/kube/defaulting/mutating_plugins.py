@@ -29,6 +29,7 @@ from celadon.kube.well_known_values import (
     STORAGE_CLASS,
     SYSTEM_PRIORITIES,
     UNREACHABLE,
+    WORKLOAD_PREEMPTION,
 )
 
 LIMIT_RANGES: Final = GroupVersionResource("", "v1", "limitranges")
@@ -211,6 +212,14 @@ def priority(spec: Any, run: Run) -> None:
         spec["preemptionPolicy"] = chosen.get("preemptionPolicy") or "PreemptLowerPriority"
 
 
+def group_priority(spec: Any, run: Run) -> None:
+    """The same of a group of pods, while it has a priority of its own: 0 without any class."""
+    if WORKLOAD_PREEMPTION in run.gates:
+        spec.setdefault("priority", 0)
+        priority(spec, run)
+        spec.pop("preemptionPolicy", None)
+
+
 def default_priority_class(cluster: Lookups) -> JsonObject | None:
     """The class of pods that name none; if there are several, that of the lowest value."""
     defaults = [one for one in cluster.list(PRIORITY_CLASSES, "") if one.get("globalDefault")]
@@ -282,6 +291,7 @@ PLUGIN_FIELD_FUNCTIONS: Final[Mapping[str, FieldFunction]] = {
 PLUGIN_FUNCTIONS: Final[Mapping[str, Apply]] = {
     "defaultIngressClass": default_ingress_class,
     "defaultStorageClass": default_storage_class,
+    "groupPriority": group_priority,
     "limitRanger": limit_ranger,
     "podTopologyLabels": pod_topology_labels,
     "priority": priority,

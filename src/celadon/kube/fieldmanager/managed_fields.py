@@ -432,8 +432,8 @@ def writable(target: Target) -> Writable:
 def _built_in(gvk: GroupVersionKind, subresource: str) -> Writable:
     rules = update_rules(gvk)
     if not subresource:
-        kept = rules.get("keep", ())
-        return Writable(_resets(path for path in kept if "." not in path))
+        reset = rules.get("reset", rules.get("keep", ()))
+        return Writable(_resets(path for path in reset if "." not in path))
     if subresource == "status":
         kept = rules.get("statusKeep", ())
         whole = ("metadata",) if _WIPED_METADATA in kept else ()

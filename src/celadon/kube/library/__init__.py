@@ -18,6 +18,7 @@ from celadon.kube.library.authz import Authorizer
 from celadon.kube.library.environments import environment, first_releases
 from celadon.kube.library.json_patches import PatchObject, PatchOperation, unwrapped
 from celadon.kube.library.networks import CIDR, IP
+from celadon.kube.library.quantity_functions import ParsedQuantity
 from celadon.kube.library.signatures import AUTHORIZER, RESOURCE_CHECK
 from celadon.kube.releases import parse_version, previous_minor
 
@@ -31,6 +32,7 @@ __all__ = [
     "RESOURCE_CHECK",
     "RUNTIME_COST_BUDGET",
     "Authorizer",
+    "ParsedQuantity",
     "PatchObject",
     "PatchOperation",
     "environment",

@@ -195,6 +195,11 @@ def in_message_order(obj: JsonObject) -> dict[str, Any]:
     return {**head, **_order_for(name)({key: obj[key] for key in obj if key not in _TYPE})}
 
 
+def ordered_message(part: JsonObject, name: str) -> dict[str, Any]:
+    """A part of an object, whose message is called so (`core.v1.PodSpec`), in the same order."""
+    return dict(_order_for(name)(part))
+
+
 @per_release()
 def _order_for(name: str) -> Order:
     """Puts the members of a message in order. Objects of a kind mostly have the same few members,

@@ -28,6 +28,8 @@ from celadon.records import dataclass
 _GATED: Final[Mapping[GroupResource, str]] = {
     GroupResource("certificates.k8s.io", "clustertrustbundles"): "ClusterTrustBundle",
     GroupResource("certificates.k8s.io", "podcertificaterequests"): "PodCertificateRequest",
+    GroupResource("scheduling.k8s.io", "podgroups"): "GenericWorkload",
+    GroupResource("scheduling.k8s.io", "workloads"): "GenericWorkload",
     GroupResource("storagemigration.k8s.io", "storageversionmigrations"): "StorageVersionMigrator",
 }
 """The feature gates, off by default, without which resources are not there in any version."""
@@ -168,7 +170,12 @@ class Catalog:
 
     def with_crds(self, definitions: Iterable[JsonObject]) -> Catalog:
         """With the resources that these CustomResourceDefinition objects define."""
-        added = [resource for crd in definitions for resource in custom_resources(crd)]
+        return self.with_resources(
+            [resource for crd in definitions for resource in custom_resources(crd)]
+        )
+
+    def with_resources(self, added: Sequence[Resource]) -> Catalog:
+        """With these, in the place of those that have the same names."""
         replaced = {resource.gvr for resource in added}
         kept = (resource for resource in self.resources if resource.gvr not in replaced)
         return Catalog((*kept, *added))

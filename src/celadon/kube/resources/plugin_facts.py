@@ -80,7 +80,7 @@ PLUGINS: Final = (
     PluginFacts(
         "NodeDeclaredFeatureValidator", validates=True, gate="NodeDeclaredFeatures", since="1.35"
     ),
-    PluginFacts("JobValidation", validates=True, gate="WorkloadWithJob", since="1.36"),
+    PluginFacts("JobValidation", validates=True, gate="GenericWorkload", since="1.36"),
     PluginFacts("PodResizeValidator", validates=True, since="1.36"),
     PluginFacts("MutatingAdmissionPolicy", mutates=True, since="1.32"),
     PluginFacts("MutatingAdmissionWebhook", mutates=True),

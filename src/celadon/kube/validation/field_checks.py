@@ -14,6 +14,7 @@ from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import emulated_release, is_since, per_release
 from celadon.kube.resources.feature_gates import is_gate_on
+from celadon.kube.well_known_values import WORKLOAD_PREEMPTION
 from celadon.kube.wordings import wording
 
 Errors = Iterator[FieldError]
@@ -177,6 +178,7 @@ RELAXED_VARIABLES: Final = "RelaxedEnvironmentVariableValidation"
 RESTART_ALL: Final = "RestartAllContainersOnContainerExits"
 RESTART_RULES: Final = "ContainerRestartRules"
 SAME_TRAFFIC: Final = "PreferSameTrafficDistribution"
+TOPOLOGY_OF_GROUPS: Final = "TopologyAwareWorkloadScheduling"
 ZERO_SLEEP: Final = "PodLifecycleSleepActionAllowZero"
 
 GATES: Final = (
@@ -184,7 +186,7 @@ GATES: Final = (
     STRICT_ADDRESSES,
     *(ENV_FILES, MERGED_SPREADING, RELAXED_SEARCHES, RELAXED_VARIABLES),
     *(MANAGED_JOBS, NODES_STAY_NOMINATED, RECOVERED_CLAIMS, RESTART_ALL, RESTART_RULES),
-    *(SAME_TRAFFIC, ZERO_SLEEP),
+    *(SAME_TRAFFIC, TOPOLOGY_OF_GROUPS, WORKLOAD_PREEMPTION, ZERO_SLEEP),
 )
 """All that validation asks for."""
 

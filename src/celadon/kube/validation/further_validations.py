@@ -21,6 +21,7 @@ from celadon.kube.validation import (
     small_groups,
     storage,
     text_rules,
+    workloads,
 )
 from celadon.kube.validation import resource_claims as claim_statuses
 from celadon.kube.validation.field_rules import by_rules
@@ -168,6 +169,15 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
         CLUSTER,
         cluster_rules.priority_class_update,
         revisit=_CHANGED,
+    ),
+    GroupKind("scheduling.k8s.io", "PodGroup"): Validation(
+        workloads.pod_group,
+        update=workloads.pod_group_update,
+        status=workloads.pod_group_status,
+        revisit=_CHANGED,
+    ),
+    GroupKind("scheduling.k8s.io", "Workload"): Validation(
+        workloads.workload, update=workloads.workload_update, revisit=_CHANGED
     ),
     GroupKind("storagemigration.k8s.io", "StorageVersionMigration"): Validation(
         small_groups.migration,

@@ -20,7 +20,7 @@ if that has been compacted meanwhile does the mirror begin anew.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
 from typing import Final, Protocol
 
@@ -71,9 +71,17 @@ class Audience(Protocol):
         """These events happen, and nothing else up to the revision."""
 
 
+Coming = Callable[[Sequence[bytes]], Awaitable[None]]
+
+
+async def _nothing(_: Sequence[bytes]) -> None:
+    pass
+
+
 class EtcdMirror:
     """Feeds an audience. `kept_value` may give bytes that are equal to those of a change: the ones
-    that this process has written itself."""
+    that this process has written itself. `coming` is told the values that others have written,
+    before anybody sees them."""
 
     def __init__(
         self,
@@ -86,6 +94,7 @@ class EtcdMirror:
         self._spelling = spelling
         self._audience = audience
         self._kept_value = kept_value
+        self.coming: Coming = _nothing
         self._space = Keyspace()
         self._shown = FIRST_REVISION
         """The last revision that the watch has shown."""
@@ -150,6 +159,9 @@ class EtcdMirror:
                     raise Missed
                 parts += answer.changes
                 if parts and not answer.is_part:
+                    taken = self._space.revision
+                    others = [one for one in parts if one.mod_revision > taken]
+                    await self.coming([one.value for one in others if one.value is not None])
                     self._take(parts)
                     parts = []
 

@@ -68,7 +68,7 @@ from celadon.storage.etcd.etcd_messages import (
     RevisionRefused,
     TransactionAnswer,
 )
-from celadon.storage.etcd.etcd_mirror import EtcdMirror, KeySpelling, Missed
+from celadon.storage.etcd.etcd_mirror import Coming, EtcdMirror, KeySpelling, Missed
 from celadon.storage.keyspace import Keyspace, Retention, Schedule
 from celadon.storage.watchers import Watcher, Watchers
 
@@ -396,6 +396,10 @@ class EtcdStore:
                     raise
             else:
                 return
+
+    def tell_before(self, coming: Coming) -> None:
+        """Of the values that others write, which are not seen before it returns."""
+        self._mirror.coming = coming
 
     # Reading
 

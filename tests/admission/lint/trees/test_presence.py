@@ -18,6 +18,7 @@ KINDS = {
     "Pod": GroupVersionKind("", "v1", "Pod"),
     "Service": GroupVersionKind("", "v1", "Service"),
     "Deployment": GroupVersionKind("apps", "v1", "Deployment"),
+    "ReplicationController": GroupVersionKind("", "v1", "ReplicationController"),
     "Job": GroupVersionKind("batch", "v1", "Job"),
     "Secret": GroupVersionKind("", "v1", "Secret"),
     "Lease": GroupVersionKind("coordination.k8s.io", "v1", "Lease"),
@@ -49,6 +50,8 @@ def path(text: str) -> tuple[str, ...]:
             for name in ("labels", "annotations", "generateName", "finalizers", "resourceVersion")
         ),
         ("Pod", "metadata.labels.app", False),
+        ("ReplicationController", "spec.template", True),
+        ("ReplicationController", "spec.template.spec", True),
         ("Pod", "spec.containers", True),
         ("Pod", "spec.containers.*", True),
         ("Pod", "spec.containers.*.image", True),

@@ -38,6 +38,7 @@ _VALIDATED: Final[tuple[Path, ...]] = (
     ("containers", ITEM, "image"),
     ("initContainers", ITEM, "image"),
     ("spec", "selector", "matchLabels"),
+    ("spec", "template"),
     ("spec", "template", "metadata", "labels"),
 )
 """Ends of paths that API validation, which comes before validating admission, insists on."""

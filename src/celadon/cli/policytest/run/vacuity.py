@@ -21,7 +21,7 @@ from celadon.admission import (
     decode_binding,
     decode_policy,
 )
-from celadon.admission.registration import MatchResources, Rule
+from celadon.admission.registration import MatchResources, Rule, missing_kind
 from celadon.cli.check.check_report import Place
 from celadon.cli.check.policy_set import Placed, PolicySet
 from celadon.cli.policytest.run.case_comparison import decisive, overlaid
@@ -37,6 +37,7 @@ from celadon.cli.policytest.run.case_results import (
 )
 from celadon.cli.policytest.run.vacuities import Doubt, Vacuity
 from celadon.kube import FieldPath, JsonObject, User, metadata
+from celadon.kube.releases import LATEST_RELEASE, OLDEST_RELEASE
 
 # --- Unmatched reasons -------------------------------------------------------
 #
@@ -293,13 +294,11 @@ _NAMED: Final = {
 _SAYING: Final = frozenset({CaseVerdict.DENY, CaseVerdict.WARN, CaseVerdict.AUDIT})
 _BY_CHANCE: Final = frozenset({Vacuity.NO_BINDING, Vacuity.STRAY_BINDING})
 """Reasons for which nothing would ever match, so that nobody can expect `noMatch` for them."""
-_SERVED_SINCE: Final = {
-    ("ValidatingAdmissionPolicy", "v1"): "1.30",
-    ("MutatingAdmissionPolicy", "v1alpha1"): "1.32",
-    ("MutatingAdmissionPolicy", "v1beta1"): "1.34",
-    ("MutatingAdmissionPolicy", "v1"): "1.36",
-}
-"""The first releases that serve versions of policies."""
+
+RELEASES: Final = tuple(
+    f"{OLDEST_RELEASE[0]}.{minor}" for minor in range(OLDEST_RELEASE[1], LATEST_RELEASE[1] + 1)
+)
+"""Those that a test may name."""
 
 
 def case_doubts(case: Case, judged: Judged, outcome: CaseOutcome, version: str) -> list[Doubt]:
@@ -385,17 +384,12 @@ def _not_served(case: Case, judged: Judged, outcome: CaseOutcome, version: str) 
     for found in judged.setting.sets.all:
         for name in sorted(outcome.under_test & found.policies.keys()):
             placed = found.policies[name]
-            value = placed.document.value
-            served = str(value["apiVersion"]).rpartition("/")[2]
-            since = _SERVED_SINCE.get((value["kind"], served), version)
-            if _minor(since) > _minor(version):
-                text = f"Kubernetes {version} does not serve {value['apiVersion']} {value['kind']}"
-                help = f"it is there since {since}: see `kubernetesVersions`"
+            gvk = metadata.gvk(placed.document.value)
+            text = missing_kind(gvk, version, also_gone=True)
+            if text:
+                known = [one for one in RELEASES if not missing_kind(gvk, one, also_gone=True)]
+                help = f"releases that serve it, for `kubernetesVersions`: {', '.join(known)}"
                 yield Doubt(Vacuity.NOT_SERVED, text, placed.place(FieldPath("apiVersion")), help)
-
-
-def _minor(version: str) -> int:
-    return int(version.partition(".")[2])
 
 
 def _any_text(case: Case) -> Iterator[Doubt]:

@@ -135,7 +135,8 @@ _SELDOM: Final = frozenset(
         *("activeDeadlineSeconds", "affinity", "dnsConfig", "hostAliases", "hostUsers"),
         *("hostname", "nodeName", "os", "overhead", "preemptionPolicy", "priorityClassName"),
         *("hostnameOverride", "readinessGates", "runtimeClassName", "schedulingGates"),
-        *("serviceAccountName", "subdomain", "tolerations", "topologySpreadConstraints"),
+        *("schedulingGroup", "serviceAccountName", "subdomain", "tolerations"),
+        *("topologySpreadConstraints", "workloadRef"),
     }
 )
 """Fields of `_seldom`, which is not asked where there is none of them."""
@@ -239,6 +240,25 @@ def _placement(path: FieldPath, spec: JsonObject) -> Errors:
     if spec.get("overhead"):
         yield from requirements(path.child("overhead"), {"limits": spec["overhead"]}, ())
     yield from _operating_system(path, spec)
+    yield from _group(path, spec)
+
+
+def _group(path: FieldPath, spec: JsonObject) -> Errors:
+    """The pods that a pod is scheduled with: a PodGroup, in 1.35 a part of a Workload."""
+    group, workload = spec.get("schedulingGroup"), spec.get("workloadRef")
+    if group is not None:
+        name, at = group.get("podGroupName"), path.child("schedulingGroup", "podGroupName")
+        if name is None:
+            yield fieldpath.invalid(at, None, "must specify one of: `podGroupName`")
+        else:
+            yield from dns_subdomain(at, name)
+    if workload is not None:
+        at = path.child("workloadRef")
+        yield from dns_subdomain(at.child("name"), workload.get("name") or "")
+        yield from dns_label(at.child("podGroup"), workload.get("podGroup") or "")
+        key = workload.get("podGroupReplicaKey")
+        if key:
+            yield from dns_label(at.child("podGroupReplicaKey"), key)
 
 
 def _operating_system(path: FieldPath, spec: JsonObject) -> Errors:

@@ -1,0 +1,232 @@
+"""What is going on in priority levels, as the debugging pages tell it.
+
+Three tables under `/debug/api_priority_and_fairness/`: of levels, of their queues, and of requests
+that execute or wait. As k8s.io/apiserver `pkg/util/flowcontrol/apf_controller_debug.go`, with the
+layout of Go's `text/tabwriter`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from celadon.apiserver.flowcontrol.priority_levels import (
+    CANCELLED,
+    TOO_LATE,
+    Flow,
+    PriorityLevel,
+    Queue,
+    Turn,
+)
+from celadon.apiserver.flowcontrol.work_estimates import Estimate
+from celadon.apiserver.request_info import RequestInfo
+from celadon.kube import User
+from celadon.records import dataclass
+
+PAGES: Final = "/debug/api_priority_and_fairness/"
+
+_LEVEL_COLUMNS: Final = (
+    "PriorityLevelName",
+    "ActiveQueues",
+    "IsIdle",
+    "IsQuiescing",
+    "WaitingRequests",
+    "ExecutingRequests",
+    "DispatchedRequests",
+    "RejectedRequests",
+    "TimedoutRequests",
+    "CancelledRequests",
+)
+_QUEUE_COLUMNS: Final = (
+    "PriorityLevelName",
+    "Index",
+    "PendingRequests",
+    "ExecutingRequests",
+    "SeatsInUse",
+    "NextDispatchR",
+    "InitialSeatsSum",
+    "MaxSeatsSum",
+    "TotalWorkSum",
+)
+_REQUEST_COLUMNS: Final = (
+    "PriorityLevelName",
+    "FlowSchemaName",
+    "QueueIndex",
+    "RequestIndexInQueue",
+    "FlowDistingsher",
+    "ArriveTime",
+    "InitialSeats",
+    "FinalSeats",
+    "AdditionalLatency",
+    "StartTime",
+)
+_DETAIL_COLUMNS: Final = (
+    "UserName",
+    "Verb",
+    "APIPath",
+    "Namespace",
+    "Name",
+    "APIVersion",
+    "Resource",
+    "SubResource",
+)
+
+_LEAST_WIDTH: Final = 8
+_SEAT_SECOND: Final = 10**8
+"""As how many parts upstream counts it."""
+_NOT_YET: Final = "0001-01-01T00:00:00Z"
+
+
+@dataclass(slots=True, eq=False)
+class Present:
+    """A request that executes or waits. Times are seconds since 1970; `began` is None as long as it
+    waits."""
+
+    flow: Flow
+    turn: Turn
+    user: User
+    info: RequestInfo
+    arrived: float
+    began: float | None = None
+
+
+def levels_dump(
+    levels: Mapping[str, PriorityLevel],
+    present: Iterable[Present],
+    dispatched: Mapping[str, int],
+    rejected: Mapping[tuple[str, ...], float],
+) -> str:
+    """What there was until now is told by level (`dispatched`), or by level, schema and reason."""
+    executing = Counter(one.flow.level.name for one in present if one.turn.is_executing)
+    reasons: dict[str, Counter[str]] = {name: Counter() for name in levels}
+    for (name, _, reason), count in rejected.items():
+        if name in reasons:
+            reasons[name][reason] += int(count)
+    rows = []
+    for name, level in sorted(levels.items()):
+        lengths = [len(queue.waiting) for queue in level.queues]
+        is_idle = not executing[name] and not sum(lengths)
+        row = (
+            sum(map(bool, lengths)),
+            str(is_idle).lower(),
+            "false",
+            sum(lengths),
+            executing[name],
+            dispatched.get(name, 0),
+            reasons[name].total(),
+            0,
+            reasons[name][TOO_LATE] + reasons[name][CANCELLED],
+        )
+        rows.append((name, *map(str, row)))
+    return table([_LEVEL_COLUMNS, *rows])
+
+
+def queues_dump(levels: Mapping[str, PriorityLevel], present: Iterable[Present]) -> str:
+    """Those of all levels."""
+    executing = Counter(id(one.turn.queue) for one in present if one.turn.is_executing)
+    rows = [
+        (name, str(index), *_queue(queue, executing[id(queue)]))
+        for name, level in sorted(levels.items())
+        for index, queue in enumerate(level.queues)
+    ]
+    return table([_QUEUE_COLUMNS, *rows])
+
+
+def _queue(queue: Queue, executing: int) -> tuple[str, ...]:
+    estimates = [turn.estimate for turn in queue.waiting]
+    return (
+        str(len(estimates)),
+        str(executing),
+        str(queue.executing),
+        _seat_seconds(queue.turn_time),
+        str(sum(one.seats for one in estimates)),
+        str(sum(one.width for one in estimates)),
+        _seat_seconds(sum(one.seat_seconds for one in estimates)),
+    )
+
+
+def requests_dump(
+    levels: Mapping[str, PriorityLevel], present: Iterable[Present], *, detailed: bool
+) -> str:
+    """By level and queue, those that wait first."""
+    by_level: dict[str, list[Present]] = {name: [] for name in levels}
+    for one in present:
+        by_level.setdefault(one.flow.level.name, []).append(one)
+    rows = []
+    for _, requests in sorted(by_level.items()):
+        found = [(*_place(one), one) for one in requests]
+        found.sort(key=lambda row: (row[0] < 0, row[0], row[1] < 0, row[1]))
+        rows += [_request(*row, detailed=detailed) for row in found]
+    columns = (*_REQUEST_COLUMNS, *_DETAIL_COLUMNS) if detailed else _REQUEST_COLUMNS
+    return table([columns, *rows])
+
+
+def _place(one: Present) -> tuple[int, int]:
+    """The queue, and the place in it; -1 for none."""
+    queue = one.turn.queue
+    if queue is None:
+        return -1, -1
+    index = one.flow.level.queues.index(queue)
+    waits = one.turn in queue.waiting
+    return index, list(queue.waiting).index(one.turn) if waits else -1
+
+
+def _request(queue: int, place: int, one: Present, *, detailed: bool) -> tuple[str, ...]:
+    estimate: Estimate = one.turn.estimate
+    row = (
+        one.flow.level.name,
+        one.flow.labels[1],
+        str(queue),
+        str(place),
+        one.flow.distinguisher,
+        _time(one.arrived),
+        str(estimate.seats),
+        str(estimate.final_seats),
+        _duration(estimate.final_seconds),
+        _NOT_YET if one.began is None else _time(one.began),
+    )
+    if not detailed:
+        return row
+    info = one.info
+    version = f"{info.group}/{info.version}" if info.group else info.version
+    about = (info.verb, info.path, info.namespace, info.name)
+    return (*row, one.user.name, *about, version, info.resource, info.subresource)
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Cells with commas behind them, in columns; the last one of a row is as long as it is."""
+    widths = [
+        max(_LEAST_WIDTH, max(len(cell) + 2 for cell in column))
+        for column in zip(*(row[:-1] for row in rows), strict=True)
+    ]
+    lines = (
+        "".join(f"{cell},".ljust(width) for cell, width in zip(row, widths, strict=False))
+        + f"{row[-1]}\n"
+        for row in rows
+    )
+    return "".join(lines)
+
+
+def _seat_seconds(number: float) -> str:
+    whole, part = divmod(round(number * _SEAT_SECOND), _SEAT_SECOND)
+    return f"{whole}.{part:08}ss"
+
+
+def _time(seconds: float) -> str:
+    """As Go's RFC3339Nano."""
+    shown = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")
+    return shown.rstrip("0").rstrip(".") + "Z"
+
+
+def _duration(seconds: float) -> str:
+    """As Go's, of less than a minute."""
+    microseconds = round(seconds * 1_000_000)
+    if not microseconds:
+        return "0s"
+    if microseconds < 1_000:
+        return f"{microseconds}µs"
+    if microseconds < 1_000_000:
+        return f"{microseconds / 1_000:g}ms"
+    return f"{microseconds / 1_000_000:g}s"

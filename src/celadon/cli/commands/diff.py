@@ -1,0 +1,160 @@
+"""`celadon diff`: whether a change of policies changes any decision."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import tempfile
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from celadon.cli import output
+from celadon.cli.exits import Exit
+from celadon.cli.options import DEFAULT_VERSION, add_exclude, count, kubernetes_versions
+from celadon.cli.report.report_model import DIFF
+
+if TYPE_CHECKING:
+    from celadon.cli.diff.sides import Given
+
+_PROGRAM: Final = "celadon diff"
+
+DESCRIPTION: Final = """\
+Compare two sets of policies and bindings: is any request decided differently? The answer is a proof
+that none is, or a request, written as a manifest, with what both sets say of it, which the engine
+has decided as claimed.
+
+OLD and NEW are files, folders or globs; or one range of revisions and the paths that are compared.
+Needs z3 (pip install 'celadon[prove]'), and git for revisions.
+"""
+
+EPILOG: Final = """\
+examples:
+  celadon diff policies-old/ policies/
+  celadon diff main..HEAD -- policies/
+  celadon diff --git HEAD policies/
+  celadon diff --git main --only looser policies/ -o github
+  celadon diff --kubernetes-version 1.33,1.36 policies/
+
+what is compared:
+  whether a request is refused; if not, whether the client is warned, or the request recorded.
+  Messages are not compared, nor are the costs of expressions modelled.
+
+exit codes:
+  0  nothing is decided differently (or was found to be, where lists are longer than a bound)
+  1  something is decided differently
+  2  wrong usage, or an input that cannot be read
+  3  no difference was found, but something is not decided, or a policy is broken
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Everything `celadon diff --help` shows."""
+    parser.add_argument(
+        "paths",
+        nargs="*",
+        metavar="PATHS",
+        help="OLD and NEW: files, folders or globs; or a range of revisions (A..B, or A...B for "
+        "what B changed since both parted), and paths",
+    )
+    parser.add_argument(
+        "--git",
+        default="",
+        metavar="REV",
+        help="compare a revision with the working tree; PATHS are those of both",
+    )
+    parser.add_argument(
+        "--kubernetes-version",
+        type=kubernetes_versions,
+        default=(DEFAULT_VERSION,),
+        metavar="VERSION",
+        help="the release of both sides; of two, as 1.33,1.36, the same policies are compared in "
+        f"both (default: {DEFAULT_VERSION})",
+    )
+    parser.add_argument(
+        "--only",
+        choices=("looser", "stricter"),
+        default="",
+        help="only what the new policies admit (or refuse) and the old ones do not",
+    )
+    add_exclude(parser)
+    parser.add_argument(
+        "--items",
+        type=count,
+        default=2,
+        metavar="N",
+        help="items of lists and maps to look at where a proof does not say how many suffice "
+        "(default: 2)",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=count,
+        default=10,
+        metavar="SECONDS",
+        help="how long one answer may take (default: 10)",
+    )
+    parser.add_argument(
+        "-o", "--output", choices=DIFF.names, default="text", help="(default: text)"
+    )
+    parser.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
+
+
+def run(options: argparse.Namespace) -> Exit:
+    """Read both sides, compare, report."""
+    if importlib.util.find_spec("z3") is None:
+        missing = "z3 is not installed: pip install 'celadon[prove]'"
+        return output.usage_error(_PROGRAM, missing)
+    from celadon.cli.diff.diff_run import DiffSettings, compared
+    from celadon.cli.diff.git_files import GitError
+    from celadon.prove import Direction
+
+    directions = tuple(one for one in Direction if options.only in ("", one.value))
+    settings = DiffSettings(directions, options.items, options.timeout)
+    with ExitStack() as stack:
+        try:
+            sides = _sides(options, stack)
+        except GitError as error:
+            return output.usage_error(_PROGRAM, str(error))
+        if isinstance(sides, str):
+            return output.usage_error(_PROGRAM, sides)
+        report = compared(*sides, settings)
+    output.show(report, DIFF, options.output, no_color=options.no_color)
+    return report.exit
+
+
+def _sides(options: argparse.Namespace, stack: ExitStack) -> tuple[Given, Given] | str:
+    """Both sides, or what is wrong with the command line. Raises GitError."""
+    from celadon.cli.diff.git_files import revisions
+    from celadon.cli.diff.sides import read_side
+    from celadon.cli.reading.sources import Exclusion
+
+    paths, versions = options.paths, options.kubernetes_version
+    exclude = Exclusion(options.exclude)
+    read = partial(read_side, version=versions[0], exclude=exclude)
+    if len(versions) > 2:
+        return "`--kubernetes-version` takes one release, or two"
+    found = revisions(paths[0]) if paths and not options.git else None
+    if len(versions) == 2:
+        if options.git or found is not None:
+            return "two releases are compared with the same policies, not with revisions"
+        old, new = (read_side(one, paths, one, exclude=exclude) for one in versions)
+        return (old, new) if paths else "nothing to compare: give files or folders"
+    if options.git:
+        return _revision(options.git, paths or ["."], read, stack), read(
+            "the working tree", paths or ["."]
+        )
+    if found is not None:
+        below = paths[1:] or ["."]
+        return _revision(found.old, below, read, stack), _revision(found.new, below, read, stack)
+    if len(paths) != 2:
+        return "give OLD and NEW, a range of revisions, or --git and a revision"
+    return read(paths[0], [paths[0]]), read(paths[1], [paths[1]])
+
+
+def _revision(revision: str, paths: list[str], read: partial[Given], stack: ExitStack) -> Given:
+    from celadon.cli.diff.git_files import write_files
+
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="celadon-diff-"))
+    there = write_files(revision, paths, Path(folder))
+    return read(revision, there, shown=lambda file: file.removeprefix(f"{folder}/"))

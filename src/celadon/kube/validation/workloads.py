@@ -1,0 +1,326 @@
+"""Workloads and pod groups: pods that are scheduled together.
+
+As k8s.io/kubernetes `pkg/apis/scheduling/validation`, and since 1.36 the rules that stand with the
+types (`pkg/apis/scheduling/v1alpha2/zz_generated.validations.go`). There a field that an update did
+not change is not looked at, and one that may not change is said to be immutable, without its value,
+and nothing else is said of it. In 1.35 a workload had the groups themselves, and its rules were
+those of other kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from celadon.kube import fieldpath, name_rules
+from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
+from celadon.kube.json_types import JsonObject
+from celadon.kube.protobuf.message_table import ordered_message
+from celadon.kube.releases import is_since
+from celadon.kube.validation.field_checks import (
+    IMMUTABLE,
+    NOT_POSITIVE,
+    SPEC,
+    TOPOLOGY_OF_GROUPS,
+    Errors,
+    at_most,
+    by_gate,
+    dns_label,
+    dns_subdomain,
+    each,
+    items,
+    qualified_name,
+    required_name,
+)
+from celadon.kube.validation.field_checks import immutable as unchanged
+from celadon.kube.validation.pods.internal_pod_types import internal_value
+from celadon.kube.validation.statuses import conditions
+from celadon.kube.well_known_values import WORKLOAD_PREEMPTION
+
+MAX_GROUPS: Final = 8
+MAX_CLAIMS: Final = 4
+MAX_TOPOLOGIES: Final = 1
+HIGHEST_USER_PRIORITY: Final = 1_000_000_000
+DISRUPTION_MODES: Final = ("Pod", "PodGroup")
+POLICIES: Final = ("basic", "gang")
+_TWO_SOURCES: Final = ("resourceClaimName", "resourceClaimTemplateName")
+
+_STATUS: Final = FieldPath("status")
+_GROUPS: Final = SPEC.child("podGroups")
+_TEMPLATES: Final = SPEC.child("podGroupTemplates")
+_CONTROLLER: Final = SPEC.child("controllerRef")
+
+
+# --- Workloads ---------------------------------------------------------------
+
+
+def workload(obj: JsonObject) -> Errors:
+    """What is wrong with a new Workload, besides its metadata."""
+    spec = obj.get("spec") or {}
+    if not is_since("1.36"):
+        yield from _workload_of_groups(spec)
+        return
+    if spec.get("controllerRef") is not None:
+        yield from _controller(spec["controllerRef"])
+    templates = spec.get("podGroupTemplates") or ()
+    if not templates:
+        yield fieldpath.required(_TEMPLATES)
+    elif len(templates) > MAX_GROUPS:
+        yield fieldpath.too_many(_TEMPLATES, len(templates), MAX_GROUPS)
+    else:
+        yield from _names_are_unique(_TEMPLATES, templates, "PodGroupTemplate")
+        for index, template in enumerate(templates):
+            yield from _template(_TEMPLATES.index(index), template)
+
+
+def workload_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """What is wrong with a changed Workload: nothing of its spec may change."""
+    spec, before = obj.get("spec") or {}, old.get("spec") or {}
+    if is_since("1.36"):
+        yield from _immutable(spec, before, SPEC, "controllerRef", "podGroupTemplates")
+        if before.get("podGroupTemplates") and not spec.get("podGroupTemplates"):
+            yield fieldpath.required(_TEMPLATES)
+        return
+    yield from _workload_of_groups(spec)
+    if before.get("controllerRef") is not None:
+        controllers = [_internal_controller(one.get("controllerRef")) for one in (spec, before)]
+        yield from unchanged(FieldPath("controllerRef"), *controllers)
+    groups = [_internal_groups(one.get("podGroups")) for one in (spec, before)]
+    yield from unchanged(FieldPath("podGroups"), *groups)
+
+
+def _controller(reference: JsonObject) -> Errors:
+    group, kind, name = (reference.get(one) or "" for one in ("apiGroup", "kind", "name"))
+    if group:
+        yield from dns_subdomain(_CONTROLLER.child("apiGroup"), group)
+    yield from required_name(_CONTROLLER.child("kind"), kind, name_rules.path_segment_name)
+    yield from required_name(_CONTROLLER.child("name"), name, name_rules.path_segment_name)
+
+
+def _template(path: FieldPath, template: JsonObject) -> Errors:
+    yield from required_name(
+        path.child("name"), template.get("name") or "", name_rules.dns1123_label
+    )
+    yield from _policy(path.child("schedulingPolicy"), template.get("schedulingPolicy") or {})
+    yield from _gated_fields(path, template)
+
+
+# --- Pod groups --------------------------------------------------------------
+
+
+def pod_group(obj: JsonObject) -> Errors:
+    """What is wrong with a new PodGroup, besides its metadata."""
+    spec = obj.get("spec") or {}
+    origin = spec.get("podGroupTemplateRef")
+    if origin is not None:
+        at, reference = SPEC.child("podGroupTemplateRef"), origin.get("workload")
+        yield from _one_of(at, origin, ("workload",))
+        if reference is not None:
+            at = at.child("workload")
+            name, template = (
+                reference.get(one) or "" for one in ("workloadName", "podGroupTemplateName")
+            )
+            yield from required_name(at.child("workloadName"), name, name_rules.dns1123_subdomain)
+            at = at.child("podGroupTemplateName")
+            yield from required_name(at, template, name_rules.dns1123_label)
+    yield from _policy(SPEC.child("schedulingPolicy"), spec.get("schedulingPolicy") or {})
+    yield from _gated_fields(SPEC, spec, mode_is_required=True)
+
+
+def pod_group_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """What is wrong with a changed PodGroup: nothing of its spec may change. Where a gate is off
+    its fields are forbidden rather than immutable, unless they are taken away."""
+    spec, before = obj.get("spec") or {}, old.get("spec") or {}
+    yield from _immutable(spec, before, SPEC, "podGroupTemplateRef", "schedulingPolicy")
+    yield from _immutable_with(TOPOLOGY_OF_GROUPS, spec, before, "schedulingConstraints")
+    yield from _immutable(spec, before, SPEC, "resourceClaims")
+    for field in ("disruptionMode", "priorityClassName", "priority"):
+        yield from _immutable_with(WORKLOAD_PREEMPTION, spec, before, field)
+
+
+def pod_group_status(obj: JsonObject, old: JsonObject) -> Errors:
+    """What is wrong with a PodGroup whose status was changed."""
+    status, before = obj.get("status") or {}, old.get("status") or {}
+    claims = {one.get("name") for one in (obj.get("spec") or {}).get("resourceClaims") or ()}
+    yield from conditions(_STATUS, status)
+    for at, one in items(status, "resourceClaimStatuses", _STATUS):
+        name = one.get("name") or ""
+        if name not in claims:
+            why = "must match the name of an entry in `spec.resourceClaims`"
+            yield fieldpath.invalid(at.child("name"), name, why)
+    known = before.get("resourceClaimStatuses") or ()
+    listed = status.get("resourceClaimStatuses") or ()
+    if listed != known:
+        yield from _claim_statuses(_STATUS.child("resourceClaimStatuses"), listed, known)
+
+
+def _claim_statuses(
+    path: FieldPath, listed: Sequence[JsonObject], known: Sequence[JsonObject]
+) -> Errors:
+    if len(listed) > MAX_CLAIMS:
+        yield fieldpath.too_many(path, len(listed), MAX_CLAIMS)
+        return
+    yield from _names_are_unique(path, listed, "PodGroupResourceClaimStatus")
+    for index, one in enumerate(listed):
+        name = one.get("resourceClaimName")
+        if name is not None and one not in known:
+            yield from dns_subdomain(path.index(index).child("resourceClaimName"), name)
+
+
+# --- What both have ----------------------------------------------------------
+
+
+def _policy(path: FieldPath, policy: JsonObject) -> Errors:
+    yield from _one_of(path, policy, POLICIES)
+    gang = policy.get("gang")
+    if gang is not None:
+        at, count = path.child("gang", "minCount"), gang.get("minCount") or 0
+        if not count:
+            yield fieldpath.required(at)
+        elif count < 1:
+            yield fieldpath.invalid(at, count, "must be greater than or equal to 1")
+
+
+def _gated_fields(path: FieldPath, spec: JsonObject, *, mode_is_required: bool = False) -> Errors:
+    """The fields that templates and groups have while gates are on. A server has dropped the others
+    before: what is forbidden comes from webhooks and policies."""
+    constraints = spec.get("schedulingConstraints")
+    if constraints is not None:
+        at = path.child("schedulingConstraints")
+        yield from by_gate(TOPOLOGY_OF_GROUPS, _topologies(at, constraints), _forbidden(at))
+    yield from _claims(path.child("resourceClaims"), spec.get("resourceClaims") or ())
+    mode, at = spec.get("disruptionMode"), path.child("disruptionMode")
+    if mode is not None:
+        known = () if mode in DISRUPTION_MODES else (_unknown_mode(at, mode),)
+        yield from by_gate(WORKLOAD_PREEMPTION, known, _forbidden(at))
+    elif mode_is_required:
+        yield from by_gate(WORKLOAD_PREEMPTION, (fieldpath.required(at),), ())
+    class_name, at = spec.get("priorityClassName"), path.child("priorityClassName")
+    if class_name:
+        yield from by_gate(WORKLOAD_PREEMPTION, dns_subdomain(at, class_name), _forbidden(at))
+    priority, at = spec.get("priority"), path.child("priority")
+    if priority is not None:
+        why = f"must be less than or equal to {HIGHEST_USER_PRIORITY}"
+        too_high = each(at, priority, (why,) if priority > HIGHEST_USER_PRIORITY else ())
+        yield from by_gate(WORKLOAD_PREEMPTION, too_high, _forbidden(at))
+
+
+def _unknown_mode(path: FieldPath, mode: str) -> FieldError:
+    return fieldpath.not_supported(path, NamedText(mode), DISRUPTION_MODES)
+
+
+def _forbidden(path: FieldPath) -> tuple[FieldError]:
+    return (fieldpath.forbidden(path, ""),)
+
+
+def _topologies(path: FieldPath, constraints: JsonObject) -> Errors:
+    at = path.child("topology")
+    topologies = constraints.get("topology") or ()
+    yield from at_most(at, topologies, MAX_TOPOLOGIES)
+    if len(topologies) <= MAX_TOPOLOGIES:
+        for where, topology in items(constraints, "topology", path):
+            key = topology.get("key") or ""
+            if key:
+                yield from qualified_name(where.child("key"), key)
+            else:
+                yield fieldpath.required(where.child("key"))
+
+
+def _claims(path: FieldPath, claims: Sequence[JsonObject]) -> Errors:
+    if len(claims) > MAX_CLAIMS:
+        yield fieldpath.too_many(path, len(claims), MAX_CLAIMS)
+        return
+    yield from _names_are_unique(path, claims, "PodGroupResourceClaim")
+    for index, claim in enumerate(claims):
+        at = path.index(index)
+        yield from _one_of(at, claim, _TWO_SOURCES)
+        yield from required_name(
+            at.child("name"), claim.get("name") or "", name_rules.dns1123_label
+        )
+        for source in _TWO_SOURCES:
+            if claim.get(source) is not None:
+                yield from dns_subdomain(at.child(source), claim[source])
+
+
+def _one_of(path: FieldPath, obj: JsonObject, members: Sequence[str]) -> Errors:
+    given = [one for one in members if obj.get(one) is not None]
+    listed = ", ".join(f"`{one}`" for one in members)
+    if not given:
+        yield fieldpath.invalid(path, "", f"must specify one of: {listed}")
+    elif len(given) > 1:
+        shown = "{" + ", ".join(given) + "}"
+        yield fieldpath.invalid(path, shown, f"must specify exactly one of: {listed}")
+
+
+def _names_are_unique(path: FieldPath, listed: Sequence[JsonObject], type_: str) -> Errors:
+    """Each later one of the same name is shown whole, its fields as Go writes them."""
+    seen: set[str] = set()
+    for index, one in enumerate(listed):
+        name = one.get("name") or ""
+        if name in seen:
+            shown = ordered_message(one, f"scheduling.v1alpha2.{type_}")
+            yield fieldpath.duplicate(path.index(index), shown)
+        seen.add(name)
+
+
+def _immutable(spec: JsonObject, before: JsonObject, path: FieldPath, *fields: str) -> Errors:
+    for field in fields:
+        if spec.get(field) != before.get(field):
+            yield fieldpath.invalid(path.child(field), None, IMMUTABLE)
+
+
+def _immutable_with(gate: str, spec: JsonObject, before: JsonObject, field: str) -> Errors:
+    if spec.get(field) != before.get(field):
+        at = SPEC.child(field)
+        gone = spec.get(field) is None
+        changed = fieldpath.invalid(at, None, IMMUTABLE)
+        needed = (fieldpath.required(at),) if gone and field == "disruptionMode" else ()
+        yield from by_gate(gate, (*needed, changed), () if gone else _forbidden(at))
+
+
+# --- Release 1.35 ------------------------------------------------------------
+
+_EXACTLY_ONE: Final = "exactly one of `basic`, `gang` is required"
+
+
+def _workload_of_groups(spec: JsonObject) -> Errors:
+    if spec.get("controllerRef") is not None:
+        yield from _controller(spec["controllerRef"])
+    groups: Sequence[Mapping[str, Any]] = spec.get("podGroups") or ()
+    if not groups:
+        yield fieldpath.required(_GROUPS, "must have at least one item")
+    elif len(groups) > MAX_GROUPS:
+        yield fieldpath.too_many(_GROUPS, len(groups), MAX_GROUPS)
+    else:
+        seen: set[str] = set()
+        for index, group in enumerate(groups):
+            at, name = _GROUPS.index(index), group.get("name") or ""
+            yield from dns_label(at.child("name"), name)
+            if name in seen:
+                yield fieldpath.duplicate(at.child("name"), name)
+            seen.add(name)
+            yield from _policy_of_group(at.child("policy"), group.get("policy") or {})
+
+
+def _policy_of_group(path: FieldPath, policy: JsonObject) -> Errors:
+    given = [f"`{one}`" for one in POLICIES if policy.get(one) is not None]
+    gang = policy.get("gang")
+    if not given:
+        yield fieldpath.required(path, _EXACTLY_ONE)
+    elif len(given) > 1:
+        shown = "{" + ", ".join(given) + "}"
+        why = f"{_EXACTLY_ONE}, but multiple fields are set"
+        yield fieldpath.invalid(path, shown, why)
+    elif gang is not None and (gang.get("minCount") or 0) <= 0:
+        at = path.child("gang", "minCount")
+        yield fieldpath.invalid(at, gang.get("minCount") or 0, NOT_POSITIVE)
+
+
+def _internal_controller(reference: JsonObject | None) -> dict[str, Any] | None:
+    if reference is None:
+        return None
+    return internal_value(reference, "scheduling.v1alpha1.TypedLocalObjectReference")
+
+
+def _internal_groups(groups: Iterable[JsonObject] | None) -> list[dict[str, Any]]:
+    return [internal_value(one, "scheduling.v1alpha1.PodGroup") for one in groups or ()]

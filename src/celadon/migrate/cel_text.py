@@ -1,0 +1,203 @@
+"""Expressions of CEL as they are put together: texts that know how tightly they bind.
+
+A condition is built bottom up, from comparisons, by `conjunction`, `disjunction`, `negation` and
+the macros `every` and `some`. What is always true or always false disappears on the way, and a
+negation moves inside (`!(a == b)` is written `a != b`), so that the result reads as if it had been
+written by hand. Parentheses stand only where CEL needs them."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from celadon.kube import Json
+
+
+class Binding(enum.IntEnum):
+    """How tightly the outermost operator of a text binds."""
+
+    CHOICE = 0
+    OR = 1
+    AND = 2
+    RELATION = 3
+    SUM = 4
+    PRODUCT = 5
+    UNARY = 6
+    MEMBER = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """An expression of any type."""
+
+    text: str
+    binding: Binding = Binding.MEMBER
+
+    def inside(self, binding: Binding) -> str:
+        """The text as an operand of an operator, in parentheses where it binds less tightly."""
+        return self.text if self.binding >= binding else f"({self.text})"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """An expression of type bool, and how its opposite is written."""
+
+    text: str
+    binding: Binding
+    opposite: str
+    opposite_binding: Binding
+
+    def inside(self, binding: Binding) -> str:
+        """The text as an operand of an operator, in parentheses where it binds less tightly."""
+        return self.text if self.binding >= binding else f"({self.text})"
+
+    def __str__(self) -> str:
+        return self.text
+
+
+ALWAYS: Final = Condition("true", Binding.MEMBER, "false", Binding.MEMBER)
+NEVER: Final = Condition("false", Binding.MEMBER, "true", Binding.MEMBER)
+
+_OPPOSITES: Final = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+
+def truth(text: str, binding: Binding = Binding.MEMBER) -> Condition:
+    """Return a condition that is one value or call."""
+    opposite = f"!{text}" if binding >= Binding.UNARY else f"!({text})"
+    return Condition(text, binding, opposite, Binding.UNARY)
+
+
+def constant(value: bool) -> Condition:  # noqa: FBT001 - the value is all there is
+    """Return what is always so, or never."""
+    return ALWAYS if value else NEVER
+
+
+def comparison(left: Text | str, operator: str, right: Text | str) -> Condition:
+    """Return `left operator right`. Doubles are never compared here: NaN would break the
+    opposite."""
+    texts = [one if isinstance(one, str) else one.inside(Binding.SUM) for one in (left, right)]
+    return Condition(
+        f"{texts[0]} {operator} {texts[1]}",
+        Binding.RELATION,
+        f"{texts[0]} {_OPPOSITES[operator]} {texts[1]}",
+        Binding.RELATION,
+    )
+
+
+def filled(items: str) -> Condition:
+    """Return whether a list has items."""
+    size = f"size({items})"
+    return Condition(f"{size} > 0", Binding.RELATION, f"{size} == 0", Binding.RELATION)
+
+
+def member(value: str, container: str) -> Condition:
+    """Return `value in container`."""
+    text = f"{value} in {container}"
+    return Condition(text, Binding.RELATION, f"!({text})", Binding.UNARY)
+
+
+def negation(condition: Condition) -> Condition:
+    """Return the opposite."""
+    return Condition(
+        condition.opposite, condition.opposite_binding, condition.text, condition.binding
+    )
+
+
+def conjunction(conditions: Iterable[Condition]) -> Condition:
+    """Return whether all hold; of none, all do. What stands twice is written once."""
+    return _joined(conditions, ALWAYS, NEVER, Binding.AND)
+
+
+def disjunction(conditions: Iterable[Condition]) -> Condition:
+    """Return whether one holds; of none, none does. What stands twice is written once."""
+    return _joined(conditions, NEVER, ALWAYS, Binding.OR)
+
+
+def _joined(
+    conditions: Iterable[Condition], neutral: Condition, decisive: Condition, binding: Binding
+) -> Condition:
+    kept = list(dict.fromkeys(one for one in conditions if one != neutral))
+    if decisive in kept:
+        return decisive
+    if len(kept) < 2:
+        return kept[0] if kept else neutral
+    operators = {Binding.AND: " && ", Binding.OR: " || "}
+    other = Binding.OR if binding is Binding.AND else Binding.AND
+    return Condition(
+        operators[binding].join(one.inside(binding) for one in kept),
+        binding,
+        operators[other].join(negation(one).inside(other) for one in kept),
+        other,
+    )
+
+
+def choice(condition: Condition, then: Condition, otherwise: Condition) -> Condition:
+    """Return `condition ? then : otherwise`."""
+    if condition in (ALWAYS, NEVER) or then == otherwise:
+        return otherwise if condition == NEVER else then
+    parts = [
+        f"{condition.inside(Binding.OR)} ? {a.inside(Binding.OR)} : {b.inside(Binding.CHOICE)}"
+        for a, b in ((then, otherwise), (negation(then), negation(otherwise)))
+    ]
+    return Condition(parts[0], Binding.CHOICE, parts[1], Binding.CHOICE)
+
+
+def every(items: str, variable: str, condition: Condition) -> Condition:
+    """Return whether a condition holds for all items of a list, or all keys of a map."""
+    if condition == ALWAYS:
+        return ALWAYS
+    return Condition(
+        f"{items}.all({variable}, {condition.text})",
+        Binding.MEMBER,
+        f"{items}.exists({variable}, {condition.opposite})",
+        Binding.MEMBER,
+    )
+
+
+def some(items: str, variable: str, condition: Condition) -> Condition:
+    """Return whether a condition holds for one item of a list, or one key of a map."""
+    return negation(every(items, variable, negation(condition)))
+
+
+def literal(value: Json) -> str:
+    """Return a JSON value as a literal. Strings are in single quotes, as policies have them."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return repr(value)
+        case str():
+            return quoted(value)
+        case list() | tuple():
+            return f"[{', '.join(map(literal, value))}]"
+        case dict():
+            return (
+                f"{{{', '.join(f'{quoted(key)}: {literal(one)}' for key, one in value.items())}}}"
+            )
+    raise TypeError(f"no JSON: {value!r}")
+
+
+_ESCAPES: Final = {"\\": r"\\", "'": r"\'", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
+
+
+def quoted(text: str) -> str:
+    """Return a string literal. Patterns with backslashes are raw where that is possible."""
+    if "\\" in text and "'" not in text and text.isprintable():
+        return f"r'{text}'"
+    return f"'{''.join(_ESCAPES.get(one) or _escaped(one) for one in text)}'"
+
+
+def _escaped(character: str) -> str:
+    if character.isprintable():
+        return character
+    code = ord(character)
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def words(names: Sequence[str]) -> str:
+    """Return names as a list literal."""
+    return literal(list(names))

@@ -1,0 +1,2 @@
+"""Policies of Kyverno: `ClusterPolicy`, `Policy`, and `ValidatingPolicy`, which is written in
+CEL."""

@@ -1,0 +1,307 @@
+"""What a rule applies to: `match` and `exclude` as match constraints and match conditions.
+
+Kinds become resource rules. What admission policies have a field for stands in that field where
+there is one block (selectors, operations); all else is a match condition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from celadon.kube import GroupVersionKind, JsonObject
+from celadon.kube.resources import Catalog, Resource
+from celadon.migrate.cel_text import (
+    ALWAYS,
+    Condition,
+    comparison,
+    conjunction,
+    disjunction,
+    literal,
+    member,
+    negation,
+    quoted,
+    some,
+    truth,
+)
+from celadon.migrate.kyverno.leaves import globbed
+from celadon.migrate.kyverno.patterns import has_wildcards, wildcard_match
+from celadon.migrate.kyverno.policies import Filter, Filters, Policy, Rule
+from celadon.migrate.losses import NotTranslated
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceRule:
+    """One resource rule of match constraints."""
+
+    group: str
+    version: str
+    resource: str
+    kinds: tuple[GroupVersionKind, ...] = ()
+    """The kinds that are known to be meant."""
+    guessed: str = ""
+    """The kind whose resource was guessed by its name, since it is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """What a policy matches."""
+
+    rules: tuple[ResourceRule, ...]
+    operations: tuple[str, ...]
+    """Those that the rule names; empty if it names none."""
+    object_selector: JsonObject | None = None
+    namespace_selector: JsonObject | None = None
+    conditions: Mapping[str, Condition] = field(default_factory=dict)
+    """Match conditions by name."""
+
+
+def matching(policy: Policy, rule: Rule, catalog: Catalog) -> Matching:
+    """Return what a rule matches. Raises NotTranslated."""
+    blocks = rule.match.blocks
+    if not blocks:
+        raise NotTranslated("a rule that matches nothing")
+    kinds = dict.fromkeys(kind for block in blocks for kind in block.kinds)
+    rules = dict.fromkeys(one for kind in kinds for one in resource_rules(kind, catalog))
+    if not rules:
+        raise NotTranslated("a rule without kinds")
+    operations = dict.fromkeys(one for block in blocks for one in block.operations)
+    made = Matching(tuple(rules), tuple(operations))
+    conditions: dict[str, Condition] = {}
+    if len(blocks) == 1:
+        made = _with_selectors(made, blocks[0])
+        conditions |= _conditions_of(blocks[0], has_selectors=True)
+    else:
+        conditions["matches"] = _any_or_all(rule.match)
+    if rule.exclude.blocks:
+        conditions["is-not-excluded"] = negation(_any_or_all(rule.exclude))
+    if policy.namespace:
+        conditions["is-in-namespace"] = comparison(
+            "request.namespace", "==", quoted(policy.namespace)
+        )
+    for one in rules:
+        if one.guessed:
+            conditions["is-of-kind"] = _of_kinds([*kinds])
+    kept = {name: one for name, one in conditions.items() if one != ALWAYS}
+    return Matching(
+        made.rules, made.operations, made.object_selector, made.namespace_selector, kept
+    )
+
+
+def _with_selectors(made: Matching, block: Filter) -> Matching:
+    return Matching(
+        made.rules,
+        made.operations,
+        None if _is_wild(block.selector) else block.selector,
+        None if _is_wild(block.namespace_selector) else block.namespace_selector,
+    )
+
+
+def _is_wild(selector: JsonObject | None) -> bool:
+    labels = (selector or {}).get("matchLabels") or {}
+    return any(has_wildcards(key) or has_wildcards(str(one)) for key, one in labels.items())
+
+
+# --- Kinds -------------------------------------------------------------------
+
+
+def resource_rules(kind: str, catalog: Catalog) -> list[ResourceRule]:
+    """Return the resources that a kind of Kyverno means: `Kind`, `version/Kind`,
+    `group/version/Kind`, each with a subresource behind `/` or `.`."""
+    group, version, name, subresource = _parts(kind)
+    if name == "*":
+        return [ResourceRule(group, version, f"*/{subresource}" if subresource else "*")]
+    found = _resources(catalog, group, version, name)
+    if not found:
+        plural = guessed_plural(name)
+        resource = f"{plural}/{subresource}" if subresource else plural
+        return [ResourceRule(group, version, resource, (), name)]
+    # Where nothing is said of the version, any that is equivalent will do: the API server converts.
+    is_open = "/" not in kind
+    rules: dict[tuple[str, str], list[Resource]] = {}
+    for one in found:
+        rules.setdefault((one.gvr.group, one.gvr.resource), []).append(one)
+    return [
+        ResourceRule(
+            group_name,
+            _version(same) if is_open else version,
+            f"{plural}/{subresource}" if subresource else plural,
+            () if subresource else (same[0].gvk,),
+        )
+        for (group_name, plural), same in rules.items()
+    ]
+
+
+def _version(resources: Sequence[Resource]) -> str:
+    """Return the version to match where a policy does not say one: any, if there is but one."""
+    return "*" if len(resources) == 1 else resources[0].gvr.version
+
+
+def _parts(kind: str) -> tuple[str, str, str, str]:
+    """Return the group, version, kind and subresource that are meant; `*` is any."""
+    parts = kind.split("/")
+    if len(parts) == 1:
+        return "*", "*", *_named(kind)
+    if len(parts) == 2 and parts[0] != "*" and not _looks_like_version(parts[0]):
+        return "*", "*", parts[0], parts[1]
+    if len(parts) == 2:
+        group = "*" if parts[0] == "*" else ""
+        return group, parts[0], *_named(parts[1])
+    if len(parts) == 3 and _looks_like_version(parts[0]):
+        return "", parts[0], parts[1], parts[2]
+    name, subresource = _named(parts[2])
+    return parts[0], parts[1], name, parts[3] if len(parts) == 4 else subresource
+
+
+def _named(text: str) -> tuple[str, str]:
+    name, _, subresource = text.partition(".")
+    return name, subresource
+
+
+def _looks_like_version(text: str) -> bool:
+    return text.startswith("v") and text[1:2].isdigit()
+
+
+def _resources(catalog: Catalog, group: str, version: str, kind: str) -> list[Resource]:
+    return [
+        one
+        for one in catalog
+        if wildcard_match(kind, one.gvk.kind)
+        and (group == "*" or wildcard_match(group, one.gvk.group))
+        and wildcard_match(version, one.gvk.version)
+    ]
+
+
+def guessed_plural(kind: str) -> str:
+    """Return the plural of a kind that is not known, as Kubernetes itself guesses it."""
+    name = kind.lower()
+    if name.endswith("s"):
+        return f"{name}es"
+    return f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
+
+
+# --- Conditions --------------------------------------------------------------
+
+
+def _any_or_all(filters: Filters) -> Condition:
+    together = conjunction if filters.all_of else disjunction
+    return together(_block(one) for one in filters.blocks)
+
+
+def _block(block: Filter) -> Condition:
+    operations = [member("request.operation", literal(list(block.operations)))]
+    return conjunction(
+        [
+            _of_kinds(block.kinds),
+            *(operations if block.operations else ()),
+            *_conditions_of(block, has_selectors=False).values(),
+        ]
+    )
+
+
+def _of_kinds(kinds: Sequence[str]) -> Condition:
+    names = list(dict.fromkeys(_parts(kind)[2] for kind in kinds))
+    if not names or "*" in names:
+        return ALWAYS
+    return _one_of("request.kind.kind", names)
+
+
+def _one_of(text: str, patterns: Sequence[str]) -> Condition:
+    plain = [one for one in patterns if not has_wildcards(one)]
+    wild = [globbed(text, one) for one in patterns if has_wildcards(one)]
+    if len(plain) == 1:
+        wild = [comparison(text, "==", quoted(plain[0])), *wild]
+    elif plain:
+        wild = [member(text, literal(plain)), *wild]
+    return disjunction(wild)
+
+
+_MAY_ALL: Final = "authorizer.group('*').resource('*').check('*').allowed()"
+"""What whoever is bound to `cluster-admin` may do. Policies do not see roles."""
+
+_LABELS: Final = "object.metadata.?labels.orValue({})"
+_NAMESPACE_LABELS: Final = "namespaceObject.metadata.?labels.orValue({})"
+
+
+def _conditions_of(block: Filter, *, has_selectors: bool) -> dict[str, Condition]:
+    """Return what a block says besides kinds; selectors where they have no field of their own."""
+    if block.unknown:
+        raise NotTranslated(f"`{block.unknown[0]}` of resources")
+    if block.roles or set(block.cluster_roles) - {"cluster-admin"}:
+        raise NotTranslated(
+            "roles of the user, which admission policies do not see",
+            "Ask the authorizer what the user may do, or bind by groups.",
+        )
+    made: dict[str, Condition] = {}
+    if block.names:
+        made["has-name"] = _one_of("object.metadata.?name.orValue('')", block.names)
+    if block.namespaces:
+        made["is-in-namespace"] = _one_of("request.namespace", block.namespaces)
+    if block.annotations:
+        made["has-annotations"] = conjunction(
+            _has_entry("object.metadata.?annotations.orValue({})", key, value)
+            for key, value in block.annotations.items()
+        )
+    if block.selector and not (has_selectors and not _is_wild(block.selector)):
+        made["has-labels"] = _selected(_LABELS, block.selector)
+    if block.namespace_selector and not (has_selectors and not _is_wild(block.namespace_selector)):
+        made["namespace-has-labels"] = _selected(_NAMESPACE_LABELS, block.namespace_selector)
+    if block.cluster_roles:
+        made["is-by-cluster-admin"] = truth(_MAY_ALL)
+    if block.subjects:
+        made["is-by-subject"] = disjunction(map(_subject, block.subjects))
+    return made
+
+
+def _has_entry(entries: str, key: str, value: str) -> Condition:
+    if has_wildcards(key):
+        matched = conjunction([globbed("key", key), globbed(f"{entries}[key]", value)])
+        return some(entries, "key", matched)
+    if value == "*":
+        return member(quoted(key), entries)
+    there = entries.removesuffix(".orValue({})")
+    return conjunction(
+        [
+            truth(f"{there}[?{quoted(key)}].hasValue()"),
+            globbed(f"{there}[?{quoted(key)}].orValue('')", value),
+        ]
+    )
+
+
+def _selected(labels: str, selector: JsonObject) -> Condition:
+    conditions = [
+        _has_entry(labels, key, str(value))
+        for key, value in (selector.get("matchLabels") or {}).items()
+    ]
+    for one in selector.get("matchExpressions") or ():
+        there = member(quoted(one["key"]), labels)
+        value = f"{labels}[{quoted(one['key'])}]"
+        match one["operator"]:
+            case "Exists":
+                conditions.append(there)
+            case "DoesNotExist":
+                conditions.append(negation(there))
+            case "In":
+                conditions += [there, member(value, literal(list(one["values"])))]
+            case "NotIn":
+                is_other = negation(member(value, literal(list(one["values"]))))
+                conditions.append(disjunction([negation(there), is_other]))
+    return conjunction(conditions)
+
+
+def _subject(subject: JsonObject) -> Condition:
+    name = str(subject.get("name", ""))
+    match subject.get("kind"):
+        case "User":
+            return globbed("request.userInfo.username", name)
+        case "Group":
+            return some("request.userInfo.groups", "group", globbed("group", name))
+        case "ServiceAccount":
+            user = f"system:serviceaccount:{subject.get('namespace', '')}:{name}"
+            return globbed("request.userInfo.username", user)
+    raise NotTranslated(f"a subject of kind `{subject.get('kind')}`")
+
+
+def kinds_of(rules: Iterable[ResourceRule]) -> list[GroupVersionKind]:
+    """Return the kinds that are known to be matched."""
+    return list(dict.fromkeys(kind for one in rules for kind in one.kinds))

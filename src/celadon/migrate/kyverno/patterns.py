@@ -1,0 +1,166 @@
+"""Kyverno's pattern language: what a value has to look like, and what an anchor says of a field.
+
+A pattern is a tree like the object it describes. Its leaves are values, or strings in a small
+language: alternatives with `|`, each of conditions with `&`, each with an operator (`!`, `>`, `>=`,
+`<`, `<=`) or a range (`1-10`, `1!-10`), and wildcards (`*` any text, `?` one character). Keys may
+be anchors: `(a)` a condition, `<(a)` a condition for the whole rule, `=(a)` if there, `^(a)` one
+item at least, `X(a)` must not be there, `+(a)` add if not there (of mutations)."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from celadon.kube import Json
+
+
+class AnchorKind(enum.Enum):
+    """What a key says of its field."""
+
+    CONDITION = ""
+    GLOBAL = "<"
+    NEGATION = "X"
+    ADDITION = "+"
+    EQUALITY = "="
+    EXISTENCE = "^"
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A key of a pattern that is an anchor."""
+
+    kind: AnchorKind
+    key: str
+
+
+_ANCHOR: Final = re.compile(r"([+<=X^])?\((.+)\)", re.DOTALL)
+
+
+def anchor_of(key: str) -> Anchor | None:
+    """Return the anchor that a key is, None of an ordinary key."""
+    found = _ANCHOR.fullmatch(key.strip())
+    return Anchor(AnchorKind(found[1] or ""), found[2]) if found else None
+
+
+def has_anchors(pattern: Json) -> bool:
+    """Return whether there are anchors (other than `+`) anywhere in a pattern."""
+    if isinstance(pattern, Mapping):
+        return any(
+            ((anchor := anchor_of(key)) is not None and anchor.kind is not AnchorKind.ADDITION)
+            or has_anchors(value)
+            for key, value in pattern.items()
+        )
+    if isinstance(pattern, Sequence) and not isinstance(pattern, str):
+        return any(map(has_anchors, pattern))
+    return False
+
+
+def ordinary_keys(pattern: Mapping[str, Json]) -> list[str]:
+    """Return the keys that are no anchors, in the order in which they are judged: first those with
+    anchors below, the last of them first, then the others."""
+    keys = sorted(
+        key
+        for key in pattern
+        if (anchor := anchor_of(key)) is None or anchor.kind is AnchorKind.ADDITION
+    )
+    nested = [key for key in keys if has_anchors(pattern[key])]
+    return [*reversed(nested), *(key for key in keys if key not in nested)]
+
+
+# --- Strings -----------------------------------------------------------------
+
+
+class Operator(enum.Enum):
+    """How a value is compared."""
+
+    EQUAL = ""
+    NOT_EQUAL = "!"
+    MORE = ">"
+    MORE_EQUAL = ">="
+    LESS = "<"
+    LESS_EQUAL = "<="
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One operator with its operand."""
+
+    operator: Operator
+    operand: str
+
+
+Alternatives = tuple[tuple[tuple[Comparison, ...], ...], ...]
+"""One alternative must hold, all conditions of it, and of each condition one comparison."""
+
+_NUMBER: Final = r"([-|+]?\d+(?:\.\d+)?[A-Za-z]*)"
+_RANGE: Final = re.compile(f"{_NUMBER}-{_NUMBER}", re.ASCII)
+_OUTSIDE: Final = re.compile(f"{_NUMBER}!-{_NUMBER}", re.ASCII)
+_OPERATORS: Final = (">=", "<=", ">", "<", "!")
+
+
+def read_string(pattern: str) -> Alternatives:
+    """Return what a string of a pattern means."""
+    return tuple(
+        tuple(
+            comparisons
+            for condition in alternative.strip(" ").split("&")
+            for comparisons in _conditions(condition.strip(" "))
+        )
+        for alternative in pattern.split("|")
+    )
+
+
+def _conditions(text: str) -> list[tuple[Comparison, ...]]:
+    """Return what one condition demands: all of these, and of each one comparison."""
+    operator = next((one for one in _OPERATORS if len(text) > 1 and text.startswith(one)), "")
+    if not operator and (found := _OUTSIDE.fullmatch(text)):
+        return [(Comparison(Operator.LESS, found[1]), Comparison(Operator.MORE, found[2]))]
+    if not operator and (found := _RANGE.fullmatch(text)):
+        ends = (
+            Comparison(Operator.MORE_EQUAL, found[1]),
+            Comparison(Operator.LESS_EQUAL, found[2]),
+        )
+        return [(one,) for one in ends]
+    return [(Comparison(Operator(operator), text[len(operator) :].strip()),)]
+
+
+def has_wildcards(text: str) -> bool:
+    """Return whether a text stands for several."""
+    return "*" in text or "?" in text
+
+
+@functools.lru_cache(maxsize=4096)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    parts = {"*": ".*", "?": "."}
+    squeezed = re.sub(r"\*+", "*", pattern)
+    return re.compile("".join(parts.get(one) or re.escape(one) for one in squeezed), re.DOTALL)
+
+
+def wildcard_match(pattern: str, text: str) -> bool:
+    """Return whether a text is one that a pattern with wildcards stands for."""
+    return _compiled(pattern).fullmatch(text) is not None
+
+
+# --- Amounts of time ---------------------------------------------------------
+
+_DURATION: Final = re.compile(
+    r"[-+]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)", re.ASCII
+)
+_PART: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
+_UNITS: Final = {
+    "ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9,
+    "m": 60 * 10**9, "h": 3600 * 10**9,
+}  # fmt: skip
+"""Nanoseconds of a unit of Go's `time.ParseDuration`."""
+
+
+def nanoseconds(text: str) -> int | None:
+    """Return a duration as Go reads it; None of a text that is none."""
+    if not _DURATION.fullmatch(text):
+        return None
+    total = sum(int(float(n) * _UNITS[unit]) for n, unit in _PART.findall(text))
+    return -total if text.startswith("-") else total

@@ -1,0 +1,310 @@
+"""Kyverno's policies as they stand in files: what a rule applies to, and what it demands.
+
+Reads `ClusterPolicy` and `Policy` of kyverno.io. Fields that the translation does not know are kept
+by name, so that a rule that has one is not translated as if it had not.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from celadon.kube import Json, JsonObject
+from celadon.kube.json_shapes import Needed, Shape
+
+KINDS: Final = ("ClusterPolicy", "Policy")
+
+_AUTOGEN: Final = "pod-policies.kyverno.io/autogen-controllers"
+
+
+_SELECTOR_SHAPE: Final[Shape] = {
+    "matchLabels": {str: str},
+    "matchExpressions": [{"key": Needed(str), "operator": Needed(str), "values": [str]}],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """One block of resources in `match` or `exclude`: all that it says must hold."""
+
+    kinds: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    namespaces: tuple[str, ...] = ()
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    selector: JsonObject | None = None
+    namespace_selector: JsonObject | None = None
+    operations: tuple[str, ...] = ()
+    subjects: tuple[JsonObject, ...] = ()
+    roles: tuple[str, ...] = ()
+    cluster_roles: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What `match` or `exclude` says: any of several blocks, or all of them."""
+
+    blocks: tuple[Filter, ...] = ()
+    all_of: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule of a policy."""
+
+    name: str
+    match: Filters
+    exclude: Filters
+    value: JsonObject
+    """The rule as it stands in the file."""
+
+    @property
+    def kind(self) -> str:
+        """What the rule does: `validate`, `mutate`, `generate`, `verifyImages`."""
+        kinds = ("validate", "mutate", "generate", "verifyImages")
+        return next((one for one in kinds if one in self.value), "")
+
+    @property
+    def preconditions(self) -> Json:
+        """Conditions without which the rule is skipped."""
+        return self.value.get("preconditions")
+
+    @property
+    def context(self) -> Sequence[JsonObject]:
+        """What the rule looks up."""
+        return self.value.get("context") or ()
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A policy of Kyverno."""
+
+    name: str
+    namespace: str
+    value: JsonObject
+    rules: tuple[Rule, ...]
+
+    @property
+    def annotations(self) -> Mapping[str, str]:
+        """The annotations of the policy."""
+        return self.value["metadata"].get("annotations") or {}
+
+    def enforces(self, rule: Rule) -> bool:
+        """Whether what a rule refuses is refused, and not only reported."""
+        own = (rule.value.get("validate") or {}).get("failureAction")
+        action = own or self.value["spec"].get("validationFailureAction") or ""
+        return str(action).lower() == "enforce"
+
+    @property
+    def autogen(self) -> tuple[str, ...]:
+        """The kinds of pod controllers that rules for Pods are meant for, too."""
+        given = self.annotations.get(_AUTOGEN)
+        if given is None or given == "all":
+            return POD_CONTROLLERS
+        return tuple(one for one in given.split(",") if one and one != "none")
+
+
+POD_CONTROLLERS: Final = (
+    "DaemonSet",
+    "Deployment",
+    "Job",
+    "ReplicaSet",
+    "ReplicationController",
+    "StatefulSet",
+    "CronJob",
+)
+
+
+_FILTER_SHAPE: Final[Shape] = {
+    "resources": {
+        "kinds": [str],
+        "name": str,
+        "names": [str],
+        "namespaces": [str],
+        "annotations": {str: str},
+        "selector": _SELECTOR_SHAPE,
+        "namespaceSelector": _SELECTOR_SHAPE,
+        "operations": [str],
+    },
+    "subjects": [{"kind": str, "name": str, "namespace": str}],
+    "roles": [str],
+    "clusterRoles": [str],
+}
+_FILTERS_SHAPE: Final[Shape] = {**_FILTER_SHAPE, "any": [_FILTER_SHAPE], "all": [_FILTER_SHAPE]}
+
+POLICY_SHAPE: Final[Shape] = {
+    "metadata": Needed({"name": Needed(str), "namespace": str, "annotations": {str: str}}),
+    "spec": Needed(
+        {
+            "validationFailureAction": str,
+            "failurePolicy": str,
+            "rules": [
+                Needed(
+                    {
+                        "name": Needed(str),
+                        "match": _FILTERS_SHAPE,
+                        "exclude": _FILTERS_SHAPE,
+                        "context": [{"name": Needed(str)}],
+                        "validate": {
+                            "message": str,
+                            "deny": {},
+                            "anyPattern": [],
+                            "foreach": [{"list": Needed(str)}],
+                            "cel": {"expressions": [{"expression": Needed(str)}]},
+                        },
+                        "celPreconditions": [{"name": Needed(str), "expression": Needed(str)}],
+                    }
+                )
+            ],
+        }
+    ),
+}
+"""What a policy must look like before it is read."""
+
+
+def is_policy(value: object) -> bool:
+    """Return whether a document is a policy that is read here."""
+    return (
+        isinstance(value, Mapping)
+        and str(value.get("apiVersion", "")).startswith("kyverno.io/")
+        and value.get("kind") in KINDS
+    )
+
+
+def read_policy(value: JsonObject) -> Policy:
+    """Return a policy. Shapes were checked before (`celadon.kube.json_shapes`)."""
+    metadata = value["metadata"]
+    return Policy(
+        metadata["name"],
+        metadata.get("namespace", "default") if value["kind"] == "Policy" else "",
+        value,
+        tuple(_rule(one) for one in value["spec"].get("rules") or ()),
+    )
+
+
+def _rule(value: JsonObject) -> Rule:
+    return Rule(
+        value["name"],
+        _filters(value.get("match") or {}),
+        _filters(value.get("exclude") or {}),
+        value,
+    )
+
+
+def _filters(value: JsonObject) -> Filters:
+    for name in ("any", "all"):
+        if value.get(name):
+            blocks = tuple(_filter(one) for one in value[name])
+            return Filters(blocks, name == "all" and len(blocks) > 1)
+    return Filters((_filter(value),)) if value else Filters()
+
+
+_FIELDS: Final = frozenset(_FILTER_SHAPE["resources"])
+
+
+def _filter(value: JsonObject) -> Filter:
+    resources = value.get("resources") or {}
+    name = resources.get("name")
+    return Filter(
+        tuple(resources.get("kinds") or ()),
+        (*(resources.get("names") or ()), *([name] if name else ())),
+        tuple(resources.get("namespaces") or ()),
+        resources.get("annotations") or {},
+        resources.get("selector"),
+        resources.get("namespaceSelector"),
+        tuple(resources.get("operations") or ()),
+        tuple(value.get("subjects") or ()),
+        tuple(value.get("roles") or ()),
+        tuple(value.get("clusterRoles") or ()),
+        tuple(sorted(set(resources) - _FIELDS)),
+    )
+
+
+# --- Rules for pod controllers -----------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A rule as it is meant for some kinds: as it stands, for controllers with a template of Pods,
+    or for CronJobs."""
+
+    suffix: str
+    rule: Rule
+
+
+def variants(policy: Policy, rule: Rule) -> Iterator[Variant]:
+    """Return the forms of a rule: as it stands, and of one for Pods those for controllers of
+    Pods."""
+    yield Variant("", rule)
+    if not (_has_autogen(policy) and _is_for_pods(rule)):
+        return
+    controllers = tuple(one for one in policy.autogen if one != "CronJob")
+    if controllers:
+        yield Variant("controllers", _shifted(rule, controllers, ("spec", "template")))
+    if "CronJob" in policy.autogen:
+        path = ("spec", "jobTemplate", "spec", "template")
+        yield Variant("cronjobs", _shifted(rule, ("CronJob",), path))
+
+
+def _has_autogen(policy: Policy) -> bool:
+    """Return whether no rule of a policy is against it: all speak of kinds, namespaces, operations
+    and users only, and of Pods alone where they speak of Pods."""
+    return all(
+        rule.kind != "generate"
+        and "patchesJson6902" not in json.dumps(rule.value.get("mutate", ""))
+        and not any(
+            block.names
+            or block.annotations
+            or block.selector is not None
+            or ("Pod" in block.kinds and len(block.kinds) > 1)
+            for block in (*rule.match.blocks, *rule.exclude.blocks)
+        )
+        for rule in policy.rules
+    )
+
+
+def _is_for_pods(rule: Rule) -> bool:
+    excluded = [kind for block in rule.exclude.blocks for kind in block.kinds]
+    return any("Pod" in block.kinds for block in rule.match.blocks) and (
+        not excluded or "Pod" in excluded
+    )
+
+
+def _shifted(rule: Rule, kinds: tuple[str, ...], path: tuple[str, ...]) -> Rule:
+    """Return a rule for Pods as one for kinds that have a Pod at a path: patterns are put there,
+    and what is read of the object is read there."""
+    validate = rule.value.get("validate") or {}
+    value = dict(rule.value)
+    if "pattern" in validate:
+        value["validate"] = {**validate, "pattern": _nested(validate["pattern"], path)}
+    elif "anyPattern" in validate:
+        nested = [_nested(one, path) for one in validate["anyPattern"]]
+        value["validate"] = {**validate, "anyPattern": nested}
+    elif "patchStrategicMerge" in (rule.value.get("mutate") or {}):
+        patch = _nested(rule.value["mutate"]["patchStrategicMerge"], path)
+        value["mutate"] = {**rule.value["mutate"], "patchStrategicMerge": patch}
+    there = ".".join(path)
+    before = "" if "cel" in validate else "request."
+    text = json.dumps(value)
+    for root in ("object", "oldObject"):
+        for part in ("spec", "metadata"):
+            pattern = rf"(?<![A-Za-z]){re.escape(before)}{root}\.{part}(?![A-Za-z])"
+            text = re.sub(pattern, f"{before}{root}.{there}.{part}", text)
+    shifted = json.loads(text)
+    return Rule(rule.name, _of_kinds(rule.match, kinds), _of_kinds(rule.exclude, kinds), shifted)
+
+
+def _nested(pattern: Json, path: Sequence[str]) -> Json:
+    for name in reversed(path):
+        pattern = {name: pattern}
+    return pattern
+
+
+def _of_kinds(filters: Filters, kinds: tuple[str, ...]) -> Filters:
+    blocks = tuple(
+        replace(one, kinds=kinds) if "Pod" in one.kinds else one for one in filters.blocks
+    )
+    return replace(filters, blocks=blocks)

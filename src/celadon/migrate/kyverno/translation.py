@@ -1,0 +1,421 @@
+"""A rule of Kyverno as ValidatingAdmissionPolicies.
+
+A rule becomes one policy for each form it has: as it stands, for controllers of Pods, for CronJobs.
+What skips the rule (preconditions, conditions in patterns) becomes match conditions, what it
+demands a validation. A rule is translated whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from celadon.admission import Operation
+from celadon.kube import GroupVersionKind, Json, JsonObject
+from celadon.kube.resources import Catalog
+from celadon.kube.schemas import Schema
+from celadon.migrate.cel_text import (
+    ALWAYS,
+    NEVER,
+    Condition,
+    conjunction,
+    disjunction,
+    negation,
+)
+from celadon.migrate.kyverno.conditions import (
+    OPERATIONS,
+    conditions,
+    joined,
+    operand,
+    operations_of,
+    substituted,
+)
+from celadon.migrate.kyverno.matching import Matching, kinds_of, matching
+from celadon.migrate.kyverno.pattern_translation import Answer, element, judged
+from celadon.migrate.kyverno.policies import Policy, Rule, Variant, variants
+from celadon.migrate.kyverno.queries import (
+    Branch,
+    Computed,
+    Located,
+    Names,
+    Otherwise,
+    Query,
+    Reference,
+    elements,
+    read,
+)
+from celadon.migrate.losses import NotTranslated
+from celadon.migrate.shapes import Place, Shape, object_place
+from celadon.migrate.translations import (
+    Origin,
+    Translation,
+    binding_document,
+    policy_document,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What one form of a rule demands of objects of some kinds."""
+
+    conditions: Mapping[str, str]
+    """Match conditions by name."""
+    operations: tuple[str, ...]
+    validations: tuple[Mapping[str, str], ...]
+    extra: Mapping[str, Json] = field(default_factory=dict)
+    """Further fields of the policy's spec: variables, params, audit annotations."""
+
+
+def translate(policy: Policy, catalog: Catalog) -> list[Translation]:
+    """Return what becomes of each rule of a policy."""
+    return [
+        _translated(
+            policy,
+            rule,
+            Origin(policy.name, rule.name, ("spec", "rules", index), rule.kind),
+            catalog,
+        )
+        for index, rule in enumerate(policy.rules)
+    ]
+
+
+_NO_EQUAL: Final = {
+    "generate": ("it generates objects", "Keep it in Kyverno, or let a controller do it."),
+    "verifyImages": ("it verifies images", "Keep it in Kyverno, or use the policy-controller."),
+    "mutate": ("it mutates objects", ""),
+    "": ("it says nothing that is known", ""),
+}
+
+
+def _translated(policy: Policy, rule: Rule, origin: Origin, catalog: Catalog) -> Translation:
+    try:
+        documents = [
+            one
+            for form in variants(policy, _translatable(rule))
+            for one in _documents(policy, form, catalog)
+        ]
+    except NotTranslated as error:
+        return Translation(origin, reason=error.reason, instead=error.instead)
+    return Translation(origin, tuple(documents))
+
+
+def _translatable(rule: Rule) -> Rule:
+    if rule.kind != "validate":
+        raise NotTranslated(*_NO_EQUAL[rule.kind])
+    return rule
+
+
+def _documents(policy: Policy, variant: Variant, catalog: Catalog) -> Iterator[JsonObject]:
+    """Return the policies of one form, one for all kinds of which the same is demanded, each with
+    its binding: it denies what Kyverno denies, and warns of the rest."""
+    rule = variant.rule
+    matched = matching(policy, rule, catalog)
+    kinds: Sequence[GroupVersionKind | None] = kinds_of(matched.rules)
+    demands: dict[str, tuple[Demand, list[GroupVersionKind]]] = {}
+    unknown = [one for one in matched.rules if not one.kinds]
+    for kind in [*kinds, *([None] if unknown else [])]:
+        demand = _demand(policy, rule, [kind] if kind else [])
+        same = demands.setdefault(repr(demand), (demand, []))
+        if kind:
+            same[1].append(kind)
+    most = max(demands.values(), key=lambda one: len(one[1]))
+    for demand, of_kinds in demands.values():
+        suffix = [variant.suffix] if variant.suffix else []
+        if demand is not most[0]:
+            suffix.append("-".join(one.kind.lower() for one in of_kinds) or "others")
+        of = None if len(demands) == 1 else of_kinds
+        document = _document(policy, rule, matched, demand, suffix, of)
+        yield document
+        actions = ("Deny",) if policy.enforces(rule) else ("Warn", "Audit")
+        yield binding_document(document, actions, _param_ref(rule))
+
+
+def _param_ref(rule: Rule) -> JsonObject | None:
+    given = (rule.value["validate"].get("cel") or {}).get("paramRef")
+    return given if isinstance(given, Mapping) else None
+
+
+def _document(
+    policy: Policy,
+    rule: Rule,
+    matched: Matching,
+    demand: Demand,
+    suffix: Sequence[str],
+    kinds: Sequence[GroupVersionKind] | None,
+) -> JsonObject:
+    """Return a policy; `kinds` are those of the rule that it is for, None if it is for all."""
+    name = [policy.name, *([rule.name] if len(policy.rules) > 1 else []), *suffix]
+    operations = [
+        one for one in demand.operations if not matched.operations or one in matched.operations
+    ]
+    if not operations:
+        raise NotTranslated("it is for operations that it excludes")
+    rules: dict[tuple[str, str], list[str]] = {}
+    for one in matched.rules:
+        if kinds is None or set(one.kinds) & set(kinds) or not (one.kinds or kinds):
+            rules.setdefault((one.group, one.version), []).append(one.resource)
+    constraints: dict[str, Any] = {
+        "resourceRules": [
+            {
+                "apiGroups": [group],
+                "apiVersions": [version],
+                "operations": list(operations),
+                "resources": list(dict.fromkeys(resources)),
+            }
+            for (group, version), resources in rules.items()
+        ]
+    }
+    if matched.namespace_selector is not None:
+        constraints["namespaceSelector"] = matched.namespace_selector
+    if matched.object_selector is not None:
+        constraints["objectSelector"] = matched.object_selector
+    match_conditions = {
+        **{name: one.text for name, one in matched.conditions.items()},
+        **demand.conditions,
+    }
+    spec: dict[str, Any] = {
+        "failurePolicy": policy.value["spec"].get("failurePolicy") or "Fail",
+        **({"paramKind": demand.extra["paramKind"]} if "paramKind" in demand.extra else {}),
+        "matchConstraints": constraints,
+    }
+    if match_conditions:
+        spec["matchConditions"] = [
+            {"name": name, "expression": text} for name, text in match_conditions.items()
+        ]
+    spec |= {name: one for name, one in demand.extra.items() if name != "paramKind"}
+    spec["validations"] = [dict(one) for one in demand.validations]
+    return policy_document(name, policy.annotations, spec)
+
+
+# --- What is demanded --------------------------------------------------------
+
+
+def _names(kinds: Sequence[GroupVersionKind]) -> Names:
+    """Return what JMESPath sees of a request for objects of a kind."""
+    place = object_place(kinds)
+    old = object_place(kinds, "oldObject")
+    user = Names(
+        {
+            "username": Computed("request.userInfo.username"),
+            "groups": Located(_list_of_texts("request.userInfo.groups")),
+        }
+    )
+    user_parts = "request.userInfo.username.split(':')"
+    request = Names(
+        {
+            "object": Located(place),
+            "oldObject": Located(old),
+            "operation": Computed("request.operation"),
+            "namespace": Computed("request.namespace"),
+            "name": Computed("request.name"),
+            "userInfo": user,
+            "kind": Names(
+                {name: Computed(f"request.kind.{name}") for name in ("group", "version", "kind")}
+            ),
+        }
+    )
+    return Names(
+        {
+            "request": request,
+            "serviceAccountNamespace": Computed(f"{user_parts}[?2].orValue('')"),
+            "serviceAccountName": Computed(f"{user_parts}[?3].orValue('')"),
+        }
+    )
+
+
+def _list_of_texts(text: str) -> Place:
+    return Place(text, Shape(Schema(type="array", items=Schema(type="string"))))
+
+
+def _with_context(context: Sequence[JsonObject], names: Names) -> Names:
+    """Return what a rule sees with its variables. Raises NotTranslated where values are looked
+    up."""
+    for entry in context:
+        variable = entry.get("variable")
+        if not isinstance(variable, Mapping) or "value" in variable:
+            kinds = ("configMap", "apiCall", "imageRegistry", "globalReference", "variable")
+            kind = next((one for one in kinds if one in entry), "context")
+            raise NotTranslated(f"values that are looked up (`{kind}`)", _INSTEAD.get(kind, ""))
+        found: Query = read(str(variable.get("jmesPath")), names)
+        if "default" in variable:
+            found = Otherwise(found, operand(variable["default"], names))
+        names = Names({**names.members, str(entry["name"]): found})
+    return names
+
+
+_INSTEAD: Final = {
+    "configMap": "Give the ConfigMap to the policy as its params.",
+    "apiCall": "Policies see the request, its namespace and params, and no other objects.",
+    "imageRegistry": "Keep it in Kyverno: the API server asks no registries.",
+}
+
+_KNOWN: Final = frozenset(
+    {
+        "celPreconditions",
+        "context",
+        "exclude",
+        "match",
+        "name",
+        "preconditions",
+        "reportProperties",
+        "skipBackgroundRequests",
+        "validate",
+    }
+)
+_VALIDATE: Final = frozenset(
+    {
+        "allowExistingViolations",
+        "anyPattern",
+        "cel",
+        "deny",
+        "failureAction",
+        "failureActionOverrides",
+        "foreach",
+        "message",
+        "pattern",
+        "validationFailureAction",
+    }
+)
+
+
+def _demand(policy: Policy, rule: Rule, kinds: Sequence[GroupVersionKind]) -> Demand:
+    validate: JsonObject = rule.value["validate"]
+    for name in (*(set(rule.value) - _KNOWN), *(set(validate) - _VALIDATE)):
+        raise NotTranslated(f"`{name}`")
+    if "cel" in validate:
+        return _cel(rule)
+    names = _with_context(rule.context, _names(kinds))
+    operations, left = operations_of(rule.preconditions)
+    required = conditions(left, names)
+    answer = _answer(rule, names, object_place(kinds))
+    met = conjunction([required, negation(answer.skips)])
+    if answer.fine == ALWAYS:
+        raise NotTranslated("a demand that every object fulfils")
+    return Demand(
+        {"is-meant": met.text} if met != ALWAYS else {},
+        tuple(one for one in operations or OPERATIONS if one in _usual(rule)),
+        ({"expression": answer.fine.text, **_message(rule, names)},),
+    )
+
+
+def _usual(rule: Rule) -> set[str]:
+    """Return the operations that a rule is about: objects come or change, and those it names."""
+    named = json.dumps([rule.preconditions, rule.value["validate"].get("deny")])
+    named += " ".join(one for block in rule.match.blocks for one in block.operations)
+    usual = {Operation.CREATE.name, Operation.UPDATE.name}
+    return usual | {one for one in OPERATIONS if one in named}
+
+
+def _answer(rule: Rule, names: Names, place: Place) -> Answer:
+    validate = rule.value["validate"]
+    if "pattern" in validate:
+        return element(place, _substituted(validate["pattern"], names))
+    if "anyPattern" in validate:
+        return _any_pattern(place, _substituted(validate["anyPattern"], names))
+    if "deny" in validate:
+        given = (validate["deny"] or {}).get("conditions")
+        return judged(negation(conditions(given, names)) if given else NEVER)
+    if "foreach" in validate:
+        return _for_each(validate["foreach"], names)
+    raise NotTranslated("a validation of no known form")
+
+
+def _substituted(pattern: Json, names: Names) -> Any:  # noqa: ANN401 - a pattern with references
+    """Return a pattern in which variables are references. Raises NotTranslated."""
+    match pattern:
+        case Mapping():
+            if any("{{" in key for key in pattern):
+                raise NotTranslated("variables in keys of a pattern")
+            return {key: _substituted(one, names) for key, one in pattern.items()}
+        case str():
+            return Reference(operand(pattern, names)) if "{{" in pattern else pattern
+        case list():
+            return [_substituted(one, names) for one in pattern]
+    return pattern
+
+
+def _any_pattern(place: Place, patterns: Sequence[Json]) -> Answer:
+    """One pattern must pass. Kyverno skips the rule where all of them skip, or some skip and none
+    passes but does not fail."""
+    answers = [element(place, one) for one in patterns]
+    passes = disjunction(one.passes() for one in answers)
+    all_skip = conjunction(one.skips for one in answers)
+    return judged(passes, all_skip)
+
+
+def _for_each(entries: Sequence[JsonObject], names: Names) -> Answer:
+    """Return what is demanded of every element of lists. Where no element is meant, the rule is
+    skipped."""
+    demands, meant = [], []
+    for entry in entries:
+        unknown = set(entry) - {"list", "pattern", "deny", "preconditions", "elementScope"}
+        if unknown:
+            raise NotTranslated(f"`{min(unknown)}` in foreach")
+        for branch in elements(read(str(entry["list"]), names)):
+            is_meant, held = _element_demand(entry, names, branch)
+            demands.append(negation(_some(branch, conjunction([is_meant, negation(held)]))))
+            meant.append(_some(branch, is_meant) if entry.get("preconditions") else ALWAYS)
+    return judged(conjunction(demands), negation(disjunction(meant)))
+
+
+def _element_demand(entry: JsonObject, names: Names, branch: Branch) -> tuple[Condition, Condition]:
+    """Return whether an element is meant, and whether it is as demanded."""
+    assert isinstance(branch.value, Located)
+    place = branch.value.place.there()
+    inside = Names({**names.members, "element": Located(place)})
+    is_meant = [branch.value.place.present()]
+    if entry.get("preconditions"):
+        is_meant.append(conditions(entry["preconditions"], inside))
+    if "pattern" in entry:
+        held = element(place, _substituted(entry["pattern"], inside)).never_fails
+    else:
+        given = (entry.get("deny") or {}).get("conditions")
+        held = negation(conditions(given, inside)) if given else NEVER
+    return conjunction(is_meant), held
+
+
+def _some(branch: Branch, condition: Condition) -> Condition:
+    """Return whether a condition holds for an element."""
+    for source in reversed(branch.sources):
+        condition = source.place.some(source.variable, conjunction([source.only, condition]))
+    return condition
+
+
+def _message(rule: Rule, names: Names) -> Mapping[str, str]:
+    message = str(rule.value["validate"].get("message") or "").strip()
+    if not message:
+        return {"message": f"rule {rule.name} is not fulfilled"}
+    if "{{" not in message:
+        return {"message": message}
+    try:
+        return {"messageExpression": joined(substituted(message, names))}
+    except NotTranslated:
+        return {"message": re.sub(r"\{\{\s*(.*?)\s*\}\}", r"(\1)", message)}
+
+
+def _cel(rule: Rule) -> Demand:
+    """Return what a rule demands that is written in CEL."""
+    given = rule.value["validate"]["cel"]
+    unknown = set(given) - {
+        "expressions", "variables", "paramKind", "paramRef", "auditAnnotations", "generate",
+    }  # fmt: skip
+    if unknown:
+        raise NotTranslated(f"`{min(unknown)}` of CEL")
+    if rule.preconditions:
+        raise NotTranslated("preconditions in JMESPath beside CEL")
+    message = str(rule.value["validate"].get("message") or "").strip()
+    validations = []
+    for one in given.get("expressions") or ():
+        own = {} if "message" in one or "messageExpression" in one else {"message": message}
+        validations.append({**one, **({k: v for k, v in own.items() if v})})
+    extra = {
+        name: given[name]
+        for name in ("paramKind", "variables", "auditAnnotations")
+        if given.get(name)
+    }
+    wanted = {
+        str(one["name"]): str(one["expression"]) for one in rule.value.get("celPreconditions") or ()
+    }
+    return Demand(wanted, OPERATIONS, tuple(validations), extra)

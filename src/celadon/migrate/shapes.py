@@ -1,0 +1,285 @@
+"""What stands where in an object: its fields by schema, and how expressions reach them.
+
+A `Place` is a value somewhere in an object: the expression that reads it, its schema where the kind
+is known, and which of the steps to it may lead nowhere. Steps that may are written as optional ones
+(`object.spec.?securityContext`), and `Place.present` says whether the value is there.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from celadon.kube import GroupVersionKind, Json
+from celadon.kube.schemas import Schema, codec_for, resolved, schema_for
+from celadon.migrate.cel_text import (
+    ALWAYS,
+    Condition,
+    comparison,
+    conjunction,
+    filled,
+    member,
+    quoted,
+    some,
+    truth,
+)
+
+
+class Form(enum.Enum):
+    """What kind of value a schema describes."""
+
+    FIELDS = "fields"
+    MAP = "map"
+    LIST = "list"
+    STRING = "string"
+    QUANTITY = "quantity"
+    INTEGER = "integer"
+    NUMBER = "number"
+    BOOL = "bool"
+    INT_OR_STRING = "int or string"
+    ANY = "any"
+
+
+_SCALARS: Final = {
+    "string": Form.STRING,
+    "integer": Form.INTEGER,
+    "number": Form.NUMBER,
+    "boolean": Form.BOOL,
+}
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_TAKEN: Final = frozenset(
+    [
+        *("object", "request", "params", "variables", "key"),
+        *("as", "break", "const", "continue", "else", "for", "function", "if", "import", "let"),
+        *("loop", "namespace", "package", "return", "var", "void", "while"),
+    ]
+)
+"""Names that variables of macros cannot have, or should not."""
+
+_KEYWORDS: Final = frozenset({"false", "in", "null", "true"})
+"""Words that cannot stand behind a dot. Those that are reserved can."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A schema that may not be known."""
+
+    schema: Schema | None = None
+
+    @property
+    def form(self) -> Form:
+        """What kind of value it is."""
+        schema = self.schema
+        if schema is None:
+            return Form.ANY
+        schema = resolved(schema)
+        if schema.format == "quantity":
+            return Form.QUANTITY
+        if schema.int_or_string or schema.format == "int-or-string":
+            return Form.INT_OR_STRING
+        if schema.type == "array":
+            return Form.LIST
+        if schema.properties:
+            return Form.FIELDS
+        if schema.additional_properties is not None:
+            return Form.MAP
+        return _SCALARS.get(schema.type, Form.ANY)
+
+    def member(self, name: str) -> Shape | None:
+        """The shape of a field or of a map's value; None where no such field can be."""
+        if self.schema is None:
+            return Shape()
+        schema = resolved(self.schema)
+        if name in schema.properties:
+            return Shape(schema.properties[name])
+        if schema.additional_properties is not None:
+            return Shape(schema.additional_properties)
+        return Shape() if self.form is Form.ANY else None
+
+    def item(self) -> Shape:
+        """The shape of a list's items, or of a map's values."""
+        if self.schema is None:
+            return Shape()
+        schema = resolved(self.schema)
+        return Shape(schema.items or schema.additional_properties)
+
+    @property
+    def is_of_rbac(self) -> bool:
+        """Whether it is a role or binding, whose `rules` are written as null where there are
+        none."""
+        return self.schema is not None and resolved(self.schema).name.startswith("io.k8s.api.rbac.")
+
+    def requires(self, name: str) -> bool:
+        """Whether every valid value has a field: it is required, or must have fields that are."""
+        if self.schema is None or self.form is not Form.FIELDS:
+            return False
+        return name in resolved(self.schema).required
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One field or key."""
+
+    name: str
+    is_field: bool
+    is_sure: bool
+    is_nullable: bool = False
+    """Whether it is always there, but may be null."""
+
+    is_index: bool = False
+
+    def plain(self) -> str:
+        """The step as it is written where it leads somewhere."""
+        return f".{self.name}" if self.is_field else f"[{self._key}]"
+
+    def optional(self) -> str:
+        """The step on an optional value."""
+        return f".?{self.name}" if self.is_field else f"[?{self._key}]"
+
+    @property
+    def _key(self) -> str:
+        return self.name if self.is_index else quoted(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A value in an object."""
+
+    root: str
+    shape: Shape
+    steps: tuple[Step, ...] = ()
+    always: frozenset[str] = frozenset()
+    """Fields, by their path from the root of the object, that every object of the kind has."""
+    path: str = ""
+
+    def member(self, name: str, shape: Shape) -> Place:
+        """The value of a field or key."""
+        path = f"{self.path}.{name}" if self.path else name
+        is_field = self.shape.form is not Form.MAP and is_selectable(name)
+        is_sure = self.shape.requires(name) or path in self.always
+        is_nullable = path == "rules" and self.shape.is_of_rbac
+        step = Step(name, is_field, is_sure, is_nullable=is_nullable)
+        return replace(self, shape=shape, steps=(*self.steps, step), path=path)
+
+    @property
+    def unsure(self) -> int:
+        """How many steps may lead nowhere."""
+        return sum(not one.is_sure for one in self.steps)
+
+    @property
+    def plain(self) -> str:
+        """The value, where it is there."""
+        return self.root + "".join(one.plain() for one in self.steps)
+
+    @property
+    def optional(self) -> str:
+        """The value as an optional one: every step from the first one that may lead nowhere."""
+        first = next((n for n, one in enumerate(self.steps) if not one.is_sure), len(self.steps))
+        sure, unsure = self.steps[:first], self.steps[first:]
+        return (
+            self.root
+            + "".join(one.plain() for one in sure)
+            + "".join(one.optional() for one in unsure)
+        )
+
+    def present(self) -> Condition:
+        """Whether the value is there."""
+        if not self.unsure:
+            return ALWAYS
+        if self.steps[-1].is_nullable:
+            return comparison(
+                f"dyn({self.plain})", "!=", "null"
+            )  # null is no list to a type checker
+        if self.unsure > 1:
+            return truth(f"{self.optional}.hasValue()")
+        first = next(n for n, one in enumerate(self.steps) if not one.is_sure)
+        return _has(
+            self.root + "".join(one.plain() for one in self.steps[:first]), self.steps[first]
+        )
+
+    @property
+    def is_never_empty(self) -> bool:
+        """Whether it is a list that is never empty in a valid object."""
+        return self.shape.schema is not None and self.path.endswith("spec.containers")
+
+    def there(self) -> Place:
+        """The same place, where it is known to be there."""
+        known = (replace(one, is_sure=True, is_nullable=False) for one in self.steps)
+        return replace(self, steps=tuple(known))
+
+    @property
+    def item_name(self) -> str:
+        """A name for an item of a list: the list's own, in the singular."""
+        name = self.steps[-1].name if self.steps else ""
+        if name in ("initContainers", "ephemeralContainers"):
+            return "container"
+        for plural, singular in (("ies", "y"), ("sses", "ss"), ("s", "")):
+            if name.endswith(plural) and len(name) > len(plural) + 1:
+                name = name.removesuffix(plural) + singular
+                break
+        return name if is_selectable(name) and name not in _TAKEN else "item"
+
+    def some(self, variable: str, condition: Condition) -> Condition:
+        """Whether something holds for an item of a list, which may be absent."""
+        if self.steps and self.steps[-1].is_nullable:
+            return conjunction([self.present(), self.there().some(variable, condition)])
+        empty = "{}" if self.shape.form is Form.MAP else "[]"
+        items = f"{self.optional}.orValue({empty})" if self.unsure else self.plain
+        if condition == ALWAYS:
+            return filled(items)
+        return some(items, variable, condition)
+
+    def at(self, index: int) -> Place:
+        """An item of a list that is there, by its number; absent where the list is shorter."""
+        step = Step(str(index), is_field=False, is_sure=False, is_index=True)
+        path = f"{self.path}[*]"
+        return replace(self, shape=self.shape.item(), steps=(*self.steps, step), path=path)
+
+    def item(self, variable: str) -> Place:
+        """An item of a list, as a macro calls it."""
+        return Place(variable, self.shape.item(), (), self.always, f"{self.path}[*]")
+
+
+def _has(base: str, step: Step) -> Condition:
+    if step.is_field:
+        return truth(f"has({base}{step.plain()})")
+    if step.is_index:
+        return comparison(f"size({base})", ">", step.name)
+    return member(quoted(step.name), base)
+
+
+def is_selectable(name: str) -> bool:
+    """Return whether a name can stand behind a dot."""
+    return _IDENTIFIER.fullmatch(name) is not None and name not in _KEYWORDS
+
+
+_OF_ALL: Final = frozenset({"apiVersion", "kind", "metadata", "metadata.name"})
+"""Fields of every object when a policy sees it."""
+
+
+def object_place(gvks: Sequence[GroupVersionKind], root: str = "object") -> Place:
+    """Return the object of a request that is of one of some kinds: with a schema where it is of
+    one kind that is built in."""
+    schemas = [schema_for(one) for one in gvks]
+    if len(gvks) != 1 or schemas[0] is None:
+        return Place(root, Shape(), always=_OF_ALL)
+    codec = codec_for(gvks[0])
+    written = _paths(codec.empty()) if codec is not None else set()
+    always = {*_OF_ALL, *written}
+    if gvks[0].kind == "ReplicationController":
+        always |= {
+            "spec.template",
+            "spec.template.spec",
+        }  # validation demands it
+    return Place(root, Shape(schemas[0]), always=frozenset(always))
+
+
+def _paths(value: Json, path: str = "") -> set[str]:
+    """Return the paths of all members of an object."""
+    if not isinstance(value, Mapping):
+        return set()
+    paths = {f"{path}{name}" for name in value}
+    return paths.union(*(_paths(one, f"{path}{name}.") for name, one in value.items()))

@@ -1,0 +1,105 @@
+"""What a translation is: policies with their bindings, or the reason why there are none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from celadon.admission import decode_policy
+from celadon.admission.registration import BINDING_KIND, POLICY_KIND, validate_policy
+from celadon.kube import JsonObject
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+from celadon.migrate.losses import NotTranslated
+
+POLICY_VERSION: Final = f"{ADMISSION_REGISTRATION}/v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What is translated: a policy of another engine, or a rule of it."""
+
+    policy: str
+    rule: str
+    """Empty of a policy that is translated as one."""
+    path: tuple[str | int, ...]
+    """Where the rule stands in the document."""
+    does: str
+    """`validate`, `mutate`, or what else the engine calls it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """What became of a rule."""
+
+    origin: Origin
+    documents: tuple[JsonObject, ...] = ()
+    """Policies and bindings, in the order in which they are to be written."""
+    reason: str = ""
+    """Why the rule was not translated; empty if it was."""
+    instead: str = ""
+
+    @property
+    def policies(self) -> list[JsonObject]:
+        """The policies among the documents."""
+        return [one for one in self.documents if one["kind"] == POLICY_KIND]
+
+
+def policy_document(
+    name: Sequence[str], annotations: Mapping[str, str], spec: JsonObject
+) -> JsonObject:
+    """Return a policy, called by the parts of a name. Raises NotTranslated if an API server would
+    refuse it."""
+    kept = {
+        key: text
+        for key, text in annotations.items()
+        if key.startswith("policies.kyverno.io/") and not key.endswith("/minversion")
+    }
+    document: JsonObject = {
+        "apiVersion": POLICY_VERSION,
+        "kind": POLICY_KIND,
+        "metadata": {"name": _object_name(name), **({"annotations": kept} if kept else {})},
+        "spec": {
+            "failurePolicy": "Fail",
+            **spec,
+            "validations": [_of_one_line(one) for one in spec.get("validations") or ()],
+        },
+    }
+    decoded = decode_policy(document).value
+    for error in validate_policy(decoded):
+        what = (
+            error.issues[-1].message.removesuffix(" (in container '')")
+            if error.issues
+            else error.detail
+        )
+        raise NotTranslated(f"what an API server would refuse, in {error.path}: {what}")
+    return document
+
+
+def _of_one_line(validation: JsonObject) -> JsonObject:
+    """Return a validation whose message has no line breaks, which an API server would not take."""
+    message = validation.get("message")
+    return {**validation, "message": " ".join(message.split())} if message else validation
+
+
+def _object_name(parts: Sequence[str]) -> str:
+    text = re.sub(r"[^a-z0-9.-]+", "-", "-".join(parts).lower()).strip("-.")
+    return text[:253].rstrip("-.")
+
+
+def binding_document(
+    policy: JsonObject, actions: Sequence[str], param_ref: JsonObject | None = None
+) -> JsonObject:
+    """Return the binding of a policy."""
+    name = policy["metadata"]["name"]
+    spec: dict[str, Any] = {"policyName": name}
+    if param_ref is not None:
+        spec["paramRef"] = param_ref
+    spec["validationActions"] = list(actions)
+    return {
+        "apiVersion": POLICY_VERSION,
+        "kind": BINDING_KIND,
+        "metadata": {"name": name},
+        "spec": spec,
+    }

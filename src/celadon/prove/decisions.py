@@ -1,0 +1,427 @@
+"""What policies and bindings decide about requests that are not known.
+
+A `Scene` is one request to an endpoint with what is around it: its namespace, the params of
+policies. Several sets of policies may look at the same scene; what they have in common (an
+expression, a param) is then one and the same formula. `effects` is the whole decision of a set:
+match constraints, selectors, match conditions, params, validations, failure policy, actions.
+
+An expression that is not modelled becomes an unknown of its own (a `Gap`), the same wherever it
+stands. What is proved with it is proved: it may come to anything. What is found with it is for the
+engine to confirm.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, TypeAlias
+
+import z3
+
+from celadon.admission import Engine, ObjectWorld, Request, Source
+from celadon.admission.expressions.compiled_expressions import Expression, base_environment
+from celadon.admission.policies.compiled_policy import CompiledPolicy
+from celadon.admission.policies.matching import BoundCandidate, Candidate, MatchPlan
+from celadon.admission.policies.params import ParamError, ParamSource, looked_in, typed
+from celadon.kube import FieldPath, GroupVersionKind, JsonObject, metadata, parse_api_version
+from celadon.kube.defaulting import always_set
+from celadon.kube.releases import answering_as
+from celadon.kube.schemas import Schema, resolved, schema_for
+from celadon.kube.selectors import label_selector
+from celadon.kube.well_known_values import NAMESPACE_NAME, NAMESPACES
+from celadon.prove.evaluator import Evaluator
+from celadon.prove.functions import literal
+from celadon.prove.logic import FALSE, TRUE, Formula, both, either, negated
+from celadon.prove.matching import matched, satisfied
+from celadon.prove.objects import Inputs, narrowed
+from celadon.prove.requests import NAMESPACE, Endpoint, SymbolicRequest
+from celadon.prove.unmodelled import Unmodelled
+from celadon.prove.values import (
+    FAILS,
+    Case,
+    NotModelled,
+    Null,
+    Outcome,
+    Text,
+    Truth,
+    Variables,
+    certain,
+    is_false,
+    is_true,
+)
+
+ACTIONS: Final = ("Deny", "Warn", "Audit")
+"""Of bindings, in the order of `Effects`."""
+
+WHOLE: Final = Source()
+MATCH_CONSTRAINTS: Final = Source(FieldPath("spec", "matchConstraints"))
+MATCH_RESOURCES: Final = Source(FieldPath("spec", "matchResources"), in_binding=True)
+
+
+class Effects(NamedTuple):
+    """Where a request is refused, warned about, recorded."""
+
+    denied: Formula = FALSE
+    warned: Formula = FALSE
+    audited: Formula = FALSE
+
+    @classmethod
+    def of_all(cls, parts: Iterable[Effects]) -> Effects:
+        """What several policies do together."""
+        each = list(parts)
+        return cls(*(either(one[number] for one in each) for number in range(3)))
+
+    def where(self, condition: Formula) -> Effects:
+        """The same under a condition."""
+        return Effects(*(both(condition, one) for one in self))
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Something of a policy that is not modelled. `offset` is where in its expression that is, if
+    it is an expression."""
+
+    reason: str
+    policy: str
+    source: Source
+    offset: int | None = None
+
+
+class Param(NamedTuple):
+    """An object that policies are given. `there` is whether it exists."""
+
+    there: Formula
+    object: Outcome
+    is_given: bool = False
+    """Whether it is in a file; of others the model says what they are."""
+
+
+_Key: TypeAlias = tuple[str, tuple[tuple[str, str | None], ...], str, bool, str]
+"""All that the outcome of an expression depends on: its text, that of the variables it may read
+(None: one that does not compile), the params, whether it is a match condition, and the release."""
+
+
+@dataclass(slots=True)
+class Scene:
+    """A request that is not known, and what policies look up for it."""
+
+    endpoint: Endpoint
+    inputs: Inputs
+    version: str
+    request: SymbolicRequest = field(init=False)
+    unmodelled: Unmodelled = field(init=False)
+    params: dict[str, Param] = field(default_factory=dict)
+    gaps: list[Gap] = field(default_factory=list)
+    known: dict[_Key, Outcome] = field(default_factory=dict)
+    plans: list[tuple[MatchPlan, Formula]] = field(default_factory=list)
+    _variable: Outcome = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.request = SymbolicRequest(self.endpoint, self.inputs)
+        env = base_environment(self.version, has_params=True, authorizer=True)
+        self.unmodelled = Unmodelled(env)
+        self._variable = self.request.variable()
+
+    def variables(self, release: str) -> dict[str, Outcome]:
+        """What every expression may name of the request, as a release sees it. Raises
+        NotModelled."""
+        request = self.request
+        found = {
+            "object": request.object,
+            "oldObject": request.old_object,
+            "request": self._variable,
+            "namespaceObject": request.namespace,
+        }
+        if release != self.version:
+            for name, made in found.items():
+                kind = NAMESPACE if name == "namespaceObject" else self.endpoint.kind
+                if name != "request":
+                    found[name] = _as_of(release, kind, made)
+        return found
+
+    def opaque(self, gap: Gap) -> Outcome:
+        """A bool or an error, and nobody knows which."""
+        self.gaps.append(gap)
+        number = len(self.gaps)
+        error, value = z3.Bool(f"gap {number} fails"), z3.Bool(f"gap {number}")
+        return Outcome(error, (Case(negated(error), Truth(value)),))
+
+    def example(self, model: z3.ModelRef) -> Sketch:
+        """The request of a model."""
+        request, around = self.request.example(model)
+        found = list(around)
+        there = [
+            one.object
+            for one in self.params.values()
+            if not one.is_given and z3.is_true(model.eval(one.there, model_completion=True))
+        ]
+        completed = (self.request.completed(one, model) for one in there)
+        found += [one for one in completed if one is not None]
+        old = request.old_object
+        if old is not None and self.endpoint.resource.gvr == NAMESPACES:
+            found.append(old)
+        written = [
+            self.request.written(one, model)
+            for one in (
+                self.request.object,
+                self.request.old_object,
+                self.request.namespace,
+                *there,
+            )
+        ]
+        told = (one for one in written[2:] if one is not None and not _is_name_only(one))
+        return Sketch(request, tuple(found), written[0], written[1], tuple(told))
+
+
+class Sketch(NamedTuple):
+    """A request of a model, its objects as the server completes them; `around` are those that it
+    needs to be there. `object`, `old_object` and `told` say no more than the model does."""
+
+    request: Request
+    around: tuple[JsonObject, ...]
+    object: JsonObject | None
+    old_object: JsonObject | None
+    told: tuple[JsonObject, ...]
+
+
+def _is_name_only(value: JsonObject) -> bool:
+    """Whether it is a Namespace of which nothing is said but how it is called."""
+    if value.get("kind") != "Namespace" or not {"apiVersion", "kind", "metadata"}.issuperset(value):
+        return False
+    labels = {NAMESPACE_NAME: metadata.name(value)}
+    about = metadata.metadata(value)
+    return {"name", "labels"}.issuperset(about) and about.get("labels", labels) == labels
+
+
+def _as_of(release: str, kind: GroupVersionKind, made: Outcome) -> Outcome:
+    """An object as an older release sees it. Raises NotModelled."""
+    newer = frozenset(always_set(kind))
+    with answering_as(release):
+        schema, older = schema_for(kind), frozenset(always_set(kind))
+        if schema is None:
+            return made
+        if older - newer or any(_has_path(schema, one) for one in newer - older):
+            raise NotModelled("defaults that differ between the releases")
+    return narrowed(made, schema, release)
+
+
+def _has_path(schema: Schema, path: str) -> bool:
+    """Whether there is a field, as rules of defaulting name it: `spec.containers[*].image`."""
+    found: Schema | None = schema
+    for name in path.split("."):
+        if found is None:
+            return False
+        found = resolved(found).properties.get(name.removesuffix("[*]").removesuffix("{*}"))
+        if found is not None and name.endswith("]"):
+            found = resolved(found).items
+        elif found is not None and name.endswith("}"):
+            found = resolved(found).additional_properties
+    return found is not None
+
+
+def target(endpoint: Endpoint) -> Request:
+    """A request to the endpoint, as far as it is the same for all of them."""
+    return Request(
+        endpoint.operation,
+        endpoint.kind,
+        endpoint.resource.gvr,
+        namespace="default" if endpoint.resource.namespaced else "",
+    )
+
+
+@dataclass(slots=True)
+class Decider:
+    """One set of policies in a scene. `given` are the params that its files have."""
+
+    scene: Scene
+    engine: Engine
+    given: ObjectWorld
+
+    def effects(self, only: frozenset[str] | None = None) -> Effects:
+        """What the set decides, or those of its policies that are named here."""
+        candidates = self.engine.candidates(target(self.scene.endpoint), self.given)
+        return Effects.of_all(
+            self._guarded(one) for one in candidates if only is None or one.compiled.name in only
+        )
+
+    def _guarded(self, candidate: Candidate[CompiledPolicy]) -> Effects:
+        try:
+            return self._policy(candidate)
+        except NotModelled as error:
+            gap = Gap(str(error), candidate.compiled.name, WHOLE)
+            return Effects(*(is_true(self.scene.opaque(gap)) for _ in ACTIONS))
+
+    def _policy(self, candidate: Candidate[CompiledPolicy]) -> Effects:
+        policy = candidate.compiled
+        where = self._matched(candidate.plan, policy, MATCH_CONSTRAINTS)
+        if candidate.error:
+            return self._misconfigured(policy).where(where)
+        found = []
+        for bound in candidate.bindings:
+            look = self._look(candidate.source, bound)
+            made = self._misconfigured(policy) if look.is_missed else Effects()
+            if look.there is not FALSE:
+                decided = self._decided(policy, look, bound.binding.spec.validation_actions)
+                made = Effects.of_all([decided.where(look.there), made.where(negated(look.there))])
+            found.append(made.where(self._matched(bound.plan, policy, MATCH_RESOURCES)))
+        return Effects.of_all(found).where(where)
+
+    def _misconfigured(self, policy: CompiledPolicy) -> Effects:
+        """Something cannot be used: refused whatever the actions are."""
+        return Effects() if policy.ignores_failures else Effects(TRUE)
+
+    def _matched(self, plan: MatchPlan, policy: CompiledPolicy, source: Source) -> Formula:
+        scene = self.scene
+        for other, formula in scene.plans:
+            if other == plan:
+                return formula
+        try:
+            made = matched(plan, scene.request)
+        except NotModelled as error:
+            made = is_true(scene.opaque(Gap(str(error), policy.name, source)))
+        scene.plans.append((plan, made))
+        return made
+
+    # Params.
+
+    def _look(self, source: ParamSource | None, bound: BoundCandidate) -> _Look:
+        """What a binding gives its policy. Of the params of a selector one is enough: what one of
+        them does is done, and nothing is done where each of them alone does nothing."""
+        ref = bound.binding.spec.param_ref
+        if source is None or ref is None:
+            return _Look(TRUE, "", certain(Null()))
+        is_own = source.namespaced and not ref.namespace
+        if is_own and self.scene.endpoint.resource.gvr == NAMESPACES:
+            raise NotModelled("params in the namespace that the request is about")
+        try:
+            place = looked_in(source, ref, "" if self.scene.request.namespace_name is None else "?")
+        except ParamError:
+            return _Look(FALSE, "", FAILS, is_missed=True)
+        given = [
+            one
+            for one in self.given.list(source.resource, "" if is_own else place)
+            if not ref.name or metadata.name(one) == ref.name
+        ]
+        where = self.scene.request.namespace_name if is_own else place or None
+        asked = [str(source.resource), "" if is_own else place, ref.name, ref.selector, given]
+        key = json.dumps(asked)
+        param = self.scene.params.get(key)
+        if param is None:
+            if ref.name and given and not is_own:
+                known = typed(given[0], source)
+                param = Param(TRUE, certain(literal(known)), is_given=True)
+            else:
+                param = self._param(source, ref.name, ref.selector, where)
+            self.scene.params[key] = param
+        is_missed = ref.parameter_not_found_action == ACTIONS[0]
+        return _Look(param.there, key, param.object, is_missed=is_missed)
+
+    def _param(
+        self, source: ParamSource, name: str, selector: JsonObject | None, where: Text | str | None
+    ) -> Param:
+        """Any object of its kind that may be there."""
+        scene = self.scene
+        path = f"params {len(scene.params) + 1}" if scene.params else "params"
+        group, version = parse_api_version(source.kind.api_version)
+        kind = GroupVersionKind(group, version, source.kind.kind)
+        made = scene.request.param(kind, path, name, where)
+        there = scene.inputs.presence(path)
+        if selector is not None:
+            selected = satisfied(label_selector(selector), made)
+            scene.inputs.assumed.append(either((negated(there), selected)))
+        return Param(there, made)
+
+    # Expressions.
+
+    def _decided(self, policy: CompiledPolicy, look: _Look, actions: Sequence[str]) -> Effects:
+        """One policy with one param, for a binding with these actions. As `_Case` of
+        `celadon.admission.policies.evaluation`."""
+        conditions = [
+            self._outcome(policy, one.expression, look, in_condition=True)
+            for one in policy.conditions
+        ]
+        skipped = either(map(is_false, conditions))
+        failed = both(negated(skipped), either(one.error for one in conditions))
+        is_evaluated = both(negated(skipped), negated(failed))
+        against = [] if policy.ignores_failures else [failed]
+        for validation in policy.validations:
+            made = self._outcome(policy, validation.expression, look)
+            wrong = negated(is_true(made))
+            if policy.ignores_failures:
+                wrong = both(wrong, negated(made.error))
+            against.append(both(is_evaluated, wrong))
+        violated = either(against)
+        annotations = [self._outcome(policy, one.expression, look) for one in policy.annotations]
+        refused = FALSE if policy.ignores_failures else either(one.error for one in annotations)
+        effects = Effects(*(violated if one in actions else FALSE for one in ACTIONS))
+        return Effects.of_all([effects, Effects(both(is_evaluated, refused))])
+
+    def _outcome(
+        self,
+        policy: CompiledPolicy,
+        expression: Expression,
+        look: _Look,
+        *,
+        in_condition: bool = False,
+    ) -> Outcome:
+        if expression.program is None:
+            return FAILS
+        variables = tuple(
+            (name, None if one.program is None else one.text)
+            for name, one in policy.variables.items()
+        )
+        key = (
+            expression.text,
+            variables if "variables" in expression.text else (),
+            look.key,
+            in_condition,
+            self.engine.version,
+        )
+        known = self.scene.known
+        if key not in known:
+            known[key] = self._new_outcome(policy, expression, look, in_condition=in_condition)
+        return known[key]
+
+    def _new_outcome(
+        self, policy: CompiledPolicy, expression: Expression, look: _Look, *, in_condition: bool
+    ) -> Outcome:
+        scope: dict[str, Outcome] = {}
+        values: dict[str, Outcome] = {}
+        places: list[tuple[Source, int | None]] = []
+
+        def evaluated(one: Expression) -> Outcome:
+            if one.program is None:
+                return FAILS
+            checked = one.program.checked
+            evaluator = Evaluator(checked, self.scene.unmodelled)
+            try:
+                return evaluator.evaluate(scope)
+            except NotModelled:
+                places.append((one.source, checked.ast.positions.get(evaluator.place[0].id)))
+                raise
+
+        def variable(name: str) -> Outcome:
+            if name not in values:
+                values[name] = evaluated(policy.variables[name])
+            return values[name]
+
+        scope["variables"] = certain(Variables(variable))
+        try:
+            scope |= {**self.scene.variables(self.engine.version), "params": look.object}
+            if in_condition:
+                scope["namespaceObject"] = certain(Null())
+            return evaluated(expression)
+        except NotModelled as error:
+            place = places[0] if places else (expression.source, None)
+            return self.scene.opaque(Gap(str(error), policy.name, *place))
+
+
+class _Look(NamedTuple):
+    """What was found for a binding: `key` says which params these are. `is_missed`: without them
+    the binding cannot be used."""
+
+    there: Formula
+    key: str
+    object: Outcome
+    is_missed: bool = False

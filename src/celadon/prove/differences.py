@@ -1,0 +1,395 @@
+"""Whether two sets of policies decide every request alike; and if not, a request that tells them
+apart.
+
+Each endpoint that a changed policy is about is asked twice: is something less strict now, is
+something stricter? A request is refused, or it is admitted with a warning, or it is recorded, or
+none of that; the first of these that differs says which way. Texts are not compared.
+
+Only what has changed is compared at first: where the changed policies agree, so do the sets. The
+engine decides with the whole sets.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import z3
+
+from celadon.admission import Action, Cause, Decision, Engine, ObjectWorld, Operation, Request
+from celadon.admission.lint import matched_resources
+from celadon.admission.policies.compiled_policy import CompiledPolicy
+from celadon.admission.policies.matching import Hook
+from celadon.cel import syntax
+from celadon.kube import JsonObject, User
+from celadon.kube.registry import create
+from celadon.kube.releases import answering_as, parse_version
+from celadon.kube.resources import Catalog, Resource, known_resources
+from celadon.prove.decisions import ACTIONS, Decider, Effects, Gap, Scene, target
+from celadon.prove.examples import mended
+from celadon.prove.logic import Formula, both, either, negated, same
+from celadon.prove.objects import ITEMS, Inputs
+from celadon.prove.requests import Endpoint
+from celadon.prove.search import MOST_ITEMS, Found, Search
+
+FIRST_TRIES: Final = 1
+"""Examples that are looked at before those policies are looked at that have not changed: what they
+refuse is no difference."""
+
+ANYBODY: Final = User("somebody", ("system:authenticated",))
+"""Who sends a request where that does not matter."""
+
+MOST_TEXTS: Final = 30
+"""Of policies, that are tried in examples."""
+
+_WRITES: Final = (
+    (Operation.CREATE, "create"),
+    (Operation.UPDATE, "update"),
+    (Operation.DELETE, "delete"),
+)
+
+
+class Direction(enum.Enum):
+    """What the new policies do with a request, compared with the old ones."""
+
+    LOOSER = "looser"
+    STRICTER = "stricter"
+
+
+class Finding(enum.Enum):
+    """`BOUNDED` is a proof for lists and maps that are not longer than a bound."""
+
+    SAME = "the same"
+    BOUNDED = "no difference up to a bound"
+    DIFFERS = "differs"
+    UNDECIDED = "not decided"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Policies in force: an engine, and the other objects of their files, which may be params."""
+
+    engine: Engine
+    objects: Sequence[JsonObject] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What one side makes of a request. `decisions` are those against it."""
+
+    denied: bool = False
+    warned: bool = False
+    audited: bool = False
+    decisions: tuple[Decision, ...] = ()
+    message: str = ""
+
+    @property
+    def rank(self) -> tuple[bool, bool, bool]:
+        """The higher, the stricter: of what is refused nobody minds what else happens."""
+        return self.denied, self.warned and not self.denied, self.audited and not self.denied
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A request that is decided differently. The manifests have no more fields than it takes;
+    `around` are the objects that have to be there."""
+
+    request: Request
+    manifest: JsonObject | None
+    old_manifest: JsonObject | None
+    around: tuple[JsonObject, ...]
+    old: Judgement
+    new: Judgement
+    is_about_user: bool = False
+    """Whether it matters who sends it."""
+    complaint: str = ""
+    """Why an API server would refuse it all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The answer for one endpoint and direction. `gaps` are what keeps it from being decided;
+    `bounded` the lists of which no more than `items` items were looked at."""
+
+    endpoint: Endpoint
+    direction: Direction
+    finding: Finding
+    example: Example | None = None
+    reason: str = ""
+    gaps: tuple[Gap, ...] = ()
+    bounded: tuple[str, ...] = ()
+    items: int = ITEMS
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """An endpoint that a changed policy is about, and that is not modelled."""
+
+    endpoint: str
+    policies: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Differences:
+    """Compares two sets. `items` is the length of lists up to which is looked, if no more are
+    needed; `seconds` is for one answer."""
+
+    old: Side
+    new: Side
+    items: int = ITEMS
+    seconds: float = 10
+    catalog: Catalog = field(default_factory=known_resources)
+    unseen: list[Unseen] = field(default_factory=list)
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """The old one, and the new one."""
+        return self.old, self.new
+
+    @property
+    def newest(self) -> str:
+        """The newer release of the two sides, whose objects are compared."""
+        return max((side.engine.version for side in self.sides), key=parse_version)
+
+    def comparisons(self, directions: Sequence[Direction]) -> Iterator[Comparison]:
+        """The answers, endpoint by endpoint. It is the newer release meanwhile."""
+        with answering_as(self.newest):
+            for endpoint in self.endpoints():
+                yield from (self.compare(endpoint, direction) for direction in directions)
+
+    def endpoints(self) -> Iterator[Endpoint]:
+        """Those whose requests a changed policy may see, in the order of the catalog; what is not
+        modelled goes to `unseen`."""
+        unseen: dict[str, set[str]] = {}
+        for resource in self.catalog:
+            if not resource.served:
+                continue
+            changed = self._changed(resource)
+            seen = {
+                operation
+                for hook in changed
+                for operation, subresources in _matched(hook, resource, self.catalog)
+                for name in subresources
+                if not _note(unseen, hook, resource, operation, name)
+            }
+            for operation, verb in _WRITES:
+                if operation in seen and verb in resource.verbs:
+                    yield Endpoint(resource, resource.gvk, operation)
+        self.unseen = [Unseen(name, tuple(sorted(who))) for name, who in unseen.items()]
+
+    def _changed(self, resource: Resource) -> list[Hook[CompiledPolicy]]:
+        """The policies of either side that the other has not, or not like this."""
+        old, new = (
+            {hook.policy.name: hook for hook in side.engine.hooks_for(resource.gvr)}
+            for side in self.sides
+        )
+        found = []
+        for name in sorted({*old, *new}):
+            one, other = old.get(name), new.get(name)
+            if one is None or other is None or not self._is_same(one, other):
+                found += [hook for hook in (one, other) if hook is not None and hook.bindings]
+        return found
+
+    def _is_same(self, one: Hook[CompiledPolicy], other: Hook[CompiledPolicy]) -> bool:
+        specs = [
+            (hook.policy.spec, [(bound.name, bound.spec) for bound in hook.bindings])
+            for hook in (one, other)
+        ]
+        if specs[0] != specs[1] or self.old.engine.version != self.new.engine.version:
+            return False
+        return one.policy.spec.param_kind is None or self._params_are_same
+
+    @property
+    def _params_are_same(self) -> bool:
+        return list(self.old.objects) == list(self.new.objects)
+
+    def compare(self, endpoint: Endpoint, direction: Direction) -> Comparison:
+        """The answer, with as many items in lists as the expressions have questions about them."""
+        changed = frozenset(hook.policy.name for hook in self._changed(endpoint.resource))
+        items = self.items
+        while True:
+            look = _Look(self, endpoint, direction, changed, items)
+            found = look.answer()
+            if found.finding not in (Finding.SAME, Finding.BOUNDED):
+                return found
+            cuts = look.scene.inputs.cuts
+            needed = max((cut.witnesses for cut in cuts), default=0)
+            if needed > items and items < MOST_ITEMS:
+                items = min(needed, MOST_ITEMS)
+                continue
+            bounded = tuple(
+                dict.fromkeys(cut.path for cut in cuts if cut.is_counted or cut.witnesses > items)
+            )
+            finding = Finding.BOUNDED if bounded else Finding.SAME
+            return Comparison(endpoint, direction, finding, bounded=bounded, items=items)
+
+
+def _matched(
+    hook: Hook[CompiledPolicy], resource: Resource, catalog: Catalog
+) -> Iterator[tuple[Operation, list[str]]]:
+    """The operations of a policy's rules, and the subresources (empty: the resource itself) that
+    they are about."""
+    constraints = hook.policy.spec.match_constraints
+    for rule in () if constraints is None else constraints.resource_rules:
+        names = [name for one, name in matched_resources(rule, catalog) if one.gvr == resource.gvr]
+        for operation in Operation:
+            if operation.value in rule.operations or "*" in rule.operations:
+                yield operation, names
+
+
+def _note(
+    unseen: dict[str, set[str]],
+    hook: Hook[CompiledPolicy],
+    resource: Resource,
+    operation: Operation,
+    subresource: str,
+) -> bool:
+    """Whether it is not modelled; that is noted."""
+    if not subresource and operation is not Operation.CONNECT:
+        return False
+    if subresource:
+        unseen.setdefault(f"{resource.gvr.resource}/{subresource}", set()).add(hook.policy.name)
+    return True
+
+
+@dataclass(slots=True)
+class _Look:
+    """One question about one endpoint, with so many items in lists."""
+
+    differences: Differences
+    endpoint: Endpoint
+    direction: Direction
+    changed: frozenset[str]
+    items: int
+    scene: Scene = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.scene = Scene(self.endpoint, Inputs(self.items), self.differences.newest)
+
+    def answer(self) -> Comparison:
+        """The answer for these lists."""
+        before, after = (self._effects(side) for side in self.differences.sides)
+        if self.direction is Direction.STRICTER:
+            before, after = after, before
+        scene = self.scene
+        search = Search(scene.inputs, scene.unmodelled, self.differences.seconds)
+        lost = less_strict(before, after)
+        found = search.find(either(lost), self._confirmed, lost[:1], tries=FIRST_TRIES)
+        if not found.is_proved and found.example is None:
+            admitted = [negated(one.denied) for one in self._unchanged()]
+            example = search.adapted(admitted, self._confirmed)
+            found = Found(example)
+            if example is None:
+                lost = [both(one, *admitted) for one in lost]
+                found = search.find(either(lost), self._confirmed, lost[:1])
+        finding = Finding.SAME if found.is_proved else Finding.UNDECIDED
+        if found.example is not None:
+            finding = Finding.DIFFERS
+        gaps = tuple(scene.gaps) if finding is Finding.UNDECIDED else ()
+        return Comparison(self.endpoint, self.direction, finding, found.example, found.reason, gaps)
+
+    def _effects(self, side: Side) -> Effects:
+        with answering_as(side.engine.version):
+            side.engine.prepare()
+        return Decider(self.scene, side.engine, self._world(side, ())).effects(self.changed)
+
+    def _unchanged(self) -> list[Effects]:
+        """What each of those does that have not changed, on both sides."""
+        side = self.differences.new
+        names = [hook.policy.name for hook in side.engine.hooks_for(self.endpoint.resource.gvr)]
+        decider = Decider(self.scene, side.engine, self._world(side, ()))
+        return [decider.effects(frozenset([one])) for one in names if one not in self.changed]
+
+    def _world(self, side: Side, around: Sequence[JsonObject]) -> ObjectWorld:
+        return ObjectWorld([*side.objects, *around], catalog=self.differences.catalog)
+
+    def _confirmed(self, model: z3.ModelRef) -> Example | None:
+        """The request of a model, if the engine decides it as claimed."""
+        sketch = self.scene.example(model)
+        if not self._differs(sketch.request, sketch.around):
+            return None
+        kind = self.endpoint.kind
+
+        def request_of(new: JsonObject | None, old: JsonObject | None) -> Request:
+            new, old = (one and create.admit_form(one, kind) for one in (new, old))
+            return replace(sketch.request, object=new, old_object=old)
+
+        written = mended(
+            kind,
+            sketch.object,
+            sketch.old_object,
+            lambda new, old: self._differs(request_of(new, old), sketch.around) is not None,
+            self._texts(),
+        )
+        request = request_of(written.object, written.old_object)
+        anybody = replace(request, user=ANYBODY)
+        if self._differs(anybody, sketch.around) is not None:
+            request = anybody
+        judgements = self._differs(request, sketch.around)
+        assert judgements is not None
+        return Example(
+            request,
+            written.object,
+            written.old_object,
+            sketch.told,
+            *judgements,
+            request.user != ANYBODY,
+            written.complaint,
+        )
+
+    def _texts(self) -> list[str]:
+        """The texts that the policies of this endpoint name."""
+        found: dict[str, None] = {}
+        for side in self.differences.sides:
+            for candidate in side.engine.candidates(target(self.endpoint), self._world(side, ())):
+                for one in candidate.compiled.expressions:
+                    if one.program is not None:
+                        nodes = syntax.walk(one.program.checked.root)
+                        found |= dict.fromkeys(
+                            node.value
+                            for node in nodes
+                            if isinstance(node, syntax.Literal) and isinstance(node.value, str)
+                        )
+        return list(found)[:MOST_TEXTS]
+
+    def _differs(
+        self, request: Request, around: Sequence[JsonObject]
+    ) -> tuple[Judgement, Judgement] | None:
+        """What the engine says of both sides, if they differ as it is asked."""
+        old, new = (self._judged(side, request, around) for side in self.differences.sides)
+        is_looser = old.rank > new.rank
+        if old.rank == new.rank or is_looser is not (self.direction is Direction.LOOSER):
+            return None
+        return old, new
+
+    def _judged(self, side: Side, request: Request, around: Sequence[JsonObject]) -> Judgement:
+        """What a side makes of a request; an older release leaves out what it does not know."""
+        with answering_as(side.engine.version):
+            if side.engine.version != self.scene.version:
+                kind = self.endpoint.kind
+                old, new = (
+                    one and create.admit_form(one, kind)
+                    for one in (request.old_object, request.object)
+                )
+                request = replace(request, object=new, old_object=old)
+            return judged(side.engine, request, self._world(side, around))
+
+
+def less_strict(before: Effects, after: Effects) -> list[Formula]:
+    """Where something is refused before only; where it is refused by neither, and warned about
+    before only; or recorded before only."""
+    lost = [both(one, negated(other)) for one, other in zip(before, after, strict=True)]
+    admitted = both(negated(before.denied), negated(after.denied))
+    as_warned = same(before.warned, after.warned)
+    return [lost[0], both(admitted, lost[1]), both(admitted, as_warned, lost[2])]
+
+
+def judged(engine: Engine, request: Request, world: ObjectWorld) -> Judgement:
+    """What the engine says of a request."""
+    verdict = engine.review(request, world)
+    against = tuple(one for one in verdict.decisions if one.action is Action.DENY)
+    told = [one for one in against if one.cause not in (Cause.CONFIGURATION, Cause.ANNOTATION)]
+    warned, audited = (any(action in one.actions for one in told) for action in ACTIONS[1:])
+    return Judgement(not verdict.allowed, warned, audited, against, verdict.message)

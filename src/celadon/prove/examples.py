@@ -1,0 +1,256 @@
+"""Examples that an API server would take: what validation misses in an object is put in.
+
+What the solver finds fits the schema, and no more: a container without an image, a Deployment that
+selects nothing. Each complaint of the validation is met with something plain, as long as what the
+example shows still holds; whoever asked says so (`holds`).
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from celadon.kube import FieldError, GroupVersionKind, Json, JsonObject
+from celadon.kube.registry import create
+from celadon.kube.schemas import DecodeError, Schema, resolved, schema_for
+from celadon.kube.validation import validate_create, validate_update
+
+_ATTEMPTS: Final = 40
+"""Changes that are tried for one example."""
+
+_MOST_FIELDS: Final = 100
+"""Fields that are tried to be left out."""
+
+Steps: TypeAlias = tuple[str | int, ...]
+
+_NEEDED: Final[frozenset[Steps]] = frozenset(
+    [("apiVersion",), ("kind",), ("metadata",), ("metadata", "name"), ("metadata", "namespace")]
+)
+
+_TEXT: Final = "a"
+_TEXTS: Final = (_TEXT, "b", "c", "d", "e", "f")
+_LABELS: Final = {"app": _TEXT}
+_SELECTOR: Final[JsonObject] = {"matchLabels": _LABELS}
+_CHOICES: Final[dict[str, tuple[Json, ...]]] = {
+    "restartPolicy": ("Always", "Never"),
+    "schedule": ("0 0 * * *",),
+    "dnsPolicy": ("Default",),
+}
+"""Texts that fields must have which take no other, by the name of the field."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The objects of a request as a client would write them."""
+
+    object: dict[str, Any] | None
+    old_object: dict[str, Any] | None
+    complaint: str = ""
+    """What validation still has against them."""
+
+
+Holds = Callable[[JsonObject | None, JsonObject | None], bool]
+
+
+def mended(
+    kind: GroupVersionKind,
+    new: JsonObject | None,
+    old: JsonObject | None,
+    holds: Holds,
+    texts: Sequence[str] = (),
+) -> Written:
+    """The same objects, made acceptable where that is possible. `texts` are those that policies
+    name: an image may have to be one of them."""
+    found = Written(_copied(new), _copied(old))
+    if found.object is not None and found.old_object is not None:
+        alike = Written(found.object, copy.deepcopy(found.object))
+        if _still(alike, holds):
+            found = alike
+    found = _filled(kind, found, holds, (*_TEXTS, *texts))
+    found = _filled(kind, _shrunk(kind, found, holds), holds, (*_TEXTS, *texts))
+    left = _errors(kind, found)
+    return Written(found.object, found.old_object, str(left[0]) if left else "")
+
+
+def _filled(
+    kind: GroupVersionKind, written: Written, holds: Holds, texts: Sequence[str]
+) -> Written:
+    """With what validation misses."""
+    given_up: set[str] = set()
+    for _ in range(_ATTEMPTS):
+        error = next((one for one in _errors(kind, written) if str(one) not in given_up), None)
+        if error is None:
+            break
+        for proposal in _proposals(kind, written, error, texts):
+            if proposal != written and _still(proposal, holds):
+                written = proposal
+                break
+        else:
+            given_up.add(str(error))
+    return written
+
+
+def _shrunk(kind: GroupVersionKind, written: Written, holds: Holds) -> Written:
+    """Without the fields that nothing depends on."""
+    known = set(map(str, _errors(kind, written)))
+    left = _MOST_FIELDS
+    for path in sorted({*_paths(written.object), *_paths(written.old_object)}, key=_order):
+        left -= 1
+        if left < 0:
+            break
+        smaller = copy.deepcopy(written)
+        for one in (smaller.object, smaller.old_object):
+            if one is not None:
+                _remove(one, path)
+        if (
+            smaller != written
+            and _still(smaller, holds)
+            and known.issuperset(map(str, _errors(kind, smaller)))
+        ):
+            written = smaller
+    return written
+
+
+def _paths(value: Any, path: Steps = ()) -> Iterator[Steps]:  # noqa: ANN401 - JSON at any depth
+    """The places of all that may be left out."""
+    if path and path not in _NEEDED:
+        yield path
+    if isinstance(value, dict):
+        for key, inside in value.items():
+            yield from _paths(inside, (*path, key))
+    elif isinstance(value, list):
+        for number, inside in enumerate(value):
+            yield from _paths(inside, (*path, number))
+
+
+def _order(path: Steps) -> tuple[object, ...]:
+    """Outer fields first, the last items of lists first."""
+    return len(path), *((-one, "") if isinstance(one, int) else (0, one) for one in path)
+
+
+def _remove(value: Any, path: Steps) -> None:  # noqa: ANN401 - JSON at any depth
+    for step in path[:-1]:
+        if not _has(value, step):
+            return
+        value = value[step]
+    if _has(value, path[-1]):
+        del value[path[-1]]
+
+
+def _has(value: object, step: str | int) -> bool:
+    if isinstance(value, list):
+        return isinstance(step, int) and step < len(value)
+    return isinstance(value, dict) and step in value
+
+
+def _copied(value: JsonObject | None) -> dict[str, Any] | None:
+    return None if value is None else copy.deepcopy(dict(value))
+
+
+def _still(written: Written, holds: Holds) -> bool:
+    try:
+        return holds(written.object, written.old_object)
+    except DecodeError:
+        return False
+
+
+def _errors(kind: GroupVersionKind, written: Written) -> list[FieldError]:
+    found: list[FieldError] = []
+    old, new = (
+        None if one is None else create.admit_form(one, kind)
+        for one in (written.old_object, written.object)
+    )
+    if old is not None:
+        found += validate_create(old, kind)
+    if new is not None:
+        found += validate_create(new, kind) if old is None else validate_update(new, old, kind)
+    return found
+
+
+def _proposals(
+    kind: GroupVersionKind, written: Written, error: FieldError, texts: Sequence[str]
+) -> Iterator[Written]:
+    """Changes that may satisfy a complaint, the same in both objects."""
+    steps = error.path.steps
+    if steps[-1:] == ("selector",) or steps[-2:] == ("metadata", "labels"):
+        yield _changed(written, ("spec", "selector"), _SELECTOR, ("spec", "template"))
+        yield _changed(written, ("spec", "selector"), _LABELS, ("spec", "template"))
+    if isinstance(error.value, str):
+        yield _renamed(written, steps, error.value)
+    if steps[-1:] == ("containers",):
+        for text in texts:
+            yield _changed(written, steps, [{"name": _TEXT, "image": text}])
+    schema = _schema_at(schema_for(kind), steps)
+    for value in (*_CHOICES.get(str(steps[-1]), ()), *_plain_values(schema, texts)):
+        yield _changed(written, steps, value)
+
+
+def _changed(
+    written: Written, steps: tuple[Any, ...], value: Json, labelled: tuple[str, ...] = ()
+) -> Written:
+    """With a value at a place; what is `labelled` gets the labels."""
+    made = copy.deepcopy(written)
+    for one in (made.object, made.old_object):
+        if one is not None:
+            _put(one, steps, copy.deepcopy(value))
+            if labelled:
+                _put(one, (*labelled, "metadata", "labels"), dict(_LABELS))
+    return made
+
+
+def _put(value: Any, steps: tuple[Any, ...], new: Json) -> None:  # noqa: ANN401 - JSON at any depth
+    for step, following in itertools.pairwise(steps):
+        if isinstance(value, dict):
+            value = value.setdefault(step, [] if isinstance(following, int) else {})
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            value = value[step]
+        else:
+            return
+    if isinstance(value, dict) or (isinstance(value, list) and steps[-1] in range(len(value))):
+        value[steps[-1]] = new
+
+
+def _renamed(written: Written, steps: tuple[Any, ...], key: str) -> Written:
+    """With a plain key for an odd one, where complaints are about keys of maps."""
+    made = copy.deepcopy(written)
+    for value in (made.object, made.old_object):
+        found: Any = value
+        for step in steps:
+            found = found.get(step) if isinstance(found, dict) else None
+        if isinstance(found, dict) and key in found and _TEXT not in found:
+            found[_TEXT] = found.pop(key)
+    return made
+
+
+def _schema_at(schema: Schema | None, steps: tuple[Any, ...]) -> Schema | None:
+    for step in steps:
+        if schema is None:
+            return None
+        schema = resolved(schema)
+        if isinstance(step, int):
+            schema = schema.items
+        else:
+            schema = schema.properties.get(step) or schema.additional_properties
+    return None if schema is None else resolved(schema)
+
+
+def _plain_values(schema: Schema | None, texts: Sequence[str]) -> Iterator[Json]:
+    if schema is None:
+        return
+    if schema.enum:
+        yield from schema.enum
+    elif schema.type == "string":
+        yield from texts
+    elif schema.type in ("integer", "number"):
+        yield from (1, 0)
+    elif schema.type == "array" and schema.items is not None:
+        yield from ([one] for one in _plain_values(resolved(schema.items), texts))
+    elif schema.type == "object":
+        yield {
+            name: next(_plain_values(resolved(schema.properties[name]), texts), None)
+            for name in schema.required
+            if name in schema.properties
+        }

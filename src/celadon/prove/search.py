@@ -1,0 +1,273 @@
+"""Looking for an example: a solver, the engine that has the last word, and a time limit.
+
+What the solver finds is told to whoever asked (`confirm`), who has the engine decide it. A model
+that the engine does not confirm is ruled out, and the search goes on.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Generic, TypeAlias, TypeVar
+
+import z3
+
+from celadon.kube.schemas import DecodeError
+from celadon.prove.logic import Formula, either, negated
+from celadon.prove.objects import Inputs
+from celadon.prove.unmodelled import Unmodelled
+
+T = TypeVar("T")
+Confirm: TypeAlias = Callable[[z3.ModelRef], T | None]
+"""Makes an example of a model, if the engine has nothing against it."""
+
+TRIES: Final = 20
+"""Models that are looked at for one question."""
+
+MOST_LESSONS: Final = 50
+"""How often the engine may have it otherwise, for one model."""
+
+_PATIENT_LESSONS: Final = 5
+"""After so many of them, texts are looked at of which the engine has said what they are."""
+
+MOST_ITEMS: Final = 6
+"""Items of lists that are looked at, however many an expression asks for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found(Generic[T]):
+    """What came of a search: an example, a proof that there is none, or a reason why nobody
+    knows."""
+
+    example: T | None = None
+    is_proved: bool = False
+    reason: str = ""
+
+
+STEPS_OF_A_SECOND: Final = 1_500_000
+"""What the solver counts of its work while a second goes by, where it has a processor to itself.
+The count, and not the clock, limits it: so answers do not depend on how busy a machine is."""
+
+_PATIENCE: Final = 10
+"""How much longer it may take by the clock."""
+
+
+@dataclass(slots=True)
+class Search:
+    """One question about unknowns. `seconds` is for the whole of it."""
+
+    inputs: Inputs
+    unmodelled: Unmodelled
+    seconds: float
+    steps: int = field(init=False)
+    """What is left of them."""
+    deadline: float = field(init=False)
+    latest: z3.ModelRef | None = None
+    """What was found last: the next question is asked about the like of it first."""
+    decided: set[str] = field(default_factory=set)
+    """The unknowns that it is for what was wanted."""
+
+    def __post_init__(self) -> None:
+        self.steps = int(self.seconds * STEPS_OF_A_SECOND)
+        self.deadline = time.monotonic() + self.seconds * _PATIENCE
+
+    def check(self, solver: z3.Solver, *assumptions: Formula) -> z3.CheckSatResult:
+        """Ask the solver, while it is not too late."""
+        left = self.deadline - time.monotonic()
+        if left <= 0 or self.steps <= 0:
+            return z3.unknown
+        solver.set("timeout", max(1, int(left * 1000)))
+        solver.set("rlimit", self.steps)
+        before = _steps(solver)
+        found = solver.check(*assumptions)
+        self.steps -= _steps(solver) - before
+        return found
+
+    def find(
+        self,
+        wanted: Formula,
+        confirm: Confirm[T],
+        preferred: Sequence[Formula] = (),
+        tries: int = TRIES,
+    ) -> Found[T]:
+        """An example of what is wanted, with as few fields as it can do without. Of several, those
+        are preferred where these hold."""
+        if z3.is_false(wanted):
+            return Found(is_proved=True)
+        concerned, others = self._parts(wanted)
+        absent = [negated(one) for one in self.inputs.presences]
+        asked = _Asked([*concerned, wanted], [*self._values(), *absent, *preferred], self)
+        # Fields that nobody asked for have wishes, too: a quantity is to be one.
+        apart = [one for one in absent if not _unknowns(one) & asked.names]
+        beside = _Asked([*others, *(z3.Or(one, negated(one)) for one in apart)], apart, self)
+        for number in range(tries):
+            model = self._model(asked)
+            if isinstance(model, Found):
+                # With examples ruled out that did not hold, nothing is proved any more.
+                return model if not number else Found(reason="no example held")
+            whole = self._model(beside)
+            if isinstance(whole, Found):
+                return Found(reason=whole.reason or "no such request exists")
+            for one in model.decls():
+                if one.arity() == 0:
+                    whole.update_value(one(), model[one])
+            self.latest = whole
+            self.decided = {one.name() for one in model.decls() if one.arity() == 0}
+            example = _confirmed(confirm, whole)
+            if example is not None:
+                return Found(example)
+            asked.solver.add(_another(model))
+        return Found(reason="no example held")
+
+    def adapted(self, conditions: Sequence[Formula], confirm: Confirm[T]) -> T | None:
+        """The latest model, so that it meets other conditions as well, one after the other; where
+        they are about the same unknowns they must hold as it is."""
+        model = self.latest
+        for condition in conditions:
+            if model is None:
+                return None
+            if not z3.is_true(model.eval(condition, model_completion=True)):
+                model = self._adapted(model, [condition, *self._parts(condition)[0]])
+        if model is not None:  # what the conditions name may not have been there before
+            model = self._adapted(model, self.inputs.assumed)
+        return None if model is None else _confirmed(confirm, model)
+
+    def _adapted(self, model: z3.ModelRef, formulas: Sequence[Formula]) -> z3.ModelRef | None:
+        absent = [negated(one) for one in self.inputs.presences]
+        asked = _Asked(formulas, absent, self)
+        asked.solver.add(
+            *(
+                one() == model[one]
+                for one in model.decls()
+                if one.arity() == 0 and one.name() in self.decided
+            )
+        )
+        found = self._model(asked)
+        if isinstance(found, Found):
+            return None
+        for one in found.decls():
+            if one.arity() == 0:
+                model.update_value(one(), found[one])
+                self.decided.add(one.name())
+        return model
+
+    def _values(self) -> list[Formula]:
+        """That texts and numbers are what they were in the latest model."""
+        if self.latest is None:
+            return []
+        return [
+            one() == self.latest[one]
+            for one in self.latest.decls()
+            if one.arity() == 0 and one.range() != z3.BoolSort()
+        ]
+
+    def _parts(self, wanted: Formula) -> tuple[list[Formula], list[Formula]]:
+        """The assumptions about unknowns that what is wanted depends on, and all others."""
+        names = _unknowns(wanted)
+        parts = [(one, _unknowns(one)) for one in self.inputs.assumed]
+        while joined := [about for _, about in parts if about & names and not about <= names]:
+            names |= set().union(*joined)
+        concerned = [one for one, about in parts if about & names]
+        return concerned, [one for one, about in parts if not about & names]
+
+    def _model(self, asked: _Asked) -> z3.ModelRef | Found[Any]:
+        """A model that the engine has nothing against, as far as it was asked for functions."""
+        for number in range(MOST_LESSONS):
+            if number == _PATIENT_LESSONS:
+                asked.prefer(self.unmodelled.likely())
+            found = asked.check()
+            if found == z3.unsat:
+                return Found(is_proved=True)
+            if found == z3.unknown:
+                return Found(reason="the solver needs more time")
+            model = asked.solver.model()
+            lessons = [
+                one for one in self.unmodelled.lessons(model) if _unknowns(one) & asked.names
+            ]
+            if not lessons:
+                return model
+            asked.solver.add(*lessons)
+        return Found(reason="the engine has it otherwise each time")
+
+
+def _confirmed(confirm: Confirm[T], model: z3.ModelRef) -> T | None:
+    try:
+        return confirm(model)
+    except DecodeError:  # a time, say, that is none
+        return None
+
+
+class _Asked:
+    """A solver with what must hold, and with wishes, of which those that come first are given up
+    first: of a list the first items are there first."""
+
+    def __init__(
+        self, formulas: Sequence[Formula], wishes: Sequence[Formula], search: Search
+    ) -> None:
+        self.solver = z3.SimpleSolver()
+        self.solver.add(*formulas)
+        self._search = search
+        self.names = set[str]().union(*map(_unknowns, formulas))
+        self._count = 0
+        self._wishes = self._proxies(wishes)
+
+    def _proxies(self, wishes: Sequence[Formula]) -> list[Formula]:
+        found = []
+        for wish in wishes:
+            if _unknowns(wish) & self.names:
+                self._count += 1
+                proxy = z3.Bool(f"wish {self._count}")
+                self.solver.add(z3.Implies(proxy, wish))
+                found.append(proxy)
+        return found
+
+    def prefer(self, wishes: Sequence[Formula]) -> None:
+        """These before all others."""
+        self._wishes += self._proxies(wishes)
+
+    def check(self) -> z3.CheckSatResult:
+        """Whether there is a model. Wishes that stand in the way of one are given up."""
+        while True:
+            found = self._search.check(self.solver, *self._wishes)
+            if found != z3.unsat:
+                return found
+            core = {one.decl().name() for one in self.solver.unsat_core()}
+            against = [one for one in self._wishes if one.decl().name() in core]
+            if not against:
+                return found
+            self._wishes.remove(against[0])
+
+
+def _steps(solver: z3.Solver) -> int:
+    """The work that was ever done."""
+    statistics = solver.statistics()
+    if "rlimit count" not in statistics.keys():  # noqa: SIM118 - it is no mapping
+        return 0
+    count: int = statistics.get_key_value("rlimit count")
+    return count
+
+
+def _unknowns(formula: Formula) -> set[str]:
+    """The names of the unknowns in a formula, and of the functions without a meaning."""
+    found: set[str] = set()
+    seen: set[int] = set()
+    waiting: list[z3.ExprRef] = [formula]
+    while waiting:
+        one = waiting.pop()
+        if one.get_id() in seen:
+            continue
+        seen.add(one.get_id())
+        if z3.is_app(one) and one.decl().kind() == z3.Z3_OP_UNINTERPRETED:
+            found.add(one.decl().name())
+        waiting += one.children()
+    return found
+
+
+def _another(model: z3.ModelRef) -> Formula:
+    """Anything but this model."""
+    return either(
+        one() != model[one]
+        for one in model.decls()
+        if one.arity() == 0 and not one.name().startswith("wish ")
+    )

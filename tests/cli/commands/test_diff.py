@@ -1,0 +1,149 @@
+"""`celadon diff`: what is compared, what is said, and exit codes."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from celadon.cli.exits import Exit
+from tests.cli.files import binding, policy, run, write
+
+pytest.importorskip("z3")
+
+OLD = policy("limit", "int(object.data.x) < 5"), binding("limit")
+LOOSER = policy("limit", "int(object.data.x) <= 5"), binding("limit")
+SAME = policy("limit", "!(int(object.data.x) >= 5)"), binding("limit")
+UNKNOWN = (
+    policy("limit", "authorizer.group('').resource('pods').check('get').allowed()"),
+    binding("limit"),
+)
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(Path("old.json"), *OLD)
+
+
+@pytest.mark.parametrize(
+    ("new", "code", "said"),
+    [
+        (SAME, Exit.OK, "the same (proved)"),
+        (LOOSER, Exit.DENIED, "differs: 2 looser"),
+        (UNKNOWN, Exit.DENIED, "not decided"),
+        ((policy("limit", "object.+"), binding("limit")), Exit.DENIED, "error:"),
+        ((), Exit.DENIED, "looser"),
+    ],
+)
+def test_answers(
+    new: tuple[dict[str, object], ...],
+    code: Exit,
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    write(Path("new.json"), *new)
+    found, out, err = run(capsys, "diff", "--timeout", "100", "old.json", "new.json")
+    assert (found, err) == (code, "")
+    assert said in out
+
+
+def test_an_example_is_a_manifest(capsys: pytest.CaptureFixture[str]) -> None:
+    write(Path("new.json"), *LOOSER)
+    _, out, _ = run(capsys, "diff", "old.json", "new.json")
+    lines = out.splitlines()
+    assert lines[0].startswith("looser: CREATE of ConfigMap")
+    assert "old.json:" in lines[2]
+    begin = next(number for number, line in enumerate(lines) if line.startswith("    apiVersion"))
+    manifest = yaml.safe_load("\n".join(lines[begin : lines.index("", begin)]))
+    assert manifest["kind"] == "ConfigMap"
+    assert int(manifest["data"]["x"]) == 5
+
+
+def test_what_nobody_knows(capsys: pytest.CaptureFixture[str]) -> None:
+    write(Path("new.json"), *UNKNOWN)
+    code, out, _ = run(capsys, "diff", "--only", "looser", "old.json", "new.json")
+    assert code == Exit.POLICY
+    assert "not decided: new.json:30: the variable authorizer" in out
+
+
+def test_only_one_direction(capsys: pytest.CaptureFixture[str]) -> None:
+    write(Path("new.json"), *LOOSER)
+    code, out, _ = run(capsys, "diff", "--only", "stricter", "old.json", "new.json")
+    assert code == Exit.OK
+    assert "looser" not in out
+
+
+@pytest.mark.parametrize("form", ["json", "github", "sarif", "junit", "tap"])
+def test_forms(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    write(Path("new.json"), *LOOSER)
+    code, out, _ = run(capsys, "diff", "-o", form, "old.json", "new.json")
+    assert code == Exit.DENIED
+    assert "ConfigMap" in out
+    if form == "json":
+        found = json.loads(out)
+        assert found["kind"] == "DiffReport"
+        answers = {one["direction"]: one for one in found["answers"][:2]}
+        assert answers["looser"]["example"]["new"] == {"verdict": "admitted"}
+        assert answers["stricter"]["answer"] == "the same"
+    if form == "github":
+        assert out.startswith("::error file=new.json,line=")
+
+
+def test_revisions(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    Path("policies").mkdir()
+    setting = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+    for number, documents in enumerate((OLD, LOOSER)):
+        write(Path("policies/limit.json"), *documents)
+        words = [["init", "-q"]] if not number else []
+        for one in (*words, ["add", "policies"], [*setting, "commit", "-q", "-m", "a"]):
+            subprocess.run(["git", *one], check=True)
+    code, out, _ = run(capsys, "diff", "HEAD~1..HEAD", "--", "policies/")
+    assert code == Exit.DENIED
+    assert "policies/limit.json:" in out
+    assert "celadon-diff" not in out
+    write(Path("policies/limit.json"), *SAME)
+    assert run(capsys, "diff", "--git", "HEAD~1", "policies")[0] == Exit.OK
+    assert run(capsys, "diff", "--git", "HEAD", "policies")[0] == Exit.DENIED
+
+
+def test_releases(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "diff", "--kubernetes-version", "1.30,1.36", "old.json")
+    assert code == Exit.OK
+    assert "the same (proved)" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("old.json",), "give OLD and NEW"),
+        (("--git", "HEAD", "old.json"), "git knows no revision"),
+        (("--kubernetes-version", "1.30..1.36", "old.json"), "one release, or two"),
+        (("--kubernetes-version", "1.30,1.36", "--git", "a", "old.json"), "not with revisions"),
+    ],
+)
+def test_wrong_usage(words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "diff", *words)
+    assert code == Exit.USAGE
+    assert said in err
+
+
+def test_policies_without_bindings_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    write(Path("a.json"), OLD[0])
+    write(Path("b.json"), LOOSER[0])
+    code, out, _ = run(capsys, "diff", "a.json", "b.json")
+    assert code == Exit.DENIED
+    assert "`limit` has no binding" in out
+
+
+def test_without_z3(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    code, _, err = run(capsys, "diff", "old.json", "old.json")
+    assert code == Exit.USAGE
+    assert "celadon[prove]" in err

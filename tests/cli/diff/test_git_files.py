@@ -1,0 +1,79 @@
+"""Files of revisions."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from celadon.cli.diff.git_files import GitError, Range, revisions, write_files
+
+
+@pytest.fixture(autouse=True)
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with two commits and a branch."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    git("init", "-q", "-b", "main")
+    git("config", "user.email", "a@example.com")
+    git("config", "user.name", "a")
+    commit("policies/a.yaml", "a: 1\n")
+    git("branch", "other")
+    commit("policies/deep/b.yaml", "b: 2\n")
+    return tmp_path
+
+
+def git(*words: str) -> None:
+    subprocess.run(["git", *words], check=True)
+
+
+def commit(name: str, text: str) -> None:
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    Path(name).write_text(text)
+    git("add", name)
+    git("commit", "-q", "-m", name)
+
+
+def test_what_a_revision_has_is_written(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    assert write_files("HEAD", ["policies"], folder) == [str(folder / "policies")]
+    assert (folder / "policies/deep/b.yaml").read_text() == "b: 2\n"
+    old = tmp_path / "old"
+    assert write_files("other", ["policies", "none"], old) == [str(old / "policies")]
+    assert not (old / "policies/deep").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("main..HEAD", Range("main", "HEAD")),
+        ("main..", Range("main", "HEAD")),
+        ("../policies", None),
+        ("policies", None),
+    ],
+)
+def test_ranges(text: str, found: Range | None) -> None:
+    assert revisions(text) == found
+
+
+def test_three_dots_are_what_both_come_from() -> None:
+    git("checkout", "-q", "other")
+    commit("c.yaml", "c: 3\n")
+    found = revisions("main...other")
+    assert found is not None
+    assert found.new == "other"
+    assert len(found.old) == 40
+
+
+@pytest.mark.parametrize(
+    ("revision", "paths", "said"),
+    [
+        ("nope", ["policies"], "git knows no revision `nope`"),
+        ("HEAD", ["../elsewhere"], "must be a path below the working directory"),
+    ],
+)
+def test_what_is_wrong_is_said(revision: str, paths: list[str], said: str, tmp_path: Path) -> None:
+    with pytest.raises(GitError, match=said):
+        write_files(revision, paths, tmp_path / "out")

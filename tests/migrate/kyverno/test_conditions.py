@@ -1,0 +1,227 @@
+"""Kyverno's conditions and JMESPath as expressions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.kube import Json, JsonObject
+from celadon.migrate.kyverno.conditions import operations_of
+from tests.migrate.kyverno.policy_documents import (
+    kyverno_policy,
+    pod,
+    result,
+    rule,
+    translated,
+    validation,
+)
+
+
+def denied(key: Json, operator: str, value: Json) -> str:
+    """What a rule demands that denies where a condition holds."""
+    condition = {"key": key, "operator": operator, "value": value}
+    return validation({"deny": {"conditions": {"all": [condition]}}})
+
+
+NETWORK = "request.object.spec.hostNetwork"
+CAPABILITIES = "request.object.spec.containers[].securityContext.capabilities.add[]"
+
+
+@pytest.mark.parametrize(
+    ("key", "operator", "value", "expression"),
+    [
+        (
+            f"{{{{ {NETWORK} }}}}",
+            "Equals",
+            True,
+            "!has(object.spec.hostNetwork) || !object.spec.hostNetwork",
+        ),
+        (
+            "{{ request.object.metadata.labels.team || '' }}",
+            "Equals",
+            "",
+            "object.metadata.?labels[?'team'].orValue('') != ''",
+        ),
+        (
+            "{{ request.object.metadata.annotations.\"a/b\" || 'none' }}",
+            "NotEquals",
+            "x*",
+            "object.metadata.?annotations[?'a/b'].orValue('none').startsWith('x')",
+        ),
+        (
+            "{{ request.object.spec.containers[] | length(@) }}",
+            "GreaterThan",
+            4,
+            "size(object.spec.containers) <= 4",
+        ),
+        (
+            "{{ request.object.spec.volumes || `[]` | length(@) }}",
+            "GreaterThan",
+            0,
+            "!has(object.spec.volumes) || size(object.spec.volumes) == 0",
+        ),
+        (
+            "{{ request.object.spec.volumes[?hostPath] | length(@) }}",
+            "Equals",
+            0,
+            "object.spec.?volumes.orValue([]).exists(volume, has(volume.hostPath))",
+        ),
+        (
+            f"{{{{ {CAPABILITIES} }}}}",
+            "AnyNotIn",
+            ["CHOWN", "KILL"],
+            "object.spec.containers.all(container, "
+            "container.?securityContext.?capabilities.?add.orValue([]).all(add, "
+            "add in ['CHOWN', 'KILL']))",
+        ),
+        (
+            "ALL",
+            "AnyNotIn",
+            "{{ request.object.spec.containers[].securityContext.capabilities.drop[] }}",
+            "object.spec.containers.exists(container, "
+            "container.?securityContext.?capabilities.?drop.orValue([]).exists(drop, "
+            "drop == 'ALL'))",
+        ),
+        (
+            "{{ regex_match('^v[0-9]+$', request.object.metadata.labels.version || '') }}",
+            "Equals",
+            False,
+            "object.metadata.?labels[?'version'].orValue('').matches('^v[0-9]+$')",
+        ),
+        (
+            "{{ keys(request.object.spec) | contains(@, 'volumes') }}",
+            "Equals",
+            True,
+            "!has(object.spec.volumes)",
+        ),
+        (
+            "{{ request.object.spec.containers[?readinessProbe==livenessProbe] | length(@) }}",
+            "GreaterThan",
+            0,
+            "object.spec.containers.all(container, "
+            "container.?readinessProbe != container.?livenessProbe)",
+        ),
+        (
+            "{{ request.object.metadata.ownerReferences[0].kind || '' }}",
+            "NotEquals",
+            "CronJob",
+            "object.metadata.?ownerReferences[?0].?kind.orValue('') == 'CronJob'",
+        ),
+        (
+            "{{ request.object.metadata.annotations.values(@)[].regex_match('root', @) }}",
+            "AnyIn",
+            [True],
+            "object.metadata.?annotations.orValue({}).all(key, "
+            "!object.metadata.annotations[key].matches('root'))",
+        ),
+    ],
+)
+def test_texts(key: Json, operator: str, value: Json, expression: str) -> None:
+    assert denied(key, operator, value) == expression
+
+
+@pytest.mark.parametrize(
+    ("key", "operator", "value", "reason"),
+    [
+        ("{{ random('[a-z]') }}", "Equals", "x", "the function `random`"),
+        ("{{ images.containers }}", "Equals", "x", "`images`, which admission policies do not see"),
+        ("{{ request.object.spec..x }}", "Equals", "x", "is no JMESPath"),
+        ("{{ request.name }}", "Resembles", "x", "the operator `Resembles`"),
+        ("a {{ request.name }}", "Equals", "x", "a text with variables in it"),
+    ],
+)
+def test_what_has_no_equal_is_said(key: Json, operator: str, value: Json, reason: str) -> None:
+    condition = {"key": key, "operator": operator, "value": value}
+    found = translated(kyverno_policy(rule({"deny": {"conditions": {"all": [condition]}}})))
+    assert reason in found.reason
+    assert not found.policies
+
+
+BACKGROUND = "{{ request.operation || 'BACKGROUND' }}"
+
+
+def on(operator: str, value: Json) -> dict[str, Json]:
+    """A condition on the operation."""
+    return {"key": BACKGROUND, "operator": operator, "value": value}
+
+
+OTHER: dict[str, Json] = {"key": "{{ request.name }}", "operator": "Equals", "value": "x"}
+
+
+@pytest.mark.parametrize(
+    ("preconditions", "operations", "left"),
+    [
+        (None, None, 0),
+        ({"all": [on("NotEquals", "DELETE")]}, ("CREATE", "UPDATE", "CONNECT"), 0),
+        ({"all": [on("AnyIn", ["CREATE", "UPDATE"])]}, ("CREATE", "UPDATE"), 0),
+        ({"any": [on("Equals", "UPDATE")]}, ("UPDATE",), 0),
+        ([on("Equals", "CREATE"), OTHER], ("CREATE",), 1),
+        ({"any": [on("Equals", "UPDATE"), OTHER]}, None, 2),
+    ],
+)
+def test_conditions_on_the_operation_are_operations(
+    preconditions: Any, operations: tuple[str, ...] | None, left: int
+) -> None:
+    found, rest = operations_of(preconditions)
+    assert found == operations
+    assert isinstance(rest, dict)
+    assert sum(len(one) for one in rest.values()) == left
+
+
+def test_elements_of_lists() -> None:
+    each = {
+        "list": "request.object.spec.[initContainers, containers][]",
+        "preconditions": {
+            "all": [{"key": "{{ element.name }}", "operator": "NotEquals", "value": "db"}]
+        },
+        "deny": {
+            "conditions": {
+                "any": [{"key": "{{ element.image }}", "operator": "Equals", "value": "*:latest"}]
+            }
+        },
+    }
+    found = translated(kyverno_policy(rule({"foreach": [each]})))
+    assert result(found, pod()) == "pass"
+    assert result(found, pod({"initContainers": [{"name": "i", "image": "a:latest"}]})) == "fail"
+    assert result(found, pod({"containers": [{"name": "db", "image": "a:latest"}]})) == "skip"
+
+
+@pytest.mark.parametrize(
+    ("message", "written"),
+    [
+        ("no", {"message": "no"}),
+        ("no,\n  never", {"message": "no, never"}),
+        (
+            "{{ request.object.metadata.name }} is wrong",
+            {"messageExpression": "object.metadata.name + ' is wrong'"},
+        ),
+        ("{{ images.x }} is wrong", {"message": "(images.x) is wrong"}),
+        ("", {"message": "rule r is not fulfilled"}),
+    ],
+)
+def test_messages(message: str, written: JsonObject) -> None:
+    validate = {"message": message, "pattern": {"spec": {"hostNetwork": False}}}
+    (policy,) = translated(kyverno_policy(rule(validate))).policies
+    (one,) = policy["spec"]["validations"]
+    assert {name: text for name, text in one.items() if name != "expression"} == written
+
+
+@pytest.mark.parametrize(
+    ("more", "operations"),
+    [
+        ({}, ["CREATE", "UPDATE"]),
+        ({"preconditions": {"all": [on("NotEquals", "DELETE")]}}, ["CREATE", "UPDATE"]),
+        ({"preconditions": {"all": [on("Equals", "DELETE")]}}, ["DELETE"]),
+        ({"preconditions": {"any": [on("AnyIn", ["UPDATE", "DELETE"])]}}, ["UPDATE", "DELETE"]),
+        (
+            {"validate": {"deny": {"conditions": {"any": [on("Equals", "DELETE")]}}}},
+            ["CREATE", "UPDATE", "DELETE"],
+        ),
+    ],
+)
+def test_operations(more: dict[str, Any], operations: list[str]) -> None:
+    given = {**rule({"deny": {}}), **more}
+    (policy,) = translated(kyverno_policy(given)).policies
+    (resources,) = policy["spec"]["matchConstraints"]["resourceRules"]
+    assert resources["operations"] == operations

@@ -1,0 +1,172 @@
+"""What a rule applies to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.kube import User
+from celadon.migrate import translate_document
+from celadon.migrate.kyverno.matching import resource_rules
+from tests.migrate.kyverno.policy_documents import (
+    CATALOG,
+    kyverno_policy,
+    pod,
+    result,
+    rule,
+    translated,
+)
+
+DENY: dict[str, Any] = {"message": "no", "deny": {}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "rules"),
+    [
+        ("Pod", [("", "*", "pods")]),
+        ("v1/Pod", [("", "v1", "pods")]),
+        ("apps/v1/Deployment", [("apps", "v1", "deployments")]),
+        ("apps/*/Deployment", [("apps", "*", "deployments")]),
+        ("*/Deployment", [("apps", "*", "deployments")]),
+        ("Pod/exec", [("", "*", "pods/exec")]),
+        ("Pod.status", [("", "*", "pods/status")]),
+        ("apps/v1/Deployment/scale", [("apps", "v1", "deployments/scale")]),
+        ("HorizontalPodAutoscaler", [("autoscaling", "v2", "horizontalpodautoscalers")]),
+        ("Widget", [("*", "*", "widgets")]),
+        ("example.com/v1/NetworkPolicy", [("example.com", "v1", "networkpolicies")]),
+        ("*", [("*", "*", "*")]),
+    ],
+)
+def test_kinds(kind: str, rules: list[tuple[str, str, str]]) -> None:
+    found = resource_rules(kind, CATALOG)
+    assert [(one.group, one.version, one.resource) for one in found] == rules
+
+
+def judged(match: dict[str, Any], obj: dict[str, Any], **more: Any) -> str:
+    """What a rule says that denies all it matches."""
+    exclude = more.pop("exclude", {})
+    document = kyverno_policy({"name": "r", "match": match, "exclude": exclude, "validate": DENY})
+    return result(translated(document), obj, **more)
+
+
+PODS = {"kinds": ["Pod"]}
+
+
+@pytest.mark.parametrize(
+    ("resources", "obj", "found"),
+    [
+        (PODS, pod(), "fail"),
+        ({**PODS, "names": ["a*"]}, pod(), "fail"),
+        ({**PODS, "name": "b"}, pod(), "skip"),
+        ({**PODS, "namespaces": ["kube-*", "default"]}, pod(), "fail"),
+        ({**PODS, "namespaces": ["kube-*"]}, pod(), "skip"),
+        ({**PODS, "selector": {"matchLabels": {"a": "b"}}}, pod(labels={"a": "b"}), "fail"),
+        ({**PODS, "selector": {"matchLabels": {"a": "b"}}}, pod(), "skip"),
+        ({**PODS, "selector": {"matchLabels": {"a*": "?*"}}}, pod(labels={"ab": "c"}), "fail"),
+        ({**PODS, "annotations": {"a": "*"}}, pod(annotations={"a": ""}), "fail"),
+        ({**PODS, "annotations": {"a": "x*"}}, pod(annotations={"a": "y"}), "skip"),
+        ({**PODS, "operations": ["UPDATE"]}, pod(), "skip"),
+    ],
+)
+def test_resources(resources: dict[str, Any], obj: dict[str, Any], found: str) -> None:
+    assert judged({"any": [{"resources": resources}]}, obj) == found
+    # As one block of two, where selectors have no field of their own.
+    other = {"resources": {"kinds": ["ConfigMap"]}}
+    assert judged({"any": [{"resources": resources}, other]}, obj) == found
+    assert judged({"any": [{"resources": PODS}]}, obj, exclude={"resources": resources}) == (
+        "skip" if found == "fail" else "fail"
+    )
+
+
+@pytest.mark.parametrize(
+    ("subject", "user", "found"),
+    [
+        ({"kind": "User", "name": "ann"}, User("ann"), "fail"),
+        ({"kind": "User", "name": "ann"}, User("bob"), "skip"),
+        ({"kind": "Group", "name": "dev*"}, User("bob", ("developers",)), "fail"),
+        (
+            {"kind": "ServiceAccount", "namespace": "ci", "name": "bot"},
+            User("system:serviceaccount:ci:bot"),
+            "fail",
+        ),
+    ],
+)
+def test_subjects(subject: dict[str, str], user: User, found: str) -> None:
+    assert judged({"any": [{"resources": PODS, "subjects": [subject]}]}, pod(), user=user) == found
+
+
+def test_roles_are_not_seen_by_policies() -> None:
+    match = {"any": [{"resources": PODS, "clusterRoles": ["edit"]}]}
+    found = translated(kyverno_policy({"name": "r", "match": match, "validate": DENY}))
+    assert found.reason == "roles of the user, which admission policies do not see"
+    assert found.instead
+
+
+def test_a_policy_of_a_namespace_stays_in_it() -> None:
+    document = kyverno_policy(rule(DENY), kind="Policy")
+    document["metadata"]["namespace"] = "shop"
+    found = translated(document)
+    assert result(found, pod()) == "skip"
+    assert result(found, pod(namespace="shop")) == "fail"
+
+
+def test_rules_for_pods_are_for_controllers_too() -> None:
+    document = kyverno_policy(rule({"pattern": {"spec": {"hostNetwork": False}}}), annotations={})
+    found = translated(document)
+    names = [one["metadata"]["name"] for one in found.policies]
+    assert names == ["p", "p-controllers", "p-cronjobs"]
+    assert [one["spec"]["validations"][0]["expression"] for one in found.policies] == [
+        "has(object.spec.hostNetwork) && !object.spec.hostNetwork",
+        "has(object.spec.template.spec.hostNetwork) && !object.spec.template.spec.hostNetwork",
+        "has(object.spec.jobTemplate.spec.template.spec.hostNetwork) && "
+        "!object.spec.jobTemplate.spec.template.spec.hostNetwork",
+    ]
+    resources = [
+        name
+        for one in found.policies[1]["spec"]["matchConstraints"]["resourceRules"]
+        for name in one["resources"]
+    ]
+    assert sorted(resources) == [
+        *("daemonsets", "deployments", "jobs", "replicasets"),
+        *("replicationcontrollers", "statefulsets"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "resources", "names"),
+    [
+        ("none", PODS, ["p"]),
+        ("Deployment", PODS, ["p", "p-controllers"]),
+        ("CronJob", PODS, ["p", "p-cronjobs"]),
+        ("all", {**PODS, "names": ["a"]}, ["p"]),
+        ("all", {"kinds": ["Pod", "Service"]}, ["p"]),
+        ("all", {"kinds": ["Service"]}, ["p"]),
+    ],
+)
+def test_which_rules_are_for_controllers(
+    annotation: str, resources: dict[str, Any], names: list[str]
+) -> None:
+    annotations = {"pod-policies.kyverno.io/autogen-controllers": annotation}
+    match = {"any": [{"resources": resources}]}
+    document = kyverno_policy(
+        {"name": "r", "match": match, "validate": DENY}, annotations=annotations
+    )
+    (found,) = translate_document(document, CATALOG)
+    assert [one["metadata"]["name"] for one in found.policies] == names
+
+
+@pytest.mark.parametrize(
+    ("of_policy", "of_rule", "actions"),
+    [
+        ({}, {}, ["Warn", "Audit"]),
+        ({"validationFailureAction": "Enforce"}, {}, ["Deny"]),
+        ({"validationFailureAction": "enforce"}, {"failureAction": "Audit"}, ["Warn", "Audit"]),
+        ({}, {"failureAction": "Enforce"}, ["Deny"]),
+    ],
+)
+def test_what_is_enforced_is_denied(
+    of_policy: dict[str, Any], of_rule: dict[str, Any], actions: list[str]
+) -> None:
+    found = translated(kyverno_policy(rule({**DENY, **of_rule}), **of_policy))
+    assert found.documents[1]["spec"]["validationActions"] == actions

@@ -1,0 +1,182 @@
+"""Patterns as expressions: their texts, and that they decide as Kyverno does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from celadon.kube import Json
+from celadon.migrate.kyverno.evaluation import matched
+from tests.migrate.kyverno.policy_documents import (
+    kyverno_policy,
+    pod,
+    result,
+    rule,
+    translated,
+    validation,
+)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expression"),
+    [
+        (
+            {"spec": {"hostNetwork": False}},
+            "has(object.spec.hostNetwork) && !object.spec.hostNetwork",
+        ),
+        (
+            {"spec": {"=(hostNetwork)": False}},
+            "!has(object.spec.hostNetwork) || !object.spec.hostNetwork",
+        ),
+        (
+            {"metadata": {"labels": {"team": "?*"}}},
+            "object.metadata.?labels[?'team'].orValue('') != ''",
+        ),
+        (
+            {"spec": {"containers": [{"image": "*:* & !*:latest"}]}},
+            "object.spec.containers.all(container, has(container.image) && "
+            "container.image.contains(':') && !container.image.endsWith(':latest'))",
+        ),
+        (
+            {"spec": {"containers": [{"=(securityContext)": {"=(privileged)": "false"}}]}},
+            "object.spec.containers.all(container, "
+            "!container.?securityContext.?privileged.orValue(false))",
+        ),
+        (
+            {"spec": {"=(volumes)": [{"X(hostPath)": "null"}]}},
+            "!has(object.spec.volumes) || object.spec.volumes.all(volume, !has(volume.hostPath))",
+        ),
+        (
+            {"spec": {"terminationGracePeriodSeconds": "10-60"}},
+            "has(object.spec.terminationGracePeriodSeconds) && "
+            "object.spec.terminationGracePeriodSeconds >= 10 && "
+            "object.spec.terminationGracePeriodSeconds <= 60",
+        ),
+        (
+            {"spec": {"containers": [{"resources": {"limits": {"memory": "<=1Gi"}}}]}},
+            "object.spec.containers.all(container, has(container.resources) && "
+            "has(container.resources.limits) && (!('memory' in container.resources.limits) || "
+            "quantity(container.resources.limits['memory']).compareTo(quantity('1Gi')) <= 0))",
+        ),
+        (
+            {"spec": {"=(runtimeClassName)": "prod | test"}},
+            "!has(object.spec.runtimeClassName) || "
+            "object.spec.runtimeClassName in ['prod', 'test']",
+        ),
+        (
+            {"metadata": {"=(annotations)": {"X(*-snippet)": "?*"}}},
+            "!has(object.metadata.annotations) || "
+            "object.metadata.annotations.all(key, !key.endsWith('-snippet'))",
+        ),
+        (
+            {"spec": {"serviceAccountName": "{{request.object.metadata.name}}"}},
+            "has(object.spec.serviceAccountName) && "
+            "object.metadata.name == object.spec.serviceAccountName",
+        ),
+    ],
+)
+def test_texts(pattern: Json, expression: str) -> None:
+    assert validation({"pattern": pattern}) == expression
+
+
+def test_what_skips_a_rule_is_a_match_condition() -> None:
+    pattern = {"spec": {"(hostNetwork)": True, "containers": [{"(name)": "web", "image": "a*"}]}}
+    (policy,) = translated(kyverno_policy(rule({"pattern": pattern}))).policies
+    (condition,) = policy["spec"]["matchConditions"]
+    assert condition["expression"] == (
+        "has(object.spec.hostNetwork) && object.spec.hostNetwork && "
+        "object.spec.containers.exists(container, container.name == 'web')"
+    )
+    (validation,) = policy["spec"]["validations"]
+    assert validation["expression"] == (
+        "object.spec.containers.all(container, container.name != 'web' || "
+        "has(container.image) && container.image.startsWith('a'))"
+    )
+
+
+# --- The property ------------------------------------------------------------
+
+_TEXTS = ["a", "ab", "b:latest", "c:1", "10", "1Gi"]
+_PATTERNS = ["*", "?*", "a*", "*b*", "!a", "a | b*", "!a & !*:*", "*:latest", ">5", "1-20", "!10"]
+_BOOLS = [True, False, "true", "!true", "*"]
+_NUMBERS = [0, 10, "10", ">5", "<=10", "5-20", "!10", "5!-9", "*", None]
+
+_env = st.fixed_dictionaries(
+    {"name": st.sampled_from(_TEXTS)}, optional={"value": st.sampled_from(_TEXTS)}
+)
+_security = st.fixed_dictionaries(
+    {}, optional={"privileged": st.booleans(), "runAsUser": st.sampled_from([0, 7, 10, 1000])}
+)
+_container = st.fixed_dictionaries(
+    {"name": st.sampled_from(_TEXTS)},
+    optional={
+        "image": st.sampled_from(_TEXTS),
+        "securityContext": _security,
+        "env": st.lists(_env, min_size=1, max_size=2),
+    },
+)
+_object = st.builds(
+    lambda spec, labels: pod(spec, **({"labels": labels} if labels else {})),
+    st.fixed_dictionaries(
+        {"containers": st.lists(_container, min_size=1, max_size=2)},
+        optional={
+            "hostNetwork": st.just(True),
+            "initContainers": st.lists(_container, min_size=1, max_size=2),
+            "activeDeadlineSeconds": st.sampled_from([1, 7, 10, 60]),
+        },
+    ),
+    st.dictionaries(st.sampled_from(["app", "x/a", "x/b"]), st.sampled_from(_TEXTS), max_size=2),
+)
+
+
+def _anchored(names: dict[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[dict[str, Any]]:
+    """Patterns of some of these fields, each with an anchor or without."""
+
+    def build(chosen: list[tuple[str, str, Any]]) -> dict[str, Any]:
+        keys = {"": "{}", "(": "({})", "=": "=({})", "X": "X({})", "<": "<({})"}
+        return {keys[kind].format(name): value for name, kind, value in chosen}
+
+    one = st.sampled_from(sorted(names)).flatmap(
+        lambda name: st.tuples(
+            st.just(name), st.sampled_from(["", "", "(", "=", "X", "<"]), names[name]
+        )
+    )
+    return st.lists(one, min_size=1, max_size=3, unique_by=lambda chosen: chosen[0]).map(build)
+
+
+_of_env = _anchored({"name": st.sampled_from(_PATTERNS), "value": st.sampled_from(_PATTERNS)})
+_of_security = _anchored(
+    {"privileged": st.sampled_from(_BOOLS), "runAsUser": st.sampled_from(_NUMBERS)}
+)
+_of_container = _anchored(
+    {
+        "name": st.sampled_from(_PATTERNS),
+        "image": st.sampled_from(_PATTERNS),
+        "securityContext": _of_security,
+        "env": _of_env.map(lambda one: [one]),
+    }
+)
+_of_spec = _anchored(
+    {
+        "hostNetwork": st.sampled_from(_BOOLS),
+        "containers": _of_container.map(lambda one: [one]),
+        "initContainers": _of_container.map(lambda one: [one]),
+        "activeDeadlineSeconds": st.sampled_from(_NUMBERS),
+    }
+)
+_of_labels = _anchored({"app": st.sampled_from(_PATTERNS), "x/a": st.sampled_from(_PATTERNS)})
+_pattern = st.fixed_dictionaries(
+    {"spec": _of_spec}, optional={"metadata": _anchored({"labels": _of_labels})}
+)
+
+
+@given(_pattern, st.lists(_object, min_size=1, max_size=6))
+def test_the_translation_decides_as_kyverno_does(pattern: Json, objects: list[Any]) -> None:
+    translation = translated(kyverno_policy(rule({"pattern": pattern})))
+    assume(translation.reason != "a demand that every object fulfils")
+    assert not translation.reason
+    for obj in objects:
+        assert result(translation, obj) == matched(obj, pattern).value, (pattern, obj)

@@ -1,0 +1,110 @@
+"""Kyverno's pattern language, read."""
+
+from __future__ import annotations
+
+import pytest
+
+from celadon.kube import Json
+from celadon.migrate.kyverno.patterns import (
+    Anchor,
+    AnchorKind,
+    Comparison,
+    Operator,
+    anchor_of,
+    nanoseconds,
+    ordinary_keys,
+    read_string,
+    wildcard_match,
+)
+
+EQUAL, NOT = Operator.EQUAL, Operator.NOT_EQUAL
+MORE_EQUAL, LESS_EQUAL = Operator.MORE_EQUAL, Operator.LESS_EQUAL
+
+
+@pytest.mark.parametrize(
+    ("key", "anchor"),
+    [
+        ("name", None),
+        ("(name)", Anchor(AnchorKind.CONDITION, "name")),
+        ("<(name)", Anchor(AnchorKind.GLOBAL, "name")),
+        ("=(name)", Anchor(AnchorKind.EQUALITY, "name")),
+        ("^(name)", Anchor(AnchorKind.EXISTENCE, "name")),
+        ("X(name)", Anchor(AnchorKind.NEGATION, "name")),
+        ("+(name)", Anchor(AnchorKind.ADDITION, "name")),
+        ("=(a.b/c)", Anchor(AnchorKind.EQUALITY, "a.b/c")),
+        ("()", None),
+        ("?(name)", None),
+    ],
+)
+def test_anchors(key: str, anchor: Anchor | None) -> None:
+    assert anchor_of(key) == anchor
+
+
+def test_fields_with_anchors_below_come_first_the_last_of_them_first() -> None:
+    pattern: dict[str, Json] = {
+        "a": 1,
+        "b": {"(x)": 1},
+        "=(z)": 1,
+        "c": {"y": {"=(x)": 1}},
+        "d": "*",
+    }
+    assert ordinary_keys(pattern) == ["c", "b", "a", "d"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "alternatives"),
+    [
+        ("a", [[[(EQUAL, "a")]]]),
+        ("a | b", [[[(EQUAL, "a")]], [[(EQUAL, "b")]]]),
+        ("!a & !b", [[[(NOT, "a")], [(NOT, "b")]]]),
+        (">= 5", [[[(MORE_EQUAL, "5")]]]),
+        ("!", [[[(EQUAL, "!")]]]),
+        ("10-20", [[[(MORE_EQUAL, "10")], [(LESS_EQUAL, "20")]]]),
+        ("10Mi-2Gi", [[[(MORE_EQUAL, "10Mi")], [(LESS_EQUAL, "2Gi")]]]),
+        ("10!-20", [[[(Operator.LESS, "10"), (Operator.MORE, "20")]]]),
+        ("a-b", [[[(EQUAL, "a-b")]]]),
+    ],
+)
+def test_strings(pattern: str, alternatives: list[list[list[tuple[Operator, str]]]]) -> None:
+    read = tuple(
+        tuple(tuple(Comparison(*one) for one in group) for group in condition)
+        for condition in alternatives
+    )
+    assert read_string(pattern) == read
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "matches"),
+    [
+        ("*", "", True),
+        ("?*", "", False),
+        ("?*", "a", True),
+        ("a.c", "abc", False),
+        ("a?c", "abc", True),
+        ("*:latest", "nginx:latest", True),
+        ("a*b*c", "axxbyyc", True),
+        ("[a]", "a", False),
+        ("a**", "a", True),
+        ("*\n*", "a\nb", True),
+    ],
+)
+def test_wildcards(pattern: str, text: str, *, matches: bool) -> None:
+    assert wildcard_match(pattern, text) is matches
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("0", 0),
+        ("10s", 10 * 10**9),
+        ("1h30m", 5400 * 10**9),
+        ("1.5h", 5400 * 10**9),
+        ("-2ms", -2_000_000),
+        ("10", None),
+        ("", None),
+        ("1d", None),
+        ("s", None),
+    ],
+)
+def test_durations(text: str, value: int | None) -> None:
+    assert nanoseconds(text) == value
