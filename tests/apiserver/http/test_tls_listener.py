@@ -151,6 +151,7 @@ def test_of_handshakes_that_nobody_finishes_the_oldest_ends(
 
 def test_few_handshakes_begin_in_one_turn_of_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     count = 5 * STARTED_AT_ONCE
+    turn = 0
     turns: list[int] = []
 
     async def begin(_self: TlsListener, one: socket.socket) -> None:
@@ -171,7 +172,6 @@ def test_few_handshakes_begin_in_one_turn_of_the_loop(monkeypatch: pytest.Monkey
         for client in clients:
             client.close()
 
-    turn = 0
     monkeypatch.setattr(TlsListener, "_shake_hands", begin)
     asyncio.run(asyncio.wait_for(burst(), PATIENCE))
     assert max(map(turns.count, turns)) <= STARTED_AT_ONCE
