@@ -162,6 +162,8 @@ ROLES: Final = (
     _role("replay -f rules.json f.log", "f.log", rules=_RULES),
     _role("replay -f rules.json f.log.gz", "f.log.gz", rules=_RULES),
     _role("replay -f f.yaml object.json", "f.yaml", object=_OBJECT),
+    _role("diff f.yaml rules.json", "f.yaml", rules=_RULES),
+    _role("migrate -o out f.yaml", "f.yaml"),
     _role("eval 1 --object f.yaml", "f.yaml"),
     _role("eval 1 --old-object f.json", "f.json"),
     _role("eval 1 --params f.yaml", "f.yaml"),

@@ -151,6 +151,7 @@ def test_of_handshakes_that_nobody_finishes_the_oldest_ends(
 
 def test_few_handshakes_begin_in_one_turn_of_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     count = 5 * STARTED_AT_ONCE
+    turn = 0
     turns: list[int] = []
     turn = 0
 
