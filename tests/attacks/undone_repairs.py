@@ -26,6 +26,8 @@ BODIES = "tests/apiserver/http/request_bytes/test_body_readers.py"
 SERVER = "tests/apiserver/http/test_http_server.py"
 PROCESS = "tests/apiserver/http/test_server_process.py"
 
+TLS = "tests/apiserver/http/test_tls_listener.py"
+
 UNDONE = (
     Undone(
         "data, keys and logs that others may read",
@@ -402,5 +404,26 @@ UNDONE = (
         "        ordered = await call.work.step(in_order, made)\n",
         "        ordered = in_order(made)\n",
         f"{SLOW}[a pod that is bound]",
+    ),
+    Undone(
+        "connections for TLS that say nothing",
+        "apiserver/http/tls_listener.py",
+        "if len(self._silent) > self._most_silent:",
+        "if False:",
+        f"{TLS}::test_of_those_that_say_nothing_the_oldest_goes",
+    ),
+    Undone(
+        "handshakes that nobody finishes",
+        "apiserver/http/tls_listener.py",
+        "while len(self._unfinished) > self._most_unfinished:",
+        "while False:",
+        f"{TLS}::test_of_handshakes_that_nobody_finishes_the_oldest_ends",
+    ),
+    Undone(
+        "thousands of first messages for TLS that come to their end at once",
+        "apiserver/http/tls_listener.py",
+        "min(STARTED_AT_ONCE, len(self._starting))",
+        "len(self._starting)",
+        f"{TLS}::test_few_handshakes_begin_in_one_turn_of_the_loop",
     ),
 )

@@ -305,7 +305,9 @@ def verbs_of(
             authenticator,
             core.authorizer,
             core.roles,
-            TokenIssuer(access.issuer, access.issuers, access.signer, core.world),
+            TokenIssuer(
+                access.issuer, access.issuers, access.signer, core.world, core.settings.has_gate
+            ),
             sources.now,
             sources.uid,
             core.new_context,
@@ -320,6 +322,7 @@ def verbs_of(
             sources.timestamp,
             core.new_context,
             managers,
+            core.settings.has_gate,
         ),
         Connector(core.world, admission),
         sources.seconds,

@@ -97,14 +97,17 @@ def _table(path: Path, keys: tuple[str, ...]) -> tuple[str, dict[str, Any] | Non
 
     try:
         text = path.read_text(encoding="utf-8")
-        line = too_deep(text)
-        if line:
-            raise ConfigError(f"{path}:{line}: a key of more than {DEEPEST} parts")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: {str(error).lower()}") from error
+    line = too_deep(text)
+    if line:
+        raise ConfigError(f"{path}:{line}: a key of more than {DEEPEST} parts")
+    try:
         found: Any = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(_misspelled(path, str(error))) from error
-    except (OSError, UnicodeDecodeError, RecursionError) as error:
-        raise ConfigError(f"{path}: {str(error).lower()}") from error
+    except (ValueError, RecursionError) as error:  # too many digits, dates, brackets
+        raise ConfigError(f"{path}: {str(error).partition(';')[0].lower()}") from error
     for depth, key in enumerate(keys, 1):
         found = found.get(key)
         if found is None:

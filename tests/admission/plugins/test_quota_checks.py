@@ -10,6 +10,7 @@ import pytest
 from celadon.admission import Operation, Request
 from celadon.admission.plugins.quota import Fit, fit, given_back, is_counted
 from celadon.kube import GroupVersionResource
+from celadon.kube.releases import answering_as
 from tests.admission.plugins.asking import asked, obj, pod, text
 
 NOW = "2025-01-01T00:00:00Z"
@@ -136,6 +137,12 @@ ENDING = pod(activeDeadlineSeconds=1)
 )
 def test_requests_that_count(request_: Request, counted: bool) -> None:
     assert is_counted(request_) == counted
+
+
+@pytest.mark.parametrize(("release", "counted"), [("1.32", False), ("1.33", True)])
+def test_pods_that_come_to_end_count_since_1_33(release: str, counted: bool) -> None:
+    with answering_as(release):
+        assert is_counted(asked(ENDING, pod())) == counted
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ class FrontDesk:
         tokens = read_token_file(TOKENS, "tokens.csv")
         self.authenticator = Authenticator((ISSUER,), tokens, accounts)
         self.impersonation = Impersonation(self.chain)
-        self.issuer = TokenIssuer(ISSUER, (ISSUER,), SIGNER, self.objects)
+        self.issuer = TokenIssuer(ISSUER, (ISSUER,), SIGNER, self.objects, lambda gate: True)
         self.checks = RoleWriteChecks(self.chain, self.roles)
 
     def set_up(self, obj: dict[str, Any]) -> None:

@@ -31,7 +31,7 @@ def ref(kind: str, name: str, uid: str = "", version: str = "v1") -> dict[str, A
 def ask(
     spec: dict[str, Any], metadata: dict[str, Any] | None = None, **objects: Any
 ) -> dict[str, Any]:
-    issuer = TokenIssuer("https://issuer", ("api",), SIGNER, world(**objects))
+    issuer = TokenIssuer("https://issuer", ("api",), SIGNER, world(**objects), lambda gate: True)
     request = {"metadata": metadata or {}, "spec": {"expirationSeconds": 3600, **spec}}
     return issuer.request(request, "ns", "robot", NOW, "j")[0]
 
@@ -103,6 +103,7 @@ def test_the_answer_names_the_account() -> None:
     assert answer["metadata"] == {
         "name": "robot",
         "namespace": "ns",
+        "uid": "a-uid",
         "creationTimestamp": "2026-01-02T03:04:05Z",
     }
     assert answer["spec"]["audiences"] == ["api"]

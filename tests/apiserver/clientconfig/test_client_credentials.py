@@ -84,6 +84,7 @@ def test_a_token_in_a_file_is_read_again(tmp_path: Path) -> None:
         (ExecCommand("v1", "\0"), "embedded null byte"),
         (ExecCommand("v1", "true", environment={"a=b": "c"}), "illegal environment variable name"),
         (ExecCommand("v1", "yes"), "printed more than 1048576 bytes"),
+        (ExecCommand("v1", "sh", ("-c", "sleep 9 & yes")), "printed more than 1048576 bytes"),
         (ExecCommand("v1", "echo", ("[" * 100_000,)), "printed no ExecCredential"),
     ],
 )

@@ -153,3 +153,13 @@ def test_a_member_that_claims_more_than_there_is() -> None:
     member.size = 1 << 20
     data = member.tobuf() + POD
     assert any(isinstance(one, Problem) for one in pieces(data))
+
+
+@pytest.mark.parametrize("size", [10**10, 10**15])
+def test_nothing_is_skipped_for_hours_behind_the_end(size: int) -> None:
+    member = tarfile.TarInfo("resources/huge.json")
+    member.pax_headers = {"size": str(size)}
+    header = member.tobuf(tarfile.PAX_FORMAT)
+    (problem,) = pieces(header)
+    assert isinstance(problem, Problem)
+    assert problem.text() == "b.tar: cannot be read as a backup: it ends in the middle of a file"

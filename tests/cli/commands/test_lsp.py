@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import io
+import json
+import socket
+import subprocess
+import sys
+import time
 
 import pytest
 
 from celadon.cli.commands.lsp import MAX_HEAD_LINE_BYTES, MAX_MESSAGE_BYTES, BoundedInput
+from celadon.cli.exits import Exit
+from celadon.cli.main import main
+
+PATIENCE = 60.0
 
 
 def test_what_is_not_too_long_is_read() -> None:
@@ -31,3 +40,60 @@ def test_a_line_without_end_ends_the_session() -> None:
     stream = io.BytesIO(b"x" * (MAX_HEAD_LINE_BYTES * 2))
     assert BoundedInput(stream).readline() == b""
     assert stream.tell() == MAX_HEAD_LINE_BYTES
+
+
+@pytest.mark.parametrize(
+    "line", [b"POST / HTTP/1.1\r\n", b"Host: localhost\r\n", b"x\r\n", b" Content-Length: 1\r\n"]
+)
+def test_what_is_no_head_of_a_message_ends_the_session(
+    capsys: pytest.CaptureFixture[str], line: bytes
+) -> None:
+    read = BoundedInput(io.BytesIO(line + b"Content-Length: 2\r\n\r\n{}"))
+    assert read.readline() == b""
+    assert capsys.readouterr().err == "celadon lsp: what comes is no message of an editor\n"
+
+
+@pytest.mark.parametrize(
+    "address", ["0.0.0.0:7777", "[::]:7777", "192.0.2.1:7777", "example.com:7777"]
+)
+def test_nobody_but_this_machine_may_connect(
+    capsys: pytest.CaptureFixture[str], address: str
+) -> None:
+    assert main(["lsp", "--tcp", address]) == Exit.USAGE
+    assert "is no address of the loopback" in capsys.readouterr().err
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        return int(one.getsockname()[1])
+
+
+def _connected(port: int) -> socket.socket:
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+        except ConnectionRefusedError:
+            assert time.monotonic() < end
+            time.sleep(0.02)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}",
+        b"Content-Length: 99999999999999999999\r\n\r\n{",
+        b"x" * (2 * MAX_HEAD_LINE_BYTES),
+    ],
+)
+def test_an_editor_on_a_port_is_held_to_the_same(sent: bytes) -> None:
+    port = _free_port()
+    command = [sys.executable, "-m", "celadon", "lsp", "--tcp", f"127.0.0.1:{port}"]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    with _connected(port) as editor:
+        message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "shutdown"}).encode()
+        editor.sendall(b"Content-Length: %d\r\n\r\n%b" % (len(message), message))
+        assert editor.recv(8) == b"Content-"
+        editor.sendall(sent)
+        assert process.wait(PATIENCE) == Exit.OK

@@ -89,6 +89,7 @@ WRONG = [
     ("cluster = ['gone']", "1:12: `cluster[0]`: `gone` does not exist"),
     ("cluster = ['go*e']", "1:12: `cluster[0]`: `go*e` does not exist"),
     ("\n[a" + ".a" * 5000 + "]", "2: a key of more than 100 parts"),
+    ("policies = " + "9" * 10_000, " exceeds the limit (4300 digits) for integer string"),
     (f"cluster = ['{LONG}']", f"1:12: `cluster[0]`: `{LONG}` does not exist"),
     ("kubernetes-version = 1.36", '1:1: `kubernetes-version`: must be a text like "1.36"'),
     ("kubernetes-version = '2.0'", "1:1: `kubernetes-version`: unknown version `2.0`, expected"),

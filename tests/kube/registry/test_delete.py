@@ -18,6 +18,7 @@ from celadon.kube.registry.delete import (
     remaining_finalizers,
     require_deletable,
 )
+from celadon.kube.releases import answering_as
 from celadon.kube.status import StatusError
 from tests.kube.registry.targets import target
 
@@ -108,6 +109,30 @@ def test_marked_objects_wait() -> None:
         "deletionGracePeriodSeconds": 0,
     }
     assert marked(made, DeleteOptions(), "2027-01-01T00:00:00Z") == made
+
+
+ENDS = [
+    ("1.33", 5, "2026-01-01T00:00:06Z", ("2026-01-01T00:00:06Z", 1)),
+    ("1.33", 0, "2026-01-01T00:00:06Z", ("2026-01-01T00:00:06Z", 0)),
+    ("1.33", 5, "2026-01-01T00:00:04Z", ("2026-01-01T00:00:05Z", 5)),
+    ("1.32", 5, "2026-01-01T00:00:06Z", ("2026-01-01T00:00:05Z", 5)),
+    ("1.36", 60, "2026-01-01T00:00:06Z", ("2026-01-01T00:00:30Z", 30)),
+]
+
+
+@pytest.mark.parametrize(("release", "grace", "now", "end"), ENDS)
+def test_the_time_that_is_left(release: str, grace: int, now: str, end: tuple[str, int]) -> None:
+    meta = {
+        "name": "p",
+        "deletionTimestamp": "2026-01-01T00:00:30Z",
+        "deletionGracePeriodSeconds": 30,
+    }
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {"nodeName": "n"}}
+    with answering_as(release):
+        kept = marked(pod, DeleteOptions(grace=grace), now)
+    assert kept is not None
+    found = kept["metadata"]
+    assert (found["deletionTimestamp"], found["deletionGracePeriodSeconds"]) == end
 
 
 def test_namespaces_wait_for_what_is_in_them() -> None:

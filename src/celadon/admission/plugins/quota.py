@@ -24,6 +24,7 @@ from celadon.kube.quantity import (
     pod_needs,
     qos_class,
 )
+from celadon.kube.releases import is_since
 from celadon.kube.well_known_values import HUGE_PAGES, NATIVE_DOMAIN
 from celadon.records import dataclass
 
@@ -511,7 +512,8 @@ def is_counted(request: Request) -> bool:
     if request.operation is not Operation.UPDATE:
         return False
     if resource == POD:
-        return is_terminating(new) != is_terminating(request.old_object or {})
+        is_other = is_terminating(new) != is_terminating(request.old_object or {})
+        return is_other and is_since("1.33")
     return resource in _COUNTED_WHEN_UPDATED
 
 

@@ -6,6 +6,7 @@ As k8s.io/kubernetes `pkg/registry/core/serviceaccount/storage/token.go`.
 from __future__ import annotations
 
 import datetime
+from collections.abc import Callable
 from typing import Any, Final
 
 from celadon.apiserver.authn.authentication import Authenticator, Credentials
@@ -24,6 +25,7 @@ from celadon.kube import (
     status,
 )
 from celadon.kube.go import quote
+from celadon.kube.releases import is_since
 from celadon.kube.well_known_values import (
     AUTHENTICATION_GROUP,
     NODES,
@@ -85,18 +87,21 @@ WARN_SECONDS: Final = 3607
 EXTENDED_SECONDS: Final = 365 * 24 * 3600
 ISSUED_CREDENTIAL: Final = "authentication.kubernetes.io/issued-credential-id"
 
+_UID_GATE: Final = "TokenRequestServiceAccountUIDValidation"
 _SECONDS: Final = FieldPath("spec").child("expirationSeconds")
 _BINDABLE: Final = {"Pod": PODS, "Secret": SECRETS, "Node": NODES}
 
 
 @dataclass(frozen=True, slots=True)
 class TokenIssuer:
-    """`objects` is asked for the account and for what the token is bound to."""
+    """`objects` is asked for the account and for what the token is bound to, `has_gate` whether a
+    feature gate is on."""
 
     issuer: str
     api_audiences: tuple[str, ...]
     signer: SignerOnDemand
     objects: StoredObjects
+    has_gate: Callable[[str], bool]
 
     def request(
         self,
@@ -105,10 +110,13 @@ class TokenIssuer:
         name: str,
         now: datetime.datetime,
         token_id: str,
+        uid: str = "",
     ) -> tuple[dict[str, Any], tuple[tuple[str, str], ...]]:
         """The answer to a TokenRequest (decoded and defaulted) for this account, and annotations of
-        the audit event. Raises StatusError."""
+        the audit event. `uid` is what the client says of the account. Raises StatusError."""
         account = self._get(SERVICE_ACCOUNTS, namespace, name)
+        if uid and uid != metadata.uid(account) and self.has_gate(_UID_GATE):
+            raise _other_account(uid, account)
         spec = dict(request.get("spec") or {})
         spec["audiences"] = spec.get("audiences") or list(self.api_audiences)
         _validate(request, namespace, name, spec)
@@ -131,6 +139,7 @@ class TokenIssuer:
                 **metadata.metadata(request),
                 "name": name,
                 "namespace": namespace,
+                **({"uid": metadata.uid(account)} if is_since("1.34") else {}),
                 "creationTimestamp": rfc3339(now),
             },
             "spec": spec,
@@ -203,6 +212,16 @@ def _validate(request: JsonObject, namespace: str, name: str, spec: JsonObject) 
         detail = "may not specify a duration larger than 2^32 seconds"
     if detail:
         raise status.invalid(KIND, "", [fieldpath.invalid(_SECONDS, seconds, detail)])
+
+
+def _other_account(uid: str, account: JsonObject) -> StatusError:
+    why = (
+        f"the UID in the token request ({uid}) does not match the UID of the service account "
+        f"({metadata.uid(account)})"
+    )
+    return status.conflict(
+        GroupResource(AUTHENTICATION_GROUP, KIND.kind), metadata.name(account), why
+    )
 
 
 def _other_uid(ref: JsonObject) -> StatusError:

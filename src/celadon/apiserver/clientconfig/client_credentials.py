@@ -98,29 +98,50 @@ async def run_plugin(plugin: ExecCommand, target: ExecTarget) -> ExecCredential:
     return _credential(plugin, printed)
 
 
+class _Printed(asyncio.SubprocessProtocol):
+    """Takes what a program prints; `ended` has come when it has exited and its output is closed, or
+    when it has printed too much."""
+
+    def __init__(self) -> None:
+        self.text = bytearray()
+        loop = asyncio.get_running_loop()
+        self.ended: asyncio.Future[None] = loop.create_future()
+        self.gone: asyncio.Future[None] = loop.create_future()
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        """Keep what has come, as far as there is room."""
+        self.text += data[: MOST_PRINTED + 1 - len(self.text)]
+        if len(self.text) > MOST_PRINTED and not self.ended.done():
+            self.ended.set_result(None)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The program has exited, and nobody holds its output any more."""
+        for future in (self.ended, self.gone):
+            if not future.done():
+                future.set_result(None)
+
+
 async def _output(command: str, arguments: tuple[str, ...], environment: dict[str, str]) -> bytes:
-    process = await asyncio.create_subprocess_exec(
+    transport, printed = await asyncio.get_running_loop().subprocess_exec(
+        _Printed,
         command,
         *arguments,
         env=environment,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
+        stderr=None,
     )
-    assert process.stdout is not None, "a pipe was asked for"
-    printed = bytearray()
     try:
-        while piece := await process.stdout.read(MOST_PRINTED):
-            printed += piece
-            if len(printed) > MOST_PRINTED:
-                raise ExecFailure(f"exec: `{command}` printed more than {MOST_PRINTED} bytes")
-        await process.wait()
+        await printed.ended
     finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    if process.returncode:
-        raise ExecFailure(f"exec: `{command}` failed with exit code {process.returncode}")
-    return bytes(printed)
+        transport.close()  # kills it if it runs, and leaves what is still in the pipe
+        await printed.gone
+    if len(printed.text) > MOST_PRINTED:
+        raise ExecFailure(f"exec: `{command}` printed more than {MOST_PRINTED} bytes")
+    code = transport.get_returncode()
+    if code:
+        raise ExecFailure(f"exec: `{command}` failed with exit code {code}")
+    return bytes(printed.text)
 
 
 def _credential(plugin: ExecCommand, printed: bytes) -> ExecCredential:

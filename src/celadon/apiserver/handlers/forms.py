@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from celadon.apiserver.caches.served_resources import Served
 from celadon.apiserver.handlers.calls import Call
-from celadon.apiserver.handlers.watch import ERROR, WatchEvent
+from celadon.apiserver.handlers.watch import BOOKMARK, ERROR, INITIAL_EVENTS_END, WatchEvent
 from celadon.apiserver.http_messages import JSON, json_bytes, sorted_json_bytes
 from celadon.apiserver.negotiation import PROTOBUF, Accepted, Form
 from celadon.apiserver.object_store import ObjectTexts
@@ -26,8 +27,19 @@ from celadon.apiserver.printers.table_forms import (
     partial_object,
     scale_shape,
 )
-from celadon.kube import JsonObject, status
+from celadon.apiserver.request_info import WATCH_LIST
+from celadon.kube import JsonObject, metadata, status
+from celadon.kube.protobuf import encode
+from celadon.kube.releases import emulated_release, is_since
+from celadon.kube.resources import gates_of
 from celadon.records import dataclass
+
+_BLUEPRINT: Final = "kubernetes.io/initial-events-list-blueprint"
+
+
+def has_blueprints() -> bool:
+    """Return whether watches tell how a list of what they have shown looks, as in 1.32 and 1.33."""
+    return is_since("1.32") and not is_since("1.34") and gates_of(emulated_release())[WATCH_LIST].on
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +107,39 @@ class Forms:
 
     def event(self, event: WatchEvent, *, first: bool) -> JsonObject | None:
         """The object of an event; None where the form has no place for any."""
+        obj = event.object
         if event.type == ERROR:
-            return event.object
+            return obj
+        if event.type == BOOKMARK and has_blueprints():
+            obj = self._with_blueprint(obj)
         if self.wanted.form is Form.OBJECT:
-            return event.object if self._can_be_written() else None
+            return obj if self._can_be_written() else None
         if self.wanted.form is Form.TABLE:
-            return event_table(self._shape(), event.object, self._table(), self.now(), first=first)
+            return event_table(self._shape(), obj, self._table(), self.now(), first=first)
         if self.wanted.form is Form.METADATA:
-            return partial_object(event.object, self.wanted.version)
+            return partial_object(obj, self.wanted.version)
         return None
+
+    def _with_blueprint(self, obj: JsonObject) -> JsonObject:
+        """A bookmark that ends the initial events, with the list of nothing as this watch would
+        write it, in base64."""
+        annotations = metadata.annotations(obj)
+        if INITIAL_EVENTS_END not in annotations:
+            return obj
+        resource, empty = self.call.endpoint.resource, dict[str, Any]()
+        if self.wanted.form is Form.METADATA:
+            empty = partial_list({}, (), self.wanted.version)
+        elif resource.custom:
+            empty = {"apiVersion": resource.gvk.api_version, "items": []}
+            empty["kind"] = resource.list_kind
+        else:
+            empty = {"kind": resource.list_kind, "apiVersion": resource.gvk.api_version}
+            empty |= {"metadata": {}, "items": None}
+        is_message = self.wanted.media_type == PROTOBUF and self._can_be_written()
+        text = encode(empty) if is_message else json_bytes(empty) + b"\n"
+        blueprint = {_BLUEPRINT: base64.b64encode(text).decode()}
+        meta = {**obj["metadata"], "annotations": {**annotations, **blueprint}}
+        return {**obj, "metadata": meta}
 
     def _can_be_written(self) -> bool:
         """What has no Go type has no message in protobuf."""

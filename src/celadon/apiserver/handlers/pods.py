@@ -34,6 +34,7 @@ from celadon.kube.releases import is_since
 from celadon.kube.resources import Resource
 from celadon.kube.selectors import label_selector
 from celadon.kube.status import Status, StatusCause, StatusDetails
+from celadon.kube.validation import NODES_STAY_NOMINATED
 from celadon.kube.well_known_values import PODS
 from celadon.records import dataclass
 
@@ -43,9 +44,8 @@ EVICTION: Final = GroupVersionKind("policy", "v1", "Eviction")
 _BINDINGS: Final = GroupResource("", "pods/binding")
 _NO_BUDGET_PHASES: Final = frozenset({"Pending", "Succeeded", "Failed"})
 _RETRY_SECONDS: Final = 10
-_NOMINATED: Final = "nominatedNodeName"
-_NOMINATION_ENDS_SINCE: Final = "1.35"
-"""The release that forgets where others made room for a pod once it has its node."""
+_TOPOLOGY_GATE: Final = "PodTopologyLabelsAdmission"
+_UNREADABLE: Final = "ignoreStoreReadErrorWithClusterBreakingPotential"
 DONE: Final = {
     "kind": "Status",
     "apiVersion": "v1",
@@ -57,7 +57,7 @@ DONE: Final = {
 
 @dataclass(frozen=True, slots=True)
 class PodOperations:
-    """`now` gives the time as objects have it."""
+    """`now` gives the time as objects have it, `has_gate` tells whether a feature gate is on."""
 
     objects: ObjectStore
     world: World
@@ -66,6 +66,7 @@ class PodOperations:
     now: Callable[[], str]
     new_context: Callable[[User], DefaultingContext]
     managers: FieldManagers
+    has_gate: Callable[[str], bool]
 
     def answers(self, call: Call) -> bool:
         """Whether the endpoint is one of these."""
@@ -140,13 +141,13 @@ class PodOperations:
         if annotations:
             meta["annotations"] = annotations
         topology = {key: labels[key] for key in TOPOLOGY_LABELS if key in labels}
-        if topology:
+        if topology and self.has_gate(_TOPOLOGY_GATE):
             meta["labels"] = {**metadata.labels(pod), **topology}
         bound = {**spec, "nodeName": binding["target"]["name"]}
         made = {**pod, "metadata": meta, "spec": bound}
-        if is_since(_NOMINATION_ENDS_SINCE) and _NOMINATED in (pod.get("status") or {}):
-            state = {key: value for key, value in pod["status"].items() if key != _NOMINATED}
-            made["status"] = state
+        if self.has_gate(NODES_STAY_NOMINATED):
+            state = pod.get("status") or {}
+            made["status"] = {key: state[key] for key in state if key != "nominatedNodeName"}
         return self._with_condition(made, {"type": "PodScheduled", "status": "True"})
 
     def _with_condition(self, pod: JsonObject, condition: dict[str, str]) -> dict[str, Any]:
@@ -166,6 +167,7 @@ class PodOperations:
 
     async def _evicted(self, call: Call, eviction: JsonObject) -> Written:
         name, namespace = call.target.name, call.target.namespace
+        _require_readable(eviction)
         resource, stored = self._pod(namespace, name)
         options = delete.delete_options(eviction.get("deleteOptions") or {}, {})
         await self.admission.admit(call, Operation.CREATE, eviction, None)
@@ -231,15 +233,42 @@ class PodOperations:
             raise _over_budget(text, _RETRY_SECONDS)
         allowed = state.get("disruptionsAllowed") or 0
         if allowed <= 0:
-            needed, healthy = state.get("desiredHealthy") or 0, state.get("currentHealthy") or 0
-            text = (
-                f"The disruption budget {name} needs {needed} healthy pods and has {healthy} "
-                "currently"
-            )
-            raise _over_budget(text)
+            raise _over_budget(f"The disruption budget {name} {_why_not(state)}")
         disrupted = {**(state.get("disruptedPods") or {}), pod: self.now()}
         spent = {**state, "disruptionsAllowed": allowed - 1, "disruptedPods": disrupted}
         return {**budget, "status": spent}
+
+
+def _why_not(state: JsonObject) -> str:
+    """Return why a budget with this status allows no disruption. Since 1.35 conditions count."""
+    needed, healthy = state.get("desiredHealthy") or 0, state.get("currentHealthy") or 0
+    said: JsonObject = next(
+        (
+            one
+            for one in state.get("conditions") or ()
+            if one.get("type") == "DisruptionAllowed" and is_since("1.35")
+        ),
+        {},
+    )
+    why = (said.get("message") or "") if said.get("status") == "False" else ""
+    if why and said.get("reason") == "SyncFailed":
+        return f"does not allow evicting pods currently because it failed sync: {why}"
+    if healthy <= needed or not is_since("1.35"):
+        return f"needs {needed} healthy pods and has {healthy} currently"
+    if why:
+        return f"does not allow evicting pods currently ({said.get('reason') or ''}): {why}"
+    return "does not allow evicting pods currently"
+
+
+def _require_readable(eviction: JsonObject) -> None:
+    """Raises StatusError (422) when the pod may go although nobody can read it."""
+    value = (eviction.get("deleteOptions") or {}).get(_UNREADABLE)
+    if value:
+        path = FieldPath("deleteOptions").child(_UNREADABLE)
+        why = "can not be set for pod eviction, try after removing the option"
+        raise status.invalid(
+            EVICTION.group_kind, metadata.name(eviction), [fieldpath.invalid(path, value, why)]
+        )
 
 
 def _require_node(target: JsonObject) -> None:

@@ -130,7 +130,7 @@ class Reader:
             raise status.bad_request(why)
         found = self._objects.get(resource, endpoint.namespace, endpoint.name)
         if found is None:
-            raise status.not_found(_missing(endpoint), endpoint.name)
+            raise _not_found(endpoint)
         return found
 
     def shown(self, obj: JsonObject, resource: Resource) -> JsonObject:
@@ -314,6 +314,17 @@ class Reader:
         token = ContinueToken(revision, f"{key}\0").text()
         told = None if options.has_selector else rest
         return ObjectList(tuple(chosen), revision, token, told)
+
+
+def _not_found(endpoint: Endpoint) -> StatusError:
+    if endpoint.resource.gvr.group_resource != _COMPONENTS:
+        return status.not_found(_missing(endpoint), endpoint.name)
+    if not is_since("1.33"):
+        return status.plain_error(f"Component not found: {endpoint.name}")
+    return status.not_found(GroupResource("", "componentstatus"), endpoint.name)
+
+
+_COMPONENTS: Final = GroupResource("", "componentstatuses")
 
 
 def _missing(endpoint: Endpoint) -> GroupResource:

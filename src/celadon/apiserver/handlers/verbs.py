@@ -31,7 +31,7 @@ from celadon.apiserver.handlers.calls import Call, checked_body, read_sent, requ
 from celadon.apiserver.handlers.connect import LOG, Connector, pod_log
 from celadon.apiserver.handlers.delete import Deleter
 from celadon.apiserver.handlers.endpoints import NAMED_VERBS
-from celadon.apiserver.handlers.forms import Forms
+from celadon.apiserver.handlers.forms import Forms, has_blueprints
 from celadon.apiserver.handlers.pods import PodOperations
 from celadon.apiserver.handlers.read import ObjectList, Reader
 from celadon.apiserver.handlers.watch import CHANGES, WatchEvent, Watching, WatchRequest
@@ -48,6 +48,7 @@ from celadon.kube import (
     GroupVersionKind,
     JsonObject,
     User,
+    metadata,
     name_rules,
     status,
 )
@@ -106,14 +107,14 @@ class Reviewer:
             known = readable(review, context.gates)
             # Of this kind only the answer is large.
             call.work.is_large |= call.target.kind.kind == "SelfSubjectRulesReview"
-            answer = await call.work.step(self._reviewed, call, known)
+            answer = await call.work.step(self._reviewed, call, known, read.sent)
         else:
-            answer = self._reviewed(call, review)
+            answer = self._reviewed(call, review, read.sent)
         return Written(201, await call.work.step(in_order, dict(answer)))
 
-    def _reviewed(self, call: Call, review: JsonObject) -> JsonObject:
+    def _reviewed(self, call: Call, review: JsonObject, sent: JsonObject) -> JsonObject:
         if call.target.subresource:
-            return self._token(call, review)
+            return self._token(call, review, metadata.uid(sent))
         match call.target.group_resource:
             case GroupResource(resource="selfsubjectaccessreviews"):
                 return self_subject_access_review(review, call.user, self.authorizer)
@@ -129,10 +130,10 @@ class Reviewer:
         call.notes.warnings += warnings
         return answer
 
-    def _token(self, call: Call, review: JsonObject) -> JsonObject:
+    def _token(self, call: Call, review: JsonObject, uid: str) -> JsonObject:
         target = call.target
         answer, annotations = self.issuer.request(
-            review, target.namespace, target.name, self.now(), self.new_uid()
+            review, target.namespace, target.name, self.now(), self.new_uid(), uid
         )
         call.notes.annotate(dict(annotations))
         return answer
@@ -321,8 +322,17 @@ def _wanted(call: Call) -> Accepted:
         endpoint.answer_types,
         routed=not endpoint.resource.custom,
         collection=endpoint.is_collection,
-        tables=endpoint.has_tables,
+        tables=endpoint.has_tables and not _begins_with_a_list(call),
     )
+
+
+def _begins_with_a_list(call: Call) -> bool:
+    """Whether a watch tells at the end of what is there how a list of it looks: there is no table
+    of that. Raises StatusError for options that cannot be read."""
+    if call.endpoint.verb != "watch" or not has_blueprints():
+        return False
+    options = list_options(call.request, call.endpoint.resource)
+    return bool(options.send_initial_events and options.allow_bookmarks)
 
 
 async def _answered(written: Written, forms: Forms) -> HttpAnswer:

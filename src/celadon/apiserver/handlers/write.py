@@ -74,6 +74,7 @@ from celadon.kube.registry import (
     valid_warnings,
     write_warnings,
 )
+from celadon.kube.releases import is_since
 from celadon.records import dataclass
 from celadon.storage import Condition
 
@@ -218,10 +219,13 @@ class Writer:
         """PUT. Raises StatusError, Denied."""
         assert call.options is not None  # refused before the body is read
         incoming = await call.work.step(self._read_update, call, self._context(call))
-        creates = strategy_of(call.target, STRATEGIES).created_by_update
-        if creates and not call.target.subresource and self._stored(call) is None:
-            _require_uid(call, incoming, None)
-            return await self._create(call)
+        if self._stored(call) is None:
+            creates = strategy_of(call.target, STRATEGIES).created_by_update
+            creates = creates and not call.target.subresource
+            if creates or not is_since("1.34"):
+                _require_uid(call, incoming, None)
+            if creates:
+                return await self._create(call)
         return await self._change(call, self._read_update_again, is_patch=False)
 
     async def patch(self, call: Call) -> Written:

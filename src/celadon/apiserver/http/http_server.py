@@ -15,9 +15,9 @@ from typing import Final
 
 from celadon.apiserver.http.guarded_handler import GuardedHandler
 from celadon.apiserver.http.http_connection import Connection, ConnectionLimits
+from celadon.apiserver.http.tls_listener import BACKLOG, TlsListener
 from celadon.apiserver.http_messages import Handler, PromptHandler
 
-BACKLOG: Final = 2048
 READING_AT_ONCE: Final = 1
 """Connections that read much in one turn of the loop, a quarter of a megabyte each: whoever sends
 little waits for no more than that."""
@@ -60,12 +60,7 @@ class HttpServer:
     async def serve(self, sockets: Sequence[socket.socket]) -> None:
         """Until `end`, and until what was begun is finished. Cancelled, it only stops listening."""
         self._loop = asyncio.get_running_loop()
-        servers = [
-            await self._loop.create_server(
-                lambda: Connection(self), sock=one, ssl=self._tls, backlog=BACKLOG
-            )
-            for one in sockets
-        ]
+        servers = [await self._listener(one) for one in sockets]
         try:
             self._ready()
             await self._end.wait()
@@ -73,6 +68,14 @@ class HttpServer:
             for server in servers:
                 server.close()
         await self.drain(self.limits.drain_seconds)
+
+    async def _listener(self, on: socket.socket) -> asyncio.Server | TlsListener:
+        def connection() -> Connection:
+            return Connection(self)
+
+        if self._tls is not None:
+            return TlsListener(on, self._tls, connection, self.limits.head_seconds)
+        return await asyncio.get_running_loop().create_server(connection, sock=on, backlog=BACKLOG)
 
     async def drain(self, seconds: float) -> None:
         """End all streams, let requests finish for so long, then cut all connections."""

@@ -61,6 +61,9 @@ from celadon.records import dataclass
 MAX_MEMBERS: Final = 10_000_000
 MAX_HEADER_BYTES: Final = 4 << 20
 """Of one file: names, attributes and maps of holes, which are read as a whole."""
+_EMPTY_READS: Final = 100
+"""At the end of an archive. `tarfile` skips a file in steps of 10 KiB, also behind the end: for
+hours if its header says that it has a petabyte."""
 _MEMBERS: Final = 250
 _BLOCK_BYTES: Final = 8 << 20
 _OBJECT: Final = late_pattern(
@@ -82,6 +85,7 @@ class _BoundedHeaders:
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self._position = 0
+        self._empty_reads = 0
         self.allowed = MAX_HEADER_BYTES
 
     def read(self, size: int) -> bytes:
@@ -90,6 +94,9 @@ class _BoundedHeaders:
             raise OSError(f"a header of more than {MAX_HEADER_BYTES >> 20} MiB")
         data = self._stream.read(size)
         self._position += len(data)
+        self._empty_reads += not data
+        if self._empty_reads > _EMPTY_READS:
+            raise OSError("it ends in the middle of a file")
         return data
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import ipaddress
+import socket
 import sys
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 _PROGRAM: Final = "celadon lsp"
 _PORTS: Final = range(1, 65536)
 MAX_HEAD_LINE_BYTES: Final = 4096
+_HEAD_NAMES: Final = (b"content-length:", b"content-type:")
 MAX_MESSAGE_BYTES: Final = 256 << 20
 """As much as a file may have."""
 
@@ -49,8 +52,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 class BoundedInput:
-    """Standard input as the server reads it. It ends where a message says that it is longer than
-    any can be, or where a line of its head is: nothing that comes later could be told apart."""
+    """What an editor sends, as the server reads it. It ends where a message says that it is longer
+    than any can be, where a line of its head is, and where a line is of no head: a web page can
+    make a browser send a message to a port, but not without the head of HTTP before it."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -58,7 +62,12 @@ class BoundedInput:
     def readline(self) -> bytes:
         """A line of a head; empty at the end."""
         line = self._stream.readline(MAX_HEAD_LINE_BYTES)
-        return line if line.endswith(b"\n") else b""
+        if not line.endswith(b"\n"):
+            return b""
+        if line.strip() and not line.lower().startswith(_HEAD_NAMES):
+            output.complain(f"{_PROGRAM}: what comes is no message of an editor")
+            return b""
+        return line
 
     def read(self, size: int) -> bytes:
         """The body of a message; empty at the end."""
@@ -78,8 +87,31 @@ def run(options: argparse.Namespace) -> Exit:
     host, _, port = options.tcp.rpartition(":")
     if not host or not port.isdecimal() or int(port) not in _PORTS:
         return output.usage_error(_PROGRAM, f"`--tcp {options.tcp}` must be HOST:PORT")
-    _server().start_tcp(host.strip("[]"), int(port))
+    host = host.strip("[]")
+    if not _is_loopback(host):
+        why = "is no address of the loopback: whoever connects may read files"
+        return output.usage_error(_PROGRAM, f"`--tcp {options.tcp}` {why}")
+    try:
+        _serve_one(host, int(port))
+    except OSError as error:
+        return output.usage_error(_PROGRAM, f"`--tcp {options.tcp}`: {error}")
     return Exit.OK
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _serve_one(host: str, port: int) -> None:
+    """Serve the first editor that connects, and nobody else."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.create_server((host, port), family=family) as listener:
+        connection, _ = listener.accept()
+    with connection, connection.makefile("rb") as sent, connection.makefile("wb") as answers:
+        _server().start_io(cast(BinaryIO, BoundedInput(sent)), answers)
 
 
 def _server() -> CeladonServer:

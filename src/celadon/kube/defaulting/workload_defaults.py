@@ -12,6 +12,7 @@ from celadon.kube.defaulting.defaulting_context import Run
 from celadon.kube.defaulting.rule_paths import Apply
 from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.quantity import QOS_RESOURCES, pod_total, qos_class, rounded_to_milli
+from celadon.kube.releases import is_since
 from celadon.kube.well_known_values import APPARMOR_OF_CONTAINER, CONTAINER_LISTS, HUGE_PAGES
 
 HPA_PREFIX: Final = "autoscaling.alpha.kubernetes.io/"
@@ -223,7 +224,7 @@ def pod_status(status: Any, run: Run) -> None:
             {
                 "type": "PodScheduled",
                 "status": "False",
-                "lastTransitionTime": run.context.now,
+                "lastTransitionTime": run.context.now if is_since("1.31") else None,
                 "reason": "SchedulingGated",
                 "message": "Scheduling is blocked due to non-empty scheduling gates",
             }

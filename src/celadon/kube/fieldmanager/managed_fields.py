@@ -5,7 +5,7 @@ As k8s.io/apimachinery `pkg/util/managedfields/internal/managedfields.go`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final, NamedTuple
 
@@ -25,7 +25,7 @@ from celadon.kube.fieldmanager.structured_merge import Comparison
 from celadon.kube.go.go_text import json_text, quote
 from celadon.kube.go.go_time import TimeError, canonical_time
 from celadon.kube.json_types import Json, JsonObject
-from celadon.kube.names import GroupVersionKind
+from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.registry.target import Target
 from celadon.kube.registry.update import EVERYTHING, PARTS
 from celadon.kube.releases import is_since, per_release
@@ -373,6 +373,13 @@ ITEMS: Final = "[*]"
 _WIPED_METADATA: Final = "metadata.annotations"
 """A status that resets this resets all metadata."""
 
+_RESETS_BEFORE_1_36: Final[Mapping[GroupKind, tuple[str, ...]]] = {
+    GroupKind("apiextensions.k8s.io", "CustomResourceDefinition"): ("metadata", "spec"),
+    GroupKind("networking.k8s.io", "ServiceCIDR"): (),
+}
+"""What a status resets that is not what it keeps: what it says of a group that there is not counts
+for nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Writable:
@@ -436,6 +443,9 @@ def _built_in(gvk: GroupVersionKind, subresource: str) -> Writable:
         return Writable(_resets(path for path in reset if "." not in path))
     if subresource == "status":
         kept = rules.get("statusKeep", ())
+        former = _RESETS_BEFORE_1_36.get(gvk.group_kind)
+        if former is not None and not is_since("1.36"):
+            return Writable(_resets(former))
         whole = ("metadata",) if _WIPED_METADATA in kept else ()
         return Writable(_resets((*kept, *whole)))
     parts = PARTS.get((gvk.kind, subresource), EVERYTHING)

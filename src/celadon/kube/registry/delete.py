@@ -27,6 +27,7 @@ from celadon.kube.names import GroupResource, GroupVersionKind
 from celadon.kube.registry import request_bodies, request_options
 from celadon.kube.registry.request_options import flag
 from celadon.kube.registry.target import Target
+from celadon.kube.releases import is_since
 from celadon.kube.schemas.typed_objects import decode, struct_codec
 from celadon.kube.schemas.typed_values import DecodeError
 from celadon.kube.status import StatusError
@@ -95,22 +96,26 @@ class DeleteOptions:
 
 def read_delete_options(body: bytes | Document) -> JsonObject:
     """The members of a body, which is not read strictly and may be of any group version.
-    StatusError (400), in the words of the decoder alone, when it cannot be read as delete
-    options."""
+    StatusError (400, or 500 before 1.35), in the words of the decoder alone, when it cannot be
+    read as delete options."""
     try:
         found, document = request_bodies.interpreted(body, _EXPECTED)
     except request_bodies.Uninterpretable as error:
-        raise status.bad_request(str(error)) from None
+        raise _unreadable(str(error)) from None
     if found.kind != _EXPECTED.kind:
         raise _not_registered(found)
     try:
         return decode(struct_codec(_COMPONENT), document.value)
     except DecodeError as error:
-        raise status.bad_request(str(error)) from error
+        raise _unreadable(str(error)) from error
+
+
+def _unreadable(why: str) -> StatusError:
+    return status.bad_request(why) if is_since("1.35") else status.plain_error(why)
 
 
 def _not_registered(found: GroupVersionKind) -> StatusError:
-    return status.bad_request(
+    return _unreadable(
         f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme '
         f'"{_SCHEME}"'
     )
@@ -230,7 +235,7 @@ def marked(old: JsonObject, options: DeleteOptions, now: str) -> JsonObject | No
     if finalizers:
         meta["finalizers"] = finalizers
     if is_pod and metadata.deletion_timestamp(old):
-        _shorten(meta, options.grace)
+        _shorten(meta, options.grace, now)
     if not metadata.deletion_timestamp(old):
         grace = _given_grace(old, options) if is_pod else 0
         meta.update(deletionTimestamp=_later(now, grace), deletionGracePeriodSeconds=grace)
@@ -272,12 +277,16 @@ def _given_grace(pod: JsonObject, options: DeleteOptions) -> int:
     return seconds if seconds >= 0 else 1
 
 
-def _shorten(meta: dict[str, Any], grace: int | None) -> None:
-    """The time that a pod has left can only get shorter."""
+def _shorten(meta: dict[str, Any], grace: int | None, now: str) -> None:
+    """The time that a pod has left can only get shorter; since 1.33 it does not end in the past."""
     present = meta.get("deletionGracePeriodSeconds") or 0
-    if grace is not None and grace < present:
-        meta["deletionTimestamp"] = _later(meta["deletionTimestamp"], grace - present)
-        meta["deletionGracePeriodSeconds"] = grace
+    if grace is None or grace >= present:
+        return
+    end = _later(meta["deletionTimestamp"], grace - present)
+    if end <= now and is_since("1.33"):  # in one second `now`, which has fractions, is later
+        end, grace = now, min(grace, 1)
+    meta["deletionTimestamp"] = end
+    meta["deletionGracePeriodSeconds"] = grace
 
 
 def _later(time: str, seconds: int) -> str:

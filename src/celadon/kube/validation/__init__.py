@@ -9,7 +9,7 @@ of.
 
 from celadon.kube.validation.cluster_rules import webhook_service_errors, webhook_url_errors
 from celadon.kube.validation.cron_schedule import Field, Schedule, ScheduleError, parse_schedule
-from celadon.kube.validation.field_checks import NEGATIVE
+from celadon.kube.validation.field_checks import NEGATIVE, NODES_STAY_NOMINATED
 from celadon.kube.validation.object_meta import (
     Naming,
     validate_annotations,
@@ -22,6 +22,7 @@ from celadon.kube.validation.validated_kinds import validate_create, validate_up
 
 __all__ = [
     "NEGATIVE",
+    "NODES_STAY_NOMINATED",
     "Field",
     "Naming",
     "Schedule",

@@ -16,6 +16,7 @@ from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.name_rules import dns1123_subdomain
+from celadon.kube.releases import is_since
 from celadon.kube.selectors import LabelSelector, SelectorError, label_selector
 from celadon.kube.validation.field_checks import (
     NO_ERRORS,
@@ -159,7 +160,8 @@ def underscored_subdomain(value: str) -> list[str]:
             "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "
             "'_', '-' or '.', and must start and end with an alphanumeric character"
         )
-        messages.append(_examples(text, _UNDERSCORED_SUBDOMAIN, "example.com"))
+        shown = _UNDERSCORED_SUBDOMAIN if is_since("1.34") else _SUBDOMAIN
+        messages.append(_examples(text, shown, "example.com"))
     return messages
 
 

@@ -7,7 +7,7 @@ import binascii
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from celadon.kube import metadata, name_rules
+from celadon.kube import metadata, name_rules, quantity
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
@@ -86,6 +86,27 @@ def service_account_warnings(obj: JsonObject, old: JsonObject | None) -> Iterato
             f"metadata.annotations[{MOUNTABLE_SECRETS}]: deprecated in v1.32+; prefer separate "
             "namespaces to isolate access to mounted secrets"
         )
+
+
+@since("1.35")
+def resource_quota_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
+    """Yield the warnings about a new ResourceQuota that has more room for requests than for
+    limits."""
+    hard = (obj.get("spec") or {}).get("hard") or {}
+    for resource in () if old is not None else _QUOTA_RESOURCES:
+        names = (f"requests.{resource}", *((resource,) if resource in _SHORT_REQUESTS else ()))
+        request = next((name for name in names if name in hard), None)
+        limit = f"limits.{resource}"
+        if request is None or limit not in hard:
+            continue
+        asked, most = quantity.parse(hard[request]), quantity.parse(hard[limit])
+        if asked.compare(most) > 0:
+            yield (f"ResourceQuota {request} ({asked}) should be less than {limit} ({most})")
+
+
+_SHORT_REQUESTS: Final = ("cpu", "memory")
+"""Resources whose requests may be limited by their names alone."""
+_QUOTA_RESOURCES: Final = (*_SHORT_REQUESTS, "storage", "ephemeral-storage")
 
 
 @since("1.35")
@@ -467,7 +488,11 @@ def stateful_set_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[s
         at = _CLAIMS.index(index)
         where = at if old is None else at.child("Spec")
         yield from claim_spec_warnings(claim.get("spec") or {}, where)
-    limit = _spec(obj).get("revisionHistoryLimit")
+    yield from _endless_history(_spec(obj).get("revisionHistoryLimit"))
+
+
+@since("1.33")
+def _endless_history(limit: int | None) -> Iterator[str]:
     if limit is not None and limit < 0:
         yield (
             "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value "
@@ -524,6 +549,7 @@ _CORE: Final[Mapping[str, Warn]] = {
     "Pod": _new_pod,
     "PodTemplate": pod_template_warnings,
     "ReplicationController": controller_warnings,
+    "ResourceQuota": resource_quota_warnings,
     "Secret": secret_warnings,
     "Service": service_warnings,
     "ServiceAccount": service_account_warnings,

@@ -629,6 +629,15 @@ def test_search_domains_may_begin_with_one_underscore(domain: str, is_right: boo
     assert (text_rules.underscored_subdomain(domain.rstrip(".")) == []) is is_right
 
 
+@pytest.mark.parametrize(
+    ("release", "beginning"), [("1.33", "'[a-z0-9]([-a-z0-9]"), ("1.34", "'_?[a-z0-9]([-_a-z0-9]")]
+)
+def test_the_pattern_of_search_domains_is_shown_since_1_34(release: str, beginning: str) -> None:
+    with answering_as(release):
+        (message,) = text_rules.underscored_subdomain("-_-")
+    assert f"regex used for validation is {beginning}" in message
+
+
 def test_volumes_are_labelled_file_by_file() -> None:
     """`complaints` asks as a server with its default feature gates."""
     assert complaints(pod(securityContext={"seLinuxChangePolicy": "Recursive"})) == []
