@@ -116,3 +116,15 @@ def test_steps_beside_the_first_are_taken_aside() -> None:
         return [await task, other]
 
     assert home not in asyncio.run(run())
+
+
+def test_what_is_cheap_and_may_wait_for_somebody_is_taken_aside() -> None:
+    async def run() -> list[bool]:
+        pace, work, home = Pace(lambda: 0.0), RequestWork(), threading.get_ident()
+        waits = [False, True, False]  # nobody asks while it is not known to be cheap
+        return [
+            await pace.step(work, ("kind",), "rules", here, waits=lambda: waits.pop(0)) != home
+            for _ in range(4)
+        ]
+
+    assert asyncio.run(run()) == [True, False, True, False]
