@@ -223,6 +223,7 @@ JSON_ALIASES = {
 
 RUNS_OR_LOADS = {
     "__import__",
+    "asyncio.SubprocessProtocol",
     "asyncio.create_subprocess_exec",
     "asyncio.create_subprocess_shell",
     "builtins",
@@ -293,7 +294,7 @@ ALLOWED = {
     ("celadon.apiserver.http.server_process", "importlib.import_module"): "of a table of ours",
     (
         "celadon.apiserver.clientconfig.client_credentials",
-        "asyncio.create_subprocess_exec",
+        "asyncio.SubprocessProtocol",
     ): "the command of a kubeconfig that the user has named, as kubectl runs it",
     ("celadon.apiserver.forks", "ctypes.CDLL"): "asks the kernel to end a fork with its parent",
     ("celadon.apiserver.workers", "ctypes.c_ulong"): "ends the work of a thread of ours",
@@ -322,6 +323,7 @@ PUBLIC = (
 """Doors at which users stand; what is there, and its members, need not be used in the product."""
 
 CALLED_BY_OTHERS = {
+    "celadon.apiserver.clientconfig.client_credentials._Printed": "asyncio",
     "celadon.cel.checking.tree_printer.print_ast": "the form in which the golden cases show trees",
     "celadon.cel.checking.validators.comprehension_nesting_limit": "`cel.extend.validators`",
     "celadon.cel.re2.pattern.Pattern.strategy": "no answer shows how a pattern is searched",

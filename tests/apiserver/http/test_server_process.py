@@ -206,6 +206,7 @@ def _fill_and_free(server: Served, disk: Path) -> None:
     assert (code, refused["kind"], refused["status"]) == (500, "Status", "Failure")
     assert refused["message"] == "the disk or the quota is full"
     assert server.call("GET", f"{CONFIGMAPS}/before")[0] == 200, "reading goes on"
+    assert server.call("DELETE", f"{CONFIGMAPS}/before")[0] == 200, "and deleting"
     (disk / "ballast").unlink()
     assert server.call("POST", CONFIGMAPS, config_map("after"))[0] == 201
     names = [one["metadata"]["name"] for one in server.call("GET", CONFIGMAPS)[1]["items"]]
