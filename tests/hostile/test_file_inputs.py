@@ -1,7 +1,11 @@
-"""Every file of every command, with everything in it that should not be there: a few, or all."""
+"""Every file of every command, with everything in it that should not be there: a few of them.
+
+All are run with `CELADON_HOSTILE=all` and `-m thorough`, which takes hours.
+"""
 
 from __future__ import annotations
 
+import os
 import shlex
 
 import pytest
@@ -15,6 +19,7 @@ PATIENCE = 12.0
 """How slow the machine may be."""
 SAMPLE = 499
 """Every so-manieth is run where time is short."""
+LARGER_SAMPLE = 1 if os.environ.get("CELADON_HOSTILE") == "all" else 37
 
 
 def _complaints(case: HostileCase) -> None:
@@ -38,6 +43,6 @@ def test_some_are_withstood(case: HostileCase) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
-def test_all_are_withstood(case: HostileCase) -> None:
+@pytest.mark.parametrize("case", cases(sample=LARGER_SAMPLE), ids=lambda case: case.name)
+def test_more_are_withstood(case: HostileCase) -> None:
     _complaints(case)
