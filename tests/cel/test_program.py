@@ -240,17 +240,21 @@ KEPT = 20 * 1024
     ],
 )
 def test_memory_of_a_program(text: str) -> None:
-    """Ready to run, both variants generated; the first program warms up what all share."""
+    """Ready to run, both variants generated; the first program warms up what all share. Others may
+    allocate meanwhile: the least of some measurements counts."""
     program(text).prepare()
-    copies = 10
+    assert min(_kept_by(text, copies=10) for _ in range(5)) <= KEPT
+
+
+def _kept_by(text: str, copies: int) -> float:
+    gc.collect()
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
         kept = [program(text).prepare() for _ in range(copies)]
-        size = (tracemalloc.get_traced_memory()[0] - before) / len(kept)
+        return (tracemalloc.get_traced_memory()[0] - before) / len(kept)
     finally:
         tracemalloc.stop()
-    assert size <= KEPT
 
 
 @pytest.mark.parametrize(
