@@ -103,10 +103,12 @@ def objects(
         metadata |= {"name": random.choice(["a", "b-1", "kube-system"]), "namespace": "n"}
         try:
             written = mended(kind, value, None, lambda new, old: True)
+            if written.object is None or written.complaint:
+                continue
+            completed = create.admit_form(written.object, kind)
         except (DecodeError, StatusError):
             continue
-        if written.object is not None and not written.complaint:
-            yield create.admit_form(written.object, kind)
+        yield completed
 
 
 def decided(

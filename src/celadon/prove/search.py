@@ -13,6 +13,7 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 import z3
 
+from celadon.kube import StatusError
 from celadon.kube.schemas import DecodeError
 from celadon.prove.logic import Formula, either, negated
 from celadon.prove.objects import Inputs
@@ -194,7 +195,7 @@ class Search:
 def _confirmed(confirm: Confirm[T], model: z3.ModelRef) -> T | None:
     try:
         return confirm(model)
-    except DecodeError:  # a time, say, that is none
+    except (DecodeError, StatusError):  # a time that is none, addresses that are not taken
         return None
 
 

@@ -18,7 +18,7 @@ from tests.cli.language_server.client_sessions import Session
 pytestmark = pytest.mark.thorough
 
 POLICY = """\
-apiVersion: admissionregistration.k8s.io/v1beta1
+apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
 metadata:
   name: colors
@@ -180,7 +180,7 @@ def test_fields_of_definitions_that_are_not_saved(answers: dict[str, Any]) -> No
 def test_the_tests_of_a_policy_are_run(answers: dict[str, Any]) -> None:
     outcome = answers["tests"]
     code = outcome["exitCode"] if isinstance(outcome, dict) else outcome.exitCode
-    assert code == 0
+    assert code == 0, answers["messages"]
     assert "2 passed" in answers["messages"][-1]
 
 

@@ -63,14 +63,22 @@ def test_fields_stand_in_the_order_of_their_struct(monkeypatch: pytest.MonkeyPat
                 assert named == sorted(named, key=order.index), f"{package}.{name}: {column}"
 
 
+GATED = {"io.k8s.api.scheduling.v1alpha2.json"}
+"""Types that only a gate brings: the documents of a release are those of its defaults."""
+
+
 @pytest.mark.thorough
 def test_types_are_those_of_the_openapi_documents(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     folder = shared("openapi", "v3").parent.parent
     tool("import_upstream", monkeypatch).main(folder, tmp_path)
-    for path in sorted(SOURCES.glob("schemas/*.json")):
-        assert path.read_text() == (tmp_path / "schemas" / path.name).read_text(), path.name
+    written = {path.name for path in (tmp_path / "schemas").glob("*.json")}
+    sources = sorted(SOURCES.glob("schemas/*.json"))
+    assert {path.name for path in sources} - written == GATED
+    for path in sources:
+        if path.name not in GATED:
+            assert path.read_text() == (tmp_path / "schemas" / path.name).read_text(), path.name
 
 
 @pytest.mark.thorough
