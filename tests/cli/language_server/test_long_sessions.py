@@ -18,7 +18,7 @@ from tests.cli.language_server.client_sessions import Session
 pytestmark = pytest.mark.thorough
 
 POLICY = """\
-apiVersion: admissionregistration.k8s.io/v1
+apiVersion: admissionregistration.k8s.io/v1beta1
 kind: ValidatingAdmissionPolicy
 metadata:
   name: colors
@@ -72,6 +72,7 @@ resources: [definition.yaml]
 objects:
   red: {apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, spec: {color: red}}
 defaults: {object: red, namespace: default}
+kubernetesVersions: ["1.33"]
 cases:
 - name: red is fine
   expect: admit
@@ -180,7 +181,7 @@ def test_fields_of_definitions_that_are_not_saved(answers: dict[str, Any]) -> No
 def test_the_tests_of_a_policy_are_run(answers: dict[str, Any]) -> None:
     outcome = answers["tests"]
     code = outcome["exitCode"] if isinstance(outcome, dict) else outcome.exitCode
-    assert code == 0, answers["messages"]
+    assert code == 0
     assert "2 passed" in answers["messages"][-1]
 
 
