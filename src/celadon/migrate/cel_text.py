@@ -8,6 +8,7 @@ written by hand. Parentheses stand only where CEL needs them."""
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -159,6 +160,12 @@ def every(items: str, variable: str, condition: Condition) -> Condition:
 def some(items: str, variable: str, condition: Condition) -> Condition:
     """Return whether a condition holds for one item of a list, or one key of a map."""
     return negation(every(items, variable, negation(condition)))
+
+
+def binds(condition: Condition, variable: str) -> bool:
+    """Return whether a macro in a condition has a variable of this name, which hides others."""
+    macro = re.compile(rf"\.(all|exists|filter)\({re.escape(variable)},")
+    return macro.search(condition.text) is not None
 
 
 def literal(value: Json) -> str:

@@ -18,6 +18,7 @@ from celadon.kube.schemas import Schema, codec_for, resolved, schema_for
 from celadon.migrate.cel_text import (
     ALWAYS,
     Condition,
+    binds,
     comparison,
     conjunction,
     filled,
@@ -26,6 +27,7 @@ from celadon.migrate.cel_text import (
     some,
     truth,
 )
+from celadon.migrate.losses import NotTranslated
 
 
 class Form(enum.Enum):
@@ -154,6 +156,8 @@ class Place:
     always: frozenset[str] = frozenset()
     """Fields, by their path from the root of the object, that every object of the kind has."""
     path: str = ""
+    taken: frozenset[str] = frozenset()
+    """Names that items of its lists cannot have, since they are in use around it."""
 
     def member(self, name: str, shape: Shape) -> Place:
         """The value of a field or key."""
@@ -220,10 +224,17 @@ class Place:
             if name.endswith(plural) and len(name) > len(plural) + 1:
                 name = name.removesuffix(plural) + singular
                 break
-        return name if is_selectable(name) and name not in _TAKEN else "item"
+        if not is_selectable(name) or name in _TAKEN:
+            name = "item"
+        while name in self.taken:
+            name = f"other{name[0].upper()}{name[1:]}"
+        return name
 
     def some(self, variable: str, condition: Condition) -> Condition:
-        """Whether something holds for an item of a list, which may be absent."""
+        """Whether something holds for an item of a list, which may be absent. Raises NotTranslated
+        where an item of an inner list has the name of this one's."""
+        if binds(condition, variable):
+            raise NotTranslated("lists in each other whose items have one name")
         if self.steps and self.steps[-1].is_nullable:
             return conjunction([self.present(), self.there().some(variable, condition)])
         empty = "{}" if self.shape.form is Form.MAP else "[]"
@@ -240,7 +251,8 @@ class Place:
 
     def item(self, variable: str) -> Place:
         """An item of a list, as a macro calls it."""
-        return Place(variable, self.shape.item(), (), self.always, f"{self.path}[*]")
+        path = f"{self.path}[*]"
+        return replace(self, root=variable, shape=self.shape.item(), steps=(), path=path)
 
 
 def _has(base: str, step: Step) -> Condition:

@@ -225,3 +225,59 @@ def test_operations(more: dict[str, Any], operations: list[str]) -> None:
     (policy,) = translated(kyverno_policy(given)).policies
     (resources,) = policy["spec"]["matchConstraints"]["resourceRules"]
     assert resources["operations"] == operations
+
+
+def container(name: str, image: str, **more: Json) -> dict[str, Json]:
+    """A container of a Pod."""
+    return {"name": name, "image": image, **more}
+
+
+@pytest.mark.parametrize(
+    ("key", "operator", "value", "spec", "found"),
+    [
+        # Deprecated operators: of a list all must be in, or one must not be.
+        ("{{ request.object.spec.containers[].name }}", "In", ["a", "b"], ["a"], "fail"),
+        ("{{ request.object.spec.containers[].name }}", "In", ["a", "b"], ["a", "c"], "pass"),
+        ("{{ request.object.spec.containers[].name }}", "NotIn", ["a", "b"], ["a", "c"], "fail"),
+        ("{{ request.object.spec.containers[].name }}", "NotIn", ["a", "b"], ["a"], "pass"),
+        # A field that is false is there.
+        (
+            "{{ request.object.spec.containers[?tty == `false`] | length(@) }}",
+            "GreaterThan",
+            0,
+            ["a"],
+            "pass",
+        ),
+        ("{{ request.namespace || 'none' }}", "Equals", "none", ["a"], "pass"),
+    ],
+)
+def test_answers(key: str, operator: str, value: Json, spec: list[str], found: str) -> None:
+    condition = {"key": key, "operator": operator, "value": value}
+    translation = translated(kyverno_policy(rule({"deny": {"conditions": {"all": [condition]}}})))
+    assert not translation.reason
+    containers = [container(name, "x") for name in spec]
+    assert result(translation, pod({"containers": containers})) == found
+
+
+def test_items_of_two_lists_keep_their_names_apart() -> None:
+    """An element is compared with the containers of the Pod, which would be called as it is."""
+    same = "{{ request.object.spec.containers[?name == '{{ element.image }}'] | length(@) }}"
+    each = {
+        "list": "request.object.spec.containers",
+        "deny": {"conditions": {"all": [{"key": same, "operator": "GreaterThan", "value": 0}]}},
+    }
+    found = translated(kyverno_policy(rule({"foreach": [each]})))
+    assert not found.reason
+    one, other = container("a", "b"), container("b", "c")
+    assert result(found, pod({"containers": [one]})) == "pass"
+    assert result(found, pod({"containers": [one, other]})) == "fail"
+
+
+def test_lists_whose_items_have_one_name_are_not_told_apart() -> None:
+    condition = {
+        "key": "{{ request.object.spec.containers[].name }}",
+        "operator": "AnyIn",
+        "value": "{{ request.object.spec.initContainers[].name }}",
+    }
+    found = translated(kyverno_policy(rule({"deny": {"conditions": {"all": [condition]}}})))
+    assert found.reason == "lists in each other whose items have one name"

@@ -101,7 +101,7 @@ def operand(value: Json, names: Names) -> Query:
         return Constant(value)
     text = value.strip()
     if text.startswith("{{") and text.endswith("}}") and _is_one(text):
-        return read(_inlined(text[2:-2]), names)
+        return read(text[2:-2], names)
     raise NotTranslated("a text with variables in it")
 
 
@@ -114,11 +114,6 @@ def _is_one(text: str) -> bool:
         if pair == "}}" and depth == 0 and position < len(text) - 2:
             return False
     return True
-
-
-def _inlined(expression: str) -> str:
-    """Return an expression in which quoted variables stand as what they read."""
-    return re.sub(r"'\{\{(.*?)\}\}'", r"\1", expression)
 
 
 # --- Operators ---------------------------------------------------------------
@@ -262,28 +257,26 @@ def _lengths_compared(left: Query, operator: Operator, right: Query) -> Conditio
     return comparison(texts[0], _SIGNS[operator], texts[1])
 
 
+# Nothing is in what is absent, and nothing is not in it either.
+
+
 def _any_in(key: Query, value: Query) -> Condition:
-    return conjunction([_is_list_or_text(value), some_item(key, lambda one: is_in(one, value))])
+    return conjunction([is_defined(value), some_item(key, lambda one: is_in(one, value))])
 
 
 def _any_not_in(key: Query, value: Query) -> Condition:
     outside = some_item(key, lambda one: negation(is_in(one, value)))
-    return conjunction([_is_list_or_text(value), outside])
+    return conjunction([is_defined(value), outside])
 
 
 def _all_in(key: Query, value: Query) -> Condition:
     outside = some_item(key, lambda one: negation(is_in(one, value)))
-    return conjunction([is_defined(key), _is_list_or_text(value), negation(outside)])
+    return conjunction([is_defined(key), is_defined(value), negation(outside)])
 
 
 def _all_not_in(key: Query, value: Query) -> Condition:
     inside = some_item(key, lambda one: is_in(one, value))
-    return conjunction([is_defined(key), _is_list_or_text(value), negation(inside)])
-
-
-def _is_list_or_text(value: Query) -> Condition:
-    """Nothing is in what is absent, and nothing is not in it either."""
-    return is_defined(value)
+    return conjunction([is_defined(key), is_defined(value), negation(inside)])
 
 
 def is_in(one: Query, value: Query) -> Condition:
@@ -368,10 +361,10 @@ _OPERATORS: Final[Mapping[str, Callable[[Query, Query], Condition]]] = {
     "equals": _equals,
     "notequal": _not_equals,
     "notequals": _not_equals,
-    "in": _any_in,
+    "in": _all_in,
     "anyin": _any_in,
     "allin": _all_in,
-    "notin": _all_not_in,
+    "notin": _any_not_in,
     "anynotin": _any_not_in,
     "allnotin": _all_not_in,
     "greaterthan": _ordering(Operator.MORE),

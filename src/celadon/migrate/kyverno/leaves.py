@@ -142,7 +142,7 @@ def _empty(text: str, form: Form) -> Condition:
     if form in empty:
         return comparison(text, "==", empty[form])
     if form is Form.ANY:
-        return truth(f"{text} in [null, false, 0, '']")
+        return disjunction(comparison(text, "==", one) for one in ("null", "false", "0", "''"))
     return NEVER
 
 

@@ -7,6 +7,8 @@ there. `null`, in JMESPath what is absent, is the absence of a value here."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -127,9 +129,15 @@ class Reference:
 
 Query = Located | Constant | Computed | Truth | Keys | Length | Otherwise | Stream | Names
 ABSENT: Final = Constant(None)
+OPERATION: Final = Computed("request.operation")
 
 
 # --- Reading -----------------------------------------------------------------
+
+
+_VARIABLE: Final = re.compile(r"'\{\{(.*?)\}\}'", re.DOTALL)
+"""A text that is a variable, in an expression: it is read as if it stood alone, as a field that is
+called so."""
 
 
 def read(text: str, names: Names) -> Query:
@@ -139,11 +147,15 @@ def read(text: str, names: Names) -> Query:
     from jmespath.parser import Parser
 
     try:
-        node = Parser().parse(text.strip()).parsed
+        node = Parser().parse(_VARIABLE.sub(_as_field, text.strip())).parsed
     except JMESPathError as error:
         reason = str(error).partition("\n")[0]
         raise NotTranslated(f"`{text.strip()}` is no JMESPath: {reason}") from None
     return _Reader(names).read(node, names)
+
+
+def _as_field(found: re.Match[str]) -> str:
+    return json.dumps(f"{{{{{found[1]}}}}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +167,8 @@ class _Reader:
         match kind:
             case "identity" | "current":
                 return current
+            case "field" if node["value"].startswith("{{"):
+                return read(node["value"][2:-2], self.names)
             case "field":
                 return member_of(current, node["value"])
             case "subexpression" | "index_expression" | "pipe":
@@ -170,8 +184,7 @@ class _Reader:
             case "projection" | "value_projection" | "filter_projection":
                 return self._projected(node, current)
             case "multi_select_list":
-                read = [self.read(one, current) for one in children]
-                return Stream(tuple(Branch((), one) for one in read))
+                return Stream(tuple(Branch((), self.read(one, current)) for one in children))
             case "or_expression":
                 return _either(*(self.read(one, current) for one in children))
             case "and_expression" | "not_expression":
@@ -269,7 +282,7 @@ def _as_map(place: Place) -> Place:
     """Return an object of known fields as a map, whose keys can be gone through."""
     if place.shape.form is not Form.FIELDS:
         return place
-    return Place(f"dyn({place.there().plain})", Shape(), (), place.always, place.path)
+    return replace(place, root=f"dyn({place.there().plain})", shape=Shape(), steps=())
 
 
 def _mapped(stream: Stream, function: Callable[[Query], Query]) -> Stream:
@@ -305,8 +318,8 @@ def _flattened(value: Query) -> Query:
 def _either(first: Query, second: Query) -> Query:
     if isinstance(first, Truth) and isinstance(second, Truth):
         return Truth(disjunction([first.condition, second.condition]))
-    if isinstance(first, Computed):
-        return first  # parts of the request are never empty
+    if first == OPERATION:  # which is never empty
+        return first
     if isinstance(first, Constant):
         return first if first.value not in (None, "", [], {}, False) else second
     return Otherwise(first, second)
@@ -333,7 +346,7 @@ def _values(value: Query) -> Query:
     if not isinstance(value, Located):
         raise NotTranslated("the values of what is no object")
     place = value.place
-    inside = Place(f"{place.there().plain}[key]", place.shape.item(), (), place.always)
+    inside = replace(place, root=f"{place.plain}[key]", shape=place.shape.item(), steps=())
     return Stream((Branch((Source(place, "key"),), Located(inside)),))
 
 
@@ -485,6 +498,8 @@ def is_true(value: Query) -> Condition:
             return disjunction([is_true(first), is_true(second)])
         case Keys(place):
             return conjunction([place.present(), filled(place.there().plain)])
+        case Computed(text, Form.STRING):
+            return comparison(text, "!=", "''")
     return ALWAYS
 
 
@@ -559,7 +574,7 @@ def compare(left: Query, operator: str, right: Query) -> Condition:
             return constant((left == right) is (operator == "=="))
         case Constant(), _:
             return compare(right, _TURNED[operator], left)
-        case Located(place), Constant(None | False):
+        case Located(place), Constant(None):
             absent = negation(place.present())
             return absent if operator == "==" else negation(absent)
         case Located(place), Constant(value):
@@ -586,21 +601,25 @@ def compare(left: Query, operator: str, right: Query) -> Condition:
 _TURNED: Final = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
-def _maybe(value: Query, beside: Query) -> str:
+def _maybe(value: Located | Computed, beside: Located | Computed) -> str:
     """Return a value as an optional one, if it or what it is compared with may be absent."""
-    unsure = any(isinstance(one, Located) and one.place.unsure for one in (value, beside))
+    text = value.place.plain if isinstance(value, Located) else value.text
+    if isinstance(value, Located) and value.place.unsure:
+        return value.place.optional
+    is_optional = isinstance(beside, Located) and beside.place.unsure
+    return f"optional.of({text})" if is_optional else text
+
+
+def avoiding(value: Query, name: str) -> Query:
+    """Return a value in which no item of a list is called so."""
     match value:
+        case Names(members):
+            return Names({key: avoiding(one, name) for key, one in members.items()})
         case Located(place):
-            return (
-                place.optional
-                if place.unsure
-                else f"optional.of({place.plain})"
-                if unsure
-                else place.plain
-            )
-        case Computed(text, _):
-            return f"optional.of({text})" if unsure else text
-    raise NotTranslated("a comparison of values that are no single values")
+            return Located(replace(place, taken=place.taken | {name}))
+        case Otherwise(first, second):
+            return Otherwise(avoiding(first, name), avoiding(second, name))
+    return value
 
 
 def has_key(place: Place, key: str) -> Condition:

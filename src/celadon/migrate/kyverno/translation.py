@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from celadon.admission import Operation
@@ -36,6 +36,7 @@ from celadon.migrate.kyverno.matching import Matching, kinds_of, matching
 from celadon.migrate.kyverno.pattern_translation import Answer, element, judged
 from celadon.migrate.kyverno.policies import Policy, Rule, Variant, variants
 from celadon.migrate.kyverno.queries import (
+    OPERATION,
     Branch,
     Computed,
     Located,
@@ -43,6 +44,7 @@ from celadon.migrate.kyverno.queries import (
     Otherwise,
     Query,
     Reference,
+    avoiding,
     elements,
     read,
 )
@@ -207,7 +209,7 @@ def _names(kinds: Sequence[GroupVersionKind]) -> Names:
         {
             "object": Located(place),
             "oldObject": Located(old),
-            "operation": Computed("request.operation"),
+            "operation": OPERATION,
             "namespace": Computed("request.namespace"),
             "name": Computed("request.name"),
             "userInfo": user,
@@ -363,8 +365,9 @@ def _for_each(entries: Sequence[JsonObject], names: Names) -> Answer:
 def _element_demand(entry: JsonObject, names: Names, branch: Branch) -> tuple[Condition, Condition]:
     """Return whether an element is meant, and whether it is as demanded."""
     assert isinstance(branch.value, Located)
-    place = branch.value.place.there()
-    inside = Names({**names.members, "element": Located(place)})
+    place = replace(branch.value.place.there(), taken=frozenset({branch.value.place.root}))
+    around = {name: avoiding(one, place.root) for name, one in names.members.items()}
+    inside = Names({**around, "element": Located(place)})
     is_meant = [branch.value.place.present()]
     if entry.get("preconditions"):
         is_meant.append(conditions(entry["preconditions"], inside))
