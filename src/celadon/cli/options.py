@@ -56,6 +56,25 @@ def add_files(group: argparse._ActionsContainer, what: str, dest: str = "files")
     )
 
 
+def add_proof_limits(group: argparse._ActionsContainer) -> None:
+    """Declare `--items` and `--timeout`, the bounds of what a solver is asked."""
+    group.add_argument(
+        "--items",
+        type=count,
+        default=2,
+        metavar="N",
+        help="items of lists and maps to look at where a proof does not say how many suffice "
+        "(default: 2)",
+    )
+    group.add_argument(
+        "--timeout",
+        type=count,
+        default=10,
+        metavar="SECONDS",
+        help="how long one answer may take (default: 10)",
+    )
+
+
 def add_exclude(group: argparse._ActionsContainer) -> None:
     """Declare `--exclude`."""
     group.add_argument(

@@ -2,10 +2,10 @@
 
 Read `kyverno/policies` (what a rule says), `kyverno/patterns` (its pattern language), then
 `kyverno/translation`, the way from a rule to ValidatingAdmissionPolicies: `matching` for what it
-applies to, `pattern_translation` and `conditions` for what it demands. `kyverno/evaluation` is what
-Kyverno itself would say of a pattern: the translation is compared with it. `kyverno/cel_policies`
-has the policies that are written in CEL, `kyverno/suites` runs the tests that come with policies
-against what became of them."""
+applies to, `pattern_translation` and `conditions` for what it demands. `kyverno/cel_policies` has
+the policies that are written in CEL, `kyverno/suites` runs the tests that come with policies
+against what became of them.
+"""
 
 from celadon.migrate.kyverno.documents import shape_of, translate_document
 from celadon.migrate.kyverno.suites import (

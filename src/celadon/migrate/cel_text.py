@@ -3,7 +3,8 @@
 A condition is built bottom up, from comparisons, by `conjunction`, `disjunction`, `negation` and
 the macros `every` and `some`. What is always true or always false disappears on the way, and a
 negation moves inside (`!(a == b)` is written `a != b`), so that the result reads as if it had been
-written by hand. Parentheses stand only where CEL needs them."""
+written by hand. Parentheses stand only where CEL needs them.
+"""
 
 from __future__ import annotations
 

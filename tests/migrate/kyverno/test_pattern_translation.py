@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from celadon.kube import Json
-from celadon.migrate.kyverno.evaluation import matched
+from tests.migrate.kyverno.pattern_evaluator import matched
 from tests.migrate.kyverno.policy_documents import (
     kyverno_policy,
     pod,

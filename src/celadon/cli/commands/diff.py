@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.options import DEFAULT_VERSION, add_exclude, count, kubernetes_versions
+from celadon.cli.options import (
+    DEFAULT_VERSION,
+    add_exclude,
+    add_proof_limits,
+    kubernetes_versions,
+)
 from celadon.cli.report.report_model import DIFF
 
 if TYPE_CHECKING:
@@ -79,21 +84,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="only what the new policies admit (or refuse) and the old ones do not",
     )
     add_exclude(parser)
-    parser.add_argument(
-        "--items",
-        type=count,
-        default=2,
-        metavar="N",
-        help="items of lists and maps to look at where a proof does not say how many suffice "
-        "(default: 2)",
-    )
-    parser.add_argument(
-        "--timeout",
-        type=count,
-        default=10,
-        metavar="SECONDS",
-        help="how long one answer may take (default: 10)",
-    )
+    add_proof_limits(parser)
     parser.add_argument(
         "-o", "--output", choices=DIFF.names, default="text", help="(default: text)"
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.options import count
+from celadon.cli.options import add_proof_limits
 
 if TYPE_CHECKING:
     from celadon.cli.proofs import Proof
@@ -49,21 +49,7 @@ exit codes:
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything `celadon prove --help` shows."""
     parser.add_argument("paths", nargs="+", metavar="PATHS", help="policies")
-    parser.add_argument(
-        "--items",
-        type=count,
-        default=2,
-        metavar="N",
-        help="items of lists and maps to look at where a proof does not say how many suffice "
-        "(default: 2)",
-    )
-    parser.add_argument(
-        "--timeout",
-        type=count,
-        default=10,
-        metavar="SECONDS",
-        help="how long one answer may take (default: 10)",
-    )
+    add_proof_limits(parser)
     parser.add_argument(
         "-o", "--output", choices=("text", "json"), default="text", help="(default: text)"
     )

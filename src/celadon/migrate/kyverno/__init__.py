@@ -1,2 +1,3 @@
 """Policies of Kyverno: `ClusterPolicy`, `Policy`, and `ValidatingPolicy`, which is written in
-CEL."""
+CEL.
+"""

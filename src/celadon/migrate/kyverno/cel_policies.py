@@ -2,7 +2,8 @@
 
 A `ValidatingPolicy` has the fields of an admission policy and a few of its own: what it is bound to
 stands in it, and it may be meant for the controllers of Pods, too. What it says in Kyverno's own
-libraries (`resource.Get`, `http.Get`, images) does not compile here, and is not translated."""
+libraries (`resource.Get`, `http.Get`, images) does not compile here, and is not translated.
+"""
 
 from __future__ import annotations
 

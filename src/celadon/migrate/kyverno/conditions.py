@@ -1,7 +1,8 @@
 """Kyverno's conditions (`key`, `operator`, `value`) as conditions of CEL.
 
 Facts are those of Kyverno 1.15 `pkg/engine/variables/operator`. Wildcards are taken from the
-policy's side only: Kyverno reads them in the object's values, too."""
+policy's side only: Kyverno reads them in the object's values, too.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +26,6 @@ from celadon.migrate.cel_text import (
     quoted,
     truth,
 )
-from celadon.migrate.kyverno.evaluation import compares, ordered
 from celadon.migrate.kyverno.leaves import compared_leaf, globbed
 from celadon.migrate.kyverno.patterns import (
     Comparison,
@@ -55,6 +55,7 @@ from celadon.migrate.kyverno.queries import (
     read,
     some_item,
 )
+from celadon.migrate.kyverno.scalars import compares, ordered
 from celadon.migrate.losses import NotTranslated
 from celadon.migrate.shapes import Form
 

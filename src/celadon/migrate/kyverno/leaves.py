@@ -2,7 +2,8 @@
 
 What a value may be is known by its schema, so that `replicas: ">2"` becomes `object.spec.replicas >
 2` and not what it would have to be for a text. Where the schema is not known, the value is taken as
-a text or a number as the pattern has it."""
+a text or a number as the pattern has it.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +27,6 @@ from celadon.migrate.cel_text import (
     quoted,
     truth,
 )
-from celadon.migrate.kyverno.evaluation import amount, compares, scalar_matches
 from celadon.migrate.kyverno.patterns import (
     Alternatives,
     Comparison,
@@ -36,6 +36,7 @@ from celadon.migrate.kyverno.patterns import (
     read_string,
 )
 from celadon.migrate.kyverno.queries import Computed, Reference, compare
+from celadon.migrate.kyverno.scalars import amount, compares, scalar_matches
 from celadon.migrate.losses import NotTranslated
 from celadon.migrate.shapes import Form, Place
 

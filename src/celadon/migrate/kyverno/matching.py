@@ -1,7 +1,8 @@
 """What a rule applies to: `match` and `exclude` as match constraints and match conditions.
 
 Kinds become resource rules. What admission policies have a field for stands in that field where
-there is one block (selectors, operations); all else is a match condition."""
+there is one block (selectors, operations); all else is a match condition.
+"""
 
 from __future__ import annotations
 

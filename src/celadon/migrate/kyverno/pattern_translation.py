@@ -2,10 +2,10 @@
 
 Kyverno's answer to a pattern is one of three: pass, skip, fail. Each part of a pattern is
 translated into two conditions, whether it *skips* and whether it is *fine* (passes or skips). What
-skips a rule as a whole becomes a match condition, what is fine a validation. The rules of the
-evaluator (`celadon.migrate.kyverno.evaluation`) are followed here: for maps anchors first, then
-fields in their order, the first that does not pass decides; for lists an item that fails decides,
-and a list all of whose items skip is skipped."""
+skips a rule as a whole becomes a match condition, what is fine a validation. Of maps
+anchors are judged first, then fields in their order, and the first that does not pass decides; of
+lists an item that fails decides, and a list all of whose items skip is skipped.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ from celadon.migrate.cel_text import (
     negation,
     some,
 )
-from celadon.migrate.kyverno.evaluation import scalar_matches
 from celadon.migrate.kyverno.leaves import globbed, leaf, optional_leaf
 from celadon.migrate.kyverno.patterns import (
     Anchor,
@@ -35,6 +34,7 @@ from celadon.migrate.kyverno.patterns import (
     has_wildcards,
     ordinary_keys,
 )
+from celadon.migrate.kyverno.scalars import scalar_matches
 from celadon.migrate.losses import NotTranslated
 from celadon.migrate.shapes import Form, Place
 

@@ -4,7 +4,8 @@ A pattern is a tree like the object it describes. Its leaves are values, or stri
 language: alternatives with `|`, each of conditions with `&`, each with an operator (`!`, `>`, `>=`,
 `<`, `<=`) or a range (`1-10`, `1!-10`), and wildcards (`*` any text, `?` one character). Keys may
 be anchors: `(a)` a condition, `<(a)` a condition for the whole rule, `=(a)` if there, `^(a)` one
-item at least, `X(a)` must not be there, `+(a)` add if not there (of mutations)."""
+item at least, `X(a)` must not be there, `+(a)` add if not there (of mutations).
+"""
 
 from __future__ import annotations
 

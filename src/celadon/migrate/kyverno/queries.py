@@ -3,7 +3,8 @@
 An expression has no text of its own in CEL: a projection (`containers[].ports[].hostPort`) becomes
 nested macros only when something is asked of its items. So an expression is first read as a
 `Query`, a description of the values, and then asked: is there one that …, is it true, how many are
-there. `null`, in JMESPath what is absent, is the absence of a value here."""
+there. `null`, in JMESPath what is absent, is the absence of a value here.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 A rule becomes one policy for each form it has: as it stands, for controllers of Pods, for CronJobs.
 What skips the rule (preconditions, conditions in patterns) becomes match conditions, what it
-demands a validation. A rule is translated whole or not at all."""
+demands a validation. A rule is translated whole or not at all.
+"""
 
 from __future__ import annotations
 

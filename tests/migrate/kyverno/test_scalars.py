@@ -1,11 +1,12 @@
-"""What Kyverno says of objects and patterns."""
+"""What Kyverno says of values and leaves; and of patterns, as the oracle of the tests has it."""
 
 from __future__ import annotations
 
 import pytest
 
 from celadon.kube import Json
-from celadon.migrate.kyverno.evaluation import Result, matched, scalar_matches
+from celadon.migrate.kyverno.scalars import scalar_matches
+from tests.migrate.kyverno.pattern_evaluator import Result, matched
 
 PASS, FAIL, SKIP = Result.PASS, Result.FAIL, Result.SKIP
 
