@@ -138,7 +138,6 @@ LONG_FUNCTIONS: dict[str, str] = {}
 
 WIDE_FLOORS: dict[str, str] = {
     "celadon.apiserver": "what a request goes through stands on one floor, in chapters",
-    "celadon.cli.check": "what `check` does is what other commands do first",
     "celadon.cli.commands": "a module per command",
     "celadon.kube.validation": "a module per group of kinds, named after it",
 }
@@ -286,7 +285,7 @@ ALLOWED = {
     ("celadon.cli.language_server.lsp_adapter", "asyncio.create_subprocess_exec"): "Celadon itself",
     ("celadon.cli.envtest.kubectl_program", "os.execv"): "the kubectl that the user's PATH names",
     ("celadon.cli.envtest.kubectl_program", "subprocess.call"): "the same, on Windows",
-    ("celadon.cli.diff.git_files", "subprocess.run"): "git, with words that are no options",
+    ("celadon.cli.diff.diff_run", "subprocess.run"): "git, with words that are no options",
     ("celadon.cli.main", "importlib.import_module"): "of the table of commands",
     ("celadon.cli.worker_pipes", "pickle.HIGHEST_PROTOCOL"): "for the process that forked this one",
     ("celadon.cli.worker_pipes", "pickle.dumps"): "for the process that forked this one",

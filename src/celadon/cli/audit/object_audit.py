@@ -38,13 +38,11 @@ from celadon.cli.audit.audit_report import (
     effect_of,
 )
 from celadon.cli.check.check_report import Notice, Place, Silence
+from celadon.cli.check.manifests import PolicySet
 from celadon.cli.check.object_preparation import Made, Prepare
-from celadon.cli.check.overlaid_world import GivenWorld
-from celadon.cli.check.plugins import PluginAnswer, PluginChoice, PluginDesk
-from celadon.cli.check.policy_set import PolicySet
-from celadon.cli.reading.documents import Document, DocumentReader
+from celadon.cli.check.plugins import GivenWorld, PluginAnswer, PluginChoice, PluginDesk
+from celadon.cli.reading.documents import Document, DocumentReader, Problem, crash
 from celadon.cli.reading.locations import Chunk
-from celadon.cli.reading.problems import Problem, crash
 from celadon.kube import GroupVersionKind, JsonObject, User, metadata
 from celadon.kube.registry import Target, WriteOptions
 from celadon.kube.resources import DEFAULT_PLUGINS, Resource, guessed_resource, known_resources

@@ -14,8 +14,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Final
 
-from celadon.cli.exits import Exit
-from celadon.cli.reading.problems import Problem, exit_of
+from celadon.cli.reading.documents import Exit, Problem, exit_of
 from celadon.kube import JsonObject
 from celadon.records import dataclass
 

@@ -17,14 +17,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from celadon.admission import ADMIN, Engine, ExpressionMemory, ObjectWorld, implicit_namespace
-from celadon.cli.check.manifests import Manifests
-from celadon.cli.check.object_chain import AskedWebhooks, Asking
-from celadon.cli.check.object_preparation import Prepare
-from celadon.cli.check.overlaid_world import GivenWorld
-from celadon.cli.check.plugins import PluginChoice
-from celadon.cli.check.policy_set import (
+from celadon.cli.check.manifests import (
+    Manifests,
     PolicySet,
     PolicySets,
+    is_configuration,
     mutating_bindings,
     mutating_engine,
     mutating_policies,
@@ -33,9 +30,10 @@ from celadon.cli.check.policy_set import (
     validating_policies,
     with_policies,
 )
-from celadon.cli.check.webhook_documents import is_configuration
-from celadon.cli.reading.documents import Document
-from celadon.cli.reading.problems import Problem
+from celadon.cli.check.object_chain import AskedWebhooks, Asking
+from celadon.cli.check.object_preparation import Prepare
+from celadon.cli.check.plugins import GivenWorld, PluginChoice
+from celadon.cli.reading.documents import Document, Problem
 from celadon.kube import Json, User, metadata
 from celadon.kube.defaulting import LOOKED_UP
 from celadon.kube.registry import request_options

@@ -40,14 +40,12 @@ from celadon.cli.check.check_report import (
     WebhookCall,
 )
 from celadon.cli.check.cluster import Circumstances, Cluster
+from celadon.cli.check.manifests import PolicySet, Said
 from celadon.cli.check.notices import Findings, Sightings
 from celadon.cli.check.object_chain import Asking, ObjectChain, refused_by
 from celadon.cli.check.object_preparation import PLACEHOLDER_UID
-from celadon.cli.check.policy_set import PolicySet
 from celadon.cli.check.questions import Asked, Question, Refusal, ask, refusal, refusal_of
-from celadon.cli.check.webhook_documents import Said
-from celadon.cli.reading.documents import Document
-from celadon.cli.reading.problems import Problem, crash
+from celadon.cli.reading.documents import Document, Problem, crash
 from celadon.kube import JsonObject, Status, StatusError, metadata
 from celadon.kube.registry import (
     patch_between,

@@ -20,8 +20,7 @@ from celadon.admission import Operation, Request
 from celadon.admission.writing import errors_of, request_of
 from celadon.cli.check.check_report import Fault, Place
 from celadon.cli.options import VERSIONS, did_you_mean
-from celadon.cli.reading.documents import Document
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.documents import Document, Problem
 from celadon.goyaml import RepeatedKey, strict_error
 from celadon.kube import (
     ApiVersionError,

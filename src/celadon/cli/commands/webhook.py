@@ -18,7 +18,6 @@ from celadon.cli.cluster_options import (
     missing_beside,
     uses_cluster,
 )
-from celadon.cli.exits import Exit
 from celadon.cli.options import (
     DEFAULT_VERSION,
     POLICIES,
@@ -28,6 +27,7 @@ from celadon.cli.options import (
     missing_package,
     seconds,
 )
+from celadon.cli.reading.documents import Exit
 
 if TYPE_CHECKING:
     import ssl
@@ -290,7 +290,7 @@ def _audit_only(options: argparse.Namespace) -> str:
 
 
 def _counted(source: WatchedFiles) -> str:
-    from celadon.cli.report.plain_text import plural
+    from celadon.cli.report.report_model import plural
 
     rules = source.rulebook()
     if rules is None:
@@ -316,7 +316,7 @@ def _cluster_parts(options: argparse.Namespace) -> ClusterParts | None:
 def _source(options: argparse.Namespace, parts: ClusterParts | None) -> WatchedFiles:
     """Files are read again when the cluster answers as another release."""
     from celadon.cli.check.policy_loading import PolicyLoader
-    from celadon.cli.reading.sources import signatures
+    from celadon.cli.reading.documents import signatures
     from celadon.webhook.policy_sources import WatchedFiles
 
     def release() -> str:

@@ -13,13 +13,18 @@ from dataclasses import replace
 from typing import BinaryIO, Final, NamedTuple, cast
 
 from celadon.cli.audit.audit_blocks import Block, LineBlock, PieceBlock, TooLarge, lines_from
-from celadon.cli.audit.audit_inputs import GZIP, Input, Inputs, Survey, input_blocks
-from celadon.cli.audit.audit_lookups import Lookups, looked_up
+from celadon.cli.audit.audit_inputs import (
+    GZIP,
+    Input,
+    Inputs,
+    Lookups,
+    Survey,
+    input_blocks,
+    looked_up,
+)
 from celadon.cli.audit.etcd_snapshots import DEFAULT_PREFIX, SnapshotObjects
 from celadon.cli.own_files import API_VERSION, faults, is_own, problem_at
-from celadon.cli.reading import sources
-from celadon.cli.reading.documents import Document, DocumentReader
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.documents import Document, DocumentReader, Problem, is_address, read_text
 from celadon.kube import GroupVersionResource, JsonObject
 from celadon.records import dataclass
 
@@ -214,7 +219,7 @@ class Source:
 
 def read_fleet(file: str) -> tuple[Source, ...] | list[Problem]:
     """The sources of a file, or what is wrong with it."""
-    text = sources.read(file)
+    text = read_text(file)
     if isinstance(text, Problem):
         return [text]
     found = list(DocumentReader().read(text))
@@ -263,4 +268,4 @@ def _source(folder: str, given: JsonObject) -> Source:
 
 def _beside(folder: str, path: str) -> str:
     """A path as seen from where the file stands; addresses are what they are."""
-    return path if sources.is_address(path) else os.path.join(folder, os.path.expanduser(path))
+    return path if is_address(path) else os.path.join(folder, os.path.expanduser(path))

@@ -24,20 +24,18 @@ from celadon.cli.audit.audit_inputs import (
     Survey,
     given_inputs,
     looked_up_in,
+    lookups_of,
     source_auditor,
 )
-from celadon.cli.audit.audit_lookups import lookups_of
-from celadon.cli.audit.audit_report import AuditReport, Findings, Violation
+from celadon.cli.audit.audit_report import AuditReport, Findings, FleetReport, Violation
 from celadon.cli.audit.audit_run import Audit, PageResult, finished
 from celadon.cli.audit.etcd_snapshots import SnapshotObjects
 from celadon.cli.audit.object_audit import AuditSettings, ObjectAuditor
 from celadon.cli.check.check_report import Notice
-from celadon.cli.check.manifests import Manifests
-from celadon.cli.check.policy_set import PolicySets, policy_sets, validating_engine
+from celadon.cli.check.manifests import Manifests, PolicySets, policy_sets, validating_engine
 from celadon.cli.fleets.finished_work import KeptResults, key_of
 from celadon.cli.fleets.fleet_parts import Part, ResourcePart, Source, part_blocks, surveyed_inputs
-from celadon.cli.fleets.fleet_report import FleetReport
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.documents import Problem
 from celadon.kube import GroupVersionResource
 from celadon.kube.releases import answering_as
 from celadon.records import dataclass

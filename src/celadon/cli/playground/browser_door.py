@@ -25,7 +25,7 @@ from celadon.cli.playground.panes import (
     is_definition,
     state_of,
 )
-from celadon.cli.reading.problems import Problem, summary
+from celadon.cli.reading.documents import Problem, summary
 from celadon.kube import ApiVersionError, GroupVersionKind, Json, JsonObject, parse_api_version
 from celadon.kube.library import environment
 from celadon.kube.releases import answering_as
@@ -49,14 +49,14 @@ def answer(question: str, given: str) -> str:
 
 def _files(given: Json) -> dict[str, object]:
     # late: on demand
-    from celadon.cli.playground.manifest_files import exported_files
+    from celadon.cli.playground.judging import exported_files
 
     return {"files": exported_files(state_of(given))}
 
 
 def _imported(given: Any) -> dict[str, object]:  # noqa: ANN401 - JSON
     # late: on demand
-    from celadon.cli.playground.manifest_files import imported
+    from celadon.cli.playground.judging import imported
 
     return dict(imported(given))
 

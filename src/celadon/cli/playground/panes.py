@@ -17,15 +17,12 @@ from celadon.cel.tracing import TraceRecorder
 from celadon.cel.value_functions import notation
 from celadon.cli.check.check_options import FIELD_VALIDATIONS
 from celadon.cli.check.questions import user_info
-from celadon.cli.explain.annotated_source import traced
+from celadon.cli.explain.annotated_source import brief, traced
 from celadon.cli.explain.outline import Item, Style
-from celadon.cli.explain.value_texts import brief
 from celadon.cli.options import DEFAULT_VERSION, VERSIONS
 from celadon.cli.playground.item_trees import item_tree
-from celadon.cli.reading.documents import Document, DocumentReader, shape_problem
-from celadon.cli.reading.problems import Problem
-from celadon.cli.reading.sources import Text
-from celadon.cli.report.json_form import data
+from celadon.cli.reading.documents import Document, DocumentReader, Problem, Text, shape_problem
+from celadon.cli.report.report_model import data
 from celadon.kube import Json, JsonObject, User
 from celadon.kube.library import PER_CALL_COST, environment
 from celadon.kube.registry import request_options

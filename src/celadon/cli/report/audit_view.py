@@ -18,38 +18,40 @@ from celadon.cli.audit.audit_report import (
     AuditedPolicy,
     AuditReport,
     FailOn,
+    FleetReport,
     Tally,
     Violation,
 )
-from celadon.cli.fleets.fleet_report import FleetReport
-from celadon.cli.reading.problems import Problem
-from celadon.cli.report.json_form import SHAPES, data, document, json_line, plugins
-from celadon.cli.report.plain_text import (
-    Look,
-    aligned,
-    joined,
-    notice_lines,
-    one_line,
-    plugin_lines,
-    plural,
-    policy_error_lines,
-)
+from celadon.cli.reading.documents import Problem
 from celadon.cli.report.report_model import (
+    SHAPES,
     CaseState,
     Cell,
     Finding,
     FindingRule,
     Level,
+    Look,
     Page,
     Related,
     ReportCase,
     ReportView,
     Section,
     Table,
+    aligned,
+    data,
+    document,
     error_case,
     error_finding,
+    joined,
+    json_line,
     notice_case,
     notice_finding,
+    notice_lines,
+    one_line,
+    plugin_lines,
+    plugins,
+    plural,
+    policy_error_lines,
     remark_sections,
 )
 from celadon.kube import JsonObject

@@ -6,18 +6,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from celadon.cli.bootstrap.bootstrap_report import BootstrapReport, Lock, RepairStep
-from celadon.cli.bootstrap.bootstrap_run import Culprit, Refusal, Sent
+from celadon.cli.bootstrap.bootstrap_report import (
+    BootstrapReport,
+    Culprit,
+    Lock,
+    Refusal,
+    RepairStep,
+    Sent,
+)
 from celadon.cli.bootstrap.step_tables import Level, State
-from celadon.cli.report.json_form import SHAPES, data, document
-from celadon.cli.report.plain_text import (
+from celadon.cli.report.report_model import (
+    SHAPES,
     Look,
+    ReportView,
+    data,
+    document,
     joined,
     notice_lines,
     plural,
     policy_error_lines,
 )
-from celadon.cli.report.report_model import ReportView
 from celadon.kube import JsonObject
 
 _STYLES: Final = {Level.DEGRADED: "warning", Level.DEADLOCKED: "denied", Level.LOCKED_OUT: "denied"}

@@ -14,8 +14,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from celadon import __version__
 from celadon.cli.check.check_report import Place
-from celadon.cli.reading.problems import Problem
-from celadon.cli.report.plain_text import lines
+from celadon.cli.reading.documents import Problem
 from celadon.cli.report.report_model import (
     CaseState,
     Finding,
@@ -23,6 +22,7 @@ from celadon.cli.report.report_model import (
     Level,
     ReportCase,
     ReportView,
+    lines,
 )
 from celadon.kube import Json, JsonObject
 from celadon.patterns import late_pattern

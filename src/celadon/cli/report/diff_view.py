@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from celadon.cli.check.check_report import Place
-from celadon.cli.diff.diff_report import (
+from celadon.cli.diff.diff_run import (
     BOUNDED,
     DIFFERS,
     SAME,
@@ -22,24 +22,24 @@ from celadon.cli.diff.diff_report import (
     RequestExample,
     SideVerdict,
 )
-from celadon.cli.report.json_form import SHAPES, Shapes, document
-from celadon.cli.report.plain_text import (
+from celadon.cli.report.report_model import (
+    SHAPES,
+    CaseState,
+    Finding,
+    FindingRule,
+    Level,
     Look,
+    ReportCase,
+    ReportView,
+    Shapes,
+    document,
+    error_case,
+    error_finding,
     joined,
     lines,
     plural,
     policy_error_lines,
     yaml_text,
-)
-from celadon.cli.report.report_model import (
-    CaseState,
-    Finding,
-    FindingRule,
-    Level,
-    ReportCase,
-    ReportView,
-    error_case,
-    error_finding,
 )
 
 _SHAPES: Final[Shapes] = {

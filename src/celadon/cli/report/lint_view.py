@@ -12,18 +12,20 @@ from typing import Any, Final
 
 from celadon.admission.lint import Rule, Severity
 from celadon.cli.check.check_report import Place
-from celadon.cli.lint.comment_rule import EVERY_RULE
+from celadon.cli.lint.file_rules import EVERY_RULE
 from celadon.cli.lint.lint_report import LEVELS, LintReport, LocatedFinding
-from celadon.cli.reading.problems import Problem
-from celadon.cli.report.json_form import Shapes, data, document
-from celadon.cli.report.plain_text import Look
+from celadon.cli.reading.documents import Problem
 from celadon.cli.report.report_model import (
     CaseState,
     Finding,
     FindingRule,
     Level,
+    Look,
     ReportCase,
     ReportView,
+    Shapes,
+    data,
+    document,
 )
 
 _STYLES: Final = {

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from celadon.cli.reading.problems import Problem
-from celadon.cli.replay.logged_requests import Undecidable
+from celadon.cli.reading.documents import Problem
+from celadon.cli.replay.audit_logs import Undecidable
 from celadon.cli.replay.replay_run import (
     BY,
     Occurrence,
@@ -17,22 +17,24 @@ from celadon.cli.replay.replay_run import (
     largest,
 )
 from celadon.cli.report.audit_view import EFFECT_STYLES
-from celadon.cli.report.json_form import SHAPES, data, document, filled, plugins
-from celadon.cli.report.plain_text import (
-    Look,
-    aligned,
-    joined,
-    notice_lines,
-    plugin_lines,
-    plural,
-    policy_error_lines,
-)
 from celadon.cli.report.report_model import (
+    SHAPES,
     Cell,
+    Look,
     Page,
     ReportView,
     Section,
     Table,
+    aligned,
+    data,
+    document,
+    filled,
+    joined,
+    notice_lines,
+    plugin_lines,
+    plugins,
+    plural,
+    policy_error_lines,
     remark_sections,
 )
 

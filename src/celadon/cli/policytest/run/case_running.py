@@ -1,24 +1,40 @@
-"""Tests to results: every case with every version, and what that means."""
+"""Tests to results: every case with every version, what that means, and what the cases reached."""
 
 from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from celadon.cel.extend import re2
-from celadon.cli.check.check_report import Place, PolicyError
+from celadon.admission.explain import Explanation, ExpressionRun, Part, PolicyExplanation, explain
+from celadon.admission.registration import Policy
+from celadon.cel.extend import Literal, re2
+from celadon.cel.tracing import written_tree
+from celadon.cli.check.check_report import Place, PolicyError, Violation
 from celadon.cli.check.cluster import Cluster
+from celadon.cli.check.manifests import Placed
 from celadon.cli.check.plugins import PluginChoice
+from celadon.cli.explain.annotated_source import brief, shortened
 from celadon.cli.options import DEFAULT_VERSION, did_you_mean
-from celadon.cli.policytest.run.case_comparison import mismatches, outcome_of, under_test_in
-from celadon.cli.policytest.run.case_judging import Bench
+from celadon.cli.policytest.counts import Coverage, Goal
+from celadon.cli.policytest.coverage import Aim, binding_goals, expression_aims, reached
+from celadon.cli.policytest.run.case_judging import (
+    Bench,
+    Judged,
+    mismatches,
+    outcome_of,
+    under_test_in,
+)
 from celadon.cli.policytest.run.case_results import (
     Case,
+    CaseOutcome,
     CaseResult,
+    CaseVerdict,
+    Doubt,
     FileResult,
     Mismatch,
     PartValue,
@@ -26,15 +42,130 @@ from celadon.cli.policytest.run.case_results import (
     RunReport,
     Status,
 )
-from celadon.cli.policytest.run.vacuities import Doubt
 from celadon.cli.policytest.run.vacuity import case_doubts, shared_doubts
-from celadon.cli.reading.problems import Problem, crash
+from celadon.cli.reading.documents import Problem, crash
 from celadon.cli.worker_pipes import possible_workers, received, started
 from celadon.kube.releases import answering_as
 from celadon.records import dataclass
 
-if TYPE_CHECKING:
-    from celadon.cli.policytest.run.coverage_tally import CoverageTally
+# --- A tally of coverage -----------------------------------------------------
+#
+# The cases of a test, taken one by one: what each of them has reached.
+
+
+class CoverageTally:
+    """Counts for the cases of one test."""
+
+    def __init__(self) -> None:
+        self._aims: dict[tuple[int, str], tuple[Placed[Policy], dict[str, tuple[Aim, ...]]]] = {}
+        self._hits: Counter[Goal] = Counter()
+
+    @property
+    def coverage(self) -> Coverage:
+        """Return the coverage of the cases so far."""
+        return Coverage(tuple(self._hits.items()))
+
+    def take(self, judged: Judged, outcome: CaseOutcome, version: str) -> None:
+        """One more case; what is measured are the policies that it is about."""
+        seen = [one for found in _explained(judged, outcome) for one in found.policies]
+        for given in judged.setting.sets.all:
+            for name in sorted(outcome.under_test & given.policies.keys()):
+                placed = given.policies[name]
+                aims, bindings = self._aims_of(placed, version), binding_goals(given, name)
+                for goals in bindings.values():
+                    self._hits.update(dict.fromkeys(goals, 0))
+                for own in aims.values():
+                    self._hits.update({one.goal: 0 for one in own})
+                for policy in seen:
+                    if policy.policy is placed.value:
+                        self._hits.update(set(reached(aims, bindings, policy)))
+
+    def _aims_of(self, placed: Placed[Policy], version: str) -> dict[str, tuple[Aim, ...]]:
+        """Found once; what is kept with them keeps the key its own."""
+        key = id(placed), version
+        found = self._aims.get(key)
+        if found is None:
+            found = self._aims[key] = placed, expression_aims(placed, version)
+        return found[1]
+
+
+def _explained(judged: Judged, outcome: CaseOutcome) -> Iterator[Explanation]:
+    """Yield what the request went through: one that is refused meets nobody further on."""
+    if judged.mutation is not None:
+        yield judged.mutation
+        if not judged.mutation.verdict.allowed:
+            return
+    if judged.asked is not None and outcome.verdict is not CaseVerdict.INVALID:
+        setting = judged.setting
+        if setting.sets.validating.policies:
+            yield explain(setting.engines.validating, judged.asked.request, setting.world)
+
+
+# --- Deciding values ---------------------------------------------------------
+#
+# What the parts of an expression came to that decided about a request.
+#
+# The engine is asked again, with somebody looking on (`celadon.admission.explain`): only for
+# cases that failed. Left out are literals, objects (their fields say it), and what loops evaluate
+# in their rounds.
+
+_MOST_CHARACTERS: Final = 100
+_MOST_PARTS: Final = 12
+
+
+def deciding_values(judged: Judged, outcome: CaseOutcome) -> tuple[PartValue, ...]:
+    """Return the values of the first expression that the verdict is due to; none if a mutating
+    policy decided."""
+    asked, deciding = judged.asked, outcome.deciding
+    if asked is None or not deciding or not deciding[0].expression:
+        return ()
+    found = explain(judged.setting.engines.validating, asked.request, judged.setting.world)
+    for policy in found.policies:
+        if policy.policy.name == deciding[0].policy:
+            for run in _runs(policy, deciding[0]):
+                return tuple(dict.fromkeys(_values(run)))[:_MOST_PARTS]
+    return ()
+
+
+def _runs(policy: PolicyExplanation, wanted: Violation) -> Iterator[ExpressionRun]:
+    for binding in policy.bindings:
+        for case in binding.cases if binding.binding.name == wanted.binding else ():
+            for part in (*case.conditions, *case.validations):
+                if part.run is not None and _is_of(part, wanted):
+                    yield part.run
+
+
+def _is_of(part: Part, wanted: Violation) -> bool:
+    """Also one that a variable of failed."""
+    if part.source.path.text == wanted.field:
+        return True
+    decision = part.decision
+    return decision is not None and decision.source.path.text == wanted.field
+
+
+def _values(run: ExpressionRun) -> Iterator[PartValue]:
+    """Yield those of variables that it was the first to read, then its own parts."""
+    for variable in run.all_variables():
+        text = variable.expression.text
+        yield PartValue(_on_one_line(text), brief(variable.value, _MOST_CHARACTERS))
+    program = run.expression.program
+    if program is None:
+        return
+    ast = program.checked.ast
+    for part in written_tree(ast).walk():
+        known = run.frame.outcomes.get(part.node.id)
+        if part.loop is not None or known is None or isinstance(part.node, Literal):
+            continue
+        if not isinstance(known.value, Mapping):
+            text = ast.source.text[part.start : part.end]
+            yield PartValue(_on_one_line(text), brief(known.value, _MOST_CHARACTERS))
+
+
+def _on_one_line(text: str) -> str:
+    return shortened(" ".join(text.split()), _MOST_CHARACTERS)
+
+
+# --- Running -----------------------------------------------------------------
 
 WORTH_WORKERS: Final = 200
 """Cases from which on it pays to run them in several processes."""
@@ -157,7 +288,6 @@ def _result(one: ChosenCases, options: RunOptions, tick: Callable[[], None]) -> 
 
 def _tally() -> CoverageTally:
     # late: most runs measure nothing
-    from celadon.cli.policytest.run.coverage_tally import CoverageTally
 
     return CoverageTally()
 
@@ -219,7 +349,6 @@ def _run(bench: Bench, case: Case, tally: CoverageTally | None) -> CaseResult:
             values: tuple[PartValue, ...] = ()
             if differences:
                 # late: it traces expressions, which cases that pass need not
-                from celadon.cli.policytest.run.deciding_values import deciding_values
 
                 values = deciding_values(judged, outcome)
             unasked = tuple(found.unasked)
