@@ -12,9 +12,8 @@ from dataclasses import field
 from typing import Any, Final
 
 from celadon.admission.conversion import ConversionError
-from celadon.admission.expressions.activation import RequestContext
+from celadon.admission.expressions.activation import Hit, MatchError, RequestContext
 from celadon.admission.expressions.compiled_expressions import Expression
-from celadon.admission.hits import Hit, MatchError
 from celadon.admission.policies import params
 from celadon.admission.policies.compiled_policy import CompiledPolicy, CompiledValidation
 from celadon.admission.policies.evaluation import Evaluator, Finding, Phases

@@ -26,8 +26,8 @@ from celadon.cel.syntax import (
     Struct,
     StructField,
 )
+from celadon.cel.tracing import ANY, AttributePattern, Unknown
 from celadon.cel.types import DYN, Type
-from celadon.cel.unknowns import ANY, AttributePattern, Unknown
 from celadon.cel.values import Value, container_access
 from celadon.cel.values.maps import MISSING
 from celadon.cel.values.runtime_types import NONE, Optional

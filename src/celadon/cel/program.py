@@ -27,8 +27,8 @@ from celadon.cel.codegen.metered import metered_module
 from celadon.cel.codegen.plain import plain_module
 from celadon.cel.errors import CostLimitExceeded, EvaluationError, Issues, Panicked
 from celadon.cel.syntax import Ast, CheckedAst, Ident, walk
+from celadon.cel.tracing import AttributePattern
 from celadon.cel.types import Type
-from celadon.cel.unknowns import AttributePattern
 from celadon.cel.values import Value
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from celadon.cli.reading.documents import (
     shape_problem,
 )
 from celadon.kube import JsonObject
-from celadon.kube.json_shapes import misfit
+from celadon.kube.json_types import misfit
 from celadon.kube.resources import Catalog, known_resources
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KIND
 from celadon.migrate import (

@@ -31,7 +31,7 @@ from celadon.cli.reading.documents import (
 )
 from celadon.kube import GroupVersionKind
 from celadon.kube.go import json_text
-from celadon.kube.json_shapes import Needed, Shape, misfit
+from celadon.kube.json_types import Needed, Shape, misfit
 from celadon.kube.resources import Resource, custom_resources, known_resources
 from celadon.kube.schemas import ABSENT, Schema, SchemaPack, built_in, custom_schemas, pack_schemas
 from celadon.patterns import late_pattern

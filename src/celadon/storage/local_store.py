@@ -48,11 +48,13 @@ from celadon.storage.contract import (
     Transaction,
     delete,
 )
-from celadon.storage.keyspace import Keyspace, Retention, Schedule
-from celadon.storage.watchers import (
+from celadon.storage.keyspace import (
     Compaction,
     DirectWriter,
     Job,
+    Keyspace,
+    Retention,
+    Schedule,
     Watcher,
     Watchers,
     Writer,

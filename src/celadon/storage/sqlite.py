@@ -26,7 +26,7 @@ from celadon.storage.contract import (
     FileError,
     FileUnavailable,
 )
-from celadon.storage.keyspace import Keyspace, Retention
+from celadon.storage.keyspace import Keyspace, Retention, ThreadedWriter
 from celadon.storage.local_store import Carrier, Clocks, LocalStore, at_once
 from celadon.storage.sqlite_file import (
     MASK,
@@ -42,7 +42,6 @@ from celadon.storage.sqlite_file import (
     read_mark,
     without_log,
 )
-from celadon.storage.watchers import ThreadedWriter
 
 # --- Disk reserve ------------------------------------------------------------
 #

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from celadon.admission import policy_limits
-from celadon.admission.expressions.compiled_expressions import PolicyScope, size_bound
-from celadon.admission.expressions.match_conditions import (
+from celadon.admission.expressions.compiled_expressions import (
     LazyVariables,
     Meter,
     OutOfBudget,
+    PolicyScope,
     run_plain,
+    size_bound,
 )
 from celadon.admission.policies.compiled_policy import compile_policy
 from celadon.admission.policies.validating import Engine

@@ -37,8 +37,7 @@ from celadon.admission.policies.compiled_mutations import (
     compile_mutating_policy,
 )
 from celadon.admission.policies.compiled_policy import CompiledPolicy, PolicyFrame, compile_policy
-from celadon.admission.policies.endpoint_memory import target_of
-from celadon.admission.policies.matching import Binding, Hook, is_exempt
+from celadon.admission.policies.matching import Binding, Hook, is_exempt, target_of
 from celadon.admission.policies.mutating import MutatingEngine
 from celadon.admission.policies.validating import Engine
 from celadon.admission.registration.registration_types import (

@@ -17,10 +17,8 @@ from typing import Any
 
 from celadon.admission import policy_limits
 from celadon.admission.decision_source import Source
-from celadon.admission.expressions.activation import RequestContext
-from celadon.admission.expressions.compiled_expressions import Expression
-from celadon.admission.expressions.match_conditions import Meter, OutOfBudget
-from celadon.admission.hits import Hit, MatchError
+from celadon.admission.expressions.activation import Hit, MatchError, RequestContext
+from celadon.admission.expressions.compiled_expressions import Expression, Meter, OutOfBudget
 from celadon.admission.policies.compiled_mutations import Change, MutationFailure
 from celadon.admission.policies.matching import (
     Binding,

@@ -10,24 +10,19 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final
 
 from celadon.admission.plugins.certificate_plugins import APPROVAL, ATTESTING, SIGNING, SUBJECTS
-from celadon.admission.plugins.group_plugins import (
-    GROUP_PRIORITY,
-    GROUP_WORKLOAD,
-    JOB_PARALLELISM,
-)
-from celadon.admission.plugins.limit_ranges import LIMIT_RANGER
 from celadon.admission.plugins.namespace_plugins import (
     ALWAYS_DENY,
     CLAIM_RESIZING,
     EXISTS,
     EXTERNAL_ADDRESSES,
     LIFECYCLE,
+    LIMIT_RANGER,
     OWNER_PERMISSIONS,
 )
-from celadon.admission.plugins.node_restriction import NODE_RESTRICTION
-from celadon.admission.plugins.node_selection import (
+from celadon.admission.plugins.node_restriction import (
     ANTI_AFFINITY,
     DEFAULT_TOLERATIONS,
+    NODE_RESTRICTION,
     NODE_SELECTORS,
     RESOURCE_TOLERATION,
     TOLERATION_RESTRICTION,
@@ -36,7 +31,10 @@ from celadon.admission.plugins.node_selection import (
 from celadon.admission.plugins.plugin_answers import FINE, Behaviour, Mutate, Opinion
 from celadon.admission.plugins.plugin_settings import PluginSettings
 from celadon.admission.plugins.pod_plugins import (
+    GROUP_PRIORITY,
+    GROUP_WORKLOAD,
     IMAGE_PULLING,
+    JOB_PARALLELISM,
     POD_RESIZING,
     PRIORITY,
     PRIORITY_CLASS,

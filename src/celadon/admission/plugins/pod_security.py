@@ -13,15 +13,17 @@ from functools import partial
 from typing import Any, Final
 
 from celadon.admission.plugins.plugin_answers import FINE, PODS, Behaviour, Opinion, core, forbidden
-from celadon.admission.plugins.pod_security_standards import NEWEST, Violation, violations
-from celadon.admission.plugins.security_levels import (
+from celadon.admission.plugins.pod_security_standards import (
+    NEWEST,
     PREFIX,
     PRIVILEGED,
     UNLABELLED,
     LevelVersion,
     SecurityPolicy,
+    Violation,
     is_stricter,
     policy_of,
+    violations,
 )
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World

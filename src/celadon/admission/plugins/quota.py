@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from celadon.admission.plugins.namespace_plugins import class_of_claim
-from celadon.admission.plugins.node_selection import is_extended_resource
+from celadon.admission.plugins.node_restriction import is_extended_resource
 from celadon.admission.plugins.plugin_answers import forbidden
 from celadon.admission.request import Operation, Request
 from celadon.kube import GroupResource, JsonObject, StatusError, metadata

@@ -16,11 +16,11 @@ from celadon.admission.expressions.compiled_expressions import (
     ANNOTATION_RESULT,
     BOOL_RESULT,
     MESSAGE_RESULT,
+    Condition,
     Expression,
     ExpressionMemory,
     PolicyScope,
 )
-from celadon.admission.expressions.match_conditions import Condition
 from celadon.admission.registration.registration_types import (
     IGNORE,
     AuditAnnotation,

@@ -16,9 +16,8 @@ from typing import Any
 
 from celadon.admission import policy_limits
 from celadon.admission.decision_source import Source
-from celadon.admission.expressions.activation import RequestContext
-from celadon.admission.expressions.compiled_expressions import size_bound
-from celadon.admission.expressions.match_conditions import (
+from celadon.admission.expressions.activation import Hit, RequestContext
+from celadon.admission.expressions.compiled_expressions import (
     ConditionResult,
     Failure,
     LazyVariables,
@@ -28,8 +27,8 @@ from celadon.admission.expressions.match_conditions import (
     attempt,
     evaluate,
     run_plain,
+    size_bound,
 )
-from celadon.admission.hits import Hit
 from celadon.admission.policies.compiled_policy import (
     CompiledPolicy,
     CompiledValidation,

@@ -23,12 +23,10 @@ from typing import Any, Protocol
 from celadon.admission import policy_limits
 from celadon.admission.conversion import ConversionError
 from celadon.admission.decision_source import MATCH_CONSTRAINTS
-from celadon.admission.expressions.activation import RequestContext
+from celadon.admission.expressions.activation import Hit, MatchError, RequestContext
 from celadon.admission.expressions.compiled_expressions import ExpressionMemory
-from celadon.admission.hits import Hit, MatchError
 from celadon.admission.policies import params
 from celadon.admission.policies.compiled_policy import CompiledPolicy, compile_policy
-from celadon.admission.policies.endpoint_memory import PerEndpoint
 from celadon.admission.policies.evaluation import Evaluation, Evaluator, Finding
 from celadon.admission.policies.matching import (
     Binding,
@@ -38,6 +36,7 @@ from celadon.admission.policies.matching import (
     Invocation,
     Misconfigured,
     Passed,
+    PerEndpoint,
     Target,
     candidate_for,
     candidates_for,

@@ -61,8 +61,7 @@ from celadon.kube import (
     parse_api_version,
 )
 from celadon.kube.go import GoValue, trim_space
-from celadon.kube.releases import current_release
-from celadon.kube.wordings import MESSAGE_BLANK, MESSAGE_BROKEN, wording
+from celadon.kube.releases import MESSAGE_BLANK, MESSAGE_BROKEN, current_release, wording
 from celadon.records import dataclass
 
 # --- Condition validation ----------------------------------------------------

@@ -14,17 +14,18 @@ from typing import Any, Final, Protocol
 from celadon.admission.expressions.activation import RequestContext, request_value
 from celadon.admission.registration.registration_types import JSON_PATCH, WebhookClientConfig
 from celadon.admission.webhooks import hooks
-from celadon.admission.webhooks.call_results import (
+from celadon.admission.webhooks.hooks import (
     AsJson,
     CallError,
+    Hook,
     NoReply,
     Reply,
+    Selected,
     UnreadableBody,
     code_of_failure,
     failed_call,
     require_success,
 )
-from celadon.admission.webhooks.hooks import Hook, Selected
 from celadon.kube import GroupVersionKind, JsonObject, StatusError, parse_api_version
 from celadon.kube.go import json_text, media_type_complaint, parse_media_type, quote
 from celadon.kube.registry import request_bodies

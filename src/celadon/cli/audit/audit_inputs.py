@@ -60,7 +60,7 @@ from celadon.cli.reading.documents import (
 )
 from celadon.kube import GroupKind, Json, JsonObject, User, metadata
 from celadon.kube.defaulting import LOOKED_UP
-from celadon.kube.registry import request_options
+from celadon.kube.registry import request_bodies
 from celadon.kube.resources import Catalog, Resource, known_resources
 from celadon.kube.selectors import LabelSelector, SelectorError, label_selector
 from celadon.kube.well_known_values import NODES, RBAC_GROUP
@@ -200,7 +200,7 @@ def preparation(
     """Return how manifests become what a server would have stored: whatever else is odd about them
     is not asked about. `existing` are the definitions among other things."""
     circumstances = Circumstances(
-        version, now, user, defaulting=defaulting, field_validation=request_options.IGNORE
+        version, now, user, defaulting=defaulting, field_validation=request_bodies.IGNORE
     )
     return circumstances.preparation(existing)
 

@@ -33,7 +33,7 @@ from celadon.cli.check.object_preparation import Prepare
 from celadon.cli.check.questions import Question, identity
 from celadon.cli.reading.documents import Document, Problem
 from celadon.kube import JsonObject, User, metadata
-from celadon.kube.registry import request_options
+from celadon.kube.registry import request_bodies
 from celadon.records import dataclass
 
 # --- Judging requests --------------------------------------------------------
@@ -102,7 +102,7 @@ class RequestBench:
             sending.operation,
             subresource=sending.subresource,
             user=sending.actor.user,
-            field_validation=request_options.IGNORE,
+            field_validation=request_bodies.IGNORE,
         )
         cluster = Cluster(
             self._engines if sending.judged else self._nobody,
@@ -128,7 +128,7 @@ class RequestBench:
         found = self._prepared.get(user.name)
         if found is None:
             circumstances = Circumstances(
-                self._version, NOW, user, field_validation=request_options.IGNORE
+                self._version, NOW, user, field_validation=request_bodies.IGNORE
             )
             found = circumstances.preparation(self._manifests.existing)
             self._prepared[user.name] = found

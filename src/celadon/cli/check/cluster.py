@@ -36,7 +36,7 @@ from celadon.cli.check.plugins import GivenWorld, PluginChoice
 from celadon.cli.reading.documents import Document, Problem
 from celadon.kube import Json, User, metadata
 from celadon.kube.defaulting import LOOKED_UP
-from celadon.kube.registry import request_options
+from celadon.kube.registry import request_bodies
 from celadon.kube.resources import DEFAULT_PLUGINS, known_resources
 from celadon.kube.well_known_values import SYSTEM_NAMESPACES
 from celadon.records import dataclass
@@ -112,7 +112,7 @@ class Circumstances:
     user: User = ADMIN
     namespace: str = "default"
     defaulting: bool = True
-    field_validation: str = request_options.STRICT
+    field_validation: str = request_bodies.STRICT
     plugins: PluginChoice | None = None
 
     def preparation(self, existing: Iterable[Document]) -> Prepare:

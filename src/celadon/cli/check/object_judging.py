@@ -50,7 +50,7 @@ from celadon.kube import JsonObject, Status, StatusError, metadata
 from celadon.kube.registry import (
     patch_between,
     repeated_owner_warnings,
-    request_options,
+    request_bodies,
     valid_warnings,
     write_warnings,
 )
@@ -457,7 +457,7 @@ class Judge:
             operation=Operation.CREATE,
             applies=False,
             user=user,
-            field_validation=request_options.IGNORE,
+            field_validation=request_bodies.IGNORE,
         )
         settings = replace(self.settings, question=question)
         prepare = self.cluster.prepare.of_controller(user)

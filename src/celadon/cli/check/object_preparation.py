@@ -48,7 +48,6 @@ from celadon.kube.registry import (
     patch,
     read_mutated,
     request_bodies,
-    request_options,
     stored_form,
     stray_fields,
     update,
@@ -326,7 +325,7 @@ class Prepare:
         *,
         namespace: str,
         defaulting: bool,
-        field_validation: str = request_options.STRICT,
+        field_validation: str = request_bodies.STRICT,
         plugins: frozenset[str] = DEFAULT_PLUGINS,
     ) -> None:
         """`namespace` is that of objects that do not say theirs, `plugins` are those that fill in
@@ -366,7 +365,7 @@ class Prepare:
     def of_controller(self, user: User) -> Prepare:
         """The same for what a controller sends, which nobody validates field by field."""
         found = copy.copy(self)
-        found._field_validation = request_options.IGNORE
+        found._field_validation = request_bodies.IGNORE
         found._context = replace(self._context, user=user)
         found.surroundings = replace(self.surroundings, user=user)
         return found
@@ -426,7 +425,7 @@ class Prepare:
 
     def _stray_fields(self, document: Document, target: Target, draft: Draft) -> StrayFields | None:
         """Return those that are to be told of."""
-        if self._field_validation == request_options.IGNORE:
+        if self._field_validation == request_bodies.IGNORE:
             return None
         if draft.is_exact and not document.repeated:
             return None
@@ -434,7 +433,7 @@ class Prepare:
 
     @property
     def _is_strict(self) -> bool:
-        return self._field_validation == request_options.STRICT
+        return self._field_validation == request_bodies.STRICT
 
     @property
     def context(self) -> DefaultingContext:

@@ -27,7 +27,7 @@ from celadon.cli.check.manifests import (
 from celadon.cli.check.object_preparation import Prepare
 from celadon.cli.reading.documents import Problem
 from celadon.kube.releases import answering_as
-from celadon.webhook.policy_sources import LoadError, MutationRules, Rulebook
+from celadon.webhook.deciding import LoadError, MutationRules, Rulebook
 
 
 class PolicyLoader:

@@ -19,7 +19,7 @@ from celadon.cli.reading.documents import Document, Problem, crash
 from celadon.kube import FieldError, Json, JsonObject, Status, StatusError, User, metadata, status
 from celadon.kube.defaulting import LIMIT_RANGES, with_empty_values
 from celadon.kube.fieldmanager import applied_configuration, configured
-from celadon.kube.registry import Target, WriteOptions, patch, request_options
+from celadon.kube.registry import Target, WriteOptions, patch, request_bodies
 from celadon.kube.resources import Catalog, Lookups
 from celadon.kube.schemas import DecodeError, EmptyValue
 from celadon.kube.well_known_values import (
@@ -71,7 +71,7 @@ def applied(
         result = _patched(sent.value, stored, target)
         if result is None:
             return Unchanged(stored)
-        patch.read_patched(result, target, prepare.context, request_options.IGNORE)
+        patch.read_patched(result, target, prepare.context, request_bodies.IGNORE)
     except StatusError as error:
         return Problem(document.file, document.line(_steps(error)), str(error))
     return _updated(replace(document, value=result.document), result, target, stored, prepare)
@@ -128,7 +128,7 @@ class Question:
     namespace: str = "default"
     user: User = ADMIN
     dry_run: bool = False
-    field_validation: str = request_options.STRICT
+    field_validation: str = request_bodies.STRICT
     """What kubectl asks for."""
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import ssl
 
     from celadon.apiserver.http import Address
-    from celadon.webhook.policy_sources import WatchedFiles
+    from celadon.webhook.deciding import WatchedFiles
     from celadon.webhook.service import (
         DecisionLogSettings,
         ServedCertificate,
@@ -196,7 +196,7 @@ def run(options: argparse.Namespace) -> Exit:
     if problem:
         return output.usage_error("celadon webhook", problem)
     from celadon.apiserver.http import StartError
-    from celadon.webhook.policy_sources import LoadError
+    from celadon.webhook.deciding import LoadError
     from celadon.webhook.service import run_webhook
 
     output.log_to_stderr(options.verbosity, "celadon.webhook")
@@ -317,7 +317,7 @@ def _source(options: argparse.Namespace, parts: ClusterParts | None) -> WatchedF
     """Files are read again when the cluster answers as another release."""
     from celadon.cli.check.policy_loading import PolicyLoader
     from celadon.cli.reading.documents import signatures
-    from celadon.webhook.policy_sources import WatchedFiles
+    from celadon.webhook.deciding import WatchedFiles
 
     def release() -> str:
         followed = None if parts is None else parts.release

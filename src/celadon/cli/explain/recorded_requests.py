@@ -31,7 +31,7 @@ from celadon.cli.reading.documents import (
     shape_problem,
 )
 from celadon.kube import User
-from celadon.kube.json_shapes import Needed, Shape, misfit
+from celadon.kube.json_types import Needed, Shape, misfit
 from celadon.records import dataclass
 
 _VERBS: Final = {

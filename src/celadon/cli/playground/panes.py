@@ -25,7 +25,7 @@ from celadon.cli.reading.documents import Document, DocumentReader, Problem, Tex
 from celadon.cli.report.report_model import data
 from celadon.kube import Json, JsonObject, User
 from celadon.kube.library import PER_CALL_COST, environment
-from celadon.kube.registry import request_options
+from celadon.kube.registry import request_bodies
 from celadon.records import dataclass
 
 # --- Playground states -------------------------------------------------------
@@ -103,7 +103,7 @@ class State:
     operation: Operation = Operation.CREATE
     subresource: str = ""
     dry_run: bool = False
-    field_validation: str = request_options.STRICT
+    field_validation: str = request_bodies.STRICT
     panes: Mapping[Pane, str] = field(default_factory=dict)
 
     def text(self, pane: Pane) -> str:
@@ -151,7 +151,7 @@ def _release(given: Mapping[str, Json], name: str, default: str) -> str:
 
 
 def _field_validation(given: Mapping[str, Json]) -> str:
-    value = given.get("fieldValidation", request_options.STRICT)
+    value = given.get("fieldValidation", request_bodies.STRICT)
     if value not in FIELD_VALIDATIONS:
         raise StateError(f"`fieldValidation` is none of {', '.join(FIELD_VALIDATIONS)}")
     return str(value)

@@ -1,5 +1,5 @@
-"""Coverage and mutants as plain data: goals, and by how many cases each was reached; policies with one
-thing changed, and which of them no test noticed.
+"""Coverage and mutants as plain data: goals, and by how many cases each was reached; policies with
+one thing changed, and which of them no test noticed.
 
 Counts of versions, files and processes are added up, policies that several tests share among them.
 What the goals of a policy are is in `coverage`.

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Final
 from celadon.cli.reading.json_text import Path, read_json
 from celadon.cli.reading.locations import Chunk, PlainChunk
 from celadon.goyaml import BlockReader, RepeatedKey, UnreadableError, UnusualError, read_yaml
-from celadon.kube.json_shapes import DEFINITION, OBJECT, misfit
+from celadon.kube.json_types import DEFINITION, OBJECT, misfit
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 

@@ -24,15 +24,15 @@ from celadon.kube.crd.definition_parts import (
     Demands,
     has_divided_items,
     loose_keys,
+    rule_value,
 )
-from celadon.kube.crd.internal_definitions import rule_value
 from celadon.kube.crd.structural_schemas import EMBEDDED, PRESERVE, GivenSchema, branches, members
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.go.go_text import trim_space
 from celadon.kube.json_types import JsonObject
+from celadon.kube.releases import MESSAGE_BLANK, MESSAGE_BROKEN, wording
 from celadon.kube.schemas.schema_model import Schema
 from celadon.kube.well_known_values import OBJECT_FIELDS
-from celadon.kube.wordings import MESSAGE_BLANK, MESSAGE_BROKEN, wording
 from celadon.records import dataclass
 
 # --- Definition texts --------------------------------------------------------

@@ -14,29 +14,27 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.crd.definition_parts import (
+    SPEC,
+    VERSIONS,
     Demands,
+    InternalDefinition,
     approval_errors,
     approval_state,
     column_errors,
     conversion_errors,
     demands_of_update,
     deprecation_errors,
-    preserving_errors,
-    selectable_errors,
-    subresource_errors,
-)
-from celadon.kube.crd.definition_rules import schema_findings
-from celadon.kube.crd.internal_definitions import (
-    SPEC,
-    VERSIONS,
-    InternalDefinition,
     has_status,
     internal_definition,
+    preserving_errors,
     schema_in,
     schema_value,
+    selectable_errors,
     set_fields,
+    subresource_errors,
     version_value,
 )
+from celadon.kube.crd.definition_rules import schema_findings
 from celadon.kube.crd.structural_schemas import (
     GivenSchema,
     default_errors,
@@ -45,8 +43,9 @@ from celadon.kube.crd.structural_schemas import (
     unreadable,
 )
 from celadon.kube.fieldpath import FieldError, FieldPath
-from celadon.kube.go.go_syntax import GoValue
+from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
+from celadon.kube.releases import wording
 from celadon.kube.schemas.definition_schemas import decode_schema
 from celadon.kube.validation.field_checks import IMMUTABLE
 from celadon.kube.validation.object_meta import (
@@ -54,7 +53,6 @@ from celadon.kube.validation.object_meta import (
     validate_meta_of_update,
     validate_object_meta,
 )
-from celadon.kube.wordings import wording
 
 Errors = Iterator[FieldError]
 

@@ -24,16 +24,19 @@ from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.registry import request_bodies
 from celadon.kube.registry.draft import Draft, drafted
-from celadon.kube.registry.request_options import IGNORE, STRICT, WARN
+from celadon.kube.registry.request_bodies import IGNORE, STRICT, WARN
 from celadon.kube.registry.target import Target
 from celadon.kube.schemas.schema_model import OBJECT_META
-from celadon.kube.schemas.strict_fields import (
+from celadon.kube.schemas.typed_objects import (
     StrayField,
+    codec_for,
+    decode,
     repeated_fields,
+    round_trip,
     strict_field_errors,
+    struct_codec,
     struct_field_errors,
 )
-from celadon.kube.schemas.typed_objects import codec_for, decode, round_trip, struct_codec
 from celadon.kube.schemas.typed_values import DecodeError, json_kind
 from celadon.kube.status import StatusError
 from celadon.records import dataclass

@@ -22,7 +22,7 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.registry.draft import has_identity
 from celadon.kube.registry.target import Target
-from celadon.kube.releases import is_since, per_release
+from celadon.kube.releases import is_since, per_release, wording
 from celadon.kube.resources.api_resources import Catalog, Lookups, known_resources
 from celadon.kube.schemas.typed_objects import codec_for
 from celadon.kube.validation.built_in_validations import validation_of
@@ -40,7 +40,6 @@ from celadon.kube.validation.validated_kinds import (
 )
 from celadon.kube.warnings.warned_kinds import kind_warnings, warnings_before
 from celadon.kube.well_known_values import DEFINITION_KIND
-from celadon.kube.wordings import wording
 from celadon.records import dataclass
 
 if TYPE_CHECKING:

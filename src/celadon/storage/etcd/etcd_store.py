@@ -58,9 +58,13 @@ from celadon.storage.etcd.etcd_client import (
     ATTEMPT_SECONDS,
     CALL_SECONDS,
     PAUSE_SECONDS,
+    Coming,
     EtcdClient,
     EtcdConnections,
+    EtcdMirror,
     EtcdSettings,
+    KeySpelling,
+    Missed,
 )
 from celadon.storage.etcd.etcd_messages import (
     Comparison,
@@ -68,9 +72,7 @@ from celadon.storage.etcd.etcd_messages import (
     RevisionRefused,
     TransactionAnswer,
 )
-from celadon.storage.etcd.etcd_mirror import Coming, EtcdMirror, KeySpelling, Missed
-from celadon.storage.keyspace import Keyspace, Retention, Schedule
-from celadon.storage.watchers import Watcher, Watchers
+from celadon.storage.keyspace import Keyspace, Retention, Schedule, Watcher, Watchers
 
 # --- Compaction by one -------------------------------------------------------
 #

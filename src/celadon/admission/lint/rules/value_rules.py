@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from celadon.admission.lint.findings import Replacement, Severity, Spot
+from celadon.admission.lint.findings import PolicyExpression, Replacement, Severity, Spot
 from celadon.admission.lint.lint_rule import Report, Rule, at_access, at_node, at_offset, shown
-from celadon.admission.lint.policy_expressions import PolicyExpression
 from celadon.admission.lint.rules.type_rules import is_comparison
 from celadon.admission.lint.subjects import (
     OPERATIONS,
@@ -18,7 +17,7 @@ from celadon.admission.lint.subjects import (
     Reading,
     RuleCase,
 )
-from celadon.admission.lint.trees.outcomes import OPERATION
+from celadon.admission.lint.trees.flow import OPERATION
 from celadon.admission.lint.trees.presence import field_schema, node_of_rule
 from celadon.cel import types
 from celadon.cel.syntax import (

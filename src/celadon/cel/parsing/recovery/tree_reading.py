@@ -1,4 +1,5 @@
-"""From parse tree to nodes, for errors that are not about syntax.
+"""From parse tree to nodes, for errors that are not about syntax; and all that is wrong with an
+expression, in cel-go's words.
 
 These are reserved identifiers, impossible literals, misused macros, syntax that is not enabled, and
 too deep nesting. They are found in wrong and incomplete parse trees, too, so every part may be
@@ -11,18 +12,19 @@ Python's does not limit the nesting.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from celadon.cel import syntax
-from celadon.cel.errors import NOWHERE
+from celadon.cel.errors import NOWHERE, Issues, Source
 from celadon.cel.parsing import descent as texts
 from celadon.cel.parsing import tokens
 from celadon.cel.parsing.descent import ParseOptions, balance
 from celadon.cel.parsing.lexer import BINARY, LiteralError, decode_literal
 from celadon.cel.parsing.macros import MacroError, Nodes, expand, find_macro
-from celadon.cel.parsing.recovery.machine import ParseNode, ParseStopped
+from celadon.cel.parsing.recovery.machine import Machine, ParseNode, ParseStopped
 from celadon.cel.parsing.recovery.token_stream import Token
 from celadon.cel.syntax import (
+    Ast,
     Call,
     Expr,
     Ident,
@@ -35,6 +37,7 @@ from celadon.cel.syntax import (
     StructField,
     Unspecified,
 )
+from celadon.patterns import late_pattern
 
 ESCAPED_UNSUPPORTED = "unsupported syntax: '`'"
 IDENTIFIER_UNSUPPORTED = "unsupported ident kind"
@@ -386,3 +389,37 @@ def _offset(node: ParseNode, label: str) -> int:
     """Return where that token is, or the node if the token is missing."""
     token = _token(node, label)
     return node.start.start if token is None else token.start
+
+
+# --- What is wrong with an expression ----------------------------------------
+#
+# What is wrong with an expression, in cel-go's words.
+#
+# Parses again, slowly, in the way of cel-go's generated parser (`celadon.cel.parsing.recovery`).
+# First come the errors of syntax; then, if parsing was not given up, the tree is read for other
+# errors.
+
+_ESCAPED_EXPECTED: Final = late_pattern(", ESC_IDENTIFIER(?=})")
+"""What is expected where names may stand in backticks; together with the name without."""
+
+
+def diagnose(source: Source, options: ParseOptions, issues: Issues) -> Ast | None:
+    """Adds the issues, or gives the tree if there are none. Raises `CopyLimitExceeded`."""
+
+    def report_syntax_error(message: str, offset: int) -> None:
+        if options.backticks_are_junk:
+            message = _ESCAPED_EXPECTED.sub("", message)
+        issues.add(f"Syntax error: {message}", offset)
+
+    reader = Reader(options, issues.add)
+    try:
+        junk = "`" if options.backticks_are_junk else ""
+        tree = Machine(source.text, options.limits, report_syntax_error, junk).parse()
+        root = reader.read(tree)
+    except ParseStopped as stopped:
+        if stopped.message:
+            issues.add(stopped.message, None)
+        return None
+    if issues:
+        return None
+    return Ast(root, source, reader.nodes.positions, reader.nodes.macro_calls)

@@ -22,7 +22,7 @@ from celadon.cli.reading.documents import (
     read_text,
 )
 from celadon.cli.reading.locations import Chunk
-from celadon.kube.json_shapes import Misfit, Shape, misfit
+from celadon.kube.json_types import Misfit, Shape, misfit
 from celadon.records import dataclass
 
 

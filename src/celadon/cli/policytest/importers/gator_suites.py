@@ -29,7 +29,7 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.locations import Chunk
 from celadon.kube import Json, JsonObject, metadata
-from celadon.kube.json_shapes import Needed, Shape, misfit
+from celadon.kube.json_types import Needed, Shape, misfit
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 
 # --- Gator expansion ---------------------------------------------------------

@@ -24,7 +24,7 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.locations import Chunk
 from celadon.kube import Json, JsonObject, metadata
-from celadon.kube.json_shapes import Shape
+from celadon.kube.json_types import Shape
 from celadon.kube.library import PER_CALL_COST
 from celadon.kube.registry import patch_between
 from celadon.patterns import late_pattern
