@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
 from typing import Any, Final
 
 from celadon.admission.conversion import ConversionError
@@ -32,7 +31,7 @@ from celadon.admission.verdict import Action, Cause, Decision
 from celadon.admission.world import World
 from celadon.cel import AttributePattern, EvaluationError, Unknown
 from celadon.kube import JsonObject
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 __all__ = ["Missing", "PartialVerdict", "judged_partly"]
 

@@ -25,7 +25,6 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from celadon.cel import growth
@@ -33,7 +32,7 @@ from celadon.cel.errors import Issue, IssueKind
 from celadon.cel.growth import Growth
 from celadon.cel.syntax import CheckedAst, Expr, children
 from celadon.cel.types import Kind, Type
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 if TYPE_CHECKING:
     from celadon.cel.cost import CostRule, Lazily

@@ -17,7 +17,6 @@ import urllib.parse
 import urllib.request
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -35,7 +34,7 @@ from celadon.kube.json_types import Needed, Shape, misfit
 from celadon.kube.resources import Resource, custom_resources, known_resources
 from celadon.kube.schemas import ABSENT, Schema, SchemaPack, built_in, custom_schemas, pack_schemas
 from celadon.patterns import late_pattern
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 _VERSION: Final = late_pattern(r"v(\d+)(?:(alpha|beta)(\d+))?")
 _STAGES: Final = {"alpha": 0, "beta": 1, None: 2}

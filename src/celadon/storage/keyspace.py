@@ -24,20 +24,7 @@ from threading import Lock, Thread
 from typing import Any, Final, Protocol
 
 from celadon.records import dataclass
-from celadon.storage.contract import (
-    FIRST_REVISION,
-    Compacted,
-    Delivery,
-    Entry,
-    Event,
-    FutureRevision,
-    Page,
-    StoreClosed,
-    StoreError,
-    Transaction,
-    WatchEnded,
-    WatchOverflow,
-)
+from celadon.storage import contract
 
 # --- The keyspace ------------------------------------------------------------
 
@@ -48,22 +35,24 @@ class Keyspace:
     """`revision` is that of the last change, `compacted` the oldest that can be read."""
 
     def __init__(self) -> None:
-        self.revision = FIRST_REVISION
+        self.revision = contract.FIRST_REVISION
         self.compacted = 0
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, contract.Entry] = {}
         self._keys: list[str] = []
-        self._events: list[Event] = []
+        self._events: list[contract.Event] = []
         self._superseded = 0
 
     @classmethod
-    def restored(cls, changes: Iterable[tuple[int, str, Entry | None]], compacted: int) -> Keyspace:
+    def restored(
+        cls, changes: Iterable[tuple[int, str, contract.Entry | None]], compacted: int
+    ) -> Keyspace:
         """From changes (revision, key, new entry) in order: all after `compacted`, and of the
         earlier ones at least those that were still in force then."""
         space = cls()
         entries, events = space._entries, space._events
         for revision, key, entry in changes:
             if revision > compacted:
-                events.append(Event(revision, key, entry, entries.get(key)))
+                events.append(contract.Event(revision, key, entry, entries.get(key)))
             if entry is not None:
                 entries[key] = entry
             else:
@@ -78,10 +67,10 @@ class Keyspace:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def current(self, key: str) -> Entry | None:
+    def current(self, key: str) -> contract.Entry | None:
         return self._entries.get(key)
 
-    def get(self, key: str, revision: int | None) -> Entry | None:
+    def get(self, key: str, revision: int | None) -> contract.Entry | None:
         entry = self._entries.get(key)
         if revision is None:
             return entry
@@ -90,7 +79,9 @@ class Keyspace:
             return entry
         return next((one.previous for one in self._since(revision) if one.key == key), None)
 
-    def range(self, prefix: str, start: str, limit: int | None, revision: int | None) -> Page:
+    def range(
+        self, prefix: str, start: str, limit: int | None, revision: int | None
+    ) -> contract.Page:
         if revision is None:
             revision = self.revision
         self._must_have(revision)
@@ -106,7 +97,7 @@ class Keyspace:
         stop = end if limit is None else min(end, begin + limit)
         entries = self._entries
         found = tuple([changed.get(key) or entries[key] for key in keys[begin:stop]])
-        return Page(found, revision, end - stop)
+        return contract.Page(found, revision, end - stop)
 
     def _span(self, prefix: str, start: str) -> tuple[int, int]:
         """Return where in the keys those of a prefix are."""
@@ -118,32 +109,32 @@ class Keyspace:
         end = bisect_right(self._keys, prefix, begin, key=lambda key: key[:length])
         return begin, end
 
-    def _undone(self, prefix: str, start: str, revision: int) -> dict[str, Entry | None]:
+    def _undone(self, prefix: str, start: str, revision: int) -> dict[str, contract.Entry | None]:
         """Return what was at a revision under those keys that have changed since."""
-        undone: dict[str, Entry | None] = {}
+        undone: dict[str, contract.Entry | None] = {}
         for event in self._since(revision):
             if event.key.startswith(prefix) and event.key >= start:
                 undone.setdefault(event.key, event.previous)
         return undone
 
-    def _since(self, revision: int) -> Sequence[Event]:
+    def _since(self, revision: int) -> Sequence[contract.Event]:
         if revision >= self.revision:
             return ()
         return self._events[bisect_right(self._events, revision, key=_revision_of) :]
 
     def _must_have(self, revision: int) -> None:
         if revision < self.compacted:
-            raise Compacted(revision, self.compacted)
+            raise contract.Compacted(revision, self.compacted)
         if revision > self.revision:
-            raise FutureRevision(revision, self.revision)
+            raise contract.FutureRevision(revision, self.revision)
 
-    def events_after(self, revision: int, prefix: str) -> list[Event]:
+    def events_after(self, revision: int, prefix: str) -> list[contract.Event]:
         """Raises Compacted; in the future there are none yet."""
         if revision < self.compacted:
-            raise Compacted(revision, self.compacted)
+            raise contract.Compacted(revision, self.compacted)
         return [event for event in self._since(revision) if event.key.startswith(prefix)]
 
-    def apply(self, events: Iterable[Event]) -> None:
+    def apply(self, events: Iterable[contract.Event]) -> None:
         """Let events happen, in order, each newer than all before or of the same transaction."""
         for event in events:
             key, entry = event.key, event.entry
@@ -207,7 +198,7 @@ class Keyspace:
         return bisect_right(self._events, revision, key=_revision_of)
 
 
-def _superseded_bytes(event: Event) -> int:
+def _superseded_bytes(event: contract.Event) -> int:
     return 0 if event.previous is None else len(event.previous.value)
 
 
@@ -309,7 +300,7 @@ class Watcher:
         prefix: str,
         after: int,
         notify: Callable[[], object] | None,
-        replay: Sequence[Event],
+        replay: Sequence[contract.Event],
         buffer: int,
     ) -> None:
         self.prefix = prefix
@@ -320,31 +311,31 @@ class Watcher:
         self._buffer = buffer
         self._replayed = len(replay)  # how many of those waiting do not count
         self._told = bool(replay)
-        self._end: StoreError | None = None
+        self._end: contract.StoreError | None = None
 
-    def take(self, limit: int | None = None) -> Delivery:
+    def take(self, limit: int | None = None) -> contract.Delivery:
         with self._watchers.lock:
             self._told = False
             waiting = self._waiting
             if not waiting:
                 if self._end is not None:
                     raise self._end
-                return Delivery((), max(self._watchers.space.revision, self._after))
+                return contract.Delivery((), max(self._watchers.space.revision, self._after))
             count = len(waiting) if limit is None else min(max(limit, 1), len(waiting))
             taken = [waiting.popleft() for _ in range(count)]
             while waiting and waiting[0].revision == taken[-1].revision:
                 taken.append(waiting.popleft())
             self._replayed = max(0, self._replayed - len(taken))
             complete = waiting[0].revision - 1 if waiting else self._watchers.space.revision
-            return Delivery(tuple(taken), max(complete, self._after))
+            return contract.Delivery(tuple(taken), max(complete, self._after))
 
     def close(self) -> None:
         with self._watchers.lock:
             self._waiting.clear()
             self._notify = None
-            self._watchers.end(self, WatchEnded("the watch is closed"))
+            self._watchers.end(self, contract.WatchEnded("the watch is closed"))
 
-    def offer(self, event: Event) -> bool:
+    def offer(self, event: contract.Event) -> bool:
         """Under the lock. Whether to tell the reader."""
         if event.revision <= self._after:
             return False
@@ -360,9 +351,9 @@ class Watcher:
     def drop(self, unread: str) -> bool:
         """Under the lock. Whether to tell the reader that it has read too little."""
         self._waiting.clear()
-        return self._watchers.end(self, WatchOverflow(unread))
+        return self._watchers.end(self, contract.WatchOverflow(unread))
 
-    def finish(self, end: StoreError) -> bool:
+    def finish(self, end: contract.StoreError) -> bool:
         """Under the lock. Whether to tell the reader. The first end counts."""
         if self._end is not None:
             return False
@@ -402,7 +393,7 @@ class Watchers:
         self._measure()
         return watcher
 
-    def publish(self, events: Iterable[Event]) -> dict[Watcher, None]:
+    def publish(self, events: Iterable[contract.Event]) -> dict[Watcher, None]:
         """Under the lock. Which watches to tell when it is released."""
         told: dict[Watcher, None] = {}
         for event in events:
@@ -422,7 +413,7 @@ class Watchers:
         ]
         return {one: None for one in behind if one.drop("events that are forgotten")}
 
-    def end(self, watcher: Watcher, error: StoreError) -> bool:
+    def end(self, watcher: Watcher, error: contract.StoreError) -> bool:
         """Under the lock. Whether to tell the reader."""
         same = self._by_prefix.get(watcher.prefix, {})
         same.pop(watcher, None)
@@ -431,7 +422,7 @@ class Watchers:
             self._measure()
         return watcher.finish(error)
 
-    def end_all(self, error: StoreError) -> dict[Watcher, None]:
+    def end_all(self, error: contract.StoreError) -> dict[Watcher, None]:
         """Under the lock. Which watches to tell when it is released."""
         watchers = [one for same in self._by_prefix.values() for one in same]
         return {one: None for one in watchers if self.end(one, error)}
@@ -442,7 +433,9 @@ class Watchers:
             try:
                 watcher.notify()
             except Exception as error:  # noqa: BLE001  # House rule 17: foreign code, at our edge
-                ended = WatchEnded(f"the watch was cancelled: it could not be notified: {error}")
+                ended = contract.WatchEnded(
+                    f"the watch was cancelled: it could not be notified: {error}"
+                )
                 with self.lock:
                     self.end(watcher, ended)
 
@@ -472,7 +465,7 @@ class Compaction:
 class Job:
     """`future` will have an outcome for a transaction, a revision for a compaction."""
 
-    request: Transaction | Compaction
+    request: contract.Transaction | Compaction
     future: Future[Any]
 
 
@@ -504,7 +497,7 @@ class DirectWriter:
 
     def put(self, job: Job) -> None:
         if self._closed:
-            raise StoreClosed("the store is closed")
+            raise contract.StoreClosed("the store is closed")
         self._write((job,))
 
     def close(self) -> None:
@@ -529,7 +522,7 @@ class ThreadedWriter:
     def put(self, job: Job) -> None:
         with self._lock:
             if self._closed:
-                raise StoreClosed("the store is closed")
+                raise contract.StoreClosed("the store is closed")
             self._jobs.put(job)
 
     def close(self) -> None:
@@ -572,4 +565,4 @@ class ThreadedWriter:
             except Empty:
                 return
             if job is not None and job.future.set_running_or_notify_cancel():
-                job.future.set_exception(StoreClosed("the store's writer has failed"))
+                job.future.set_exception(contract.StoreClosed("the store's writer has failed"))

@@ -21,18 +21,8 @@ from typing import Final
 
 from celadon import owner_only
 from celadon.records import dataclass
-from celadon.storage.contract import (
-    FIRST_REVISION,
-    MAX_OPERATIONS,
-    DiskFull,
-    FileDamaged,
-    FileError,
-    FileLocked,
-    FileReadOnly,
-    FileUnavailable,
-    NewerSchema,
-    NotAStore,
-)
+from celadon.storage import contract
+from celadon.storage.contract import FileDamaged as FileDamaged
 
 # --- Durable mark ------------------------------------------------------------
 #
@@ -238,12 +228,12 @@ newer one whose log is lost."""
 
 SCHEMA: Final = "SELECT type, name, sql FROM sqlite_master ORDER BY type, name"
 
-KINDS: Final[dict[int, tuple[type[FileError], str]]] = {
-    sqlite3.SQLITE_BUSY: (FileLocked, "it is in use by another process or store"),
-    sqlite3.SQLITE_LOCKED: (FileLocked, "it is in use by another process or store"),
-    sqlite3.SQLITE_READONLY: (FileReadOnly, "it is read-only"),
-    sqlite3.SQLITE_FULL: (DiskFull, "the disk or the quota is full"),
-    sqlite3.SQLITE_NOTADB: (NotAStore, "not a SQLite database"),
+KINDS: Final[dict[int, tuple[type[contract.FileError], str]]] = {
+    sqlite3.SQLITE_BUSY: (contract.FileLocked, "it is in use by another process or store"),
+    sqlite3.SQLITE_LOCKED: (contract.FileLocked, "it is in use by another process or store"),
+    sqlite3.SQLITE_READONLY: (contract.FileReadOnly, "it is read-only"),
+    sqlite3.SQLITE_FULL: (contract.DiskFull, "the disk or the quota is full"),
+    sqlite3.SQLITE_NOTADB: (contract.NotAStore, "not a SQLite database"),
     sqlite3.SQLITE_CORRUPT: (FileDamaged, "it is damaged"),
 }
 """By SQLite's primary result code. Others are FileUnavailable, in SQLite's words."""
@@ -260,24 +250,24 @@ def file_errors(path: str) -> Iterator[None]:
             raise _not_opened(path) from error
         if code == sqlite3.SQLITE_IOERR and not os.access(path, os.W_OK):
             code = sqlite3.SQLITE_READONLY  # a file that cannot even be locked
-        kind, text = KINDS.get(code, (FileUnavailable, str(error)))
+        kind, text = KINDS.get(code, (contract.FileUnavailable, str(error)))
         raise kind(path, text) from error
 
 
-def _not_opened(path: str) -> FileError:
+def _not_opened(path: str) -> contract.FileError:
     """SQLite does not say why; look what could be the reason."""
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
-        return FileUnavailable(path, "its folder does not exist")
+        return contract.FileUnavailable(path, "its folder does not exist")
     if os.path.isdir(path):
-        return FileUnavailable(path, "it is a folder")
+        return contract.FileUnavailable(path, "it is a folder")
     if os.path.exists(path) and not os.access(path, os.R_OK):
-        return FileUnavailable(path, "permission denied")
+        return contract.FileUnavailable(path, "permission denied")
     if os.path.exists(path) and not os.access(path, os.W_OK):
-        return FileReadOnly(path, "it is read-only")
+        return contract.FileReadOnly(path, "it is read-only")
     if not os.access(folder, os.W_OK | os.X_OK):
-        return FileReadOnly(path, "its folder is read-only")
-    return FileUnavailable(path, "it cannot be opened")
+        return contract.FileReadOnly(path, "its folder is read-only")
+    return contract.FileUnavailable(path, "it cannot be opened")
 
 
 def connect(path: str) -> sqlite3.Connection:
@@ -343,9 +333,9 @@ def _version(path: str, connection: sqlite3.Connection) -> int:
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (objects,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if application != APPLICATION_ID and (objects or version or application):
-        raise NotAStore(path, "the database of another application")
+        raise contract.NotAStore(path, "the database of another application")
     if version > len(MIGRATIONS):
-        raise NewerSchema(
+        raise contract.NewerSchema(
             path,
             f"its schema version is {version}, this Celadon knows up to {len(MIGRATIONS)}",
         )
@@ -383,16 +373,6 @@ def _schema_of(migrations: tuple[tuple[str, ...], ...]) -> list[tuple[str, str, 
 
 # --- Copies ------------------------------------------------------------------
 #
-# What a store has on the disk: one SQLite file, checksums in it, a mark and a reserve beside it.
-#
-# `sqlite_file` opens it and tells, by checksums of rows and a mark, whether it is as it was
-# written. This module makes and checks copies, which are backups.
-
-__all__ = ["DataReport", "FileDamaged", "FileExists", "backup", "check", "restore"]
-
-
-# --- Data copies -------------------------------------------------------------
-#
 # Copies of a data file that are whole: made while a server writes, checked, put in its place.
 #
 # Nobody else can connect to a file that a store has open, so a copy is made of the files
@@ -410,7 +390,7 @@ HEADER_BYTES: Final = 32
 BLOCK: Final = 1 << 20
 
 
-class FileExists(FileError):
+class FileExists(contract.FileError):
     """Nothing is written over."""
 
 
@@ -432,7 +412,7 @@ def check(path: str) -> DataReport:
         marked = _copy(path, copy)
         try:
             return _report(copy, marked)
-        except FileError as error:
+        except contract.FileError as error:
             if not isinstance(error, FileDamaged):
                 raise type(error)(path, error.message) from error
             return DataReport(0, 0, 0, 0, (error.message,))
@@ -480,7 +460,7 @@ def _draft(target: str) -> Iterator[str]:
         folder.mkdir(mode=0o700)
         folder.chmod(0o700)  # a umask may have taken even the owner's rights
     except OSError as error:
-        raise FileUnavailable(str(folder), error.strerror or str(error)) from error
+        raise contract.FileUnavailable(str(folder), error.strerror or str(error)) from error
     try:
         yield str(folder / "data.db")
     finally:
@@ -508,13 +488,13 @@ def _copy(path: str, target: str) -> int:
         try:
             _copy_file(path, target)
         except OSError as error:
-            raise FileUnavailable(path, error.strerror or str(error)) from error
+            raise contract.FileUnavailable(path, error.strerror or str(error)) from error
         with suppress(FileNotFoundError):
             _copy_file(log, f"{target}-wal")
         if _header(log) == header == _header(f"{target}-wal"):
             return marked
         _unlink(f"{target}-wal")
-    raise FileLocked(path, "it is written faster than it can be copied")
+    raise contract.FileLocked(path, "it is written faster than it can be copied")
 
 
 def _copy_file(path: str, target: str) -> None:
@@ -539,17 +519,22 @@ def _report(copy: str, marked: int) -> DataReport:
         compacted, changes, checksums = connection.execute(
             "SELECT compacted, changes, checksums FROM sums"
         ).fetchone()
-        total, findings, revision = Sum(compacted), [], max(FIRST_REVISION, compacted)
+        total, findings, revision = Sum(compacted), [], max(contract.FIRST_REVISION, compacted)
         created: dict[str, int] = {}
         for row in connection.execute("SELECT * FROM changes ORDER BY position"):
             position, key, began, value, _, checksum = row
-            revision = max(revision, position // MAX_OPERATIONS)
+            revision = max(revision, position // contract.MAX_OPERATIONS)
             total.add(checksum)
             if not is_as_written(*row):
-                findings.append(f"the change of `{key}` at revision {position // MAX_OPERATIONS}")
+                findings.append(
+                    f"the change of `{key}` at revision {position // contract.MAX_OPERATIONS}"
+                )
             elif value is None:
                 created.pop(key, None)
-            elif began > position // MAX_OPERATIONS or created.setdefault(key, began) != began:
+            elif (
+                began > position // contract.MAX_OPERATIONS
+                or created.setdefault(key, began) != began
+            ):
                 findings.append(f"the order of the changes of `{key}`")
     if wrong := total.difference(changes, checksums):
         findings.append(wrong)
@@ -573,9 +558,9 @@ def _remove(path: str) -> None:
     never found beside another one."""
     try:
         connect(path).close()
-    except FileLocked:
+    except contract.FileLocked:
         raise
-    except FileError:
+    except contract.FileError:
         pass  # it is damaged, which may be why it is replaced
     _unlink(f"{path}-wal", mark_path(path))
 
@@ -598,7 +583,7 @@ def _put_in_place(draft: str, target: str, *, force: bool) -> None:
     except FileExistsError:
         raise FileExists(target, "it is there already") from None
     except OSError as error:
-        raise FileUnavailable(target, error.strerror or str(error)) from error
+        raise contract.FileUnavailable(target, error.strerror or str(error)) from error
 
 
 def _has_links(draft: str) -> bool:

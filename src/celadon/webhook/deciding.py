@@ -8,7 +8,6 @@ import asyncio
 import dataclasses
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import field
 from time import perf_counter
 from typing import Final, Protocol
 
@@ -33,7 +32,7 @@ from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import MutatedKinds
 from celadon.kube.registry import Draft, patch_between
 from celadon.kube.releases import answering_as, current_release
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Original requests -------------------------------------------------------
 #

@@ -12,7 +12,6 @@ Nothing in it is a text for people but what the engine itself says to clients.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Any
 
 from celadon.admission import policy_limits
@@ -45,7 +44,7 @@ from celadon.cel.tracing import Frame, TraceRecorder
 from celadon.kube import GroupVersionResource, JsonObject
 from celadon.kube.resources import Catalog
 from celadon.kube.selectors import SelectorError, label_selector
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Why something matches or not --------------------------------------------
 #

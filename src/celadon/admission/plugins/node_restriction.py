@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from celadon.admission.plugins.plugin_answers import CHANGES, CREATE, WRITES, Behaviour, forbidden
+from celadon.admission.plugins.plugin_answers import PODS as POD_OBJECTS
 from celadon.admission.plugins.pod_plugins import config_map_names, projections, secret_names
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
@@ -120,12 +121,12 @@ def _label_binding(binding: dict[str, Any], _: Request, world: World) -> StatusE
 
 
 NODE_SELECTORS: Final = Behaviour(
-    mutate=_select, validate=_validate_selector, resources=PODS, operations=CREATE
+    mutate=_select, validate=_validate_selector, resources=POD_OBJECTS, operations=CREATE
 )
-ANTI_AFFINITY: Final = Behaviour(validate=_validate_affinity, resources=PODS)
+ANTI_AFFINITY: Final = Behaviour(validate=_validate_affinity, resources=POD_OBJECTS)
 TOPOLOGY: Final = Behaviour(
     mutate=_label_binding,
-    resources=PODS,
+    resources=POD_OBJECTS,
     subresources=frozenset({"binding"}),
     operations=CREATE,
 )
@@ -226,9 +227,11 @@ def is_extended_resource(name: str) -> bool:
     return not name.startswith(QUOTA_PREFIX)
 
 
-TOLERATION_RESTRICTION: Final = Behaviour(mutate=_restrict, validate=_validate, resources=PODS)
-RESOURCE_TOLERATION: Final = Behaviour(mutate=_tolerate_resources, resources=PODS)
-DEFAULT_TOLERATIONS: Final = Behaviour(resources=PODS, rules_on=WRITES)
+TOLERATION_RESTRICTION: Final = Behaviour(
+    mutate=_restrict, validate=_validate, resources=POD_OBJECTS
+)
+RESOURCE_TOLERATION: Final = Behaviour(mutate=_tolerate_resources, resources=POD_OBJECTS)
+DEFAULT_TOLERATIONS: Final = Behaviour(resources=POD_OBJECTS, rules_on=WRITES)
 
 
 # --- NodeRestriction ---------------------------------------------------------

@@ -6,7 +6,6 @@ As k8s.io/apiserver `pkg/admission/plugin/resourcequota/controller.go` (`CheckRe
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -26,7 +25,7 @@ from celadon.kube.quantity import (
 )
 from celadon.kube.releases import is_since
 from celadon.kube.well_known_values import HUGE_PAGES, NATIVE_DOMAIN
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- What counts -------------------------------------------------------------
 

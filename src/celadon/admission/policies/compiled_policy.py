@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
 from typing import Final, Protocol
 
 from celadon.admission import decision_source, policy_limits
@@ -33,7 +32,7 @@ from celadon.admission.registration.registration_types import (
 from celadon.kube import Json, JsonObject
 from celadon.kube.go import trim_space
 from celadon.kube.releases import current_release
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Plain sizes -------------------------------------------------------------
 #

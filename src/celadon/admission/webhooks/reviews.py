@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import posixpath
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from typing import Any, Final, Protocol
 
 from celadon.admission.expressions.activation import RequestContext, request_value
@@ -31,7 +30,7 @@ from celadon.kube.go import json_text, media_type_complaint, parse_media_type, q
 from celadon.kube.registry import request_bodies
 from celadon.kube.schemas import DecodeError, round_trip
 from celadon.kube.well_known_values import HTTPS_PORT
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Review versions ---------------------------------------------------------
 #

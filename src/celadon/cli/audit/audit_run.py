@@ -15,11 +15,11 @@ import json
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import field
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from celadon.admission import Outcome
 from celadon.apiserver.clientconfig import ClusterLocation
+from celadon.cli.audit import audit_report
 from celadon.cli.audit.audit_blocks import AnyPiece, Block, Head
 from celadon.cli.audit.audit_inputs import (
     START,
@@ -36,34 +36,12 @@ from celadon.cli.audit.audit_inputs import (
     path_of,
     source_auditor,
 )
-from celadon.cli.audit.audit_report import (
-    AUDIT,
-    DENY,
-    WARN,
-    AuditedPolicy,
-    AuditReport,
-    FailOn,
-    Findings,
-    Tally,
-    Violation,
-    report_of,
-)
 from celadon.cli.audit.etcd_snapshots import StoredPiece
 from celadon.cli.audit.object_audit import AuditSettings, ObjectAuditor
+from celadon.cli.check import upgrade_report
 from celadon.cli.check.check_report import Notice, Place, Silence
 from celadon.cli.check.manifests import Manifests, PolicySet, PolicySets, validating_engine
 from celadon.cli.check.notices import assumed_namespaces, not_applied, policy_notices
-from celadon.cli.check.upgrade_report import (
-    NOT_READABLE,
-    NOT_SERVED,
-    READABLE,
-    SERVED,
-    Answer,
-    Differences,
-    UpgradeReport,
-    flipped_gates,
-    replacement,
-)
 from celadon.cli.options import VERSIONS
 from celadon.cli.reading.documents import Document, DocumentReader, Problem
 from celadon.cli.worker_pipes import possible_workers, received, started
@@ -71,7 +49,7 @@ from celadon.kube import GroupVersionKind, GroupVersionResource, Json, JsonObjec
 from celadon.kube.fieldmanager import LAST_APPLIED
 from celadon.kube.releases import answering_as, is_since
 from celadon.kube.resources import PLUGIN_ORDER, Resource, deprecation_of, known_resources
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 from celadon.webhook.cluster import ClusterClient, ClusterError, cluster_catalog, discover
 
 # --- Audit workers -----------------------------------------------------------
@@ -126,9 +104,9 @@ class Audit:
     sets: PolicySets
     settings: AuditSettings
     strict: bool
-    fail_on: FailOn
+    fail_on: audit_report.FailOn
     step: Step
-    emit: Callable[[Violation], None] | None = None
+    emit: Callable[[audit_report.Violation], None] | None = None
     """Is given every violation at once, instead of the report."""
 
     @property
@@ -137,7 +115,7 @@ class Audit:
         return self.manifests.beside
 
 
-def audit_inputs(audit: Audit, inputs: Inputs) -> AuditReport:
+def audit_inputs(audit: Audit, inputs: Inputs) -> audit_report.AuditReport:
     """Audits what is in files."""
     settings, sets = audit.settings, audit.sets
     found = looked_up(inputs.blocks(), lookups_of(sets))
@@ -146,7 +124,7 @@ def audit_inputs(audit: Audit, inputs: Inputs) -> AuditReport:
     survey = Survey(documents)
     source = looked_up_in(survey, audit.given, settings)
     auditor = source_auditor(survey, source, sets, engine, settings)
-    findings = Findings(problems=[*audit.manifests.problems, *source.problems])
+    findings = audit_report.Findings(problems=[*audit.manifests.problems, *source.problems])
     findings.ignored.update((one.message, one) for one in inputs.notices)
     workers = possible_workers(settings.jobs)
     total = inputs.total
@@ -156,7 +134,7 @@ def audit_inputs(audit: Audit, inputs: Inputs) -> AuditReport:
     return finished(audit, findings, source.existing)
 
 
-def take(audit: Audit, findings: Findings, one: Findings) -> None:
+def take(audit: Audit, findings: audit_report.Findings, one: audit_report.Findings) -> None:
     """Puts what was found behind what was found before."""
     if audit.emit is None:
         findings.add(one, audit.settings.limit)
@@ -166,7 +144,9 @@ def take(audit: Audit, findings: Findings, one: Findings) -> None:
     findings.add(one, 0)
 
 
-def finished(audit: Audit, findings: Findings, existing: Sequence[JsonObject]) -> AuditReport:
+def finished(
+    audit: Audit, findings: audit_report.Findings, existing: Sequence[JsonObject]
+) -> audit_report.AuditReport:
     """The report; `existing` is what policies could look up."""
     policies = audit.sets.validating
     notices = (
@@ -175,7 +155,7 @@ def finished(audit: Audit, findings: Findings, existing: Sequence[JsonObject]) -
         *assumed_namespaces(findings.namespaces, existing, ", or in the source"),
         *findings.ignored.values(),
     )
-    return report_of(
+    return audit_report.report_of(
         findings,
         tuple(_policies(policies, findings)),
         tuple(error for one in audit.sets.all for error in one.errors),
@@ -188,7 +168,9 @@ def finished(audit: Audit, findings: Findings, existing: Sequence[JsonObject]) -
     )
 
 
-def _policies(policies: PolicySet, findings: Findings) -> Iterator[AuditedPolicy]:
+def _policies(
+    policies: PolicySet, findings: audit_report.Findings
+) -> Iterator[audit_report.AuditedPolicy]:
     for name in sorted(policies.policies):
         bindings = [
             one.value for one in policies.bindings.values() if one.value.spec.policy_name == name
@@ -196,19 +178,21 @@ def _policies(policies: PolicySet, findings: Findings) -> Iterator[AuditedPolicy
         actions = dict.fromkeys(
             action for one in bindings for action in one.spec.validation_actions
         )
-        yield AuditedPolicy(
+        yield audit_report.AuditedPolicy(
             name,
             policies.policies[name].place(),
             tuple(sorted(one.name for one in bindings)),
             tuple(actions),
-            findings.policies.get(name, Tally()),
+            findings.policies.get(name, audit_report.Tally()),
         )
     for name, tally in sorted(findings.policies.items()):
         if name in PLUGIN_ORDER:
-            yield AuditedPolicy(name, Place(), (), (), tally)
+            yield audit_report.AuditedPolicy(name, Place(), (), (), tally)
 
 
-def _notices(audit: Audit, findings: Findings, existing: Sequence[JsonObject]) -> Iterator[Notice]:
+def _notices(
+    audit: Audit, findings: audit_report.Findings, existing: Sequence[JsonObject]
+) -> Iterator[Notice]:
     policies = audit.sets.validating
     if not findings.objects and not findings.problems:
         yield Notice(Silence.NOTHING_TO_CHECK, Place(), "there is no object to audit")
@@ -231,7 +215,7 @@ def _notices(audit: Audit, findings: Findings, existing: Sequence[JsonObject]) -
     )
 
 
-def _guessed(findings: Findings) -> Iterator[Notice]:
+def _guessed(findings: audit_report.Findings) -> Iterator[Notice]:
     for (api_version, kind), (resource, place) in findings.guessed.items():
         yield Notice(
             Silence.UNKNOWN_KIND,
@@ -252,7 +236,7 @@ def _guessed(findings: Findings) -> Iterator[Notice]:
 class PageResult:
     """This is what came of a page, and where the next one begins."""
 
-    findings: Findings
+    findings: audit_report.Findings
     mark: Mark
 
 
@@ -287,7 +271,7 @@ class NoMemory:
 
 async def audit_cluster(
     audit: Audit, location: ClusterLocation, memory: PageMemory | None = None
-) -> AuditReport:
+) -> audit_report.AuditReport:
     """Audits what is in a cluster. A cluster that cannot be asked at all is a problem. Raises
     OSError where results cannot be kept."""
     client = ClusterClient(location)
@@ -295,18 +279,22 @@ async def audit_cluster(
         return await _audited(audit, client, memory or NoMemory())
     except ClusterError as error:
         problem = Problem(location.cluster.server, 0, str(error))
-        return finished(audit, Findings(problems=[problem]), [])
+        return finished(audit, audit_report.Findings(problems=[problem]), [])
     finally:
         await client.aclose()
 
 
-async def _audited(audit: Audit, client: ClusterClient, memory: PageMemory) -> AuditReport:
+async def _audited(
+    audit: Audit, client: ClusterClient, memory: PageMemory
+) -> audit_report.AuditReport:
     settings = audit.settings
     survey, problems = await surveyed_cluster(client, lookups_of(audit.sets))
     engine = validating_engine(audit.sets.validating, settings.version)
     source = looked_up_in(survey, audit.given, settings)
     auditor = source_auditor(survey, source, audit.sets, engine, settings)
-    findings = Findings(problems=[*audit.manifests.problems, *problems, *source.problems])
+    findings = audit_report.Findings(
+        problems=[*audit.manifests.problems, *problems, *source.problems]
+    )
     resources = concerned_resources(auditor, survey)
     total = sum([await counted(client, resource) for resource in resources])
     for resource in resources:
@@ -341,7 +329,7 @@ def concerned_resources(auditor: ObjectAuditor, survey: Survey) -> list[Resource
 
 async def audited_pages(
     client: ClusterClient, resource: Resource, auditor: ObjectAuditor, memory: PageMemory
-) -> AsyncIterator[Findings]:
+) -> AsyncIterator[audit_report.Findings]:
     """Yield what comes of each page of the objects of a resource."""
     problems: list[Problem] = []
     mark, number = START, 0
@@ -359,7 +347,7 @@ async def audited_pages(
         number += 1
         yield result.findings
     if problems:
-        yield Findings(problems=problems)
+        yield audit_report.Findings(problems=problems)
 
 
 async def _pages(
@@ -524,25 +512,32 @@ async def _uses_of_cluster(location: ClusterLocation) -> tuple[ApiUses, list[Pro
 # --- Comparison --------------------------------------------------------------
 
 
-_WORDS: Final = {DENY: "denied", WARN: "warned", AUDIT: "audited"}
-_FINE: Final = Answer("admitted")
+_WORDS: Final = {
+    audit_report.DENY: "denied",
+    audit_report.WARN: "warned",
+    audit_report.AUDIT: "audited",
+}
+_FINE: Final = upgrade_report.Answer("admitted")
 
 
 def compared_audit(
     releases: Sequence[str],
-    audited: Callable[[str, Callable[[Violation], None]], AuditReport],
+    audited: Callable[[str, Callable[[audit_report.Violation], None]], audit_report.AuditReport],
     uses: ApiUses,
     problems: Sequence[Problem] = (),
-    fail_on: FailOn = FailOn.DENY,
-) -> UpgradeReport:
+    fail_on: audit_report.FailOn = audit_report.FailOn.DENY,
+) -> upgrade_report.UpgradeReport:
     """`audited` audits under a release, which is the current one meanwhile, and tells of each
     violation."""
-    differences = Differences(releases)
+    differences = upgrade_report.Differences(releases)
     reports = []
     for release in releases:
-        violations: dict[tuple[object, ...], list[Violation]] = {}
+        violations: dict[tuple[object, ...], list[audit_report.Violation]] = {}
 
-        def emit(one: Violation, by_object: dict[Any, list[Violation]] = violations) -> None:
+        def emit(
+            one: audit_report.Violation,
+            by_object: dict[Any, list[audit_report.Violation]] = violations,
+        ) -> None:
             about = one.object
             key = about.place.file, about.place.line, about.api_version, about.title
             by_object.setdefault(key, []).append(one)
@@ -556,21 +551,21 @@ def compared_audit(
             differences.say(key, about.place, about.title, release, _answer(found), _FINE)
         for error in reports[-1].policy_errors:
             differences.refuse_policy(release, error)
-    return UpgradeReport(
+    return upgrade_report.UpgradeReport(
         tuple(releases),
         max(uses.objects, *(one.objects for one in reports)),
         max(len([one for one in report.policies if one.bindings]) for report in reports),
         tuple(differences.all()),
         tuple(dict.fromkeys((*problems, *_common_problems(reports)))),
         strict=reports[0].strict,
-        fail_on_warning=fail_on is FailOn.VIOLATION,
-        never_fails=fail_on is FailOn.NEVER,
-        gates=flipped_gates(releases),
+        fail_on_warning=fail_on is audit_report.FailOn.VIOLATION,
+        never_fails=fail_on is audit_report.FailOn.NEVER,
+        gates=upgrade_report.flipped_gates(releases),
         notices=tuple(_lost(uses)),
     )
 
 
-def _common_problems(reports: Sequence[AuditReport]) -> Iterator[Problem]:
+def _common_problems(reports: Sequence[audit_report.AuditReport]) -> Iterator[Problem]:
     """Inputs that no release can read, and defects of ours. What only some can read is said of its
     version."""
     common = set.intersection(*(set(one.problems) for one in reports))
@@ -578,13 +573,13 @@ def _common_problems(reports: Sequence[AuditReport]) -> Iterator[Problem]:
         yield from (one for one in report.problems if one in common or one.is_internal)
 
 
-def _answer(violations: Sequence[Violation]) -> Answer:
+def _answer(violations: Sequence[audit_report.Violation]) -> upgrade_report.Answer:
     """The strongest of what policies and plugins have against an object."""
     effects = [one.effect for one in violations]
     effect = next(one for one in _WORDS if one in effects)
     texts = [f"{one.policy}: {one.message}" for one in violations if one.effect == effect]
-    refused = effect == DENY
-    return Answer(
+    refused = effect == audit_report.DENY
+    return upgrade_report.Answer(
         _WORDS[effect],
         refused,
         "; ".join(texts) if refused else "",
@@ -592,7 +587,9 @@ def _answer(violations: Sequence[Violation]) -> Answer:
     )
 
 
-def _say_version(differences: Differences, release: str, use: ApiUse, uses: ApiUses) -> None:
+def _say_version(
+    differences: upgrade_report.Differences, release: str, use: ApiUse, uses: ApiUses
+) -> None:
     place, title = uses.first[use]
     count = uses.counts[use]
     names = f"`{title}`" if count == 1 else f"{count} objects, first `{title}`"
@@ -607,11 +604,16 @@ def _say_version(differences: Differences, release: str, use: ApiUse, uses: ApiU
     differences.say(use, place, title, release, answer, answer)
 
 
-def _stored(gvk: GroupVersionKind) -> Answer:
+def _stored(gvk: GroupVersionKind) -> upgrade_report.Answer:
     if _is_readable(gvk):
-        return Answer(READABLE)
+        return upgrade_report.Answer(upgrade_report.READABLE)
     message = f'no kind "{gvk.kind}" is registered for version "{gvk.api_version}"'
-    return Answer(NOT_READABLE, is_refused=True, message=message, replacement=replacement(gvk))
+    return upgrade_report.Answer(
+        upgrade_report.NOT_READABLE,
+        is_refused=True,
+        message=message,
+        replacement=upgrade_report.replacement(gvk),
+    )
 
 
 def _is_readable(gvk: GroupVersionKind) -> bool:
@@ -635,19 +637,19 @@ def _first_release(gvk: GroupVersionKind) -> str:
     return ""
 
 
-def _served(use: ApiUse) -> Answer:
+def _served(use: ApiUse) -> upgrade_report.Answer:
     """A manager may have written long ago, so that it would be refused now stops nobody."""
     gvk = use.gvk
     if known_resources(all_versions=True).by_gvk(gvk) is not None:
         deprecation = deprecation_of(gvk)
         warning = deprecation.warning(gvk) if deprecation is not None else ""
-        return Answer(SERVED, warnings=(warning,) if warning else ())
+        return upgrade_report.Answer(upgrade_report.SERVED, warnings=(warning,) if warning else ())
     message = f'no matches for kind "{gvk.kind}" in version "{gvk.api_version}"'
-    return Answer(
-        NOT_SERVED,
+    return upgrade_report.Answer(
+        upgrade_report.NOT_SERVED,
         is_refused=use.by != MANAGED,
         message=message,
-        replacement=replacement(gvk),
+        replacement=upgrade_report.replacement(gvk),
     )
 
 

@@ -8,7 +8,6 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Protocol
@@ -20,7 +19,7 @@ from celadon.cli.check.check_report import Notice, Place, Silence
 from celadon.cli.options import did_you_mean
 from celadon.cli.reading.documents import Document, DocumentReader, Problem, expand_paths, read_text
 from celadon.kube import Json, JsonObject
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 if TYPE_CHECKING:
     from celadon.admission.webhooks import AsJson, Call, NoReply, Reply

@@ -14,7 +14,6 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from celadon.admission import (
@@ -67,7 +66,7 @@ from celadon.kube.registry import request_bodies
 from celadon.kube.resources import known_resources
 from celadon.kube.schemas import StrayField
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, RBAC_GROUP
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 if TYPE_CHECKING:
     from celadon.admission.policies.mutating import MutatingEngine

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from celadon.admission import Cause, Engine, Note, Operation, Outcome, Verdict, World
@@ -22,7 +21,7 @@ from celadon.cli.reading.documents import Problem
 from celadon.cli.reading.json_text import Path
 from celadon.kube import FieldPath, GroupKind, GroupVersionKind, JsonObject, metadata
 from celadon.kube.well_known_values import NAMESPACE_NAME
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 if TYPE_CHECKING:
     from celadon.cli.check.object_mutation import ObjectMutation

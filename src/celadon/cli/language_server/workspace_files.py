@@ -11,7 +11,6 @@ import json
 import os
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import field
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -37,7 +36,7 @@ from celadon.kube.well_known_values import (
     DYNAMIC_RESOURCES,
 )
 from celadon.patterns import late_pattern
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Foreign files -----------------------------------------------------------
 #

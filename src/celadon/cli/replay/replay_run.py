@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Final
 
 from celadon.admission import (
@@ -49,7 +48,7 @@ from celadon.goyaml import UnreadableError
 from celadon.kube import MASTERS, GroupVersionKind, Json, JsonObject, metadata
 from celadon.kube.well_known_values import NAMESPACES, RBAC_GROUP, SERVICE_ACCOUNT_PREFIX
 from celadon.patterns import late_pattern
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Findings ----------------------------------------------------------------
 #

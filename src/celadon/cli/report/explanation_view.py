@@ -37,31 +37,12 @@ from celadon.admission.registration import (
     MutatingAdmissionPolicyBinding,
 )
 from celadon.cel import EvaluationError
-from celadon.cli.explain.annotated_source import (
-    Loop,
-    Mark,
-    Round,
-    Snippet,
-    State,
-    annotated,
-    brief,
-    shortened,
-    size_text,
-)
+from celadon.cli.explain import annotated_source
 from celadon.cli.explain.outline import Item, Style, outline
 from celadon.cli.explain.recorded_requests import ExplainedObject
 from celadon.cli.reading.documents import Problem
+from celadon.cli.report import report_model as model
 from celadon.cli.report.html_pages import page
-from celadon.cli.report.report_model import (
-    Look,
-    ReportView,
-    Shapes,
-    camel,
-    data,
-    filled,
-    one_line,
-    snippet,
-)
 from celadon.kube import GroupVersionKind, GroupVersionResource, Json, JsonObject
 from celadon.kube.registry import patch_between
 
@@ -82,10 +63,10 @@ _COLORS: Final = {
     Style.WARNING: "33;1",
     Style.IDLE: "2",
 }
-_STATES: Final = {State.ERROR: "31;1", State.SKIPPED: "2"}
+_STATES: Final = {annotated_source.State.ERROR: "31;1", annotated_source.State.SKIPPED: "2"}
 
 
-class ExplanationView(ReportView[Sequence[ExplainedObject]]):
+class ExplanationView(model.ReportView[Sequence[ExplainedObject]]):
     """Explanations of objects."""
 
     command = "celadon explain"
@@ -95,7 +76,7 @@ class ExplanationView(ReportView[Sequence[ExplainedObject]]):
         """Return None: the command itself tells of inputs that could not be read."""
         return ()
 
-    def text(self, look: Look) -> str:
+    def text(self, look: model.Look) -> str:
         """All objects, one behind the other."""
         page = _Page(look.color)
         items = map(outline, self.report)
@@ -103,7 +84,7 @@ class ExplanationView(ReportView[Sequence[ExplainedObject]]):
 
     def data(self) -> dict[str, Any]:
         """One document for all objects."""
-        return {"objects": data(list(self.report), _SHAPES)}
+        return {"objects": model.data(list(self.report), _SHAPES)}
 
 
 class _Page:
@@ -113,23 +94,23 @@ class _Page:
     def item(self, one: Item, depth: int) -> Iterator[str]:
         """An item with all that belongs to it."""
         indent = _INDENT * depth
-        text = f": {one_line(one.text)}" if one.text else ""
-        first, *rest = _wrapped(f"{one_line(one.label)}{text}", indent)
+        text = f": {model.one_line(one.text)}" if one.text else ""
+        first, *rest = _wrapped(f"{model.one_line(one.label)}{text}", indent)
         yield self._headed(first, one, indent)
         yield from rest
         for line in one.lines:
-            yield from _wrapped(one_line(line), indent + _INDENT)
+            yield from _wrapped(model.one_line(line), indent + _INDENT)
         if one.snippet is not None:
             yield from self._snippet(one.snippet, indent + _INDENT)
         for line in one.source.splitlines():
-            yield f"{indent}{_INDENT}{self._paint('2', snippet(line))}"
+            yield f"{indent}{_INDENT}{self._paint('2', model.snippet(line))}"
         for inner in one.items:
             yield from self.item(inner, depth + 1)
 
     def _headed(self, line: str, one: Item, indent: str) -> str:
         """The first line of an item, what became of it in its colour."""
         color = _COLORS.get(one.style)
-        label = f"{indent}{one_line(one.label)}"
+        label = f"{indent}{model.one_line(one.label)}"
         if color is None or not line.startswith(label):
             return line
         if one.style is Style.IDLE or not one.text:
@@ -141,32 +122,36 @@ class _Page:
 
     # --- expressions ---
 
-    def _snippet(self, one: Snippet, indent: str) -> Iterator[str]:
+    def _snippet(self, one: annotated_source.Snippet, indent: str) -> Iterator[str]:
         width = max(_WIDTH - len(indent), _LEAST)
         marks = [mark for whole in one.marks for mark in _shown(whole, one.text)]
         for start, end in _lines(one, width):
-            yield indent + snippet(one.text[start:end]).rstrip()
+            yield indent + model.snippet(one.text[start:end]).rstrip()
             here = [m for m in marks if start <= m.at < end and not m.is_literal]
             for row in self._rows(here, start, width):
                 yield indent + row
         for loop in one.loops:
             yield from self._loop(one.text, loop, indent)
 
-    def _loop(self, text: str, loop: Loop, indent: str) -> Iterator[str]:
-        macro = shortened(" ".join(text[loop.start : loop.end].split()), 60)
+    def _loop(self, text: str, loop: annotated_source.Loop, indent: str) -> Iterator[str]:
+        macro = annotated_source.shortened(" ".join(text[loop.start : loop.end].split()), 60)
         rounds = "1 round" if loop.count == 1 else f"{loop.count} rounds"
-        yield f"{indent}{self._paint('2', f'{rounds} of {snippet(macro)}')}"
+        yield f"{indent}{self._paint('2', f'{rounds} of {model.snippet(macro)}')}"
         told = loop.rounds[:_FIRST_ROUNDS]
         last = loop.rounds[_FIRST_ROUNDS:][-1:]
         for one in (*told, *last):
             if one in last and one.number > _FIRST_ROUNDS + 1:
                 yield f"{indent}{_INDENT}{self._paint('2', '...')}"
             room = max(_WIDTH - len(indent) - 20, _LEAST) // len(one.variables)
-            named = (f"{name} = {brief(value, room)}" for name, value in one.variables)
-            yield f"{indent}{_INDENT}{one.number}: {one_line(', '.join(named))}"
+            named = (
+                f"{name} = {annotated_source.brief(value, room)}" for name, value in one.variables
+            )
+            yield f"{indent}{_INDENT}{one.number}: {model.one_line(', '.join(named))}"
             yield from self._snippet(one.snippet, indent + _INDENT * 2)
 
-    def _rows(self, marks: Sequence[Mark], start: int, width: int) -> Iterator[str]:
+    def _rows(
+        self, marks: Sequence[annotated_source.Mark], start: int, width: int
+    ) -> Iterator[str]:
         """Bars, then the values, the last one first; as many in a row as do not touch."""
         left = sorted((mark.at - start, _value(mark, width), mark.state) for mark in marks)
         if left:
@@ -196,32 +181,32 @@ def _at(texts: Sequence[tuple[int, str, str]]) -> str:
     return line
 
 
-def _shown(mark: Mark, text: str) -> Iterator[Mark]:
+def _shown(mark: annotated_source.Mark, text: str) -> Iterator[annotated_source.Mark]:
     """The parts with something to say: not literals inside of others, not what passes an error on,
     not what is inside of something that was not evaluated."""
-    if mark.state is State.SKIPPED:
+    if mark.state is annotated_source.State.SKIPPED:
         if any(map(str.isalnum, text[mark.start : mark.end])):
             yield mark
         return
-    if mark.state is not State.PASSED_ON:
+    if mark.state is not annotated_source.State.PASSED_ON:
         yield mark
     for part in mark.parts:
         if not part.is_literal:
             yield from _shown(part, text)
 
 
-def _value(mark: Mark, width: int) -> str:
-    if mark.state is State.SKIPPED:
+def _value(mark: annotated_source.Mark, width: int) -> str:
+    if mark.state is annotated_source.State.SKIPPED:
         return "not evaluated"
-    room = width if mark.state is State.ERROR else _VALUE
-    text = brief(mark.value, room)
-    size = size_text(mark.value)
-    return one_line(
+    room = width if mark.state is annotated_source.State.ERROR else _VALUE
+    text = annotated_source.brief(mark.value, room)
+    size = annotated_source.size_text(mark.value)
+    return model.one_line(
         size if size and (len(text) > room or "\N{HORIZONTAL ELLIPSIS}" in text) else text
     )
 
 
-def _lines(one: Snippet, width: int) -> Iterator[tuple[int, int]]:
+def _lines(one: annotated_source.Snippet, width: int) -> Iterator[tuple[int, int]]:
     """The lines of a snippet, from an offset to another; those that are too long in pieces."""
     start = one.start
     for line in one.text[one.start : one.end].split("\n"):
@@ -251,35 +236,39 @@ def _wrapped(text: str, indent: str) -> list[str]:
 
 
 def _run_data(one: ExpressionRun) -> JsonObject:
-    return filled(
+    return model.filled(
         field=one.expression.source.path.text,
         **_value_data(one.value),
         cost=one.cost,
         charged=one.charged,
         variables=[read.expression.source.path.text for read in one.variables],
-        **_snippet_data(annotated(one)),
+        **_snippet_data(annotated_source.annotated(one)),
     )
 
 
-def _snippet_data(one: Snippet) -> dict[str, object]:
+def _snippet_data(one: annotated_source.Snippet) -> dict[str, object]:
     return {
         "parts": [_mark_data(mark, one.text) for mark in one.marks],
         "loops": [_loop_data(loop, one.text) for loop in one.loops],
     }
 
 
-def _mark_data(one: Mark, text: str) -> JsonObject:
-    return filled(
+def _mark_data(one: annotated_source.Mark, text: str) -> JsonObject:
+    return model.filled(
         text=text[one.start : one.end],
         start=one.start,
         end=one.end,
-        **({"evaluated": False} if one.state is State.SKIPPED else _value_data(one.value)),
+        **(
+            {"evaluated": False}
+            if one.state is annotated_source.State.SKIPPED
+            else _value_data(one.value)
+        ),
         cost=one.cost,
         parts=[_mark_data(part, text) for part in one.parts],
     )
 
 
-def _loop_data(one: Loop, text: str) -> dict[str, Json]:
+def _loop_data(one: annotated_source.Loop, text: str) -> dict[str, Json]:
     return {
         "text": text[one.start : one.end],
         "count": one.count,
@@ -287,15 +276,19 @@ def _loop_data(one: Loop, text: str) -> dict[str, Json]:
     }
 
 
-def _round_data(one: Round) -> JsonObject:
-    variables = {name: brief(value, _ROOM) for name, value in one.variables}
-    return {"number": one.number, "variables": variables, **filled(**_snippet_data(one.snippet))}
+def _round_data(one: annotated_source.Round) -> JsonObject:
+    variables = {name: annotated_source.brief(value, _ROOM) for name, value in one.variables}
+    return {
+        "number": one.number,
+        "variables": variables,
+        **model.filled(**_snippet_data(one.snippet)),
+    }
 
 
 def _value_data(value: object) -> dict[str, str]:
     if isinstance(value, EvaluationError):
         return {"error": value.message}
-    return {"value": brief(value, _ROOM)}
+    return {"value": annotated_source.brief(value, _ROOM)}
 
 
 def _members(value: GroupVersionKind | GroupVersionResource) -> dict[str, str]:
@@ -307,7 +300,7 @@ def _policy(value: ValidatingAdmissionPolicy | MutatingAdmissionPolicy) -> dict[
 
 
 _BINDING: Final = ("name", "actions=spec.validation_actions")
-_SHAPES: Final[Shapes] = {
+_SHAPES: Final[model.Shapes] = {
     ExplainedObject: (
         "object=result.title",
         ("place", lambda one: str(one.result.place)),
@@ -331,7 +324,7 @@ _SHAPES: Final[Shapes] = {
         *("asked", "match", "matchConditions=conditions", "budgets", "ignored"),
         ("refusal", lambda one: one.refusal and str(one.refusal)),
     ),
-    enum.Enum: lambda one: camel(one.name.lower()),
+    enum.Enum: lambda one: model.camel(one.name.lower()),
     Source: lambda one: one.path.text,
     GroupVersionKind: _members,
     GroupVersionResource: _members,
@@ -395,11 +388,11 @@ def as_html(view: ExplanationView) -> str:
     items = list(map(outline, view.report))
     title = ", ".join(one.label for one in items[:3])
     body = "\n".join(line for one in items for line in _object(one))
-    return page(f"{snippet(title)}: why", _STYLE, body)
+    return page(f"{model.snippet(title)}: why", _STYLE, body)
 
 
 def _text(text: str) -> str:
-    return html.escape("\n".join(map(snippet, text.split("\n"))))
+    return html.escape("\n".join(map(model.snippet, text.split("\n"))))
 
 
 def _object(one: Item) -> Iterator[str]:
@@ -436,7 +429,7 @@ def _item(one: Item) -> Iterator[str]:
 # --- expressions ------------------------------------------------------------------------------
 
 
-def _snippet(one: Snippet, *, opens: bool = False) -> Iterator[str]:
+def _snippet(one: annotated_source.Snippet, *, opens: bool = False) -> Iterator[str]:
     yield f"<pre>{_coloured(one)}</pre>"
     yield f"<details{' open' if opens else ''}><summary>parts</summary>"
     for mark in one.marks:
@@ -446,7 +439,7 @@ def _snippet(one: Snippet, *, opens: bool = False) -> Iterator[str]:
         yield from _loop(loop, one.text, opens=opens)
 
 
-def _coloured(one: Snippet) -> str:
+def _coloured(one: annotated_source.Snippet) -> str:
     """The text, each part in an element that shows its value to whoever points at it."""
     found: list[str] = []
     at = one.start
@@ -457,7 +450,7 @@ def _coloured(one: Snippet) -> str:
     return "".join(found) + _text(one.text[at : one.end])
 
 
-def _span(mark: Mark, text: str) -> str:
+def _span(mark: annotated_source.Mark, text: str) -> str:
     inner: list[str] = []
     at = mark.start
     for part in mark.parts:
@@ -472,21 +465,25 @@ def _span(mark: Mark, text: str) -> str:
     return f'<span class="{_class(mark)}" title="{title}">{body}</span>'
 
 
-def _class(mark: Mark) -> str:
-    if mark.state is State.SKIPPED:
+def _class(mark: annotated_source.Mark) -> str:
+    if mark.state is annotated_source.State.SKIPPED:
         return "skipped"
-    if mark.state is not State.VALUE:
-        return "error" if mark.state is State.ERROR else "passed"
+    if mark.state is not annotated_source.State.VALUE:
+        return "error" if mark.state is annotated_source.State.ERROR else "passed"
     if mark.value is True or mark.value is False:
         return str(mark.value).lower()
     return ""
 
 
-def _mark_text(mark: Mark) -> str:
-    return mark.state.value if mark.state is State.SKIPPED else brief(mark.value, _PAGE_ROOM)
+def _mark_text(mark: annotated_source.Mark) -> str:
+    return (
+        mark.state.value
+        if mark.state is annotated_source.State.SKIPPED
+        else annotated_source.brief(mark.value, _PAGE_ROOM)
+    )
 
 
-def _tree(marks: Sequence[Mark], text: str) -> Iterator[str]:
+def _tree(marks: Sequence[annotated_source.Mark], text: str) -> Iterator[str]:
     told = [mark for mark in marks if not mark.is_literal]
     if not told:
         return
@@ -495,19 +492,21 @@ def _tree(marks: Sequence[Mark], text: str) -> Iterator[str]:
         cost = f" <i>cost {mark.cost:,}</i>" if mark.cost else ""
         shown = f'<b class="{_class(mark) or "value"}">{_text(_mark_text(mark))}</b>'
         yield f"<li><code>{_text(text[mark.start : mark.end])}</code> {shown}{cost}"
-        if mark.state is not State.SKIPPED:
+        if mark.state is not annotated_source.State.SKIPPED:
             yield from _tree(mark.parts, text)
         yield "</li>"
     yield "</ul>"
 
 
-def _loop(loop: Loop, text: str, *, opens: bool) -> Iterator[str]:
+def _loop(loop: annotated_source.Loop, text: str, *, opens: bool) -> Iterator[str]:
     rounds = "1 round" if loop.count == 1 else f"{loop.count:,} rounds"
     macro = _text(text[loop.start : loop.end])
     opened = " open" if opens else ""
     yield f"<details{opened}><summary>{rounds} of <code>{macro}</code></summary>"
     for one in loop.rounds:
-        named = ", ".join(f"{name} = {brief(value, _PAGE_ROOM)}" for name, value in one.variables)
+        named = ", ".join(
+            f"{name} = {annotated_source.brief(value, _PAGE_ROOM)}" for name, value in one.variables
+        )
         yield f"<details open><summary>{one.number}: {_text(named)}</summary>"
         yield from _snippet(one.snippet)
         yield "</details>"

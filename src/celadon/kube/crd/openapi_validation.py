@@ -19,7 +19,6 @@ import re
 import struct
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Any, Final, TypeAlias
 
 from celadon.cel.extend import re2
@@ -38,7 +37,7 @@ from celadon.kube.schemas.schema_model import Schema, ValueLimits
 from celadon.kube.validation import text_rules
 from celadon.kube.well_known_values import TYPE_FIELDS
 from celadon.patterns import late_pattern
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Formats of strings ------------------------------------------------------
 #

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Any, Final
 
 from celadon.cel import CostLimitExceeded, Environment, EvaluationError, Program
@@ -30,7 +29,7 @@ from celadon.kube.releases import is_since
 from celadon.kube.schemas.definition_schemas import with_type_and_meta
 from celadon.kube.schemas.schema_model import Schema, ValidationRule
 from celadon.kube.well_known_values import TYPE_FIELDS
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Rule validation ---------------------------------------------------------
 #

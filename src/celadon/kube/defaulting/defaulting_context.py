@@ -10,7 +10,6 @@ from __future__ import annotations
 import enum
 import itertools
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Any, Final, NamedTuple, Protocol
 
 from celadon.kube.authorization import User
@@ -20,7 +19,7 @@ from celadon.kube.resources.api_resources import Lookups, ObjectIndex
 from celadon.kube.resources.plugin_facts import DEFAULT_PLUGINS
 from celadon.kube.schemas import schema_packs
 from celadon.kube.schemas.typed_objects import EmptyValue
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- The context -------------------------------------------------------------
 

@@ -11,7 +11,6 @@ k8s.io/apiserver `pkg/admission/plugin/policy/mutating/{dispatcher,patch/smd,pat
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Any, Final, NamedTuple
 
 from celadon.kube import metadata, status
@@ -49,7 +48,7 @@ from celadon.kube.resources.api_resources import known_resources
 from celadon.kube.schemas.typed_objects import codec_for, decode, strict_field_errors, struct_codec
 from celadon.kube.schemas.typed_values import DROPPED, DecodeError, Mismatch
 from celadon.kube.status import StatusError
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Merged parts ------------------------------------------------------------
 #

@@ -1,9 +1,9 @@
 """Writes: what happens to an object between a client's bytes and admission, and after.
 
 `create`, `update`, `patch` and `delete` are the four ways, each with its steps at the head. What
-they have in common: `target` (where a write goes), `request_bodies` (bodies and options as they come)
-and `decode` (a body to a draft), `draft` (decoded, with defaults), `strategy` (what is special about a kind: validation,
-warnings); `patching` has the kinds of patches.
+they have in common: `target` (where a write goes), `request_bodies` (bodies and options as they
+come), `decode` (a body to a draft), `draft` (decoded, with defaults), `strategy` (what is special
+about a kind: validation, warnings); `patching` has the kinds of patches.
 
 All of it is pure: refusals are `StatusError`s with upstream's texts, the cluster is a `Lookups`,
 time, uid and random text are in the `DefaultingContext`. A server puts it around its store in

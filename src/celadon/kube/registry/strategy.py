@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
 from celadon.kube import fieldpath, metadata
@@ -40,7 +39,7 @@ from celadon.kube.validation.validated_kinds import (
 )
 from celadon.kube.warnings.warned_kinds import kind_warnings, warnings_before
 from celadon.kube.well_known_values import DEFINITION_KIND
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 if TYPE_CHECKING:
     from celadon.kube.crd.custom_kinds import CustomKind

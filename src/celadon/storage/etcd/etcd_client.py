@@ -23,15 +23,7 @@ from urllib.parse import unquote, urlsplit
 import pycurl
 
 from celadon.records import dataclass
-from celadon.storage.contract import (
-    FIRST_REVISION,
-    Entry,
-    Event,
-    Operation,
-    Put,
-    ServiceError,
-    ServiceUnavailable,
-)
+from celadon.storage import contract
 from celadon.storage.etcd import etcd_messages as messages
 from celadon.storage.etcd.etcd_messages import (
     EVERYTHING,
@@ -194,16 +186,18 @@ class Exchange:
         """Raises ServiceError for a call that has ended badly."""
         if self._status < 0:
             code = self.handle.getinfo(pycurl.RESPONSE_CODE)
-            raise ServiceUnavailable(f"the member of etcd answers with {code}, and not as etcd")
+            raise contract.ServiceUnavailable(
+                f"the member of etcd answers with {code}, and not as etcd"
+            )
         if self._status:
             raise refusal(self._status, self._text)
 
-    def failure(self, error: pycurl.error) -> ServiceError:
+    def failure(self, error: pycurl.error) -> contract.ServiceError:
         """Of libcurl: whether the member can have taken the request is known."""
         code, text = error.args
         if code == pycurl.E_OPERATION_TIMEDOUT:
             text = SILENT
-        return ServiceUnavailable(text) if self._is_taken else NotBegun(text)
+        return contract.ServiceUnavailable(text) if self._is_taken else NotBegun(text)
 
 
 # --- Etcd connections --------------------------------------------------------
@@ -303,7 +297,7 @@ class Connection:
         """What is under way on a connection that is left is cancelled, as if it were the task."""
         task = asyncio.current_task()
         if self.is_left and task is not None and not task.cancelling():
-            raise ServiceUnavailable(SILENT) from None
+            raise contract.ServiceUnavailable(SILENT) from None
 
     async def leave(self) -> None:
         """Returns when nothing is under way any more."""
@@ -372,17 +366,17 @@ class EtcdConnections:
         while True:
             connection, left = self.current, end - loop.time()
             if left <= 0:  # a busy machine may have taken what was left, and the member none of it
-                raise ServiceUnavailable(failed)
+                raise contract.ServiceUnavailable(failed)
             seconds = min(left, ATTEMPT_SECONDS) if repeatable else left
             try:
                 return await connection.call(method, request, seconds)
-            except ServiceUnavailable as error:
+            except contract.ServiceUnavailable as error:
                 self.leave(connection)
                 if not (repeatable or isinstance(error, NotBegun)):
                     raise
                 failed = str(error)
                 if loop.time() + PAUSE_SECONDS >= end:
-                    raise ServiceUnavailable(failed) from None
+                    raise contract.ServiceUnavailable(failed) from None
             await asyncio.sleep(PAUSE_SECONDS)
 
     async def close(self) -> None:
@@ -391,7 +385,7 @@ class EtcdConnections:
         results = await asyncio.gather(*tasks, return_exceptions=True)
         failed = [one for one in results if isinstance(one, BaseException)]
         if failed:
-            raise ServiceError(str(failed[0]))
+            raise contract.ServiceError(str(failed[0]))
 
 
 PAGE: Final = 500
@@ -454,10 +448,10 @@ class EtcdClient:
                 async for answer in answers:
                     read = messages.watch_answer(answer)
                     if read.refusal is not None and not read.compacted:
-                        raise ServiceUnavailable(read.refusal)
+                        raise contract.ServiceUnavailable(read.refusal)
                     yield read
-            raise ServiceUnavailable("the member of etcd has ended the watch")
-        except ServiceError:
+            raise contract.ServiceUnavailable("the member of etcd has ended the watch")
+        except contract.ServiceError:
             self._connections.leave(connection)
             raise
 
@@ -536,7 +530,7 @@ class Audience(Protocol):
     def begin_with(self, space: Keyspace) -> None:
         """From here on this is the keyspace; changes between it and the former are not known."""
 
-    def apply(self, events: Sequence[Event], revision: int) -> None:
+    def apply(self, events: Sequence[contract.Event], revision: int) -> None:
         """These events happen, and nothing else up to the revision."""
 
 
@@ -565,15 +559,15 @@ class EtcdMirror:
         self._kept_value = kept_value
         self.coming: Coming = _nothing
         self._space = Keyspace()
-        self._shown = FIRST_REVISION
+        self._shown = contract.FIRST_REVISION
         """The last revision that the watch has shown."""
-        self._known: dict[int, Sequence[Operation]] = {}
+        self._known: dict[int, Sequence[contract.Operation]] = {}
         """What this process has done at revisions that the mirror has not come to yet."""
 
     async def begin(self) -> None:
         """Load what there was, for `follow` to go on from. Raises ServiceError."""
         current = await self._client.revision()
-        start = max(FIRST_REVISION, current - HISTORY)
+        start = max(contract.FIRST_REVISION, current - HISTORY)
         space: Keyspace | None = None
         while space is None:
             try:
@@ -584,7 +578,7 @@ class EtcdMirror:
         self._known.clear()
         self._audience.begin_with(space)
 
-    def learn(self, revision: int, operations: Sequence[Operation]) -> None:
+    def learn(self, revision: int, operations: Sequence[contract.Operation]) -> None:
         """This process has done that, and nothing else happened, at a new revision."""
         if revision > self._space.revision:
             self._known[revision] = operations
@@ -597,7 +591,7 @@ class EtcdMirror:
             async for page in self._client.entries(self._spelling.first, start)
             for entry in self._entries(page)
         ]
-        if start == FIRST_REVISION:
+        if start == contract.FIRST_REVISION:
             return Keyspace()  # with nothing in it, and nothing before it
         changes = ((entry.mod_revision, entry.key, entry) for entry in entries)
         return Keyspace.restored(changes, start)
@@ -610,7 +604,7 @@ class EtcdMirror:
                     return answer.compacted
         raise AssertionError("changes end with an error")
 
-    def _entries(self, page: Iterable[KeyValue]) -> Iterable[Entry]:
+    def _entries(self, page: Iterable[KeyValue]) -> Iterable[contract.Entry]:
         for one in page:
             key = self._spelling.read(one.key)
             entry = None if key is None else one.entry(key)
@@ -636,8 +630,8 @@ class EtcdMirror:
 
     def _take(self, changes: Sequence[KeyValue]) -> None:
         """Whole revisions, each the next one. Raises Missed."""
-        events: list[Event] = []
-        former: dict[str, Entry | None] = {}
+        events: list[contract.Event] = []
+        former: dict[str, contract.Entry | None] = {}
         taken = self._space.revision
         shown = before = self._shown
         for change in changes:
@@ -655,16 +649,18 @@ class EtcdMirror:
             self._audience.apply(events, shown)
             self._catch_up()
 
-    def _event(self, change: KeyValue, former: dict[str, Entry | None]) -> Event | None:
+    def _event(
+        self, change: KeyValue, former: dict[str, contract.Entry | None]
+    ) -> contract.Event | None:
         key = self._spelling.read(change.key)
         if key is None:
             return None
         previous = former[key] if key in former else self._space.current(key)
         if change.value is None:
-            return Event(change.mod_revision, key, None, previous)
+            return contract.Event(change.mod_revision, key, None, previous)
         value = self._kept_value(key, change.value)
-        entry = Entry(key, value, change.create_revision, change.mod_revision)
-        return Event(change.mod_revision, key, entry, previous)
+        entry = contract.Entry(key, value, change.create_revision, change.mod_revision)
+        return contract.Event(change.mod_revision, key, entry, previous)
 
     def _catch_up(self) -> None:
         """With what is known without being shown, as far as there is no gap."""
@@ -676,10 +672,12 @@ class EtcdMirror:
             events = [self._own_event(one, revision) for one in operations]
             self._audience.apply(events, revision)
 
-    def _own_event(self, operation: Operation, revision: int) -> Event:
+    def _own_event(self, operation: contract.Operation, revision: int) -> contract.Event:
         key = operation.key
         previous = self._space.current(key)
-        if not isinstance(operation, Put):
-            return Event(revision, key, None, previous)
+        if not isinstance(operation, contract.Put):
+            return contract.Event(revision, key, None, previous)
         created = revision if previous is None else previous.create_revision
-        return Event(revision, key, Entry(key, operation.value, created, revision), previous)
+        return contract.Event(
+            revision, key, contract.Entry(key, operation.value, created, revision), previous
+        )

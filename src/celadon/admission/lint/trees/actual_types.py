@@ -38,27 +38,7 @@ from celadon.admission.registration.registration_types import (
 )
 from celadon.admission.request import Operation, Request, default_options
 from celadon.admission.world import ObjectWorld
-from celadon.cel import Environment, Issue, IssueKind, types
-from celadon.cel.syntax import (
-    ADD,
-    CONDITIONAL,
-    EQUALS,
-    IN,
-    INDEX,
-    NOT_EQUALS,
-    OPT_INDEX,
-    Ast,
-    Call,
-    Comprehension,
-    Expr,
-    Ident,
-    ListLiteral,
-    Literal,
-    MapLiteral,
-    Select,
-    Struct,
-    walk,
-)
+from celadon.cel import Environment, Issue, IssueKind, syntax, types
 from celadon.kube import (
     ApiVersionError,
     FieldPath,
@@ -97,7 +77,7 @@ class Verdict(NamedTuple):
     has issues; each issue with its node."""
 
     variable_type: types.Type
-    issues: tuple[tuple[Issue, Expr | None], ...]
+    issues: tuple[tuple[Issue, syntax.Expr | None], ...]
 
 
 UNCHECKED: Final = Verdict(types.DYN, ())
@@ -123,7 +103,7 @@ class SharedTypes:
 class SharedChecks:
     """The checks of one tree, in environments with the same functions."""
 
-    def __init__(self, tree: Ast, shared_types: SharedTypes) -> None:
+    def __init__(self, tree: syntax.Ast, shared_types: SharedTypes) -> None:
         self.tree: Final = tree
         self._types = shared_types
         self._chains = _chains(tree.root)
@@ -153,34 +133,34 @@ class SharedChecks:
         return tuple(read)
 
 
-def _verdict(tree: Ast, env: Environment) -> Verdict:
+def _verdict(tree: syntax.Ast, env: Environment) -> Verdict:
     checked, issues = env.check(tree)
-    nodes = {node.id: node for node in walk(tree.root)} if issues else {}
+    nodes = {node.id: node for node in syntax.walk(tree.root)} if issues else {}
     found = tuple((issue, nodes.get(issue.node or 0)) for issue in issues)
     return Verdict(types.DYN if checked is None else variable_type(checked.type), found)
 
 
-def _chains(root: Expr) -> tuple[_Chain, ...] | None:
+def _chains(root: syntax.Expr) -> tuple[_Chain, ...] | None:
     """The longest chains, each once; None for a tree that names types with fields."""
     found: dict[_Chain, None] = {}
     inside: set[int] = set()
-    for node in reversed(walk(root)):
-        if node.__class__ is Struct:
+    for node in reversed(syntax.walk(root)):
+        if node.__class__ is syntax.Struct:
             return None
-        if node.__class__ is Select:
+        if node.__class__ is syntax.Select:
             inside.add(node.operand.id)
         if node.id not in inside and (chain := _chain(node)):
             found[chain] = None
     return tuple(found)
 
 
-def _chain(node: Expr) -> _Chain:
+def _chain(node: syntax.Expr) -> _Chain:
     """Empty for what does not begin with a name."""
     fields = []
-    while node.__class__ is Select:
+    while node.__class__ is syntax.Select:
         fields.append(node.field)
         node = node.operand
-    return (node.name, *reversed(fields)) if node.__class__ is Ident else ()
+    return (node.name, *reversed(fields)) if node.__class__ is syntax.Ident else ()
 
 
 def _type_at(env: Environment, chain: _Chain) -> types.Type | None:
@@ -255,7 +235,7 @@ class ActualTypes:
 
     def _check(
         self, case: PolicyCase, kind: GroupVersionKind, checks: Mapping[FieldPath, SharedChecks]
-    ) -> Iterator[tuple[PolicyExpression, Issue, Expr | None]]:
+    ) -> Iterator[tuple[PolicyExpression, Issue, syntax.Expr | None]]:
         known: dict[str, types.Type] = {}
         environments: dict[Role, Environment] = {}
         verdicts: dict[tuple[Role, int], Verdict] = {}
@@ -344,7 +324,7 @@ def _without_names(message: str, kind: GroupVersionKind) -> str:
     return re.sub(rf"\b{re.escape(kind.kind)}\b", "*", message)
 
 
-def _works_on_data(mistake: Mistake, tree: Ast) -> bool:
+def _works_on_data(mistake: Mistake, tree: syntax.Ast) -> bool:
     """Return whether only the names of types are in the way. At run time objects are maps, which
     can be indexed, searched, measured, iterated and joined, and literals may be mixed."""
     issue, node = mistake.issue, mistake.node
@@ -353,19 +333,19 @@ def _works_on_data(mistake: Mistake, tree: Ast) -> bool:
         return _is_object(issue.types[0], root)
     if issue.kind is IssueKind.TYPE_MISMATCH:
         return node is not None and node.id in _literal_parts(tree)
-    if node.__class__ is not Call or issue.kind is not IssueKind.NO_OVERLOAD:
+    if node.__class__ is not syntax.Call or issue.kind is not IssueKind.NO_OVERLOAD:
         return False
     operands = issue.types
     first, last = operands[0], operands[-1]
-    if node.function in (INDEX, OPT_INDEX):
+    if node.function in (syntax.INDEX, syntax.OPT_INDEX):
         return _is_object(first, root) and last in (types.STRING, types.DYN)
     if node.function == "size":
         return _is_object(first, root)
-    if node.function == IN:
+    if node.function == syntax.IN:
         return _is_object(last, root)
-    if node.function in (ADD, EQUALS, NOT_EQUALS):
+    if node.function in (syntax.ADD, syntax.EQUALS, syntax.NOT_EQUALS):
         return len(_shapes(operands, root)) == 1
-    return node.function == CONDITIONAL and len(_shapes(operands[1:], root)) == 1
+    return node.function == syntax.CONDITIONAL and len(_shapes(operands[1:], root)) == 1
 
 
 def _shapes(operands: Sequence[types.Type], root: str) -> set[types.Type]:
@@ -379,13 +359,13 @@ def _shape(given: types.Type, root: str) -> types.Type:
     return replace(given, params=tuple(_shape(one, root) for one in given.params))
 
 
-def _literal_parts(tree: Ast) -> set[int]:
+def _literal_parts(tree: syntax.Ast) -> set[int]:
     """The nodes that are elements, keys or values of literals."""
     found: set[int] = set()
-    for node in walk(tree.root):
-        if node.__class__ is ListLiteral:
+    for node in syntax.walk(tree.root):
+        if node.__class__ is syntax.ListLiteral:
             found.update(element.id for element in node.elements)
-        elif node.__class__ is MapLiteral:
+        elif node.__class__ is syntax.MapLiteral:
             found.update(part.id for entry in node.entries for part in (entry.key, entry.value))
             found.update(entry.id for entry in node.entries)
     return found
@@ -401,8 +381,8 @@ def _tells_kinds_apart(case: PolicyCase, mistake: Mistake) -> bool:
     if any(access.path[-1] in _DISCRIMINATORS for access in case.accesses):
         return True
     checked = mistake.expression.checked
-    nodes = [] if checked is None else walk(checked.root)
-    return any(node.__class__ is Select and node.test_only for node in nodes)
+    nodes = [] if checked is None else syntax.walk(checked.root)
+    return any(node.__class__ is syntax.Select and node.test_only for node in nodes)
 
 
 # --- Mutating policies tried out ---------------------------------------------
@@ -438,7 +418,7 @@ class Trial:
         return bool(self.unstable_path)
 
     @property
-    def node(self) -> Expr:
+    def node(self) -> syntax.Expr:
         """The whole expression."""
         assert self.expression.checked is not None, "what does not compile is not tried"
         return self.expression.checked.ast.root
@@ -538,16 +518,18 @@ def written_fields(expression: PolicyExpression) -> Iterator[Written]:
     """Everything that is known to be written, in the order of the text."""
     if expression.checked is None:
         return
-    for node in walk(expression.checked.ast.root):
-        if isinstance(node, Struct) and node.type_name == ROOT:
+    for node in syntax.walk(expression.checked.ast.root):
+        if isinstance(node, syntax.Struct) and node.type_name == ROOT:
             yield from _fields(expression, node, ())
-        elif isinstance(node, Struct) and node.type_name == PATCH:
+        elif isinstance(node, syntax.Struct) and node.type_name == PATCH:
             found = _operation(expression, node)
             if found is not None:
                 yield found
 
 
-def _fields(expression: PolicyExpression, node: Struct, path: MutationPath) -> Iterator[Written]:
+def _fields(
+    expression: PolicyExpression, node: syntax.Struct, path: MutationPath
+) -> Iterator[Written]:
     for field in node.fields:
         here = (*path, field.name)
         inner = list(_structs(field.value))
@@ -555,33 +537,33 @@ def _fields(expression: PolicyExpression, node: Struct, path: MutationPath) -> I
         yield Written(expression, here, field.value, field.value, type_name=name)
         for struct in inner:
             yield from _fields(expression, struct, here)
-        if isinstance(field.value, MapLiteral):
+        if isinstance(field.value, syntax.MapLiteral):
             for entry in field.value.entries:
-                if isinstance(entry.key, Literal):
+                if isinstance(entry.key, syntax.Literal):
                     yield Written(
                         expression, (*here, str(entry.key.value)), entry.value, entry.value
                     )
 
 
-def _structs(value: Expr) -> Iterator[Struct]:
+def _structs(value: syntax.Expr) -> Iterator[syntax.Struct]:
     """The objects that a value is, or that are its items."""
     match value:
-        case Struct():
+        case syntax.Struct():
             yield value
-        case ListLiteral():
+        case syntax.ListLiteral():
             for element in value.elements:
                 yield from _structs(element)
-        case Comprehension():
+        case syntax.Comprehension():
             yield from _structs(value.step)
         case _:
             for part in getattr(value, "args", ()):
                 yield from _structs(part)
 
 
-def _operation(expression: PolicyExpression, node: Struct) -> Written | None:
+def _operation(expression: PolicyExpression, node: syntax.Struct) -> Written | None:
     given = {field.name: field.value for field in node.fields}
     op, path = given.get("op"), given.get("path")
-    if not isinstance(op, Literal) or not isinstance(path, Literal):
+    if not isinstance(op, syntax.Literal) or not isinstance(path, syntax.Literal):
         return None
     steps = tuple(
         part.replace("~1", "/").replace("~0", "~") for part in str(path.value).split("/")[1:]

@@ -28,23 +28,7 @@ from celadon.admission.lint.subjects import (
     Reading,
     there,
 )
-from celadon.cel.syntax import (
-    CONDITIONAL,
-    INDEX,
-    LOGICAL_AND,
-    LOGICAL_OR,
-    OPT_INDEX,
-    OPT_SELECT,
-    Call,
-    Comprehension,
-    Expr,
-    Ident,
-    ListLiteral,
-    Literal,
-    MapLiteral,
-    Select,
-    children,
-)
+from celadon.cel import syntax
 from celadon.kube import FieldPath
 from celadon.kube.crd import OLD_SELF, SELF
 
@@ -97,19 +81,19 @@ class Names:
         self.locals = {}
         self._open.clear()
 
-    def variable(self, node: Expr) -> PolicyExpression | None:
+    def variable(self, node: syntax.Expr) -> PolicyExpression | None:
         """The expression that `variables.x` means."""
-        if node.__class__ is Select and not node.test_only:
+        if node.__class__ is syntax.Select and not node.test_only:
             base = node.operand
-            if base.__class__ is Ident and base.name == _VARIABLES:
+            if base.__class__ is syntax.Ident and base.name == _VARIABLES:
                 return self.variables.get(node.field)
         return None
 
-    def path(self, node: Expr) -> Path | None:
+    def path(self, node: syntax.Expr) -> Path | None:
         """The path that a chain of selections and indices reads."""
         steps: list[str] = []
         while True:
-            if node.__class__ is Select:
+            if node.__class__ is syntax.Select:
                 meant = self.variable(node)
                 if meant is not None and meant.checked is not None:
                     if meant.name in self._open:
@@ -120,19 +104,23 @@ class Names:
                     return None if base is None else base + tuple(reversed(steps))
                 steps.append(node.field)
                 node = node.operand
-            elif node.__class__ is Call and node.function in (INDEX, OPT_INDEX, OPT_SELECT):
+            elif node.__class__ is syntax.Call and node.function in (
+                syntax.INDEX,
+                syntax.OPT_INDEX,
+                syntax.OPT_SELECT,
+            ):
                 key = node.args[1]
                 steps.append(_text(key) or ITEM)
                 node = node.args[0]
-            elif node.__class__ is Call and _is_empty_default(node):
+            elif node.__class__ is syntax.Call and _is_empty_default(node):
                 node = node.target or node
-            elif node.__class__ is Ident:
+            elif node.__class__ is syntax.Ident:
                 base = self.locals.get(node.name, (node.name,) if node.name in ROOTS else None)
                 return None if base is None else base + tuple(reversed(steps))
             else:
                 return None
 
-    def outcomes(self, node: Expr) -> Outcomes:
+    def outcomes(self, node: syntax.Expr) -> Outcomes:
         """INVARIANT (one scope per node): a node is always asked about with the same locals."""
         known = self._outcomes.get(id(node))
         if known is None:
@@ -143,8 +131,8 @@ class Names:
             self._outcomes[id(node)] = known
         return known
 
-    def _derive(self, node: Expr) -> Outcomes:
-        if node.__class__ is Select:
+    def _derive(self, node: syntax.Expr) -> Outcomes:
+        if node.__class__ is syntax.Select:
             if node.test_only:
                 base = self.path(node.operand)
                 return Outcomes(NOTHING if base is None else there((*base, node.field)))
@@ -152,11 +140,11 @@ class Names:
             if meant is None or meant.checked is None:
                 return UNKNOWN
             return self.outcomes(meant.checked.root)
-        if node.__class__ is Call:
+        if node.__class__ is syntax.Call:
             return self._call(node)
         return UNKNOWN
 
-    def _call(self, node: Call) -> Outcomes:
+    def _call(self, node: syntax.Call) -> Outcomes:
         args = node.args
         match node.function:
             case "_&&_":
@@ -179,7 +167,7 @@ class Names:
                 return Outcomes(there(self.path(node.target)))
         return UNKNOWN
 
-    def _conditional(self, args: tuple[Expr, ...]) -> Outcomes:
+    def _conditional(self, args: tuple[syntax.Expr, ...]) -> Outcomes:
         condition, then, otherwise = (self.outcomes(arg) for arg in args)
         yes, no = condition.if_true, condition.if_false
         if _is_literal(args[2], value=False):
@@ -191,11 +179,11 @@ class Names:
             yes.and_(then.if_false).or_(no.and_(otherwise.if_false)),
         )
 
-    def _equals(self, args: tuple[Expr, ...]) -> Outcomes:
+    def _equals(self, args: tuple[syntax.Expr, ...]) -> Outcomes:
         left, right = args
-        if left.__class__ is Literal:
+        if left.__class__ is syntax.Literal:
             left, right = right, left
-        if right.__class__ is not Literal:
+        if right.__class__ is not syntax.Literal:
             return UNKNOWN
         if right.value is None:
             return _null(self.path(left))
@@ -207,9 +195,9 @@ class Names:
             return _operations({_text(right)})
         return UNKNOWN
 
-    def _contained(self, args: tuple[Expr, ...]) -> Outcomes:
+    def _contained(self, args: tuple[syntax.Expr, ...]) -> Outcomes:
         element, container = args
-        if container.__class__ is ListLiteral:
+        if container.__class__ is syntax.ListLiteral:
             if self.path(element) != OPERATION:
                 return UNKNOWN
             texts = {_text(one) for one in container.elements}
@@ -237,25 +225,25 @@ def _operations(named: Set[str | None]) -> Outcomes:
     return Outcomes(Facts(operations=wanted), Facts(operations=OPERATIONS - wanted))
 
 
-def _is_empty_default(node: Call) -> bool:
+def _is_empty_default(node: syntax.Call) -> bool:
     """`x.orValue({})`: what is in it was in `x`."""
     if node.function != "orValue" or node.target is None:
         return False
     default = node.args[0]
-    if default.__class__ is ListLiteral:
+    if default.__class__ is syntax.ListLiteral:
         return not default.elements
-    return default.__class__ is MapLiteral and not default.entries
+    return default.__class__ is syntax.MapLiteral and not default.entries
 
 
-def _text(node: Expr) -> str | None:
+def _text(node: syntax.Expr) -> str | None:
     """The value of a string literal."""
-    if node.__class__ is Literal and isinstance(node.value, str):
+    if node.__class__ is syntax.Literal and isinstance(node.value, str):
         return node.value
     return None
 
 
-def _is_literal(node: Expr, *, value: bool) -> bool:
-    return node.__class__ is Literal and node.value is value
+def _is_literal(node: syntax.Expr, *, value: bool) -> bool:
+    return node.__class__ is syntax.Literal and node.value is value
 
 
 # --- Flow --------------------------------------------------------------------
@@ -359,21 +347,21 @@ class _Walker:
         self._entered: set[tuple[str, Facts]] = set()
         self._steps = 0
 
-    def visit(self, node: Expr, facts: Facts) -> None:
+    def visit(self, node: syntax.Expr, facts: Facts) -> None:
         self._steps += 1
         if self._steps > MAX_STEPS:
             return
-        if node.__class__ is Select:
+        if node.__class__ is syntax.Select:
             self._select(node, facts)
-        elif node.__class__ is Call:
+        elif node.__class__ is syntax.Call:
             self._call(node, facts)
-        elif node.__class__ is Comprehension:
+        elif node.__class__ is syntax.Comprehension:
             self._comprehension(node, facts)
         else:
-            for child in children(node):
+            for child in syntax.children(node):
                 self.visit(child, facts)
 
-    def _select(self, node: Select, facts: Facts) -> None:
+    def _select(self, node: syntax.Select, facts: Facts) -> None:
         meant = self._names.variable(node)
         if meant is not None:
             self._enter(meant, facts)
@@ -395,27 +383,27 @@ class _Walker:
         self.visit(variable.checked.root, facts)
         self._current = outer
 
-    def _add(self, path: Path, reading: Reading, facts: Facts, node: Expr) -> None:
+    def _add(self, path: Path, reading: Reading, facts: Facts, node: syntax.Expr) -> None:
         self.found.append(Access(path, reading, facts, node, self._current, self._within))
 
-    def _call(self, node: Call, facts: Facts) -> None:
+    def _call(self, node: syntax.Call, facts: Facts) -> None:
         args = node.args
         outcomes = self._names.outcomes
-        if node.function == LOGICAL_AND:
+        if node.function == syntax.LOGICAL_AND:
             self.visit(args[0], facts.and_(outcomes(args[1]).if_true))
             self.visit(args[1], facts.and_(outcomes(args[0]).if_true))
-        elif node.function == LOGICAL_OR:
+        elif node.function == syntax.LOGICAL_OR:
             self.visit(args[0], facts.and_(outcomes(args[1]).if_false))
             self.visit(args[1], facts.and_(outcomes(args[0]).if_false))
-        elif node.function == CONDITIONAL:
+        elif node.function == syntax.CONDITIONAL:
             condition = outcomes(args[0])
             self.visit(args[0], facts)
             self.visit(args[1], facts.and_(condition.if_true))
             self.visit(args[2], facts.and_(condition.if_false))
         else:
-            for child in children(node):
+            for child in syntax.children(node):
                 self.visit(child, facts)
-            if node.function in (INDEX, OPT_INDEX, OPT_SELECT):
+            if node.function in (syntax.INDEX, syntax.OPT_INDEX, syntax.OPT_SELECT):
                 path = self._names.path(node)
                 if path is not None:
                     reading = Reading.OPTIONAL if _is_optional(node) else Reading.READ
@@ -425,7 +413,7 @@ class _Walker:
                 if path is not None:
                     self._add(path, Reading.VALUE, facts, node)
 
-    def _comprehension(self, node: Comprehension, facts: Facts) -> None:
+    def _comprehension(self, node: syntax.Comprehension, facts: Facts) -> None:
         self.visit(node.iter_range, facts)
         self.visit(node.accu_init, facts)
         over = self._names.path(node.iter_range)
@@ -442,12 +430,12 @@ class _Walker:
         self._names.locals = hidden
 
 
-def _is_optional(node: Expr) -> bool:
+def _is_optional(node: syntax.Expr) -> bool:
     """Return whether it gives an optional, so that fields below it may be absent."""
-    while node.__class__ is Select:
+    while node.__class__ is syntax.Select:
         node = node.operand
-    if node.__class__ is not Call:
+    if node.__class__ is not syntax.Call:
         return False
-    if node.function in (OPT_SELECT, OPT_INDEX):
+    if node.function in (syntax.OPT_SELECT, syntax.OPT_INDEX):
         return True
-    return node.function == INDEX and _is_optional(node.args[0])
+    return node.function == syntax.INDEX and _is_optional(node.args[0])

@@ -21,16 +21,7 @@ from celadon.cli.check.questions import user_info
 from celadon.cli.options import VERSIONS, did_you_mean
 from celadon.cli.own_files import faults, is_own, problem_at
 from celadon.cli.policytest.files.file_format import KIND, SCHEMA, SNAPSHOT
-from celadon.cli.policytest.run.case_results import (
-    DEFAULT_NOW,
-    AuthorizerAnswer,
-    Case,
-    CaseVerdict,
-    Expectation,
-    How,
-    PolicyTest,
-    TextMatch,
-)
+from celadon.cli.policytest.run import case_results
 from celadon.cli.reading.documents import (
     EXTENSIONS,
     Document,
@@ -292,7 +283,9 @@ class ShortBindings:
 # What stands under `expect`, to an `Expectation`.
 
 
-_SHORT = tuple(one for one in CaseVerdict if one.value in {"deny", "warn", "audit", "error"})
+_SHORT = tuple(
+    one for one in case_results.CaseVerdict if one.value in {"deny", "warn", "audit", "error"}
+)
 """Verdicts that may be given with their message: `deny: no more than 5 replicas`."""
 
 
@@ -304,21 +297,21 @@ class ExpectationReader:
         self._test = test
         self._problems = problems
 
-    def read(self, path: Path) -> Expectation:
+    def read(self, path: Path) -> case_results.Expectation:
         """Return what is expected, at a path of the test."""
         given: Any = self._test.value_at(path)
         place = self._place(path)
         if given == SNAPSHOT:
-            return Expectation(CaseVerdict.ADMIT, place, snapshot=True)
+            return case_results.Expectation(case_results.CaseVerdict.ADMIT, place, snapshot=True)
         if isinstance(given, str):
-            return Expectation(CaseVerdict(given), place)
+            return case_results.Expectation(case_results.CaseVerdict(given), place)
         verdict, at = self._verdict(given, path)
         patch = given.get("patch")
         if isinstance(patch, Mapping):
             self._complain((*path, "patch"), "a JSON patch is expected here, a list of operations")
             patch = None
         warnings = given.get("warnings")
-        return Expectation(
+        return case_results.Expectation(
             verdict,
             place,
             message=self._text(at) if at else None,
@@ -339,10 +332,10 @@ class ExpectationReader:
             patch=None if patch is None else tuple(patch),
         )
 
-    def _verdict(self, given: JsonObject, path: Path) -> tuple[CaseVerdict, Path]:
+    def _verdict(self, given: JsonObject, path: Path) -> tuple[case_results.CaseVerdict, Path]:
         """And where the message stands, if there is one."""
         short = [one for one in _SHORT if one.value in given]
-        said = CaseVerdict(given["verdict"]) if "verdict" in given else None
+        said = case_results.CaseVerdict(given["verdict"]) if "verdict" in given else None
         if len(short) + (said is not None) > 1:
             self._complain(path, "more than one verdict")
         if short:
@@ -356,22 +349,22 @@ class ExpectationReader:
             mutates = "object" in given or "patch" in given
             if not mutates:
                 self._complain(path, "no `verdict`: admit, deny, warn, audit, error or noMatch")
-            said = CaseVerdict.ADMIT
+            said = case_results.CaseVerdict.ADMIT
         return said, at
 
-    def _text(self, path: Path) -> TextMatch:
+    def _text(self, path: Path) -> case_results.TextMatch:
         given: Any = self._test.value_at(path)
         place = self._place(path)
         if isinstance(given, str):
-            return TextMatch(given, How.IS, place)
+            return case_results.TextMatch(given, case_results.How.IS, place)
         if "contains" in given:
-            return TextMatch(given["contains"], How.CONTAINS, place)
+            return case_results.TextMatch(given["contains"], case_results.How.CONTAINS, place)
         pattern = given["matches"]
         try:
             re2.compile(pattern)
         except re2.RegexError as error:
             self._complain((*path, "matches"), f"not a regular expression of RE2: {error}")
-        return TextMatch(pattern, How.MATCHES, place)
+        return case_results.TextMatch(pattern, case_results.How.MATCHES, place)
 
     def _place(self, path: Path) -> Place:
         return Place(self._test.file, self._test.line(path))
@@ -396,9 +389,9 @@ class CaseFields:
         self._objects = objects
         self._bindings = bindings
         self._around: dict[Path, tuple[Document, ...]] = {}
-        self._answers: dict[Path, tuple[AuthorizerAnswer, ...]] = {}
+        self._answers: dict[Path, tuple[case_results.AuthorizerAnswer, ...]] = {}
 
-    def case(self, index: int) -> Case | None:
+    def case(self, index: int) -> case_results.Case | None:
         """The case of an index; None, and a problem, if something is wrong with it."""
         at: Path = ("cases", index)
         before = len(self._objects.problems)
@@ -410,7 +403,7 @@ class CaseFields:
             self._check_generated(at, document)
         if document is None or len(self._objects.problems) > before:
             return None
-        return Case(
+        return case_results.Case(
             self._get(at, "name", ""),
             self._place(at),
             expect,
@@ -521,7 +514,7 @@ class CaseFields:
             found = replace(ADMIN, groups=tuple(groups))
         return replace(found, uid=uid, extra=extra) if uid or extra else found
 
-    def _authorizer(self, at: Path) -> tuple[AuthorizerAnswer, ...]:
+    def _authorizer(self, at: Path) -> tuple[case_results.AuthorizerAnswer, ...]:
         path = self._path(at, "authorizer")
         if not path:
             return ()
@@ -552,11 +545,11 @@ class CaseFields:
         self._objects.problems.append(problem_at(self._test, at, text))
 
 
-def _answer(given: JsonObject) -> AuthorizerAnswer:
+def _answer(given: JsonObject) -> case_results.AuthorizerAnswer:
     asked = dict(given)
     ruling = _RULINGS[asked.pop("decision")]
     reason, error = asked.pop("reason", ""), asked.pop("error", None)
-    return AuthorizerAnswer(ruling, asked, reason, error)
+    return case_results.AuthorizerAnswer(ruling, asked, reason, error)
 
 
 def names(given: str | list[str]) -> tuple[str, ...]:
@@ -579,12 +572,12 @@ def is_policy_test(document: Document) -> bool:
     return is_own(document, KIND)
 
 
-def read_test(document: Document) -> PolicyTest:
+def read_test(document: Document) -> case_results.PolicyTest:
     """The test, with its problems if something is wrong."""
     name = _name(document)
     wrong = [problem_at(document, *one) for one in faults(document.value, SCHEMA)]
     if wrong:
-        return PolicyTest(name, document.file, (), (), problems=tuple(wrong))
+        return case_results.PolicyTest(name, document.file, (), (), problems=tuple(wrong))
     return _Reading(document).test(name)
 
 
@@ -603,7 +596,7 @@ class _Reading:
         bindings = ShortBindings(document, self._objects, lambda: self._policies)
         self._cases = CaseFields(document, self._objects, bindings)
 
-    def test(self, name: str) -> PolicyTest:
+    def test(self, name: str) -> case_results.PolicyTest:
         document, objects = self._document, self._objects
         given = document.value
         if "policies" in given:
@@ -615,13 +608,13 @@ class _Reading:
         cases = list(self._read_cases())
         plugins = self._read_plugins()
         problems = [*objects.problems, *self._unknown_versions()]
-        return PolicyTest(
+        return case_results.PolicyTest(
             name,
             document.file,
             cluster,
             tuple(cases),
             versions(given.get("kubernetesVersions", [])),
-            given.get("now", DEFAULT_NOW),
+            given.get("now", case_results.DEFAULT_NOW),
             (document.file, *objects.files),
             tuple(dict.fromkeys(problems)),
             plugins=plugins,
@@ -638,7 +631,7 @@ class _Reading:
             self._objects.problems.append(problem)
             return PluginChoice()
 
-    def _read_cases(self) -> Iterator[Case]:
+    def _read_cases(self) -> Iterator[case_results.Case]:
         under_test = names(self._document.value.get("policy", ()))
         seen: dict[str, int] = {}
         for index in range(len(self._document.value["cases"])):

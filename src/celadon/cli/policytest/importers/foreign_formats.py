@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field
 from typing import Any, Final, NamedTuple
 
 from celadon.cli.policytest.files.file_format import KIND
@@ -23,7 +22,7 @@ from celadon.cli.reading.documents import (
 )
 from celadon.cli.reading.locations import Chunk
 from celadon.kube.json_types import Misfit, Shape, misfit
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 
 class _Format(NamedTuple):

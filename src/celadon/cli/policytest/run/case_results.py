@@ -8,7 +8,6 @@ import enum
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import field
 from typing import Final
 
 from celadon.admission import ADMIN, Note, Operation
@@ -19,7 +18,7 @@ from celadon.cli.policytest.counts import Alterations, Coverage, added_up
 from celadon.cli.reading.documents import Document, Exit, Problem
 from celadon.cli.reading.locations import Chunk
 from celadon.kube import JsonObject, Ruling, User
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Vacuities ---------------------------------------------------------------
 #

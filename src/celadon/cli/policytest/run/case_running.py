@@ -22,25 +22,13 @@ from celadon.cli.explain.annotated_source import brief, shortened
 from celadon.cli.options import DEFAULT_VERSION, did_you_mean
 from celadon.cli.policytest.counts import Coverage, Goal
 from celadon.cli.policytest.coverage import Aim, binding_goals, expression_aims, reached
+from celadon.cli.policytest.run import case_results
 from celadon.cli.policytest.run.case_judging import (
     Bench,
     Judged,
     mismatches,
     outcome_of,
     under_test_in,
-)
-from celadon.cli.policytest.run.case_results import (
-    Case,
-    CaseOutcome,
-    CaseResult,
-    CaseVerdict,
-    Doubt,
-    FileResult,
-    Mismatch,
-    PartValue,
-    PolicyTest,
-    RunReport,
-    Status,
 )
 from celadon.cli.policytest.run.vacuity import case_doubts, shared_doubts
 from celadon.cli.reading.documents import Problem, crash
@@ -65,7 +53,7 @@ class CoverageTally:
         """Return the coverage of the cases so far."""
         return Coverage(tuple(self._hits.items()))
 
-    def take(self, judged: Judged, outcome: CaseOutcome, version: str) -> None:
+    def take(self, judged: Judged, outcome: case_results.CaseOutcome, version: str) -> None:
         """One more case; what is measured are the policies that it is about."""
         seen = [one for found in _explained(judged, outcome) for one in found.policies]
         for given in judged.setting.sets.all:
@@ -89,13 +77,13 @@ class CoverageTally:
         return found[1]
 
 
-def _explained(judged: Judged, outcome: CaseOutcome) -> Iterator[Explanation]:
+def _explained(judged: Judged, outcome: case_results.CaseOutcome) -> Iterator[Explanation]:
     """Yield what the request went through: one that is refused meets nobody further on."""
     if judged.mutation is not None:
         yield judged.mutation
         if not judged.mutation.verdict.allowed:
             return
-    if judged.asked is not None and outcome.verdict is not CaseVerdict.INVALID:
+    if judged.asked is not None and outcome.verdict is not case_results.CaseVerdict.INVALID:
         setting = judged.setting
         if setting.sets.validating.policies:
             yield explain(setting.engines.validating, judged.asked.request, setting.world)
@@ -113,7 +101,9 @@ _MOST_CHARACTERS: Final = 100
 _MOST_PARTS: Final = 12
 
 
-def deciding_values(judged: Judged, outcome: CaseOutcome) -> tuple[PartValue, ...]:
+def deciding_values(
+    judged: Judged, outcome: case_results.CaseOutcome
+) -> tuple[case_results.PartValue, ...]:
     """Return the values of the first expression that the verdict is due to; none if a mutating
     policy decided."""
     asked, deciding = judged.asked, outcome.deciding
@@ -143,11 +133,11 @@ def _is_of(part: Part, wanted: Violation) -> bool:
     return decision is not None and decision.source.path.text == wanted.field
 
 
-def _values(run: ExpressionRun) -> Iterator[PartValue]:
+def _values(run: ExpressionRun) -> Iterator[case_results.PartValue]:
     """Yield those of variables that it was the first to read, then its own parts."""
     for variable in run.all_variables():
         text = variable.expression.text
-        yield PartValue(_on_one_line(text), brief(variable.value, _MOST_CHARACTERS))
+        yield case_results.PartValue(_on_one_line(text), brief(variable.value, _MOST_CHARACTERS))
     program = run.expression.program
     if program is None:
         return
@@ -158,7 +148,7 @@ def _values(run: ExpressionRun) -> Iterator[PartValue]:
             continue
         if not isinstance(known.value, Mapping):
             text = ast.source.text[part.start : part.end]
-            yield PartValue(_on_one_line(text), brief(known.value, _MOST_CHARACTERS))
+            yield case_results.PartValue(_on_one_line(text), brief(known.value, _MOST_CHARACTERS))
 
 
 def _on_one_line(text: str) -> str:
@@ -192,13 +182,13 @@ class RunOptions:
 class ChosenCases(NamedTuple):
     """A test, and those of its cases that are run."""
 
-    test: PolicyTest
-    cases: tuple[Case, ...]
+    test: case_results.PolicyTest
+    cases: tuple[case_results.Case, ...]
 
 
 def run_tests(
-    tests: Sequence[PolicyTest], options: RunOptions, step: Callable[[int], None]
-) -> RunReport:
+    tests: Sequence[case_results.PolicyTest], options: RunOptions, step: Callable[[int], None]
+) -> case_results.RunReport:
     """Return what comes of all tests. `step` is told how many cases are done."""
     chosen = chosen_cases(tests, options)
     left_out = sum(len(test.cases) - len(cases) for test, cases in chosen)
@@ -211,7 +201,7 @@ def run_tests(
         stopped = options.fail_fast and any(one.is_bad for one in result.cases)
         if stopped:
             break
-    return RunReport(
+    return case_results.RunReport(
         tuple(results),
         deselected=left_out,
         strict=options.strict,
@@ -220,7 +210,9 @@ def run_tests(
     )
 
 
-def chosen_cases(tests: Sequence[PolicyTest], options: RunOptions) -> list[ChosenCases]:
+def chosen_cases(
+    tests: Sequence[case_results.PolicyTest], options: RunOptions
+) -> list[ChosenCases]:
     """All tests, with those of their cases that are run."""
     return [
         ChosenCases(
@@ -231,7 +223,7 @@ def chosen_cases(tests: Sequence[PolicyTest], options: RunOptions) -> list[Chose
     ]
 
 
-def _with_plugins(test: PolicyTest, plugins: PluginChoice) -> PolicyTest:
+def _with_plugins(test: case_results.PolicyTest, plugins: PluginChoice) -> case_results.PolicyTest:
     if test.plugins is None:
         return test
     return replace(test, plugins=plugins.over(test.plugins))
@@ -239,7 +231,7 @@ def _with_plugins(test: PolicyTest, plugins: PluginChoice) -> PolicyTest:
 
 def _results(
     chosen: Sequence[ChosenCases], options: RunOptions, tick: Callable[[], None]
-) -> Iterator[FileResult]:
+) -> Iterator[case_results.FileResult]:
     """In the order of the tests, whoever runs them: worker k of n has the tests k, k + n, ..."""
     count = sum(len(one.cases) for one in chosen)
     workers = 1
@@ -254,7 +246,7 @@ def _results(
             for first in range(workers)
         ]
         for number, one in enumerate(chosen):
-            found: FileResult | None = received(pipes[number % workers])
+            found: case_results.FileResult | None = received(pipes[number % workers])
             if found is None:
                 yield _result(one, options, tick)
                 continue
@@ -263,13 +255,15 @@ def _results(
             yield found
 
 
-def _some(chosen: Sequence[ChosenCases], options: RunOptions) -> Iterator[FileResult]:
+def _some(chosen: Sequence[ChosenCases], options: RunOptions) -> Iterator[case_results.FileResult]:
     for one in chosen:
         yield _result(one, options, lambda: None)
 
 
-def _result(one: ChosenCases, options: RunOptions, tick: Callable[[], None]) -> FileResult:
-    test, found = one.test, list[CaseResult]()
+def _result(
+    one: ChosenCases, options: RunOptions, tick: Callable[[], None]
+) -> case_results.FileResult:
+    test, found = one.test, list[case_results.CaseResult]()
     tally = _tally() if options.coverage else None
     for case in run_test(test, one.cases, options, tally):
         found.append(case)
@@ -281,7 +275,7 @@ def _result(one: ChosenCases, options: RunOptions, tick: Callable[[], None]) -> 
     )
     doubts = tuple(shared_doubts(test, found)) if whole else ()
     coverage = None if tally is None else tally.coverage
-    return FileResult(
+    return case_results.FileResult(
         test.name, test.file, tuple(found), test.problems, doubts, coverage, test.plugins
     )
 
@@ -292,21 +286,21 @@ def _tally() -> CoverageTally:
     return CoverageTally()
 
 
-def _is_chosen(test: PolicyTest, case: Case, options: RunOptions) -> bool:
+def _is_chosen(test: case_results.PolicyTest, case: case_results.Case, options: RunOptions) -> bool:
     return options.only is None or options.only.search(full_name(test, case))
 
 
-def full_name(test: PolicyTest, case: Case) -> str:
+def full_name(test: case_results.PolicyTest, case: case_results.Case) -> str:
     """`file::case`."""
     return f"{test.file}::{case.name}"
 
 
 def run_test(
-    test: PolicyTest,
-    cases: Sequence[Case],
+    test: case_results.PolicyTest,
+    cases: Sequence[case_results.Case],
     options: RunOptions,
     tally: CoverageTally | None = None,
-) -> Iterator[CaseResult]:
+) -> Iterator[case_results.CaseResult]:
     """One result for each case and version, a case after the other. Nothing of a test that cannot
     be read as a whole. Who measures coverage gives a `tally`."""
     if test.problems:
@@ -320,19 +314,25 @@ def run_test(
             yield run_case(bench, case, tally)
 
 
-def run_case(bench: Bench, case: Case, tally: CoverageTally | None = None) -> CaseResult:
+def run_case(
+    bench: Bench, case: case_results.Case, tally: CoverageTally | None = None
+) -> case_results.CaseResult:
     """Return what comes of a case; errors of our own are not the others' trouble."""
     if case.skip:
-        return CaseResult(case, bench.version, Status.SKIPPED)
+        return case_results.CaseResult(case, bench.version, case_results.Status.SKIPPED)
     try:
         with answering_as(bench.version):
             return _run(bench, case, tally)
     except Exception as error:  # noqa: BLE001 - one case's trouble is not the others'
         problem = crash(case.place.file, case.place.line, f"running case `{case.name}`", error)
-        return CaseResult(case, bench.version, Status.BROKEN, problems=(problem,))
+        return case_results.CaseResult(
+            case, bench.version, case_results.Status.BROKEN, problems=(problem,)
+        )
 
 
-def _run(bench: Bench, case: Case, tally: CoverageTally | None) -> CaseResult:
+def _run(
+    bench: Bench, case: case_results.Case, tally: CoverageTally | None
+) -> case_results.CaseResult:
     setting = bench.setting(case)
     wrong = [*setting.problems, *_unusable(case, setting)]
     if not wrong:
@@ -346,13 +346,13 @@ def _run(bench: Bench, case: Case, tally: CoverageTally | None) -> CaseResult:
             differences = tuple(mismatches(case.expect, outcome))
             doubts = tuple(case_doubts(case, judged, outcome, bench.version))
             status = _status(differences, doubts)
-            values: tuple[PartValue, ...] = ()
+            values: tuple[case_results.PartValue, ...] = ()
             if differences:
                 # late: it traces expressions, which cases that pass need not
 
                 values = deciding_values(judged, outcome)
             unasked = tuple(found.unasked)
-            return CaseResult(
+            return case_results.CaseResult(
                 case,
                 bench.version,
                 status,
@@ -362,16 +362,24 @@ def _run(bench: Bench, case: Case, tally: CoverageTally | None) -> CaseResult:
                 values=values,
                 unasked=unasked,
             )
-    return CaseResult(case, bench.version, Status.BROKEN, problems=tuple(wrong))
+    return case_results.CaseResult(
+        case, bench.version, case_results.Status.BROKEN, problems=tuple(wrong)
+    )
 
 
-def _status(differences: Sequence[Mismatch], doubts: Sequence[Doubt]) -> Status:
+def _status(
+    differences: Sequence[case_results.Mismatch], doubts: Sequence[case_results.Doubt]
+) -> case_results.Status:
     if differences:
-        return Status.FAILED
-    return Status.VACUOUS if any(one.is_fatal for one in doubts) else Status.PASSED
+        return case_results.Status.FAILED
+    return (
+        case_results.Status.VACUOUS
+        if any(one.is_fatal for one in doubts)
+        else case_results.Status.PASSED
+    )
 
 
-def _unusable(case: Case, setting: Cluster) -> list[Problem]:
+def _unusable(case: case_results.Case, setting: Cluster) -> list[Problem]:
     """Policies that the API server would not take, and those under test that are not there."""
     sets = setting.sets
     errors = [_problem(one) for part in sets.all for one in part.errors]
