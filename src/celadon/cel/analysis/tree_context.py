@@ -30,7 +30,6 @@ from celadon.cel.syntax import (
     LiteralValue,
     MapLiteral,
     Select,
-    walk,
 )
 from celadon.cel.types import DYN, Kind, Type, is_optional
 from celadon.cel.values import Value
@@ -437,7 +436,7 @@ def _has_dynamic_optionals(checked: CheckedAst) -> bool:
     types = checked.types
     return any(
         is_optional(types.get(part.id, DYN))
-        for node in walk(checked.root)
+        for node in checked.nodes
         if _takes_all(node, types.get(node.id, DYN))
         for part in _given_parts(node)
     )
@@ -447,7 +446,7 @@ def _has_tests_as_branches(checked: CheckedAst) -> bool:
     """Is a test of presence a branch of a conditional?"""
     return any(
         isinstance(branch, syntax.Select) and branch.test_only
-        for node in walk(checked.root)
+        for node in checked.nodes
         if isinstance(node, Call) and node.function == syntax.CONDITIONAL
         for branch in node.args[1:]
     )
