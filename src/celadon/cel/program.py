@@ -201,7 +201,7 @@ class Program:
                 return interpret(self._context, activation, _MAX_VISITS)
             except TooLong:
                 pass
-            except Exception:  # as in the plain function: the metered one says what it is
+            except Exception:  # noqa: BLE001  # as in the plain function: the metered one judges
                 return self._exact(activation)
         return self.hot()(activation)
 
