@@ -46,10 +46,12 @@ _MAX_REPEATED: Final = 100_000
 #: Longest name of a program that its file name shows, in characters.
 _MAX_NAME: Final = 300
 _numbers: Final = count(1)
+_made: Final = count()
 
-#: So many evaluations are interpreted before the plain function is generated, and so many nodes may
-#: be visited in each: generating takes as long as some ten visits of all nodes.
-_INTERPRETED: Final = 2
+#: Programs of one set are asked as often as each other: so that not all of them are generated in
+#: the same request, some are hot earlier, by up to so many evaluations.
+_SPREAD: Final = 6
+#: So many nodes may be visited in an evaluation that is interpreted.
 _MAX_VISITS: Final = 250
 
 
@@ -65,11 +67,14 @@ class Program:
     says to people whose expression this is, and which: `require-owner validations[0]`.
     """
 
+    #: Evaluations that are interpreted, at most. Generating takes as long as some six of them.
+    MAX_COLD: Final = 9
+
     __slots__ = (
         "__weakref__",
         "_bound",
+        "_cold_left",
         "_context",
-        "_interpreted",
         "_metered",
         "_plain",
         "_run",
@@ -90,7 +95,7 @@ class Program:
         self._metered: _Loaded | None = None
         self._traced: _Loaded | None = None
         self._run: Callable[[Activation, int], tuple[Any, int]] | None = None
-        self._interpreted = 0
+        self._cold_left = self.MAX_COLD - next(_made) % _SPREAD
         self.evaluate = self._cold
 
     @property
@@ -192,8 +197,8 @@ class Program:
 
     def _cold(self, activation: Activation) -> Value:
         """Interpret, as long as the program is seldom asked and the work is little."""
-        if self._plain is None and self._interpreted < _INTERPRETED:
-            self._interpreted += 1
+        if self._plain is None and self._cold_left:
+            self._cold_left -= 1
             # late: what is never evaluated needs no evaluator
             from celadon.cel.partial import TooLong, interpret
 

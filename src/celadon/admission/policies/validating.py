@@ -18,7 +18,7 @@ warning and annotating.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from celadon.admission import policy_limits
 from celadon.admission.conversion import ConversionError
@@ -64,7 +64,7 @@ from celadon.admission.verdict import (
     Verdict,
 )
 from celadon.admission.world import World
-from celadon.cel import EvaluationError
+from celadon.cel import EvaluationError, Program
 from celadon.kube import GroupVersionResource, Json, JsonObject, StatusError
 from celadon.kube.releases import current_release
 from celadon.kube.resources import Catalog
@@ -99,10 +99,6 @@ class _Planned:
     is_plain: bool
 
 
-#: Reviews after which the programs of an endpoint's policies are taken to be in use.
-_REVIEWS_COLD: Final = 2
-
-
 class _Endpoint:
     """This is what is remembered for an endpoint. `has_quick`: some candidates may be decided by
     their validations alone; `objects_only`: those read nothing but objects."""
@@ -114,15 +110,14 @@ class _Endpoint:
         quick = [one.compiled for one in candidates if one.matches_own and one.compiled.quick]
         self.has_quick = bool(quick)
         self.objects_only = all(one.reads_objects_only for one in quick)
-        self._cold = _REVIEWS_COLD
+        self._cold = Program.MAX_COLD + 1
         self.planned = tuple(_planned(one, hot=False) for one in candidates)
 
     def reviewed(self) -> None:
-        """Note that a request comes, and plan anew once programs are in use."""
+        """Note that a request comes, and plan anew while programs are still becoming hot."""
         if self._cold:
             self._cold -= 1
-            if not self._cold:
-                self.planned = tuple(_planned(one, hot=True) for one in self.candidates)
+            self.planned = tuple(_planned(one, hot=not self._cold) for one in self.candidates)
 
 
 def _planned(candidate: _Candidate, *, hot: bool) -> _Planned:
