@@ -14,8 +14,8 @@ from typing import Final, NoReturn, Protocol, cast
 
 from celadon import __version__
 from celadon.cli import output
+from celadon.cli.exits import Exit
 from celadon.cli.options import did_you_mean
-from celadon.cli.reading.documents import Exit
 from celadon.deep_calls import own_process
 from celadon.records import dataclass
 

@@ -14,8 +14,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TextIO
 
-from celadon.cli.reading.documents import Exit
-from celadon.cli.report import report_model
+from celadon.cli.exits import Exit
 
 if TYPE_CHECKING:
     from celadon.cli.report.report_model import ReportForms
@@ -44,12 +43,19 @@ def write(text: str) -> None:
 
 def say(text: str) -> None:
     """A line to standard output, or several, with the text of somebody else in it."""
-    write(f"{report_model.lines(text)}\n")
+    write(f"{_shown(text)}\n")
 
 
 def complain(text: str) -> None:
     """A line to standard error, or several."""
-    _write(sys.stderr, f"{report_model.lines(text)}\n")
+    _write(sys.stderr, f"{_shown(text)}\n")
+
+
+def _shown(text: str) -> str:
+    # late: what answers at once has no report, and is over before that is loaded
+    from celadon.cli.report.report_model import lines
+
+    return lines(text)
 
 
 def usage_error(program: str, message: str) -> Exit:
@@ -120,6 +126,8 @@ def show(
     if form != forms.for_people:
         write(forms.rendered(report, form))
         return
+    from celadon.cli.report import report_model  # late: see `_shown`
+
     view = forms.view_of(report_model.for_people(report))
     for problem in forms.view_of(report).problems:
         complain(f"error: {report_model.for_people(problem).text()}")

@@ -8,7 +8,8 @@ import pytest
 
 from celadon.cli.audit.audit_report import AuditedPolicy, AuditReport, FailOn, FleetReport, Tally
 from celadon.cli.check.check_report import Notice, Place, Silence
-from celadon.cli.reading.documents import Exit, Problem
+from celadon.cli.exits import Exit
+from celadon.cli.reading.documents import Problem
 
 
 def source(total: Tally, **more: Any) -> AuditReport:

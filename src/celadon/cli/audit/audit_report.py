@@ -14,7 +14,8 @@ from celadon.admission import Cause, Decision, Source
 from celadon.cli.check.check_report import Notice, Place, PolicyError, UnaskedPlugin
 from celadon.cli.check.notices import Coverage
 from celadon.cli.check.plugins import PluginChoice, Unasked, unasked_plugins
-from celadon.cli.reading.documents import Exit, Problem, exit_of
+from celadon.cli.exits import Exit
+from celadon.cli.reading.documents import Problem, exit_of
 from celadon.records import dataclass
 
 # --- Audit findings ----------------------------------------------------------

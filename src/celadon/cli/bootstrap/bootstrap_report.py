@@ -16,7 +16,8 @@ from celadon.cli.bootstrap.cluster_course import Answer, Course, RequestBench, a
 from celadon.cli.bootstrap.step_tables import Given, Level, Sending, State, actors, document_of
 from celadon.cli.check.check_report import Notice, ObjectResult, Place, PolicyError, Silence
 from celadon.cli.check.manifests import Manifests, Placed, PolicySets, WebhookDocuments, policy_sets
-from celadon.cli.reading.documents import Document, Exit, Problem, exit_of
+from celadon.cli.exits import Exit
+from celadon.cli.reading.documents import Document, Problem, exit_of
 from celadon.kube import JsonObject, metadata
 from celadon.kube.registry.patching import apply_merge_patch
 from celadon.records import dataclass

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.check.check_options import add_plugins, chosen_plugins
+from celadon.cli.exits import Exit
 from celadon.cli.options import POLICIES, add_exclude, add_files, add_version, count
 from celadon.cli.project_config import add_project, use_project
-from celadon.cli.reading.documents import Exit, Problem
+from celadon.cli.reading.documents import Problem
 from celadon.cli.report.report_model import AUDIT, FLEET, UPGRADE_AUDIT, ReportForms
 
 if TYPE_CHECKING:

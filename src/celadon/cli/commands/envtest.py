@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from celadon import __version__
 from celadon.cli import output
+from celadon.cli.exits import Exit
 from celadon.cli.options import missing_package
-from celadon.cli.reading.documents import Exit
 
 if TYPE_CHECKING:
     from celadon.cli.envtest.asset_folders import AssetVersion, VersionSelector

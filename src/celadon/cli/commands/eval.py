@@ -6,8 +6,9 @@ import argparse
 from typing import TYPE_CHECKING, Any, Final
 
 from celadon.cli import output
+from celadon.cli.exits import Exit
 from celadon.cli.options import add_version, count
-from celadon.cli.reading.documents import STDIN, DocumentReader, Exit, Problem, read_text
+from celadon.cli.reading.documents import STDIN, DocumentReader, Problem, read_text
 from celadon.cli.reading.json_text import read_json
 from celadon.goyaml import UnreadableError
 

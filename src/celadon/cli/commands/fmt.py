@@ -6,8 +6,8 @@ import argparse
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
+from celadon.cli.exits import Exit
 from celadon.cli.project_config import add_project, add_verbose, project_of
-from celadon.cli.reading.documents import Exit
 from celadon.cli.report import report_model
 from celadon.cli.report.report_model import plural
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.admission.lint import Rule
 from celadon.cli import output
+from celadon.cli.exits import Exit
 from celadon.cli.gc_tuning import garbage_later
 from celadon.cli.lint.file_rules import EVERY_RULE
 from celadon.cli.options import VERSIONS, kubernetes_version
 from celadon.cli.project_config import add_project, add_verbose, project_of
-from celadon.cli.reading.documents import Exit
 from celadon.cli.report import report_model
 from celadon.cli.report.report_model import LINT, LINT_STATISTICS
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from celadon import __version__
 from celadon.cli import output
 from celadon.cli.check.check_options import add_plugins
+from celadon.cli.exits import Exit
 from celadon.cli.options import add_version, count, missing_package, seconds
-from celadon.cli.reading.documents import Exit
 
 if TYPE_CHECKING:
     from celadon.apiserver import ProxySettings, SimulationSettings

@@ -6,8 +6,8 @@ import argparse
 from typing import Final
 
 from celadon.cli import output
+from celadon.cli.exits import Exit
 from celadon.cli.options import add_version
-from celadon.cli.reading.documents import Exit
 from celadon.cli.report.report_model import BOOTSTRAP
 
 DESCRIPTION: Final = """\

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from celadon.cli import output
+from celadon.cli.exits import Exit
 from celadon.cli.options import add_expected
-from celadon.cli.reading.documents import Exit, Problem, read_text
+from celadon.cli.reading.documents import Problem, read_text
 
 DESCRIPTION: Final = """\
 Rewrite tests of other tools as a file of kind PolicyTest beside the original: kyverno-test.yaml,

@@ -18,6 +18,7 @@ from celadon.cli.cluster_options import (
     missing_beside,
     uses_cluster,
 )
+from celadon.cli.exits import Exit
 from celadon.cli.options import (
     DEFAULT_VERSION,
     POLICIES,
@@ -27,7 +28,6 @@ from celadon.cli.options import (
     missing_package,
     seconds,
 )
-from celadon.cli.reading.documents import Exit
 
 if TYPE_CHECKING:
     import ssl

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from celadon.cli import output
+from celadon.cli.exits import Exit
 from celadon.cli.options import POLICIES, add_exclude, add_files, add_version, count
 from celadon.cli.project_config import add_project, add_verbose, use_project
-from celadon.cli.reading.documents import Exit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -25,7 +25,8 @@ from celadon.cli.check.manifests import (
     validating_policies,
     with_policies,
 )
-from celadon.cli.reading.documents import NOTHING_EXCLUDED, Exclusion, Exit, Problem, exit_of
+from celadon.cli.exits import Exit
+from celadon.cli.reading.documents import NOTHING_EXCLUDED, Exclusion, Problem, exit_of
 from celadon.kube import Json, JsonObject
 from celadon.kube.releases import answering_as
 from celadon.kube.resources import Catalog, known_resources

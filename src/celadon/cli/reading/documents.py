@@ -1,11 +1,10 @@
 """From what the user typed to Kubernetes objects: paths, texts, documents with the place where each
-stands, what is wrong with an input, and the exit code that follows.
+stands, and what is wrong with an input.
 """
 
 from __future__ import annotations
 
 import contextlib
-import enum
 import fnmatch
 import glob
 import json
@@ -16,6 +15,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, BinaryIO, Final
 
+from celadon.cli.exits import Exit
 from celadon.cli.reading.json_text import Path, read_json
 from celadon.cli.reading.locations import Chunk, PlainChunk
 from celadon.goyaml import BlockReader, RepeatedKey, UnreadableError, UnusualError, read_yaml
@@ -39,32 +39,6 @@ from celadon.records import dataclass
 #
 # Texts obey the house's second law: lower case, no final period, user input in backticks, the
 # position and the help apart from the message.
-
-# --- Exit codes --------------------------------------------------------------
-#
-# What the commands say to the shell.
-
-
-class Exit(enum.IntEnum):
-    """Exit codes. Where several apply, `INTERNAL` goes before `USAGE`, that before `POLICY`, and
-    that before `DENIED`."""
-
-    OK = 0
-    """Everything was admitted."""
-    DENIED = 1
-    """Something was denied, or is invalid (or warned about, under `--fail-on warn`)."""
-    USAGE = 2
-    """The command line was wrong or an input could not be read."""
-    POLICY = 3
-    """A policy could not be evaluated (or went unused in silence, under `--strict`)."""
-    INTERNAL = 70
-    """A defect of ours: some input was not judged, whatever else was."""
-    OUTPUT = 74
-    """The report could not be written: a full disk, a closed descriptor."""
-    INTERRUPTED = 130
-    """Ctrl-C."""
-    BROKEN_PIPE = 141
-    """Nobody reads the output any more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,8 @@ from celadon.cli.check.manifests import Manifests, PolicySet, PolicySets, valida
 from celadon.cli.check.notices import Coverage, assumed_namespaces, not_applied, policy_notices
 from celadon.cli.check.object_preparation import Prepare
 from celadon.cli.check.plugins import PluginChoice, Unasked, unasked_plugins
-from celadon.cli.reading.documents import Exit, Problem, crash, exit_of
+from celadon.cli.exits import Exit
+from celadon.cli.reading.documents import Problem, crash, exit_of
 from celadon.cli.reading.json_text import read_written
 from celadon.cli.replay.audit_logs import (
     Logged,

@@ -1,0 +1,28 @@
+"""What the commands say to the shell: all of them, and whoever starts one, before anything else is
+loaded."""
+
+from __future__ import annotations
+
+import enum
+
+
+class Exit(enum.IntEnum):
+    """Exit codes. Where several apply, `INTERNAL` goes before `USAGE`, that before `POLICY`, and
+    that before `DENIED`."""
+
+    OK = 0
+    """Everything was admitted."""
+    DENIED = 1
+    """Something was denied, or is invalid (or warned about, under `--fail-on warn`)."""
+    USAGE = 2
+    """The command line was wrong or an input could not be read."""
+    POLICY = 3
+    """A policy could not be evaluated (or went unused in silence, under `--strict`)."""
+    INTERNAL = 70
+    """A defect of ours: some input was not judged, whatever else was."""
+    OUTPUT = 74
+    """The report could not be written: a full disk, a closed descriptor."""
+    INTERRUPTED = 130
+    """Ctrl-C."""
+    BROKEN_PIPE = 141
+    """Nobody reads the output any more."""
