@@ -19,6 +19,8 @@ from celadon.cli.audit.audit_blocks import Block
 from celadon.cli.audit.audit_inputs import Inputs, Survey, looked_up_in, source_auditor
 from celadon.cli.audit.audit_lookups import (
     START,
+    ClusterCopy,
+    CopyingClient,
     Lookups,
     Mark,
     counted,
@@ -262,11 +264,14 @@ class NoMemory:
 
 
 async def audit_cluster(
-    audit: Audit, location: ClusterLocation, memory: PageMemory | None = None
+    audit: Audit,
+    location: ClusterLocation,
+    memory: PageMemory | None = None,
+    copy: ClusterCopy | None = None,
 ) -> AuditReport:
-    """Audits what is in a cluster. A cluster that cannot be asked at all is a problem. Raises
-    OSError where results cannot be kept."""
-    client = ClusterClient(location)
+    """Audits what is in a cluster, or in the copy as far as that has it. A cluster that cannot be
+    asked at all is a problem. Raises OSError where results cannot be kept."""
+    client = ClusterClient(location) if copy is None else CopyingClient(location, copy)
     try:
         return await _audited(audit, client, memory or NoMemory())
     except ClusterError as error:

@@ -19,7 +19,13 @@ from typing import Any, Final, NamedTuple
 from celadon.apiserver.clientconfig import ClusterLocation
 from celadon.cli.audit.audit_blocks import AnyPiece, Block, Head
 from celadon.cli.audit.audit_inputs import Inputs
-from celadon.cli.audit.audit_lookups import listed_resources, pages, path_of
+from celadon.cli.audit.audit_lookups import (
+    ClusterCopy,
+    CopyingClient,
+    listed_resources,
+    pages,
+    path_of,
+)
 from celadon.cli.audit.audit_report import (
     AUDIT,
     DENY,
@@ -169,13 +175,13 @@ def _note_head(uses: ApiUses, piece: AnyPiece) -> None:
         uses.objects += 1
 
 
-def uses_of_cluster(location: ClusterLocation) -> tuple[ApiUses, list[Problem]]:
-    """Return those of all objects that can be listed in a cluster, and what cannot."""
-    return asyncio.run(_uses_of_cluster(location))
+def uses_of_cluster(location: ClusterLocation, copy: ClusterCopy) -> tuple[ApiUses, list[Problem]]:
+    """Return those of all objects that can be listed in a cluster, and what cannot. The copy has
+    them then."""
+    return asyncio.run(_uses_of_cluster(CopyingClient(location, copy)))
 
 
-async def _uses_of_cluster(location: ClusterLocation) -> tuple[ApiUses, list[Problem]]:
-    client = ClusterClient(location)
+async def _uses_of_cluster(client: ClusterClient) -> tuple[ApiUses, list[Problem]]:
     uses, problems = ApiUses(), []
     try:
         for resource in listed_resources(cluster_catalog(await discover(client), [])):
@@ -186,7 +192,7 @@ async def _uses_of_cluster(location: ClusterLocation) -> tuple[ApiUses, list[Pro
             except ClusterError as error:
                 problems.append(Problem(path_of(resource), 0, str(error)))
     except ClusterError as error:
-        problems.append(Problem(location.cluster.server, 0, str(error)))
+        problems.append(Problem(client.location.cluster.server, 0, str(error)))
     finally:
         await client.aclose()
     return uses, problems

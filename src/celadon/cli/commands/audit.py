@@ -23,6 +23,7 @@ from celadon.cli.report.report_model import AUDIT, FLEET, UPGRADE_AUDIT, ReportF
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from celadon.cli.audit.audit_lookups import ClusterCopy
     from celadon.cli.audit.audit_report import AuditReport, Violation
     from celadon.cli.audit.audit_run import Audit
     from celadon.cli.audit.object_audit import AuditSettings
@@ -238,6 +239,7 @@ def _compare(
     """What releases do not agree on."""
     from celadon.apiserver.clientconfig import KubeconfigError
     from celadon.cli.audit.audit_inputs import given_inputs
+    from celadon.cli.audit.audit_lookups import ClusterCopy
     from celadon.cli.audit.audit_report import FailOn
     from celadon.cli.audit.audit_run import Audit, audit_inputs
     from celadon.cli.audit.audit_upgrade import compared_audit, uses_of_cluster, uses_of_inputs
@@ -258,15 +260,17 @@ def _compare(
             emit=emit,
         )
         if _asks_cluster(options):
-            return _cluster_report(audit, options)
+            return _cluster_report(audit, options, copy)
         return audit_inputs(audit, inputs)
 
     try:
-        if _asks_cluster(options):
-            uses, problems = uses_of_cluster(chosen_cluster(options.kubeconfig, options.context))
-        else:
-            uses, problems = uses_of_inputs(inputs, options.jobs), []
-        report = compared_audit(releases, audited, uses, problems, FailOn(options.fail_on))
+        with ClusterCopy() as copy:
+            if _asks_cluster(options):
+                location = chosen_cluster(options.kubeconfig, options.context)
+                uses, problems = uses_of_cluster(location, copy)
+            else:
+                uses, problems = uses_of_inputs(inputs, options.jobs), []
+            report = compared_audit(releases, audited, uses, problems, FailOn(options.fail_on))
     except KubeconfigError as error:
         return output.usage_error("celadon audit", str(error))
     progress.done()
@@ -309,7 +313,9 @@ def _from_cluster(audit: Audit, options: argparse.Namespace) -> AuditReport | st
         return f"`{options.state}` cannot be written: {error.strerror}"
 
 
-def _cluster_report(audit: Audit, options: argparse.Namespace) -> AuditReport:
+def _cluster_report(
+    audit: Audit, options: argparse.Namespace, copy: ClusterCopy | None = None
+) -> AuditReport:
     """Raises KubeconfigError, DamagedResultError, OSError."""
     import asyncio
 
@@ -324,7 +330,7 @@ def _cluster_report(audit: Audit, options: argparse.Namespace) -> AuditReport:
 
         identity = audit_identity(audit.manifests, audit.settings)
         memory = KeptPages(KeptResults(options.state), identity, location.cluster.server)
-    return asyncio.run(audit_cluster(audit, location, memory))
+    return asyncio.run(audit_cluster(audit, location, memory, copy))
 
 
 def _wrong_use(options: argparse.Namespace, *, several: bool) -> str:
