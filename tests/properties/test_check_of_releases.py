@@ -31,7 +31,7 @@ from celadon.cli.main import main
 from celadon.kube import GroupVersionKind, metadata
 from celadon.kube.protobuf import MessageField, message_fields, message_of
 from celadon.kube.releases import answering_as, per_release
-from celadon.kube.resources import known_resources
+from celadon.kube.resources import Resource, known_resources
 from tests.apiserver.asking import ask, make, warnings
 from tests.apiserver.in_process import Running
 from tests.kube.protobuf import objects as random_objects
@@ -232,12 +232,7 @@ def cases(draw: st.DrawFn) -> tuple[Json, Two]:
         ways.append(with_a_changed_field(pair))
     with answering_as(draw(st.sampled_from(pair))):
         made = draw(st.one_of(ways))
-    for release in pair:
-        with answering_as(release):
-            resource = known_resources(all_versions=True).by_gvk(metadata.gvk(made))
-        if resource is not None:
-            break
-    assert resource is not None
+    resource = served_in(made, pair)
     given_meta = made.get("metadata", {})
     meta = {key: given_meta[key] for key in ("labels", "annotations") if given_meta.get(key)}
     meta |= {"name": "o", **({"namespace": NAMESPACE} if resource.namespaced else {})}
@@ -279,13 +274,19 @@ def servers() -> Iterator[Servers]:
     found.close()
 
 
-def path_in(obj: Json, pair: Two) -> str:
-    """Where objects of the kind are created; one of the releases serves it."""
+def served_in(obj: Json, pair: Two) -> Resource:
+    """Where objects of the kind are served; one of the releases has it."""
     gvk, resource = metadata.gvk(obj), None
     for release in pair:
         with answering_as(release):
             resource = resource or known_resources(all_versions=True).by_gvk(gvk)
     assert resource is not None
+    return resource
+
+
+def path_in(obj: Json, pair: Two) -> str:
+    """Where objects of the kind are created."""
+    resource = served_in(obj, pair)
     group, version, name = resource.gvr
     root = f"/apis/{group}/{version}" if group else f"/api/{version}"
     return f"{root}/namespaces/{NAMESPACE}/{name}" if resource.namespaced else f"{root}/{name}"
