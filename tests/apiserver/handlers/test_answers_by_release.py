@@ -274,3 +274,31 @@ def test_a_beginning_of_a_watch_as_a_table(servers: Servers, release: str, code:
     path = f"{CORE}/limitranges?{FROM_THE_START}&timeoutSeconds=1"
     answer = ask(servers.of(release), "GET", path, accept=TABLE)
     assert answer.code == code
+
+
+MAPS: Final = "/api/v1/namespaces/default/configmaps"
+TO_COME: Final = "resourceVersion=99999999"
+FUTURE: Final = (500, "etcdserver: mvcc: required revision is a future revision", None)
+TOO_LARGE: Final = (504, "Timeout: Too large resource version: 99999999", None)
+
+
+@pytest.mark.parametrize(
+    ("release", "query", "expected"),
+    [
+        ("1.30", "resourceVersionMatch=Exact", FUTURE),
+        ("1.33", "resourceVersionMatch=Exact", FUTURE),
+        ("1.33", "limit=2", FUTURE),
+        ("1.34", "resourceVersionMatch=Exact", TOO_LARGE),
+        ("1.36", "limit=2", TOO_LARGE),
+        ("1.30", "resourceVersionMatch=NotOlderThan&limit=2", TOO_LARGE),
+    ],
+)
+def test_lists_of_versions_to_come_that_etcd_is_asked_for(
+    servers: Servers, release: str, query: str, expected: tuple[int, str, int | None]
+) -> None:
+    """Nobody waits there, so that nothing is said of when to ask again."""
+    answer = ask(servers.of(release), "GET", f"{MAPS}?{TO_COME}&{query}")
+    found = json.loads(answer.body)
+    message = found["message"].partition(", current")[0]
+    again = found.get("details", {}).get("retryAfterSeconds")
+    assert (answer.code, message, again) == expected
