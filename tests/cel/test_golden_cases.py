@@ -95,7 +95,7 @@ def _results(program: Program, inputs: dict[str, Any]) -> tuple[list[str], int |
     """One result if both variants agree, and the cost."""
     results, cost = [], None
     try:
-        results.append(show(program.evaluate(inputs)))
+        results.append(show(program.prepare().evaluate(inputs)))
     except EvaluationError as error:
         results.append(f"error: {error.message}")
     try:

@@ -66,6 +66,16 @@ def evaluate_partial(
         return EvaluationError(TOO_DEEP), {}
 
 
+class TooLong(Exception):
+    """An interpretation visited more nodes than it was allowed."""
+
+
+def interpret(context: Context, activation: Mapping[str, Value], visits: int) -> Value:
+    """The value, with everything known. Nothing is absorbed: where anything at all fails, that is
+    raised, though the whole may have a value. Raises `TooLong` after so many visits of nodes."""
+    return _Interpreter(context, activation, (), visits=visits).node(context.checked.root)
+
+
 def origin(context: Context, activation: Mapping[str, Value]) -> int | None:
     """The node where the error came up that the expression evaluates to; None if it does not."""
     partial = _Partial(context, activation, ())
@@ -305,6 +315,25 @@ class _Partial:
         finally:
             self.locals = outer
             self.depth -= 1
+
+
+@dataclass(slots=True)
+class _Interpreter(_Partial):
+    """An evaluation that gives up where anything is unusual; `visits` are left."""
+
+    visits: int = 0
+
+    def node(self, node: Expr) -> Outcome:
+        context = self.context
+        if context.is_constant(node):
+            return context.constant(node)
+        if not self.visits:
+            raise TooLong
+        self.visits -= 1
+        outcome = self._call(node) if isinstance(node, Call) else self._node(node)
+        if isinstance(outcome, EvaluationError):
+            raise outcome
+        return outcome
 
 
 def _covers(pattern: AttributePattern, variable: str, keys: Sequence[Value]) -> bool:

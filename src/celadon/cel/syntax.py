@@ -13,6 +13,7 @@ Operators are calls whose function names are the constants below (cel-go `common
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -209,6 +210,14 @@ class CheckedAst:
     ast: Ast
     types: dict[int, Type]
     references: dict[int, Reference]
+    _nodes: list[Expr] | None = None
+
+    @property
+    def nodes(self) -> Sequence[Expr]:
+        """All nodes, as `walk` gives them: each pass over the tree asks for them."""
+        if self._nodes is None:
+            self._nodes = walk(self.ast.root)
+        return self._nodes
 
     @property
     def root(self) -> Expr:

@@ -235,10 +235,6 @@ class RequestContext:
 
     # --- size, for the choice between the plain and the metered program ---
 
-    def fits(self, size: int, extra: int = 0) -> bool:
-        """Return whether everything a request brings, and `extra`, is at most `size` large."""
-        return self.size() + extra <= size
-
     def size(self) -> int:
         """An upper bound of everything a request brings, the namespace once somebody has asked for
         it."""

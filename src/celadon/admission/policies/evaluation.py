@@ -46,7 +46,7 @@ from celadon.records import dataclass
 # run.
 #
 # A phase has `variables` of its own. Nothing is counted where the request is small enough for
-# the policy (`PolicyFrame.plain_size`).
+# the policy (`PolicyFrame.plain_sizes`).
 
 
 class Phases:
@@ -155,7 +155,7 @@ class _Case:
         self._trace = trace
         base = context.activation(hit)
         extra = 0 if param is None else size_bound(param)
-        self._plain = not trace and context.fits(policy.plain_size, extra)
+        self._plain = not trace and policy.plain_sizes.include(context.size() + extra)
         self._phases = Phases(policy, hit, param, context, base, plain=self._plain)
         self._meter = context.meter(policy_limits.RUNTIME_COST_BUDGET)
 

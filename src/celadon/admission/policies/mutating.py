@@ -219,7 +219,7 @@ class MutationCase:
         is."""
         policy, context = self._policy, self._context
         base: dict[str, object] = {**context.activation(self._hit), "object": live}
-        plain = policy.plain_size >= policy_limits.UNBOUNDED_SIZE and not context.traces
+        plain = policy.plain_sizes.are_all and not context.traces
         return Phases(policy, self._hit, self._param, context, base, plain=plain)
 
     def _failed(

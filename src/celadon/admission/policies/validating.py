@@ -64,7 +64,7 @@ from celadon.admission.verdict import (
     Verdict,
 )
 from celadon.admission.world import World
-from celadon.cel import EvaluationError
+from celadon.cel import EvaluationError, Program
 from celadon.kube import GroupVersionResource, Json, JsonObject, StatusError
 from celadon.kube.releases import current_release
 from celadon.kube.resources import Catalog
@@ -91,29 +91,42 @@ _Hooks = Hooks[ValidatingAdmissionPolicy, CompiledPolicy]
 @dataclass(frozen=True, slots=True)
 class _Planned:
     """A candidate, and its validations where they are true the whole answer: for such requests
-    nothing is converted, and the policy asks for nothing but the request itself."""
+    nothing is converted, and the policy asks for nothing but the request itself. `is_plain`:
+    whatever the size of the request, nothing needs to be counted."""
 
     candidate: _Candidate
     quick: tuple[Callable[[JsonObject], Json], ...]
+    is_plain: bool
 
 
-@dataclass(frozen=True, slots=True)
 class _Endpoint:
-    """This is what is remembered for an endpoint. `quick_size` is the size of a request that no
-    quick candidate needs to count the cost of; negative when there are no quick ones.
-    `objects_only`: the quick ones read nothing but objects."""
+    """This is what is remembered for an endpoint. `has_quick`: some candidates may be decided by
+    their validations alone; `objects_only`: those read nothing but objects."""
 
-    candidates: tuple[_Candidate, ...]
-    planned: tuple[_Planned, ...]
-    quick_size: int
-    objects_only: bool
+    __slots__ = ("_cold", "candidates", "has_quick", "objects_only", "planned")
+
+    def __init__(self, candidates: tuple[_Candidate, ...]) -> None:
+        self.candidates = candidates
+        quick = [one.compiled for one in candidates if one.matches_own and one.compiled.quick]
+        self.has_quick = bool(quick)
+        self.objects_only = all(one.reads_objects_only for one in quick)
+        self._cold = Program.MAX_COLD + 1
+        self.planned = tuple(_planned(one, hot=False) for one in candidates)
+
+    def reviewed(self) -> None:
+        """Note that a request comes, and plan anew while programs are still becoming hot."""
+        if self._cold:
+            self._cold -= 1
+            self.planned = tuple(_planned(one, hot=not self._cold) for one in self.candidates)
 
 
-def _endpoint(candidates: tuple[_Candidate, ...]) -> _Endpoint:
-    planned = tuple(_Planned(c, c.compiled.quick if c.matches_own else ()) for c in candidates)
-    quick = [one.candidate.compiled for one in planned if one.quick]
-    smallest = min((one.plain_size for one in quick), default=-1)
-    return _Endpoint(candidates, planned, smallest, all(one.reads_objects_only for one in quick))
+def _planned(candidate: _Candidate, *, hot: bool) -> _Planned:
+    """Return the plan for a candidate; what is known once it is hot takes time to find out."""
+    compiled = candidate.compiled
+    if not candidate.matches_own or not compiled.quick:
+        return _Planned(candidate, (), is_plain=False)
+    quick = tuple(one.hot() if hot else one.evaluate for one in compiled.quick)
+    return _Planned(candidate, quick, hot and compiled.plain_sizes.are_all)
 
 
 class Engine:
@@ -142,7 +155,7 @@ class Engine:
             for binding in hooks.orphans
         )
         self._endpoints = PerEndpoint(
-            lambda target, catalog: _endpoint(candidates_for(hooks, target, catalog))
+            lambda target, catalog: _Endpoint(candidates_for(hooks, target, catalog))
         )
         inert = self._inert
         self._surveys = PerEndpoint(
@@ -277,7 +290,8 @@ def _judged(
 ) -> Verdict | None:
     """Return the verdict; None where nobody has anything to say."""
     candidates: Sequence[_Candidate] = endpoint.candidates
-    if endpoint.quick_size >= 0:
+    if endpoint.has_quick:
+        endpoint.reviewed()
         candidates = _undecided(endpoint, context, notes, observer)
     if not candidates:
         return None
@@ -305,22 +319,23 @@ def _undecided(
         activation = own()
     except StatusError:
         return endpoint.candidates
-    unbounded = endpoint.quick_size >= policy_limits.UNBOUNDED_SIZE
-    size = 0 if unbounded else context.size()
     told = observer if observer is not None and observer.hears_all else None
+    size = -1
     undecided = []
     for planned in endpoint.planned:
         compiled = planned.candidate.compiled
         if planned.quick:
+            if size < 0 and not planned.is_plain:
+                size = context.size()
             try:
-                if size > compiled.plain_size:
-                    content = _is_content(compiled, activation)
-                else:
+                if planned.is_plain or compiled.plain_sizes.include(size):
                     content = True
                     for evaluate in planned.quick:
                         if evaluate(activation) is not True:
                             content = False
                             break
+                else:
+                    content = _is_content(compiled, activation)
             except EvaluationError:
                 content = False
             if content and (notes is None or _bindings_noted(planned.candidate, context, notes)):
@@ -350,13 +365,15 @@ def _bindings_noted(candidate: _Candidate, context: RequestContext, notes: list[
 def _is_content(policy: CompiledPolicy, activation: Mapping[str, Any]) -> bool:
     """Return whether all validations are found to be true, within the budget, by programs that
     count. May raise EvaluationError."""
+    if policy.has_messages:  # these cost something, too
+        return False
     left = policy_limits.RUNTIME_COST_BUDGET
-    for evaluate in policy.counted:
-        value, cost = evaluate(activation, policy_limits.PER_CALL_COST)
+    for program in policy.quick:
+        value, cost = program.evaluate_metered(activation, policy_limits.PER_CALL_COST)
         left -= cost
         if value is not True or left < 0:
             return False
-    return bool(policy.counted)
+    return True
 
 
 class _Dispatch:
