@@ -302,3 +302,55 @@ def test_lists_of_versions_to_come_that_etcd_is_asked_for(
     message = found["message"].partition(", current")[0]
     again = found.get("details", {}).get("retryAfterSeconds")
     assert (answer.code, message, again) == expected
+
+
+WORKLOAD: Final = {
+    "selector": {"matchLabels": {"app": "a"}},
+    "template": {"metadata": {"labels": {"app": "a"}}, **pod("a")},
+}
+NO_SUCH_TYPE: Final = {"type": "X"}
+BOTH_PATHS: Final = {"resourceAttributes": {"verb": "get"}, "nonResourceAttributes": {"path": "/"}}
+
+
+@pytest.mark.parametrize(
+    ("path", "spec", "value"),
+    [
+        (
+            "/apis/apps/v1/namespaces/default/daemonsets",
+            {**WORKLOAD, "updateStrategy": NO_SUCH_TYPE},
+            'apps.DaemonSetUpdateStrategy{Type:"X", '
+            "RollingUpdate:(*apps.RollingUpdateDaemonSet)(nil)}",
+        ),
+        (
+            "/apis/apps/v1/namespaces/default/statefulsets",
+            {**WORKLOAD, "updateStrategy": NO_SUCH_TYPE},
+            'apps.StatefulSetUpdateStrategy{Type:"X", '
+            "RollingUpdate:(*apps.RollingUpdateStatefulSetStrategy)(nil)}",
+        ),
+        (
+            "/apis/apps/v1/namespaces/default/statefulsets",
+            {**WORKLOAD, "updateStrategy": {"type": "OnDelete", "rollingUpdate": {"partition": 1}}},
+            "apps.RollingUpdateStatefulSetStrategy{Partition:1, "
+            "MaxUnavailable:(*intstr.IntOrString)(nil)}",
+        ),
+        (
+            "/apis/apps/v1/namespaces/default/deployments",
+            {**WORKLOAD, "strategy": NO_SUCH_TYPE},
+            'apps.DeploymentStrategy{Type:"X", RollingUpdate:(*apps.RollingUpdateDeployment)(nil)}',
+        ),
+        (
+            "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+            BOTH_PATHS,
+            'authorization.NonResourceAttributes{Path:"/", Verb:""}',
+        ),
+    ],
+)
+def test_values_of_structs_before_1_34(
+    servers: Servers, path: str, spec: dict[str, Any], value: str
+) -> None:
+    body = {"metadata": {"name": "a"}, "spec": spec}
+    if "reviews" in path:
+        del body["metadata"]
+    code, message = said(ask(servers.of("1.32"), "POST", f"{path}?dryRun=All", body))
+    assert code == 422
+    assert f"value: {value}: " in message

@@ -39,6 +39,18 @@ NO_EXPRESSIONS = "MatchExpressions:[]v1.LabelSelectorRequirement(nil)"
             "rbac.RoleRef",
             'rbac.RoleRef{APIGroup:"", Kind:"ClusterRole", Name:"a"}',
         ),
+        (
+            {"Type": "X", "RollingUpdate": None},
+            "apps.DaemonSetUpdateStrategy",
+            'apps.DaemonSetUpdateStrategy{Type:"X", '
+            "RollingUpdate:(*apps.RollingUpdateDaemonSet)(nil)}",
+        ),
+        (
+            {"Partition": 1, "MaxUnavailable": None},
+            "apps.RollingUpdateStatefulSetStrategy",
+            "apps.RollingUpdateStatefulSetStrategy{Partition:1, "
+            "MaxUnavailable:(*intstr.IntOrString)(nil)}",
+        ),
     ],
 )
 def test_printed(value: Any, type_: str, text: str) -> None:

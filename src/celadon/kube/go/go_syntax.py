@@ -45,6 +45,13 @@ _STRUCTS: Final[Mapping[str, str]] = {
         Subresources *apiextensions.CustomResourceSubresources;
         AdditionalPrinterColumns []apiextensions.CustomResourceColumnDefinition;
         SelectableFields []apiextensions.SelectableField""",
+    "apps.DaemonSetUpdateStrategy": "Type string; RollingUpdate *apps.RollingUpdateDaemonSet",
+    "apps.DeploymentStrategy": "Type string; RollingUpdate *apps.RollingUpdateDeployment",
+    "apps.RollingUpdateStatefulSetStrategy": """Partition int32;
+        MaxUnavailable *intstr.IntOrString""",
+    "apps.StatefulSetUpdateStrategy": """Type string;
+        RollingUpdate *apps.RollingUpdateStatefulSetStrategy""",
+    "authorization.NonResourceAttributes": "Path string; Verb string",
     "batch.SuccessPolicy": "Rules []batch.SuccessPolicyRule",
     "batch.SuccessPolicyRule": "SucceededIndexes *string; SucceededCount *int32",
     "batch.UncountedTerminatedPods": "Succeeded []types.UID; Failed []types.UID",
