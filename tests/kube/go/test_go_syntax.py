@@ -31,6 +31,7 @@ NO_EXPRESSIONS = "MatchExpressions:[]v1.LabelSelectorRequirement(nil)"
         ("LQ==", "[]byte", "[]byte{0x2d}"),
         (None, "[]byte", "[]byte(nil)"),
         ("2001-01-01T00:00:00Z", "v1.Time", "2001-01-01 00:00:00 +0000 UTC"),
+        (None, "*v1.Time", "<nil>"),
         ("cpu", "core.ResourceName", "cpu"),
         ("101%", "intstr.IntOrString", 'intstr.IntOrString{Type:1, IntVal:0, StrVal:"101%"}'),
         (5, "intstr.IntOrString", 'intstr.IntOrString{Type:0, IntVal:5, StrVal:""}'),

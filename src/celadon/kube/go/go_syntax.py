@@ -82,6 +82,9 @@ _STRUCTS: Final[Mapping[str, str]] = {
 }
 """Members of structs, in order. They are found in JSON by their names, in any case."""
 
+_TIME: Final = "*v1.Time"
+"""This prints itself, and stumbles where there is none."""
+
 _MAPS: Final[Mapping[str, str]] = {
     "core.ResourceList": "map[core.ResourceName]resource.Quantity",
 }
@@ -91,7 +94,9 @@ _MAPS: Final[Mapping[str, str]] = {
 def go_syntax(value: object, type_: str = "") -> str:
     """A value as `%#v` prints it. Without a type, that of decoded JSON."""
     if type_.startswith("*"):
-        return f"({type_})(nil)" if value is None else go_syntax(value, type_[1:])
+        if value is None:
+            return "<nil>" if type_ == _TIME else f"({type_})(nil)"
+        return go_syntax(value, type_[1:])
     if type_ in _PRINTERS:
         return _PRINTERS[type_](value)
     if type_.startswith("[]"):
