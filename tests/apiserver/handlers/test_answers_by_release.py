@@ -339,6 +339,11 @@ BOTH_PATHS: Final = {"resourceAttributes": {"verb": "get"}, "nonResourceAttribut
             'apps.DeploymentStrategy{Type:"X", RollingUpdate:(*apps.RollingUpdateDeployment)(nil)}',
         ),
         (
+            "/apis/policy/v1/namespaces/default/poddisruptionbudgets",
+            {"minAvailable": "x%"},
+            'intstr.IntOrString{Type:1, IntVal:0, StrVal:"x%"}',
+        ),
+        (
             "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
             BOTH_PATHS,
             'authorization.NonResourceAttributes{Path:"/", Verb:""}',

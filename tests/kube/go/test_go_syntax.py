@@ -41,6 +41,14 @@ NO_EXPRESSIONS = "MatchExpressions:[]v1.LabelSelectorRequirement(nil)"
             'rbac.RoleRef{APIGroup:"", Kind:"ClusterRole", Name:"a"}',
         ),
         (
+            {"Rules": [{"Action": "Count", "OnPodConditions": [{"Type": "A", "Status": "True"}]}]},
+            "batch.PodFailurePolicy",
+            "batch.PodFailurePolicy{Rules:[]batch.PodFailurePolicyRule{batch.PodFailurePolicyRule{"
+            'Action:"Count", OnExitCodes:(*batch.PodFailurePolicyOnExitCodesRequirement)(nil), '
+            "OnPodConditions:[]batch.PodFailurePolicyOnPodConditionsPattern{"
+            'batch.PodFailurePolicyOnPodConditionsPattern{Type:"A", Status:"True"}}}}}',
+        ),
+        (
             {"Type": "X", "RollingUpdate": None},
             "apps.DaemonSetUpdateStrategy",
             'apps.DaemonSetUpdateStrategy{Type:"X", '

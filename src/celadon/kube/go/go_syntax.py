@@ -52,6 +52,11 @@ _STRUCTS: Final[Mapping[str, str]] = {
     "apps.StatefulSetUpdateStrategy": """Type string;
         RollingUpdate *apps.RollingUpdateStatefulSetStrategy""",
     "authorization.NonResourceAttributes": "Path string; Verb string",
+    "batch.PodFailurePolicy": "Rules []batch.PodFailurePolicyRule",
+    "batch.PodFailurePolicyOnPodConditionsPattern": "Type string; Status string",
+    "batch.PodFailurePolicyRule": """Action string;
+        OnExitCodes *batch.PodFailurePolicyOnExitCodesRequirement;
+        OnPodConditions []batch.PodFailurePolicyOnPodConditionsPattern""",
     "batch.SuccessPolicy": "Rules []batch.SuccessPolicyRule",
     "batch.SuccessPolicyRule": "SucceededIndexes *string; SucceededCount *int32",
     "batch.UncountedTerminatedPods": "Succeeded []types.UID; Failed []types.UID",

@@ -52,7 +52,7 @@ IntOrPercent = int | str
 def int_or_percent(path: FieldPath, value: IntOrPercent) -> Errors:
     """An integer that is not negative, or `25%`."""
     if isinstance(value, str):
-        yield from each(path, value, text_rules.percent(value))
+        yield from each(path, GoValue(value, "intstr.IntOrString"), text_rules.percent(value))
     elif value < 0:
         yield fieldpath.invalid(path, value, NEGATIVE)
 
