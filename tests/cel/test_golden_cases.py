@@ -14,11 +14,11 @@ from celadon.cel import Environment, EvaluationError, Program, ProgramError, Swi
 from celadon.cel.checking import validators
 from celadon.cel.checking.checker import check
 from celadon.cel.checking.scope import Declarations
-from celadon.cel.checking.tree_printer import print_ast, print_checked
 from celadon.cel.declarations import Variable
 from celadon.cel.errors import Source
 from celadon.cel.library import comprehensions, lists, optionals, sets, standard, strings
 from celadon.cel.parsing.parser import ParseOptions, parse
+from celadon.cel.parsing.unparser import print_ast, print_checked
 from tests.cel.types_in_tests import parse_type
 from tests.golden import Case, CaseFile, compare
 from tests.paths import ROOT

@@ -26,6 +26,7 @@ from celadon.cel.declarations import (
     ObjectType,
     Switches,
     TypeProvider,
+    Validator,
     Variable,
 )
 from celadon.cel.errors import CompileError, Issues, Source
@@ -35,7 +36,6 @@ from celadon.cel.parsing.parser import ParseOptions, parse
 from celadon.cel.program import Program
 from celadon.cel.syntax import Ast, CheckedAst
 from celadon.cel.types import Type
-from celadon.cel.validator import Validator
 from celadon.cel.values import Value
 
 

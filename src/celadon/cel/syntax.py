@@ -14,10 +14,9 @@ Operators are calls whose function names are the constants below (cel-go `common
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
 
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 if TYPE_CHECKING:
     from celadon.cel.errors import Source

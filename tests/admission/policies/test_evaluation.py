@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.admission import policy_limits
-from celadon.admission.expressions.compiled_expressions import PolicyScope, size_bound
-from celadon.admission.expressions.match_conditions import (
+from celadon.admission.expressions.compiled_expressions import (
     LazyVariables,
     Meter,
     OutOfBudget,
+    PolicyScope,
     run_plain,
+    size_bound,
 )
 from celadon.admission.policies.compiled_policy import PlainSizes, compile_policy
 from celadon.admission.policies.validating import Engine

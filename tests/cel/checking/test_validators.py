@@ -8,13 +8,19 @@ from celadon.cel.checking import validators
 from celadon.cel.checking.checker import check
 from celadon.cel.checking.scope import Declarations
 from celadon.cel.checking.validators import run
-from celadon.cel.declarations import Function, Library, Overload, Variable
+from celadon.cel.declarations import (
+    Function,
+    Library,
+    Overload,
+    ValidationContext,
+    Validator,
+    Variable,
+)
 from celadon.cel.errors import Source
 from celadon.cel.library.standard import LIBRARY
 from celadon.cel.parsing.parser import ParseOptions, parse
 from celadon.cel.syntax import CheckedAst, Comprehension, ListLiteral, Literal, Struct
 from celadon.cel.types import DYN, LIST, STRING
-from celadon.cel.validator import ValidationContext, Validator
 
 _EXEMPT = Function("exempt", (Overload("exempt_list", (LIST,), STRING),))
 _SCOPE = Declarations.build(

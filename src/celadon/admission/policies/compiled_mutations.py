@@ -11,12 +11,12 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from celadon.admission import decision_source, policy_limits
 from celadon.admission.decision_source import Source
+from celadon.admission.expressions.activation import Hit
 from celadon.admission.expressions.compiled_expressions import (
     Expression,
     ExpressionMemory,
     PolicyScope,
 )
-from celadon.admission.hits import Hit
 from celadon.admission.policies import params
 from celadon.admission.policies.compiled_policy import (
     Phase,

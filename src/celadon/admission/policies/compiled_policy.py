@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
 from typing import Final, Protocol
 
 from celadon.admission import decision_source, policy_limits
@@ -16,11 +15,11 @@ from celadon.admission.expressions.compiled_expressions import (
     ANNOTATION_RESULT,
     BOOL_RESULT,
     MESSAGE_RESULT,
+    Condition,
     Expression,
     ExpressionMemory,
     PolicyScope,
 )
-from celadon.admission.expressions.match_conditions import Condition
 from celadon.admission.registration.registration_types import (
     IGNORE,
     AuditAnnotation,
@@ -33,7 +32,7 @@ from celadon.admission.registration.registration_types import (
 from celadon.cel import Program
 from celadon.kube.go import trim_space
 from celadon.kube.releases import current_release
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Plain sizes -------------------------------------------------------------
 #

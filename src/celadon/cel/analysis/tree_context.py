@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
 from typing import Any, NamedTuple, TypeGuard
 
 from celadon.cel import syntax
@@ -35,7 +34,7 @@ from celadon.cel.types import DYN, Kind, Type, is_optional
 from celadon.cel.values import Value
 from celadon.cel.values.message_values import CONSTRUCTORS
 from celadon.cel.values.text import Remembered, Uint
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Attribute chains --------------------------------------------------------
 #

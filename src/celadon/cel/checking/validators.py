@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 
 from celadon.cel import re2
 from celadon.cel.checking import check_messages
+from celadon.cel.declarations import ValidationContext, Validator
 from celadon.cel.errors import EvaluationError, IssueKind, Issues
 from celadon.cel.syntax import (
     Call,
@@ -25,7 +26,6 @@ from celadon.cel.syntax import (
     MapLiteral,
 )
 from celadon.cel.types import Kind, Type, is_optional
-from celadon.cel.validator import ValidationContext, Validator
 from celadon.cel.values.timestamps import parse_duration, parse_timestamp, timestamp_at
 
 _NANOSECONDS = 1_000_000_000

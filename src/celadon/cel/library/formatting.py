@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
+from celadon.cel.declarations import ValidationContext, Validator
 from celadon.cel.errors import EvaluationError
 from celadon.cel.growth import Argument, Polynomial
 from celadon.cel.syntax import Call, Expr, ListLiteral, Literal, MapLiteral, children
 from celadon.cel.types import DYN, Kind, Type, is_dyn
-from celadon.cel.validator import ValidationContext, Validator
 from celadon.cel.values import Value
 from celadon.cel.values.conversions import INVALID_UTF8, duration_to_string
 from celadon.cel.values.format_clauses import Broken, Clause, parse

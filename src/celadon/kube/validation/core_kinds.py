@@ -14,8 +14,7 @@ from typing import Any, Final
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import ErrorType, FieldError, FieldPath
 from celadon.kube.go.go_json import JsonSyntaxError, check_syntax
-from celadon.kube.go.go_syntax import GoValue
-from celadon.kube.go.go_text import quote
+from celadon.kube.go.go_text import GoValue, quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since
 from celadon.kube.validation import text_rules

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from celadon.storage import open_sqlite, put
-from celadon.storage.data_copies import FileDamaged
 from celadon.storage.sqlite_file import (
     DurableMark,
+    FileDamaged,
     checksum_of_change,
     is_as_written,
     mark_path,

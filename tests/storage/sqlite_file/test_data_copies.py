@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from celadon.storage import Compacted, data_copies, open_sqlite, put
+from celadon.storage import Compacted, open_sqlite, put, sqlite_file
 from celadon.storage.contract import FileLocked, FileUnavailable, NotAStore
-from celadon.storage.data_copies import FileDamaged, FileExists, backup, check, restore
+from celadon.storage.sqlite_file import FileDamaged, FileExists, backup, check, restore
 
 
 @pytest.fixture
@@ -97,11 +97,11 @@ def test_a_file_that_came_meanwhile_is_not_written_over(
     fill(path)
     target = tmp_path / "copy.db"
 
-    def report(*arguments: object) -> data_copies.DataReport:
+    def report(*arguments: object) -> sqlite_file.DataReport:
         target.write_text("somebody else's")
-        return data_copies.DataReport(2, 0, 0, 0, ())
+        return sqlite_file.DataReport(2, 0, 0, 0, ())
 
-    monkeypatch.setattr(data_copies, "_report", report)
+    monkeypatch.setattr(sqlite_file, "_report", report)
     with pytest.raises(FileExists, match="it is there already"):
         backup(path, str(target))
     with pytest.raises(FileExists, match="it is there already"):
@@ -131,14 +131,14 @@ def test_a_draft_is_made_where_nobody_else_can_put_anything(
     """A journal beside a file is played back into it by SQLite."""
     fill(path)
     modes = []
-    real = data_copies._copy
+    real = sqlite_file._copy
 
     def copy(source: str, draft: str) -> int:
         folder = Path(draft).parent
         modes.append((stat.S_IMODE(folder.stat().st_mode), list(folder.iterdir())))
         return real(source, draft)
 
-    monkeypatch.setattr(data_copies, "_copy", copy)
+    monkeypatch.setattr(sqlite_file, "_copy", copy)
     Path(tmp_path / "copy.db-draft").mkdir()
     (tmp_path / "copy.db-draft" / "data.db-journal").touch()
     backup(path, str(tmp_path / "copy.db"))

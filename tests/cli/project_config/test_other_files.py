@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.project_files import other_file, passed_over, summary
-from celadon.cli.reading.sources import Text
+from celadon.cli.project_config import other_file, passed_over, summary
+from celadon.cli.reading.documents import Text
 from tests.cli.files import binding, config_map, policy, run, write
 
 KUSTOMIZATIONS = "kustomizations"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.cli.toml_places import PLACED, KeyPath, key_places, too_deep
+from celadon.cli.project_config import PLACED, KeyPath, key_places, too_deep
 
 
 @pytest.mark.parametrize(

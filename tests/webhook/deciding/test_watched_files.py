@@ -8,8 +8,7 @@ import threading
 
 import pytest
 
-from celadon.webhook.deciding import Rulebook
-from celadon.webhook.policy_sources import LoadError, WatchedFiles
+from celadon.webhook.deciding import LoadError, Rulebook, WatchedFiles
 from tests.webhook.service.running import rulebook
 
 
