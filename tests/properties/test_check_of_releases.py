@@ -1,22 +1,23 @@
 """What `celadon check --kubernetes-version A,B` calls different is what two servers, one of each
 release, decide differently.
 
-An object is drawn (an ordinary one with a few random fields, or a random one of any kind) and two
-releases. Servers in process of both are asked to create it, without keeping it. They decide
-differently if one refuses and the other does not, if what they say or warn of is not the same, or
-if they would store other fields.
+An object is drawn (an ordinary one with a few random fields, a random one of any kind, or one with
+a field that only one of the releases has) and two releases. Servers in process of both are asked to
+create it, without keeping it. They decide differently if one refuses and the other does not, if
+what they say or warn of is not the same, or if they would store other fields.
 """
 
 from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import io
 import itertools
 import json
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,9 +29,9 @@ from celadon.apiserver.api_settings import Settings
 from celadon.cli.check.upgrade_report import field_changes
 from celadon.cli.main import main
 from celadon.kube import GroupVersionKind, metadata
-from celadon.kube.protobuf import message_of
+from celadon.kube.protobuf import MessageField, message_fields, message_of
 from celadon.kube.releases import answering_as, per_release
-from celadon.kube.resources import known_resources
+from celadon.kube.resources import Resource, known_resources
 from tests.apiserver.asking import ask, make, warnings
 from tests.apiserver.in_process import Running
 from tests.kube.protobuf import objects as random_objects
@@ -50,6 +51,77 @@ SPECS: Final = {
     "Service": "core.v1.ServiceSpec",
     "PersistentVolumeClaim": "core.v1.PersistentVolumeClaimSpec",
 }
+
+_POD: Final = {"containers": [{"name": "c", "image": "example.com/c:1"}]}
+_LABELS: Final = {"app": "a"}
+_TEMPLATE: Final = {"metadata": {"labels": _LABELS}, "spec": _POD}
+_WORKLOAD: Final = {"selector": {"matchLabels": _LABELS}, "template": _TEMPLATE}
+_JOB: Final = {"template": {"spec": {**_POD, "restartPolicy": "Never"}}}
+_REQUEST: Final = {
+    "name": "r",
+    "deviceClassName": "c.example.com",
+    "exactly": {"deviceClassName": "c"},
+}
+_RULE: Final = {
+    "operations": ["CREATE"],
+    "apiGroups": [""],
+    "apiVersions": ["v1"],
+    "resources": ["pods"],
+}
+GOOD: Final[dict[str, Json]] = {
+    "Pod": {"spec": _POD},
+    "PodTemplate": {"template": _TEMPLATE},
+    "ReplicationController": {"spec": {"selector": _LABELS, "template": _TEMPLATE}},
+    "Deployment": {"spec": _WORKLOAD},
+    "ReplicaSet": {"spec": _WORKLOAD},
+    "DaemonSet": {"spec": _WORKLOAD},
+    "StatefulSet": {"spec": {**_WORKLOAD, "serviceName": "s"}},
+    "Job": {"spec": _JOB},
+    "CronJob": {"spec": {"schedule": "1 * * * *", "jobTemplate": {"spec": _JOB}}},
+    "Service": {"spec": {"ports": [{"port": 80}]}},
+    "PersistentVolumeClaim": {
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}},
+        }
+    },
+    "PersistentVolume": {
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "capacity": {"storage": "1Gi"},
+            "hostPath": {"path": "/x"},
+        }
+    },
+    "EndpointSlice": {"addressType": "IPv4", "endpoints": [{"addresses": ["10.1.2.3"]}]},
+    "HorizontalPodAutoscaler": {
+        "spec": {
+            "maxReplicas": 3,
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"},
+        }
+    },
+    "PodDisruptionBudget": {"spec": {"selector": {"matchLabels": _LABELS}}},
+    "CSIDriver": {"spec": {}},
+    "StorageClass": {"provisioner": "example.com/p"},
+    "ResourceClaim": {"spec": {"devices": {"requests": [_REQUEST]}}},
+    "ResourceClaimTemplate": {"spec": {"spec": {"devices": {"requests": [_REQUEST]}}}},
+    "ResourceSlice": {
+        "spec": {
+            "driver": "d.example.com",
+            "nodeName": "n",
+            "pool": {"name": "n", "resourceSliceCount": 1},
+            "devices": [{"name": "d", "basic": {}}],
+        }
+    },
+    "ValidatingAdmissionPolicy": {
+        "spec": {
+            "matchConstraints": {"resourceRules": [_RULE]},
+            "validations": [{"expression": "true"}],
+        }
+    },
+    "Lease": {"spec": {"holderIdentity": "h", "leaseDurationSeconds": 3}},
+    "Ingress": {"spec": {"defaultBackend": {"service": {"name": "s", "port": {"number": 1}}}}},
+}
+"""Objects that are valid, or nearly so in every version of their kind."""
 
 TOKEN_VOLUME: Final = re.compile(r"kube-api-access-\w{5}")
 """Is named by chance, too."""
@@ -86,14 +158,78 @@ def creatable_kinds() -> tuple[GroupVersionKind, ...]:
     return tuple(sorted(gvk for gvk in found if message_of(gvk) is not None))
 
 
+Way = tuple[MessageField, ...]
+
+
+def messages_of(gvk: GroupVersionKind, release: str) -> dict[str, Way]:
+    """Those that objects of a kind are made of in a release, each with the way to it."""
+    with answering_as(release):
+        start = message_of(gvk)
+        found: dict[str, Way] = {} if start is None else {start: ()}
+        waiting = [*found]
+        for name in waiting:
+            for field in message_fields(name):
+                if message_fields_or_none(field.type) and field.type not in found:
+                    found[field.type] = (*found[name], field)
+                    waiting.append(field.type)
+    return found
+
+
+def message_fields_or_none(name: str) -> Sequence[MessageField]:
+    try:
+        return message_fields(name)
+    except KeyError:  # a scalar
+        return ()
+
+
+@functools.cache
+def changed_fields(pair: Two) -> Sequence[tuple[str, GroupVersionKind, Way]]:
+    """The fields that one of the releases has, and the other, which knows the message, has not."""
+    found = []
+    for knows, other in (pair, pair[::-1]):
+        with answering_as(knows):
+            kinds = creatable_kinds()
+        for gvk in kinds:
+            elsewhere = messages_of(gvk, other)
+            for name, path in messages_of(gvk, knows).items():
+                if name not in elsewhere:
+                    continue
+                with answering_as(other):
+                    old = {field.name for field in message_fields(name)}
+                with answering_as(knows):
+                    fields = message_fields(name)
+                found += [(knows, gvk, (*path, one)) for one in fields if one.name not in old]
+    return found
+
+
+@st.composite
+def with_a_changed_field(draw: st.DrawFn, pair: Two) -> Json:
+    """An object that is as good as may be, but for a field that is not of both releases."""
+    release, gvk, path = draw(st.sampled_from(changed_fields(pair)))
+    with answering_as(release):
+        made: Json = copy.deepcopy(GOOD.get(gvk.kind, {}))
+        at: Any = made
+        for field in path[:-1]:
+            inner = draw(random_objects.messages(field.type, 0)) if field.name not in at else {}
+            if field.inline:
+                continue
+            if field.repeated:
+                at = at.setdefault(field.name, [inner])[0]
+            elif field.mapped:
+                at = at.setdefault(field.name, {"m": inner}).setdefault("m", inner)
+            else:
+                at = at.setdefault(field.name, inner)
+        at.update(draw(random_objects.with_field(path[-1], 2)))
+    return {"apiVersion": gvk.api_version, **made, "kind": gvk.kind}
+
+
 @st.composite
 def cases(draw: st.DrawFn) -> tuple[Json, Two]:
     """An object as one of the two releases knows it, and these."""
     pair = draw(st.sampled_from(PAIRS))
     with answering_as(draw(st.sampled_from(pair))):
-        made = draw(st.one_of(ordinary(), of_any_kind()))
-        resource = known_resources(all_versions=True).by_gvk(metadata.gvk(made))
-    assert resource is not None
+        made = draw(st.one_of(ordinary(), of_any_kind(), with_a_changed_field(pair)))
+    resource = served_in(made, pair)
     given_meta = made.get("metadata", {})
     meta = {key: given_meta[key] for key in ("labels", "annotations") if given_meta.get(key)}
     meta |= {"name": "o", **({"namespace": NAMESPACE} if resource.namespaced else {})}
@@ -135,13 +271,19 @@ def servers() -> Iterator[Servers]:
     found.close()
 
 
-def path_in(obj: Json, pair: Two) -> str:
-    """Where objects of the kind are created; one of the releases serves it."""
+def served_in(obj: Json, pair: Two) -> Resource:
+    """Where objects of the kind are served; one of the releases has it."""
     gvk, resource = metadata.gvk(obj), None
     for release in pair:
         with answering_as(release):
             resource = resource or known_resources(all_versions=True).by_gvk(gvk)
     assert resource is not None
+    return resource
+
+
+def path_in(obj: Json, pair: Two) -> str:
+    """Where objects of the kind are created."""
+    resource = served_in(obj, pair)
     group, version, name = resource.gvr
     root = f"/apis/{group}/{version}" if group else f"/api/{version}"
     return f"{root}/namespaces/{NAMESPACE}/{name}" if resource.namespaced else f"{root}/{name}"

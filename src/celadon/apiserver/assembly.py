@@ -325,7 +325,7 @@ def verbs_of(
             managers,
             core.settings.has_gate,
         ),
-        Connector(core.world, admission),
+        Connector(core.world, admission, core.settings.has_gate),
         sources.seconds,
         sources.randomness.random,
         core.in_flight,

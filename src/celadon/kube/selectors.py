@@ -14,6 +14,7 @@ from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.name_rules import label_value, qualified_name
 from celadon.kube.names import GroupKind
+from celadon.kube.releases import is_since
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -521,7 +522,8 @@ class _Parser:
                     values.add("")
                     return values
                 if following == ",":
-                    self._take()
+                    if not is_since("1.35"):  # which goes past the second one without looking
+                        self._take()
                     values.add("")
             else:
                 raise SelectorError(f"found '{literal}', expected: ',', or identifier")

@@ -67,21 +67,32 @@ def test_lists(query: str, stored: StoredKind | None, expected: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "stored", "expected"),
+    ("release", "query", "count", "expected"),
     [
-        ("", StoredKind(450), 5),
-        ("", StoredKind(5_000), 10),
-        ("?limit=100", StoredKind(450), 5),
-        ("?limit=100&continue=abc", StoredKind(450), 2),
-        ("?limit=100&continue=abc&labelSelector=a", StoredKind(450), 6),
-        ("?fieldSelector=metadata.name%3Da", StoredKind(450), 1),
+        ("1.33", "", 450, 5),
+        ("1.33", "", 5_000, 10),
+        ("1.33", "?limit=100", 450, 5),
+        ("1.33", "?limit=100&continue=abc", 450, 2),
+        ("1.33", "?limit=100&continue=abc&labelSelector=a", 450, 6),
+        ("1.33", "?fieldSelector=metadata.name%3Da", 450, 1),
+        ("1.31", "", 450, 5),
+        ("1.31", "?limit=100&resourceVersion=7&resourceVersionMatch=NotOlderThan", 450, 5),
+        ("1.30", "", 450, 9),
+        ("1.30", "?labelSelector=a", 450, 9),
+        ("1.30", "?limit=100", 450, 2),
+        ("1.30", "?limit=100&resourceVersion=0", 450, 5),
+        ("1.30", "?limit=100&resourceVersion=7&resourceVersionMatch=NotOlderThan", 450, 2),
+        ("1.30", "?resourceVersion=7", 450, 5),
+        ("1.34", "?watch=1", 450, 1),
+        ("1.34", "?watch=1&resourceVersion=0", 450, 1),
+        ("1.34", "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", 450, 10),
+        ("1.33", "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", 450, 5),
+        ("1.35", "?watch=1", 450, 10),
     ],
 )
-def test_lists_of_older_releases_count_objects(
-    query: str, stored: StoredKind, expected: int
-) -> None:
-    with answering_as("1.33"):
-        assert seats(MAPS + query, stored) == Estimate(expected)
+def test_estimates_by_release(release: str, query: str, count: int, expected: int) -> None:
+    with answering_as(release):
+        assert seats(MAPS + query, StoredKind(count)) == Estimate(expected)
 
 
 @pytest.mark.parametrize(

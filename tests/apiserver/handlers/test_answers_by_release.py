@@ -274,3 +274,88 @@ def test_a_beginning_of_a_watch_as_a_table(servers: Servers, release: str, code:
     path = f"{CORE}/limitranges?{FROM_THE_START}&timeoutSeconds=1"
     answer = ask(servers.of(release), "GET", path, accept=TABLE)
     assert answer.code == code
+
+
+MAPS: Final = "/api/v1/namespaces/default/configmaps"
+TO_COME: Final = "resourceVersion=99999999"
+FUTURE: Final = (500, "etcdserver: mvcc: required revision is a future revision", None)
+TOO_LARGE: Final = (504, "Timeout: Too large resource version: 99999999", None)
+
+
+@pytest.mark.parametrize(
+    ("release", "query", "expected"),
+    [
+        ("1.30", "resourceVersionMatch=Exact", FUTURE),
+        ("1.33", "resourceVersionMatch=Exact", FUTURE),
+        ("1.33", "limit=2", FUTURE),
+        ("1.34", "resourceVersionMatch=Exact", TOO_LARGE),
+        ("1.36", "limit=2", TOO_LARGE),
+        ("1.30", "resourceVersionMatch=NotOlderThan&limit=2", TOO_LARGE),
+    ],
+)
+def test_lists_of_versions_to_come_that_etcd_is_asked_for(
+    servers: Servers, release: str, query: str, expected: tuple[int, str, int | None]
+) -> None:
+    """Nobody waits there, so that nothing is said of when to ask again."""
+    answer = ask(servers.of(release), "GET", f"{MAPS}?{TO_COME}&{query}")
+    found = json.loads(answer.body)
+    message = found["message"].partition(", current")[0]
+    again = found.get("details", {}).get("retryAfterSeconds")
+    assert (answer.code, message, again) == expected
+
+
+WORKLOAD: Final = {
+    "selector": {"matchLabels": {"app": "a"}},
+    "template": {"metadata": {"labels": {"app": "a"}}, **pod("a")},
+}
+NO_SUCH_TYPE: Final = {"type": "X"}
+BOTH_PATHS: Final = {"resourceAttributes": {"verb": "get"}, "nonResourceAttributes": {"path": "/"}}
+
+
+@pytest.mark.parametrize(
+    ("path", "spec", "value"),
+    [
+        (
+            "/apis/apps/v1/namespaces/default/daemonsets",
+            {**WORKLOAD, "updateStrategy": NO_SUCH_TYPE},
+            'apps.DaemonSetUpdateStrategy{Type:"X", '
+            "RollingUpdate:(*apps.RollingUpdateDaemonSet)(nil)}",
+        ),
+        (
+            "/apis/apps/v1/namespaces/default/statefulsets",
+            {**WORKLOAD, "updateStrategy": NO_SUCH_TYPE},
+            'apps.StatefulSetUpdateStrategy{Type:"X", '
+            "RollingUpdate:(*apps.RollingUpdateStatefulSetStrategy)(nil)}",
+        ),
+        (
+            "/apis/apps/v1/namespaces/default/statefulsets",
+            {**WORKLOAD, "updateStrategy": {"type": "OnDelete", "rollingUpdate": {"partition": 1}}},
+            "apps.RollingUpdateStatefulSetStrategy{Partition:1, "
+            "MaxUnavailable:(*intstr.IntOrString)(nil)}",
+        ),
+        (
+            "/apis/apps/v1/namespaces/default/deployments",
+            {**WORKLOAD, "strategy": NO_SUCH_TYPE},
+            'apps.DeploymentStrategy{Type:"X", RollingUpdate:(*apps.RollingUpdateDeployment)(nil)}',
+        ),
+        (
+            "/apis/policy/v1/namespaces/default/poddisruptionbudgets",
+            {"minAvailable": "x%"},
+            'intstr.IntOrString{Type:1, IntVal:0, StrVal:"x%"}',
+        ),
+        (
+            "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+            BOTH_PATHS,
+            'authorization.NonResourceAttributes{Path:"/", Verb:""}',
+        ),
+    ],
+)
+def test_values_of_structs_before_1_34(
+    servers: Servers, path: str, spec: dict[str, Any], value: str
+) -> None:
+    body = {"metadata": {"name": "a"}, "spec": spec}
+    if "reviews" in path:
+        del body["metadata"]
+    code, message = said(ask(servers.of("1.32"), "POST", f"{path}?dryRun=All", body))
+    assert code == 422
+    assert f"value: {value}: " in message

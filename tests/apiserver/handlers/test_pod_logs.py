@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from celadon.apiserver.api_settings import Settings
+from celadon.apiserver.handlers.connect import SPLIT_STREAMS
 from tests.apiserver.asking import ask, make, said
 from tests.apiserver.in_process import Running
 
@@ -29,9 +31,45 @@ def pods(running: Running) -> Running:
 
 
 def test_a_pod_without_a_node_has_no_log(pods: Running) -> None:
-    for query in ("", "?follow=true&timeout=bogus&tailLines=0", "?container=c&stream=Stdout"):
+    for query in ("", "?follow=true&timeout=bogus&tailLines=0", "?container=c&previous=true"):
         answer = ask(pods, "GET", f"{PODS}/log-one/log{query}")
         assert (answer.code, answer.body) == (204, b"")
+
+
+STREAMS = [
+    ("1.31", {}, "stream=x&tailLines=1", ""),
+    ("1.32", {}, "stream=Stdout", "stream: Forbidden: may not be specified"),
+    ("1.36", {}, "stream=", "stream: Forbidden: may not be specified"),
+    ("1.36", {SPLIT_STREAMS: True}, "stream=Stdout", ""),
+    ("1.36", {SPLIT_STREAMS: True}, "stream=All&tailLines=1", ""),
+    (
+        "1.36",
+        {SPLIT_STREAMS: True},
+        "stream=x",
+        'stream: Unsupported value: "x": supported values: "All", "Stdout", "Stderr"',
+    ),
+    (
+        "1.36",
+        {SPLIT_STREAMS: True},
+        "stream=Stderr&tailLines=1",
+        ": Forbidden: `tailLines` and specific `stream` are mutually exclusive for now",
+    ),
+]
+
+
+@pytest.mark.parametrize(("release", "gates", "query", "message"), STREAMS)
+def test_streams_are_asked_for_where_the_gate_is_on(
+    release: str, gates: dict[str, bool], query: str, message: str
+) -> None:
+    running = Running(Settings(version=release, gates=gates))
+    try:
+        code, found = said(ask(running, "GET", f"{PODS}/p/log?{query}"))
+    finally:
+        running.close()
+    if message:
+        assert (code, found) == (422, f'PodLogOptions "p" is invalid: {message}')
+    else:
+        assert code == 404
 
 
 REFUSED = [

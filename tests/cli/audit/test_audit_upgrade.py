@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from celadon.cli.audit import audit_inputs
 from celadon.kube.protobuf import encode
 from celadon.kube.releases import answering_as
 from celadon.testing import KubeApi, ServerOptions
+from celadon.webhook.cluster import ClusterClient, Page
 from tests.cli.audit.dumps import Json, json_lines, written
 from tests.cli.audit.etcd_snapshots.snapshot_files import snapshot
-from tests.cli.files import binding, policy, run, write
+from tests.cli.files import binding, config_map, policy, run, write
 
 Capture = pytest.CaptureFixture[str]
 FLOW = "flowcontrol.apiserver.k8s.io/v1beta3"
@@ -222,6 +225,27 @@ def test_a_cluster(capsys: Capture) -> None:
     titles = [one["title"] for one in found["differences"] if "mine" in one["title"]]
     assert code == 0
     assert titles == [f"PriorityLevelConfiguration managed by `unknown` in {FLOW} (`mine`)"]
+
+
+def test_a_cluster_is_listed_once(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each release judges the same pages."""
+    asked: list[str] = []
+    page = ClusterClient.page
+
+    async def noted(self: ClusterClient, path: str, query: Mapping[str, str]) -> Page:
+        asked.append(f"{path}?{'&'.join(f'{key}={query[key]}' for key in sorted(query))}")
+        return await page(self, path, query)
+
+    monkeypatch.setattr(ClusterClient, "page", noted)
+    monkeypatch.setattr(audit_inputs, "PAGE", 2)
+    given = write(Path("p.json"), policy(expression="object.data.x != 'no'"), binding())
+    objects = [config_map(f"c{number}", "default", x="no") for number in range(5)]
+    with KubeApi(objects, ServerOptions(version="1.31")) as api:
+        words = ("-f", given, "--kubeconfig", str(api.kubeconfig))
+        _, found = report(capsys, "1.31..1.36", *words)
+    assert len([one for one in asked if one.startswith("/api/v1/configmaps?")]) > 3
+    assert len(asked) == len({*asked})
+    assert found["problems"] == []
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ NO_EXPRESSIONS = "MatchExpressions:[]v1.LabelSelectorRequirement(nil)"
         ("LQ==", "[]byte", "[]byte{0x2d}"),
         (None, "[]byte", "[]byte(nil)"),
         ("2001-01-01T00:00:00Z", "v1.Time", "2001-01-01 00:00:00 +0000 UTC"),
+        (None, "*v1.Time", "<nil>"),
         ("cpu", "core.ResourceName", "cpu"),
         ("101%", "intstr.IntOrString", 'intstr.IntOrString{Type:1, IntVal:0, StrVal:"101%"}'),
         (5, "intstr.IntOrString", 'intstr.IntOrString{Type:0, IntVal:5, StrVal:""}'),
@@ -38,6 +39,26 @@ NO_EXPRESSIONS = "MatchExpressions:[]v1.LabelSelectorRequirement(nil)"
             {"kind": "ClusterRole", "name": "a"},
             "rbac.RoleRef",
             'rbac.RoleRef{APIGroup:"", Kind:"ClusterRole", Name:"a"}',
+        ),
+        (
+            {"Rules": [{"Action": "Count", "OnPodConditions": [{"Type": "A", "Status": "True"}]}]},
+            "batch.PodFailurePolicy",
+            "batch.PodFailurePolicy{Rules:[]batch.PodFailurePolicyRule{batch.PodFailurePolicyRule{"
+            'Action:"Count", OnExitCodes:(*batch.PodFailurePolicyOnExitCodesRequirement)(nil), '
+            "OnPodConditions:[]batch.PodFailurePolicyOnPodConditionsPattern{"
+            'batch.PodFailurePolicyOnPodConditionsPattern{Type:"A", Status:"True"}}}}}',
+        ),
+        (
+            {"Type": "X", "RollingUpdate": None},
+            "apps.DaemonSetUpdateStrategy",
+            'apps.DaemonSetUpdateStrategy{Type:"X", '
+            "RollingUpdate:(*apps.RollingUpdateDaemonSet)(nil)}",
+        ),
+        (
+            {"Partition": 1, "MaxUnavailable": None},
+            "apps.RollingUpdateStatefulSetStrategy",
+            "apps.RollingUpdateStatefulSetStrategy{Partition:1, "
+            "MaxUnavailable:(*intstr.IntOrString)(nil)}",
         ),
     ],
 )

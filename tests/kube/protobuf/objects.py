@@ -64,6 +64,15 @@ def messages(name: str, depth: int) -> st.SearchStrategy[Json]:
     return st.deferred(lambda: _message(name, depth))
 
 
+def with_field(field: MessageField, depth: int) -> st.SearchStrategy[Json]:
+    """A part of an object that has this field, or nothing where its value would be unset."""
+    if field.inline:
+        return messages(field.type, depth)
+    return _field_value(field, depth).map(
+        lambda value: {} if _is_unset(value, field) else {field.name: value}
+    )
+
+
 @st.composite
 def _message(draw: st.DrawFn, name: str, depth: int) -> Json:
     made: Json = {}

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.kube import selectors
+from celadon.kube.releases import answering_as
 from celadon.kube.selectors import (
     NOTHING,
     FieldTerm,
@@ -264,3 +265,18 @@ def test_field_selector_tools() -> None:
     assert selector.exact("b") == "1"
     assert selector.exact("a") is None
     assert selector.map_fields(str.upper).terms == (FieldTerm("A", "2", True), FieldTerm("B", "1"))
+
+
+@pytest.mark.parametrize("text", ["a in (b,,)", "a in (,,)"])
+def test_commas_before_the_end_of_a_list(text: str) -> None:
+    """Older parsers go past the second comma without looking at what comes behind it."""
+    assert parse_label_selector(text).matches({"a": ""})
+    with answering_as("1.34"), pytest.raises(SelectorError, match=r"found '\)', expected: ','"):
+        parse_label_selector(text)
+
+
+@pytest.mark.parametrize("release", ["1.34", "1.36"])
+@pytest.mark.parametrize("text", ["a in (b,,c)", "a in (b,,,c)", "a in (b,,,)"])
+def test_commas_in_a_list(text: str, release: str) -> None:
+    with answering_as(release):
+        assert parse_label_selector(text).matches({"a": ""})

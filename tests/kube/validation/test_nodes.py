@@ -169,3 +169,12 @@ def test_features_and_swap() -> None:
         "segment, with subsequent segments separated by '/' (e.g., MyFeature or "
         "MyFeature/mySubFeature), and contain only alphanumeric characters and slashes",
     ]
+
+
+def test_taints_before_1_34() -> None:
+    """They are shown as Go's structures."""
+    with answering_as("1.32"):
+        assert complaints(node(taints=[taint(value="v"), taint(value="w")])) == [
+            'metadata.taints[1]: Duplicate value: core.Taint{Key:"a", Value:"w", '
+            'Effect:"NoSchedule", TimeAdded:<nil>}: taints must be unique by key and effect pair'
+        ]

@@ -25,6 +25,7 @@ from celadon.kube import (
     name_rules,
     status,
 )
+from celadon.kube.go import GoValue
 from celadon.kube.rbac import RbacAuthorizer, aggregated
 from celadon.kube.releases import is_since
 from celadon.kube.selectors import (
@@ -111,7 +112,8 @@ def _path_error(spec: JsonObject, detail: str) -> FieldError:
     """The value is shown with the names of upstream's internal type."""
     path = spec["nonResourceAttributes"]
     shown = {"Path": path.get("path") or "", "Verb": path.get("verb") or ""}
-    return fieldpath.invalid(_SPEC.child("nonResourceAttributes"), shown, detail)
+    of_go = GoValue(shown, "authorization.NonResourceAttributes")
+    return fieldpath.invalid(_SPEC.child("nonResourceAttributes"), of_go, detail)
 
 
 def _selectors(spec: JsonObject) -> Iterator[FieldError]:

@@ -42,6 +42,13 @@ _PART_OF_A_LEVEL: Final = 0.15
 _BY_SIZE_SINCE: Final = "1.34"
 """The release that looks at the size of objects (`SizeBasedListCostEstimate`)."""
 
+_CONSISTENT_SINCE: Final = "1.31"
+"""The release whose cache answers lists of the newest state (`ConsistentListFromCache`), and pages
+that need not be of one revision."""
+
+_WATCHES_FROM_NOWHERE_SINCE: Final = "1.35"
+"""The release that charges watches without a revision for the list that they begin with."""
+
 _MUTATING: Final = frozenset({"create", "update", "patch", "delete"})
 
 
@@ -87,13 +94,8 @@ def most_seats(nominal: int, queuing: JsonObject | None) -> int:
 
 
 def _list_seats(request: HttpRequest, info: RequestInfo, stored: StoredKind) -> int:
-    version = request.first("resourceVersion")
-    match = request.first("resourceVersionMatch")
     limit = _limit(request.first("limit"))
-    is_cached = info.verb == "watch" or not (
-        match not in ("", "NotOlderThan")
-        or (match == "" and (request.first("continue") or (limit and version not in ("", "0"))))
-    )
+    is_cached = info.verb == "watch" or _is_cached(request, limit)
     limited = min(limit, stored.count) if limit > 0 else stored.count
     is_selective = bool(request.first("fieldSelector") or request.first("labelSelector"))
     if not is_since(_BY_SIZE_SINCE):
@@ -113,15 +115,27 @@ def _list_seats(request: HttpRequest, info: RequestInfo, stored: StoredKind) -> 
     return math.ceil((min(held, _STREAMED_BYTES) if is_cached else held) / _BYTES_OF_A_SEAT)
 
 
+def _is_cached(request: HttpRequest, limit: int) -> bool:
+    """Whether a list is answered from the watch cache."""
+    version, match = request.first("resourceVersion"), request.first("resourceVersionMatch")
+    if not is_since(_CONSISTENT_SINCE) and (not version or (limit and version != "0")):
+        return False
+    if match:
+        return match == "NotOlderThan"
+    return not (request.first("continue") or (limit and version not in ("", "0")))
+
+
 def _limit(text: str) -> int:
     """What is no number is refused elsewhere."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else 0
 
 
 def _starts_with_list(request: HttpRequest) -> bool:
-    """Whether a watch does."""
-    asks = request.first("sendInitialEvents") in ("true", "1")
-    return asks or request.first("resourceVersion") in ("", "0")
+    """Whether a watch does, as far as it is charged for it."""
+    if request.first("sendInitialEvents") in ("true", "1"):
+        return True
+    from_nowhere = request.first("resourceVersion") in ("", "0")
+    return from_nowhere and is_since(_WATCHES_FROM_NOWHERE_SINCE)
 
 
 def read_estimate(

@@ -28,6 +28,7 @@ from celadon.kube import (
 )
 from celadon.kube.go import TimeError, canonical_time, parse_int, quote
 from celadon.kube.registry import request_bodies
+from celadon.kube.releases import is_since
 from celadon.kube.resources import Lookups
 from celadon.kube.validation import NEGATIVE
 from celadon.kube.well_known_values import (
@@ -241,6 +242,8 @@ class Connector:
 
     world: World
     admission: Admission
+    has_gate: Callable[[str], bool]
+    """Whether a feature gate is on."""
 
     async def refused(self, call: Call) -> StatusError:
         """Return why there is no connection. Raises StatusError for what is wrong with the request,
@@ -305,13 +308,14 @@ LOG: Final = "log"
 _OPTIONS: Final = GroupKind("", "PodLogOptions")
 _STREAMS: Final = ("All", "Stdout", "Stderr")
 _AT_LEAST_1: Final = "must be greater than 0"
+SPLIT_STREAMS: Final = "PodLogsQuerySplitStreams"
 
 
-def pod_log(call: Call, world: World) -> HttpAnswer:
-    """Raises StatusError."""
+def pod_log(call: Call, world: World, *, split_streams: bool) -> HttpAnswer:
+    """`split_streams` tells whether one of them may be asked for. Raises StatusError."""
     namespace, name = call.target.namespace, call.target.name
     options = _pod_logs_options(call.request.query)
-    errors = list(_errors(options))
+    errors = [*_errors(options), *(_stream_errors(options, split_streams=split_streams))]
     if errors:
         raise status.invalid(_OPTIONS, name, errors)
     pod = existing(world, PODS, namespace, name)
@@ -355,5 +359,17 @@ def _errors(options: Mapping[str, Any]) -> Iterator[FieldError]:
         yield fieldpath.forbidden(FieldPath(""), detail)
     elif options.get("sinceSeconds", 1) < 1:
         yield fieldpath.invalid(FieldPath("sinceSeconds"), options["sinceSeconds"], _AT_LEAST_1)
-    if options.get("stream", "All") not in _STREAMS:
-        yield fieldpath.not_supported(FieldPath("stream"), options["stream"], _STREAMS)
+
+
+def _stream_errors(options: Mapping[str, Any], *, split_streams: bool) -> Iterator[FieldError]:
+    path, stream = FieldPath("stream"), options.get("stream")
+    if stream is None or not is_since("1.32"):
+        return
+    if not split_streams:
+        yield fieldpath.forbidden(path, "may not be specified")
+        return
+    if stream not in _STREAMS:
+        yield fieldpath.not_supported(path, stream, _STREAMS)
+    if stream != _STREAMS[0] and "tailLines" in options:
+        detail = "`tailLines` and specific `stream` are mutually exclusive for now"
+        yield fieldpath.forbidden(FieldPath(""), detail)

@@ -242,8 +242,11 @@ class Reader:
             raise self._bad_version(error, options, resource) from None
         if not revision:
             return None, 0 if options.resource_version else options.limit
-        await self.reach(revision, straight=is_event(resource))
         exact = options.match == EXACT or (options.limit and not options.match)
+        if exact and not is_since("1.34") and self._objects.store.revision() < revision:
+            raise status.plain_error(FUTURE_REVISION)
+        paged = options.limit and not is_since("1.31")  # which the cache of 1.30 has none of
+        await self.reach(revision, straight=bool(exact or paged or is_event(resource)))
         return revision if exact else None, options.limit
 
     def _bad_version(

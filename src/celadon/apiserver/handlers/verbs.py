@@ -28,7 +28,7 @@ from celadon.apiserver.caches.served_resources import Served
 from celadon.apiserver.discovery.discovery_documents import version_rank
 from celadon.apiserver.handlers.admission.admission_chain import Admission
 from celadon.apiserver.handlers.calls import Call, checked_body, read_sent, require_body_type
-from celadon.apiserver.handlers.connect import LOG, Connector, pod_log
+from celadon.apiserver.handlers.connect import LOG, SPLIT_STREAMS, Connector, pod_log
 from celadon.apiserver.handlers.delete import Deleter
 from celadon.apiserver.handlers.endpoints import NAMED_VERBS
 from celadon.apiserver.handlers.forms import Forms, has_blueprints
@@ -170,7 +170,8 @@ class Verbs:
         if endpoint.connects:
             raise await self.connector.refused(call)
         if call.target.subresource == LOG:
-            return pod_log(call, self.connector.world)
+            split = self.connector.has_gate(SPLIT_STREAMS)
+            return pod_log(call, self.connector.world, split_streams=split)
         _check_method(call)
         wanted = await call.work.step(_wanted, call)
         if endpoint.verb in NAMED_VERBS:

@@ -15,6 +15,7 @@ import functools
 import gzip
 import io
 import itertools
+import json
 import os
 import shutil
 import sys
@@ -22,10 +23,12 @@ import tarfile
 import tempfile
 import zlib
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from typing import Any, BinaryIO, Final, cast
+from types import TracebackType
+from typing import Any, BinaryIO, Final, Self, cast
 
 from celadon.admission import Engine, ObjectWorld
 from celadon.admission.registration import Policy
+from celadon.apiserver.clientconfig import ClusterLocation
 from celadon.cli.audit.audit_blocks import (
     AnyPiece,
     Block,
@@ -338,6 +341,73 @@ async def _asked(client: ClusterClient, path: str, query: Mapping[str, str]) -> 
             elif (pause := next(pauses, None)) is None:
                 raise
         await asyncio.sleep(pause)
+
+
+# --- Cluster copies ----------------------------------------------------------
+#
+# What several releases judge is listed once.
+
+
+_Key = tuple[str, ...]
+
+
+class ClusterCopy:
+    """Pages as a cluster has answered them, in a file without a name: it goes with the process, and
+    only the process can read it."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed on leaving
+        self._places: dict[_Key, tuple[int, int]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+    def found(self, key: _Key) -> Page | None:
+        """Return the page that was kept for a request."""
+        if key not in self._places:
+            return None
+        start, size = self._places[key]
+        self._file.seek(start)
+        kept = json.loads(self._file.read(size))
+        return Page(kept["items"], kept["more"], kept["revision"], kept["remaining"], kept["size"])
+
+    def keep(self, key: _Key, page: Page) -> None:
+        """Keep the page for the next who asks."""
+        kept = {
+            "items": page.items,
+            "more": page.more,
+            "revision": page.revision,
+            "remaining": page.remaining,
+            "size": page.size,
+        }
+        start = self._file.seek(0, 2)
+        self._places[key] = start, self._file.write(json.dumps(kept).encode())
+
+
+class CopyingClient(ClusterClient):
+    """Asks the cluster for each page once, and has the others from the copy. What cannot be read is
+    asked for again."""
+
+    def __init__(self, location: ClusterLocation, copy: ClusterCopy) -> None:
+        super().__init__(location)
+        self._copy = copy
+
+    async def page(self, path: str, query: Mapping[str, str]) -> Page:
+        """A list, or a page of it, as it was at first. Raises ClusterError."""
+        key = path, *(f"{name}={value}" for name, value in sorted(query.items()))
+        page = self._copy.found(key)
+        if page is None:
+            page = await super().page(path, query)
+            self._copy.keep(key, page)
+        return page
 
 
 # --- Backup archives ---------------------------------------------------------

@@ -23,6 +23,8 @@ from celadon.cli.audit import audit_report
 from celadon.cli.audit.audit_blocks import AnyPiece, Block, Head
 from celadon.cli.audit.audit_inputs import (
     START,
+    ClusterCopy,
+    CopyingClient,
     Inputs,
     Lookups,
     Mark,
@@ -270,11 +272,14 @@ class NoMemory:
 
 
 async def audit_cluster(
-    audit: Audit, location: ClusterLocation, memory: PageMemory | None = None
+    audit: Audit,
+    location: ClusterLocation,
+    memory: PageMemory | None = None,
+    copy: ClusterCopy | None = None,
 ) -> audit_report.AuditReport:
-    """Audits what is in a cluster. A cluster that cannot be asked at all is a problem. Raises
-    OSError where results cannot be kept."""
-    client = ClusterClient(location)
+    """Audits what is in a cluster, or in the copy as far as that has it. A cluster that cannot be
+    asked at all is a problem. Raises OSError where results cannot be kept."""
+    client = ClusterClient(location) if copy is None else CopyingClient(location, copy)
     try:
         return await _audited(audit, client, memory or NoMemory())
     except ClusterError as error:
@@ -486,13 +491,13 @@ def _note_head(uses: ApiUses, piece: AnyPiece) -> None:
         uses.objects += 1
 
 
-def uses_of_cluster(location: ClusterLocation) -> tuple[ApiUses, list[Problem]]:
-    """Return those of all objects that can be listed in a cluster, and what cannot."""
-    return asyncio.run(_uses_of_cluster(location))
+def uses_of_cluster(location: ClusterLocation, copy: ClusterCopy) -> tuple[ApiUses, list[Problem]]:
+    """Return those of all objects that can be listed in a cluster, and what cannot. The copy has
+    them then."""
+    return asyncio.run(_uses_of_cluster(CopyingClient(location, copy)))
 
 
-async def _uses_of_cluster(location: ClusterLocation) -> tuple[ApiUses, list[Problem]]:
-    client = ClusterClient(location)
+async def _uses_of_cluster(client: ClusterClient) -> tuple[ApiUses, list[Problem]]:
     uses, problems = ApiUses(), []
     try:
         for resource in listed_resources(cluster_catalog(await discover(client), [])):
@@ -503,7 +508,7 @@ async def _uses_of_cluster(location: ClusterLocation) -> tuple[ApiUses, list[Pro
             except ClusterError as error:
                 problems.append(Problem(path_of(resource), 0, str(error)))
     except ClusterError as error:
-        problems.append(Problem(location.cluster.server, 0, str(error)))
+        problems.append(Problem(client.location.cluster.server, 0, str(error)))
     finally:
         await client.aclose()
     return uses, problems

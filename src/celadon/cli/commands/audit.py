@@ -19,6 +19,7 @@ from celadon.cli.report.report_model import AUDIT, FLEET, UPGRADE_AUDIT, ReportF
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from celadon.cli.audit.audit_inputs import ClusterCopy
     from celadon.cli.audit.audit_report import AuditReport, FleetReport, Violation
     from celadon.cli.audit.audit_run import Audit
     from celadon.cli.audit.object_audit import AuditSettings
@@ -234,7 +235,7 @@ def _compare(
 ) -> Exit:
     """Return what releases do not agree on."""
     from celadon.apiserver.clientconfig import KubeconfigError
-    from celadon.cli.audit.audit_inputs import given_inputs
+    from celadon.cli.audit.audit_inputs import ClusterCopy, given_inputs
     from celadon.cli.audit.audit_report import FailOn
     from celadon.cli.audit.audit_run import (
         Audit,
@@ -260,15 +261,17 @@ def _compare(
             emit=emit,
         )
         if _asks_cluster(options):
-            return _cluster_report(audit, options)
+            return _cluster_report(audit, options, copy)
         return audit_inputs(audit, inputs)
 
     try:
-        if _asks_cluster(options):
-            uses, problems = uses_of_cluster(chosen_cluster(options.kubeconfig, options.context))
-        else:
-            uses, problems = uses_of_inputs(inputs, options.jobs), []
-        report = compared_audit(releases, audited, uses, problems, FailOn(options.fail_on))
+        with ClusterCopy() as copy:
+            if _asks_cluster(options):
+                location = chosen_cluster(options.kubeconfig, options.context)
+                uses, problems = uses_of_cluster(location, copy)
+            else:
+                uses, problems = uses_of_inputs(inputs, options.jobs), []
+            report = compared_audit(releases, audited, uses, problems, FailOn(options.fail_on))
     except KubeconfigError as error:
         return output.usage_error("celadon audit", str(error))
     progress.done()
@@ -311,7 +314,9 @@ def _from_cluster(audit: Audit, options: argparse.Namespace) -> AuditReport | st
         return f"`{options.state}` cannot be written: {error.strerror}"
 
 
-def _cluster_report(audit: Audit, options: argparse.Namespace) -> AuditReport:
+def _cluster_report(
+    audit: Audit, options: argparse.Namespace, copy: ClusterCopy | None = None
+) -> AuditReport:
     """Raises KubeconfigError, DamagedResultError, OSError."""
     import asyncio
 
@@ -326,7 +331,7 @@ def _cluster_report(audit: Audit, options: argparse.Namespace) -> AuditReport:
 
         identity = audit_identity(audit.manifests, audit.settings)
         memory = KeptPages(KeptResults(options.state), identity, location.cluster.server)
-    return asyncio.run(audit_cluster(audit, location, memory))
+    return asyncio.run(audit_cluster(audit, location, memory, copy))
 
 
 def _wrong_use(options: argparse.Namespace, *, several: bool) -> str:

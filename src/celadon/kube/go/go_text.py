@@ -302,6 +302,18 @@ _STRUCTS: Final[Mapping[str, str]] = {
         Subresources *apiextensions.CustomResourceSubresources;
         AdditionalPrinterColumns []apiextensions.CustomResourceColumnDefinition;
         SelectableFields []apiextensions.SelectableField""",
+    "apps.DaemonSetUpdateStrategy": "Type string; RollingUpdate *apps.RollingUpdateDaemonSet",
+    "apps.DeploymentStrategy": "Type string; RollingUpdate *apps.RollingUpdateDeployment",
+    "apps.RollingUpdateStatefulSetStrategy": """Partition int32;
+        MaxUnavailable *intstr.IntOrString""",
+    "apps.StatefulSetUpdateStrategy": """Type string;
+        RollingUpdate *apps.RollingUpdateStatefulSetStrategy""",
+    "authorization.NonResourceAttributes": "Path string; Verb string",
+    "batch.PodFailurePolicy": "Rules []batch.PodFailurePolicyRule",
+    "batch.PodFailurePolicyOnPodConditionsPattern": "Type string; Status string",
+    "batch.PodFailurePolicyRule": """Action string;
+        OnExitCodes *batch.PodFailurePolicyOnExitCodesRequirement;
+        OnPodConditions []batch.PodFailurePolicyOnPodConditionsPattern""",
     "batch.SuccessPolicy": "Rules []batch.SuccessPolicyRule",
     "batch.SuccessPolicyRule": "SucceededIndexes *string; SucceededCount *int32",
     "batch.UncountedTerminatedPods": "Succeeded []types.UID; Failed []types.UID",
@@ -332,6 +344,9 @@ _STRUCTS: Final[Mapping[str, str]] = {
 }
 """Members of structs, in order. They are found in JSON by their names, in any case."""
 
+_TIME: Final = "*v1.Time"
+"""This prints itself, and stumbles where there is none."""
+
 _MAPS: Final[Mapping[str, str]] = {
     "core.ResourceList": "map[core.ResourceName]resource.Quantity",
 }
@@ -341,7 +356,9 @@ _MAPS: Final[Mapping[str, str]] = {
 def go_syntax(value: object, type_: str = "") -> str:
     """A value as `%#v` prints it. Without a type, that of decoded JSON."""
     if type_.startswith("*"):
-        return f"({type_})(nil)" if value is None else go_syntax(value, type_[1:])
+        if value is None:
+            return "<nil>" if type_ == _TIME else f"({type_})(nil)"
+        return go_syntax(value, type_[1:])
     if type_ in _PRINTERS:
         return _PRINTERS[type_](value)
     if type_.startswith("[]"):

@@ -50,7 +50,7 @@ IntOrPercent = int | str
 def int_or_percent(path: FieldPath, value: IntOrPercent) -> Errors:
     """An integer that is not negative, or `25%`."""
     if isinstance(value, str):
-        yield from each(path, value, text_rules.percent(value))
+        yield from each(path, GoValue(value, "intstr.IntOrString"), text_rules.percent(value))
     elif value < 0:
         yield fieldpath.invalid(path, value, NEGATIVE)
 
@@ -85,7 +85,8 @@ def deployment_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
             yield fieldpath.forbidden(at, detail)
     elif kind != "RollingUpdate":
         shown = printed_strategy(kind, rolling, MaxUnavailable=0, MaxSurge=0)
-        yield fieldpath.not_supported(path, shown, DEPLOYMENT_STRATEGIES)
+        of_go = GoValue(shown, "apps.DeploymentStrategy")
+        yield fieldpath.not_supported(path, of_go, DEPLOYMENT_STRATEGIES)
     elif rolling is None:
         yield fieldpath.required(at, "this should be defaulted and never be nil")
     else:
@@ -105,7 +106,8 @@ def daemon_set_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
         return
     if kind != "RollingUpdate":
         shown = printed_strategy(kind, rolling, MaxUnavailable=0, MaxSurge=0)
-        yield fieldpath.not_supported(path, shown, DAEMON_SET_STRATEGIES)
+        of_go = GoValue(shown, "apps.DaemonSetUpdateStrategy")
+        yield fieldpath.not_supported(path, of_go, DAEMON_SET_STRATEGIES)
     elif rolling is None:
         yield fieldpath.required(at)
     else:
@@ -132,10 +134,12 @@ def stateful_set_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
         if rolling is not None:
             shown = printed_strategy(kind, rolling, Partition=0, MaxUnavailable=None)
             detail = "only allowed for updateStrategy 'RollingUpdate'"
-            yield fieldpath.invalid(at, shown["RollingUpdate"], detail)
+            of_go = GoValue(shown["RollingUpdate"], "apps.RollingUpdateStatefulSetStrategy")
+            yield fieldpath.invalid(at, of_go, detail)
     elif kind != "RollingUpdate":
         shown = printed_strategy(kind, rolling, Partition=0, MaxUnavailable=None)
-        yield fieldpath.invalid(path, shown, "must be 'RollingUpdate' or 'OnDelete'")
+        of_go = GoValue(shown, "apps.StatefulSetUpdateStrategy")
+        yield fieldpath.invalid(path, of_go, "must be 'RollingUpdate' or 'OnDelete'")
     elif rolling is not None:
         yield from not_negative(rolling, at, "partition")
         unavailable = rolling.get("maxUnavailable")

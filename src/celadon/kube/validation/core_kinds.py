@@ -14,7 +14,7 @@ from typing import Any, Final
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import ErrorType, FieldError, FieldPath
 from celadon.kube.go.go_json import JsonSyntaxError, check_syntax
-from celadon.kube.go.go_text import quote
+from celadon.kube.go.go_text import GoValue, quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since
 from celadon.kube.validation import text_rules
@@ -107,7 +107,7 @@ def _taints(spec: JsonObject) -> Errors:
         yield from required_choice(at.child("effect"), effect, EFFECTS)
         if (key, effect) in seen:
             why = "taints must be unique by key and effect pair"
-            shown = internal_value(taint, "core.v1.Taint")
+            shown = GoValue(internal_value(taint, "core.v1.Taint"), "core.Taint")
             yield FieldError(ErrorType.DUPLICATE, at, shown, why)
         seen.add((key, effect))
 

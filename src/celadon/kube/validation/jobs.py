@@ -285,8 +285,9 @@ def job_update(obj: JsonObject, old: JsonObject) -> Errors:
     for field in FIXED:
         value, struct = spec.get(field), _PRINTED.get(field, "")
         if value != before.get(field):
-            shown = internal_value(value, struct) if struct and value is not None else value
-            yield fieldpath.invalid(SPEC.child(field), shown, IMMUTABLE)
+            if struct and value is not None:
+                value = GoValue(internal_value(value, struct), struct.replace(".v1.", "."))
+            yield fieldpath.invalid(SPEC.child(field), value, IMMUTABLE)
 
 
 def _template_update(spec: JsonObject, old: JsonObject) -> Errors:

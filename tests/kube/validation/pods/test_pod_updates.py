@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from celadon.kube.releases import answering_as
 from celadon.kube.validation.pods.pod_updates import pod_update
 
 BASE: dict[str, Any] = {
@@ -109,3 +110,21 @@ def test_an_empty_term_stays_empty() -> None:
     old = {**GATED, **nodes({})}
     found = faults({**GATED, **nodes(TERM)}, old)
     assert any("only additions are allowed" in one for one in found)
+
+
+def test_terms_before_1_34() -> None:
+    """They are shown as Go's structures."""
+    old, changed = (
+        {**GATED, **nodes(TERM)},
+        {"matchExpressions": [{"key": "z", "operator": "Exists"}]},
+    )
+    term = (
+        "core.NodeSelectorTerm{MatchExpressions:[]core.NodeSelectorRequirement{"
+        'core.NodeSelectorRequirement{Key:"z", Operator:"Exists", Values:[]string(nil)}}, '
+        "MatchFields:[]core.NodeSelectorRequirement(nil)}"
+    )
+    with answering_as("1.33"):
+        (one,) = faults({**GATED, **nodes(changed)}, old)
+        (two,) = faults({**GATED, **nodes(changed, changed)}, old)
+    assert f"[0]: Invalid value: {term}: only additions" in one
+    assert f"[]core.NodeSelectorTerm{{{term}, {term}}}: no additions/deletions" in two

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from celadon.kube import fieldpath, metadata
 from celadon.kube.fieldpath import FieldPath, NamedText, value_text
@@ -411,8 +412,8 @@ def restart_always(path: FieldPath, template: JsonObject, owner: str) -> Errors:
 #
 # As k8s.io/apimachinery `pkg/util/diff`: both as indented JSON, compared line by line. Before 1.34
 # it is what github.com/google/go-cmp reports, with plain spaces (it chooses between those and
-# others, at random, once for each server). That is followed where fields of a pod's spec differ
-# that are texts, numbers or booleans, between others that are simple.
+# others, at random, once for each server). That is followed where fields of a pod's or a claim's
+# spec differ that are texts, numbers or booleans, between others that are simple.
 
 
 _HTML: Final = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
@@ -423,16 +424,17 @@ _HEADERS: Final = 2
 def pod_spec_diff(old: JsonObject, new: JsonObject) -> str:
     """Hunks with three lines around each change; empty if nothing changes."""
     before, after = internal_pod_spec(old), internal_pod_spec(new)
-    reported = "" if is_since("1.34") else _reported("core.PodSpec", before, after)
+    reported = "" if is_since("1.34") else _reported("core.PodSpec", before, after, _reported_value)
     return reported or _diff(before, after)
 
 
 def claim_spec_diff(old: JsonObject, new: JsonObject) -> str:
     """The same of specs of PersistentVolumeClaims."""
-    return _diff(
-        internal_value(old, "core.v1.PersistentVolumeClaimSpec"),
-        internal_value(new, "core.v1.PersistentVolumeClaimSpec"),
-    )
+    before, after = (internal_value(one, "core.v1.PersistentVolumeClaimSpec") for one in (old, new))
+    reported = ""
+    if not is_since("1.34"):
+        reported = _reported("core.PersistentVolumeClaimSpec", before, after, _reported_of_claim)
+    return reported or _diff(before, after)
 
 
 def volume_source_diff(old: JsonObject, new: JsonObject) -> str:
@@ -473,15 +475,26 @@ _POINTERS: Final = frozenset(
         *("TerminationGracePeriodSeconds", "ActiveDeadlineSeconds", "AutomountServiceAccountToken"),
         *("SecurityContext", "SetHostnameAsFQDN", "Affinity", "Priority", "PreemptionPolicy"),
         *("DNSConfig", "RuntimeClassName", "EnableServiceLinks", "OS", "Resources"),
+        *("StorageClassName", "VolumeMode", "DataSource", "DataSourceRef"),
+        "VolumeAttributesClassName",
     }
 )
-"""Fields of a pod's spec that Go holds by pointers."""
+"""Fields of the spec of a pod or of a claim that Go holds by pointers."""
 _NEIGHBOURS: Final = 2
 _LONG_TEXT: Final = 32
 """Texts of this length are compared part by part, which is not followed."""
+_LONGEST_SHOWN: Final = 64
+"""Longer ones are cut where they do not differ, which is not followed either."""
 
 
-def _reported(type_: str, old: JsonObject, new: JsonObject) -> str:
+class _Shown(Protocol):
+    """Gives the text of a field, empty for what is not simple; `same` says whether the other side
+    has this value, too."""
+
+    def __call__(self, name: str, value: Any, *, same: bool) -> str: ...  # noqa: ANN401
+
+
+def _reported(type_: str, old: JsonObject, new: JsonObject, shown: _Shown) -> str:
     """What go-cmp reports; empty where nothing differs, or what is not simple."""
     runs = [(same, [*names]) for same, names in groupby(new, lambda name: old[name] == new[name])]
     batches: list[list[tuple[str, str, str]]] = [[]]
@@ -489,7 +502,7 @@ def _reported(type_: str, old: JsonObject, new: JsonObject) -> str:
     for at, (same, names) in enumerate(runs):
         if not same:
             batches[-1] += [
-                (mark, name, _reported_value(name, side[name]))
+                (mark, name, shown(name, side[name], same=False))
                 for name in names
                 for mark, side in (("-", old), ("+", new))
             ]
@@ -498,12 +511,12 @@ def _reported(type_: str, old: JsonObject, new: JsonObject) -> str:
         high = 0 if at == len(runs) - 1 else min(_NEIGHBOURS, len(names) - low)
         high += len(names) - low - high == 1
         rest = len(names) - low - high
-        batches[-1] += [(" ", name, _reported_value(name, new[name])) for name in names[:low]]
+        batches[-1] += [(" ", name, shown(name, new[name], same=True)) for name in names[:low]]
         if rest:
             batches.append([("", "", f"  \t... // {rest} identical fields\n")])
             batches.append([])
-        shown = names[len(names) - high :]
-        batches[-1] += [(" ", name, _reported_value(name, new[name])) for name in shown]
+        last = names[len(names) - high :]
+        batches[-1] += [(" ", name, shown(name, new[name], same=True)) for name in last]
     for batch in batches:
         width = max((len(name) for _, name, _ in batch), default=0)
         for mark, name, value in batch:
@@ -513,7 +526,7 @@ def _reported(type_: str, old: JsonObject, new: JsonObject) -> str:
     return f"  {type_}{{\n{''.join(lines)}  }}\n" if len(runs) > 1 else ""
 
 
-def _reported_value(name: str, value: object) -> str:
+def _reported_value(name: str, value: object, *, same: bool) -> str:
     """Empty for what is not simple."""
     if value is None:
         return "nil"
@@ -522,9 +535,42 @@ def _reported_value(name: str, value: object) -> str:
         return "" if any(value.values()) else f"{pointer}{{}}"
     if isinstance(value, str):
         quoted = quote(value)
-        is_plain = len(quoted) == len(value) + 2 and len(value) < _LONG_TEXT
-        return f"{pointer}{quoted}" if is_plain else ""
+        is_plain = len(quoted) == len(value) + 2
+        is_short = (
+            len(value) <= _LONGEST_SHOWN if same else bool(pointer) or len(value) < _LONG_TEXT
+        )
+        return f"{pointer}{quoted}" if is_plain and is_short else ""
     return f"{pointer}{value_text(value)}" if isinstance(value, int) else ""
+
+
+def _reported_of_claim(name: str, value: Any, *, same: bool) -> str:  # noqa: ANN401 - JSON
+    if name == "AccessModes" and value:
+        modes = ", ".join(map(quote, value))
+        if same:
+            return f"{{{modes}}}"
+        return f"[]core.PersistentVolumeAccessMode{{{modes}}}" if len(value) == 1 else ""
+    if name == "Resources":
+        lists = [
+            f"{kind}: {{{_reported_storage(amounts)}}}"
+            for kind, amounts in value.items()
+            if amounts
+        ]
+        return f"{{{', '.join(lists)}}}" if same and "{}" not in "".join(lists) else ""
+    return _reported_value(name, value, same=same)
+
+
+_WHOLE_AMOUNT: Final = re.compile(
+    r"[1-9][0-9]*(?:(?P<binary>[KMGTPE]i)|(?P<power>e[0-9]+)|[kMGTPEm])?"
+)
+
+
+def _reported_storage(amounts: Mapping[str, str]) -> str:
+    """Empty for what is more than an amount of storage, or no whole one."""
+    amount = _WHOLE_AMOUNT.fullmatch(amounts.get("storage", ""))
+    if len(amounts) > 1 or amount is None:
+        return ""
+    form = "BinarySI" if amount["binary"] else "DecimalExponent" if amount["power"] else "DecimalSI"
+    return f's"storage": {{i: {{...}}, s: {quote(amount[0])}, Format: "{form}"}}'
 
 
 def _coarse_diff(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:

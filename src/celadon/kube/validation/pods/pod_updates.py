@@ -180,16 +180,14 @@ def _chosen_nodes(spec: JsonObject, before: JsonObject) -> Errors:
     if not old_terms:
         return
     if len(terms) != len(old_terms):
-        yield fieldpath.invalid(
-            at, [internal_value(one, "core.v1.NodeSelectorTerm") for one in terms], ADDED_TERMS
-        )
+        shown = [internal_value(one, "core.v1.NodeSelectorTerm") for one in terms]
+        yield fieldpath.invalid(at, GoValue(shown, "[]core.NodeSelectorTerm"), ADDED_TERMS)
         return
     for index, (term, old) in enumerate(zip(terms, old_terms, strict=True)):
         if not _only_adds(term, old):
             detail = "only additions are allowed (no mutations or deletions)"
-            yield fieldpath.invalid(
-                at.index(index), internal_value(term, "core.v1.NodeSelectorTerm"), detail
-            )
+            one = internal_value(term, "core.v1.NodeSelectorTerm")
+            yield fieldpath.invalid(at.index(index), GoValue(one, "core.NodeSelectorTerm"), detail)
 
 
 def _required_terms(spec: JsonObject) -> list[JsonObject]:
