@@ -82,8 +82,8 @@ UNDONE = (
     Undone(
         "a token without an end",
         "apiserver/authn/service_account_tokens.py",
-        "        raise TokenRefused(NO_DATE)\n",
-        "        return None\n",
+        "        raise ValueError(NO_DATE)\n",
+        "        return _SECONDS\n",
         "tests/apiserver/authn/test_service_account_tokens.py",
     ),
     Undone(
@@ -96,9 +96,30 @@ UNDONE = (
     Undone(
         "what a token calls critical",
         "apiserver/authn/signing_keys.py",
-        'if "crit" in token.header or ',
-        "if ",
-        "tests/apiserver/authn/test_signing_keys.py::test_nothing_critical_is_known",
+        'if set(names) - {"b64"}:',
+        "if not names:",
+        "tests/apiserver/authn/test_signing_keys.py::test_nothing_critical_is_known_but_one",
+    ),
+    Undone(
+        "a token that names a key that there is not",
+        "apiserver/authn/signing_keys.py",
+        "if not named or key_id(key) == named]",
+        "if not named or key_id(key) == named] or list(keys)",
+        "tests/apiserver/authn/test_signing_keys.py::test_a_key_that_is_named_is_the_only_one",
+    ),
+    Undone(
+        "a claim of another type than upstream reads",
+        "apiserver/authn/service_account_tokens.py",
+        "            faults.append(wrong_type(",
+        "            _ = (wrong_type(",
+        "tests/apiserver/authn/test_service_account_tokens.py",
+    ),
+    Undone(
+        "somebody who has proven to be nobody",
+        "apiserver/authn/authentication.py",
+        "if user.name == ANONYMOUS or UNAUTHENTICATED in user.groups",
+        "if UNAUTHENTICATED in user.groups",
+        "tests/apiserver/authn/test_authentication.py",
     ),
     Undone(
         "a watch that goes on when its token was revoked",

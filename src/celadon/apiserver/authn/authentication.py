@@ -208,6 +208,8 @@ class Authenticator:
                 return Authentication(_completed(user), wanted)
             errors += why
         if token:
+            # upstream's own token of the loopback, which is tried first, says so of every other
+            errors.insert(0, INVALID_TOKEN)
             try:
                 found = self._bearer(token, wanted, now)
             except TokenRefused as error:
@@ -258,8 +260,8 @@ def _shown_by(certificate: bytes, now: datetime.datetime) -> tuple[User | None, 
 
 
 def _completed(user: User) -> User:
-    """With the group of all who have proven who they are."""
-    if UNAUTHENTICATED in user.groups:
+    """With the group of all who have proven who they are; who has proven to be nobody, has not."""
+    if user.name == ANONYMOUS or UNAUTHENTICATED in user.groups:
         return user
     return with_group(user, AUTHENTICATED)
 
