@@ -16,7 +16,7 @@ from celadon.records import dataclass
 
 MOST_CHARACTERS: Final = 128 << 10
 """Of a token that is read."""
-_LONG_NUMBER: Final = 400
+_LONG_NUMBER: Final = 300
 """Digits; a float holds fewer."""
 _BASE64URL: Final = late_pattern("[A-Za-z0-9_-]*")
 
