@@ -337,7 +337,8 @@ def _rsa_key(parameters: bytes, bits: bytes) -> _Key:
     for what, number in zip(("modulus", "public exponent"), numbers, strict=True):
         if number <= 0:
             raise RequestFault(f"x509: RSA {what} is not a positive number")
-    return RsaKey(*numbers)
+    modulus, exponent = numbers
+    return RsaKey(modulus, exponent)
 
 
 def _curve_key(parameters: bytes, bits: bytes) -> _Key:
@@ -487,6 +488,7 @@ def _check_signature(request: _Request) -> None:
             f"type {key.go_type}"
         )
     hashed = hashlib.new(digest, request.signed).digest()
+    fault = ""
     match key:
         case RsaKey():
             salted = request.algorithm == _PSS
