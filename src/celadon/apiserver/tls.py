@@ -101,7 +101,7 @@ class _ServerSide(ssl.SSLObject):
 class _ServerContext(ssl.SSLContext):
     """Makes such connections."""
 
-    sslobject_class = _ServerSide
+    sslobject_class: type[ssl.SSLObject] = _ServerSide
 
     def wrap_bio(
         self,
