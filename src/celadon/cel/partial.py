@@ -311,14 +311,14 @@ class _Interpreter(_Partial):
 
     visits: int = 0
 
-    def node(self, node: Expr) -> Outcome:
+    def node(self, node: syntax.Expr) -> Outcome:
         context = self.context
         if context.is_constant(node):
             return context.constant(node)
         if not self.visits:
             raise TooLong
         self.visits -= 1
-        outcome = self._call(node) if isinstance(node, Call) else self._node(node)
+        outcome = self._call(node) if isinstance(node, syntax.Call) else self._node(node)
         if isinstance(outcome, EvaluationError):
             raise outcome
         return outcome
