@@ -9,8 +9,6 @@ import warnings
 from pathlib import Path
 from typing import Any, Final
 
-from celadon.cli.diff.sides import read_side
-
 from celadon.admission.registration.decoding import decode_client_config
 from celadon.admission.webhooks import Reply
 from celadon.apiserver.conversion_webhooks import (
@@ -19,6 +17,7 @@ from celadon.apiserver.conversion_webhooks import (
     begin_conversion,
     read_conversion,
 )
+from celadon.cli.diff.diff_run import read_side
 from celadon.cli.migration import Migration
 from celadon.kube import GroupVersionKind
 from celadon.migrate import NotTranslated
