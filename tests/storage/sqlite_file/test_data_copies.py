@@ -214,3 +214,17 @@ def test_what_is_no_data_file(path: str) -> None:
     with pytest.raises(NotAStore, match="not a SQLite database") as caught:
         check(path)
     assert caught.value.path == path
+
+
+def test_what_is_no_store_is_named_as_it_was_given(tmp_path: Path) -> None:
+    source = tmp_path / "junk.db"
+    source.write_bytes(b"junk" * 5000)
+    target = str(tmp_path / "other.db")
+    for copy in (
+        lambda: backup(str(source), target),
+        lambda: restore(str(source), target, 0, force=False),
+    ):
+        with pytest.raises(NotAStore) as refused:
+            copy()
+        assert str(refused.value) == f"`{source}`: not a SQLite database"
+    assert [one.name for one in tmp_path.iterdir()] == ["junk.db"]
