@@ -51,6 +51,7 @@ def server_context() -> ssl.SSLContext:
     """Without a certificate yet. Sessions are not resumed by tickets: those would bring back what
     was trusted when they were given."""
     context = _ServerContext(ssl.PROTOCOL_TLS_SERVER)
+    context.sslobject_class = _ServerSide
     context.options |= ssl.OP_NO_TICKET
     context.num_tickets = 0
     context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -99,9 +100,7 @@ class _ServerSide(ssl.SSLObject):
 
 
 class _ServerContext(ssl.SSLContext):
-    """Makes such connections."""
-
-    sslobject_class: type[ssl.SSLObject] = _ServerSide
+    """Makes such connections, if its `sslobject_class` says so."""
 
     def wrap_bio(
         self,

@@ -493,11 +493,11 @@ def _check_signature(request: _Request) -> None:
         case RsaKey():
             salted = request.algorithm == _PSS
             fault = _rsa_fault(key, digest, hashed, request.signature, salted=salted)
-        case CurveKey(curve, point):
-            good = _verifies_curve(curve, point, hashed, request.signature)
+        case CurveKey():
+            good = _verifies_curve(key.curve, key.point, hashed, request.signature)
             fault = "" if good else "x509: ECDSA verification failure"
-        case EdwardsKey(encoded):
-            good = ed25519_verifies(encoded, request.signed, request.signature)
+        case EdwardsKey():
+            good = ed25519_verifies(key.point, request.signed, request.signature)
             fault = "" if good else "x509: Ed25519 verification failure"
     if fault:
         raise RequestFault(fault)

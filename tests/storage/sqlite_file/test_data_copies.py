@@ -220,11 +220,8 @@ def test_what_is_no_store_is_named_as_it_was_given(tmp_path: Path) -> None:
     source = tmp_path / "junk.db"
     source.write_bytes(b"junk" * 5000)
     target = str(tmp_path / "other.db")
-    for copy in (
-        lambda: backup(str(source), target),
-        lambda: restore(str(source), target, 0, force=False),
-    ):
-        with pytest.raises(NotAStore) as refused:
-            copy()
-        assert str(refused.value) == f"`{source}`: not a SQLite database"
+    with pytest.raises(NotAStore, match=f"^`{source}`: not a SQLite database$"):
+        backup(str(source), target)
+    with pytest.raises(NotAStore, match=f"^`{source}`: not a SQLite database$"):
+        restore(str(source), target, 0, force=False)
     assert [one.name for one in tmp_path.iterdir()] == ["junk.db"]
