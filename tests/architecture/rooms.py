@@ -56,6 +56,7 @@ DOORS = {
     "celadon.kube.registry",
     "celadon.kube.registry.patching",
     "celadon.kube.releases",
+    "celadon.kube.x509",
     "celadon.admission",
     "celadon.admission.chain",
     "celadon.admission.explain",

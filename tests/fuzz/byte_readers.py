@@ -37,6 +37,7 @@ from celadon.kube.x509 import authority_of, key_pair_fault, pem_blocks
 from celadon.webhook.reviews import ReviewError, decode_review
 from celadon.webhook.service.review_handler import UnreadableJson, read_document
 from tests.fuzz.byte_reader import ByteReader, text_of
+from tests.fuzz.policy_readers import POLICY_READERS
 from tests.fuzz.server_readers import SERVER_READERS
 from tests.fuzz.small_readers import SMALL_READERS
 from tests.paths import ROOT
@@ -290,5 +291,6 @@ READERS: Final = (
     ),
     *SERVER_READERS,
     *SMALL_READERS,
+    *POLICY_READERS,
 )
 """In no order."""

@@ -38,6 +38,7 @@ from celadon.apiserver.http.request_bytes import (
 )
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.apiserver.webhook_routes import as_json
+from celadon.kube.certificate_requests import request_fault
 from celadon.kube.protobuf import encode
 from celadon.kube.x509 import DerError, authority_of
 from celadon.storage import open_memory
@@ -389,6 +390,18 @@ _CERTIFICATE: Final = base64.b64decode(
 """For `alice` of `devs`, valid at `_NOW`."""
 
 
+_CLEARED_HEAD, _CLEARED_END = (
+    f"-----{word} CERTIFICATE REQUEST-----\n".encode() for word in ("BEGIN", "END")
+)
+_REQUEST: Final = base64.b64decode(
+    "MIIBATCBqAIBADAfMQ0wCwYDVQQKDARkZXZzMQ4wDAYDVQQDDAVhbGljZTBZMBMGByqGSM49AgEGCCqGSM49AwEH"
+    "A0IABMSDLU7EW1CCGZXy3lOkTncDQG2DQUuaHLu5xdTJpBDfmHXgv5IdxZReD6fPsVUTQqUlUWG8l1pHYOBxo4ch"
+    "f3SgJzAlBgkqhkiG9w0BCQ4xGDAWMBQGA1UdEQQNMAuCA2EuYocEAQIDBDAKBggqhkjOPQQDAgNIADBFAiBRDQ+w"
+    "tCgUrW6D4+IJhCU4HJUY18hmuEq/9e3HzvTt1AIhAPAdeqOoDkC1yaHdDVPe/+hxyDs8nANvuPTFfIm1wOmd"
+)
+"""Of `alice`, with other names; an elliptic key has signed it."""
+
+
 def _authority(data: bytes) -> None:
     authority_of(data)
     certificate_user(data, _NOW)
@@ -457,6 +470,13 @@ SERVER_READERS: Final = (
         warms_up=True,
     ),
     ByteReader("token-claims", _claims, (TokenRefused,), (_CLAIMS,), (b"1e400", b"NaN", b"-1")),
+    ByteReader(
+        "certificate-request",
+        lambda data: request_fault(_CLEARED_HEAD + base64.encodebytes(data) + _CLEARED_END),
+        (),
+        (_REQUEST,),
+        (b"\x30\x82", b"\x06\x03\x55\x1d\x11", b"\x02\x81\x81\x00", b"\xa0\x00"),
+    ),
     ByteReader("certificate", _authority, (DerError, CertificateRefused), (_CERTIFICATE,)),
     ByteReader(
         "webhook-answer",

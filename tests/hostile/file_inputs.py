@@ -34,7 +34,9 @@ _MEGABYTES: Final = 1200
 NOT_READING: Final = frozenset({"completion", "envtest", "init", "lsp", "playground"})
 """Commands that read no file of a format."""
 NOWHERE: Final = "192.0.2.1:1"
-"""An address that no machine has: a server ends when it has read its files."""
+"""An address that no machine has: a webhook ends when it has read its files."""
+_ENDING: Final = "--listen 127.0.0.1:0 --kubeconfig-out /proc/nowhere/config"
+"""A file that nobody can write: a server ends when it has read the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ _KYVERNO: Final = json.dumps(
         ],
     }
 )
-_SERVE: Final = f"serve --listen {NOWHERE} --data :memory:"
+_SERVE: Final = f"serve {_ENDING} --data :memory:"
 _WEBHOOK: Final = f"webhook --listen {NOWHERE}"
 
 ROLES: Final = (
@@ -201,7 +203,7 @@ ROLES: Final = (
     _role(f"{_WEBHOOK} -f rules.json --tls-cert-file f.pem --tls-private-key-file f.pem", "f.pem"),
     _role(f"{_WEBHOOK} -f rules.json --client-ca-file f.pem", "f.pem", rules=_RULES),
     _role(f"{_WEBHOOK} --from-cluster --kubeconfig f.yaml", "f.yaml"),
-    _role(f"serve --listen {NOWHERE} --data f.db", "f.db"),
+    _role(f"serve {_ENDING} --data f.db", "f.db"),
     _role(f"{_SERVE} --manifests f.yaml", "f.yaml"),
     _role(f"{_SERVE} --openapi-descriptions f.json", "f.json"),
     _role(f"{_SERVE} --admission-control-config-file f.yaml", "f.yaml"),
@@ -226,7 +228,8 @@ ROLES: Final = (
     _role(f"{_SERVE} --requestheader-client-ca-file f.pem", "f.pem"),
     _role(f"{_SERVE} --audit-policy-file f.yaml --audit-log a.log", "f.yaml"),
     _role(
-        f"serve --listen {NOWHERE} --etcd-servers https://127.0.0.1:1 --etcd-cafile f.pem", "f.pem"
+        f"serve {_ENDING} --credentials . --etcd-servers https://127.0.0.1:1 --etcd-cafile f.pem",
+        "f.pem",
     ),
 )
 

@@ -131,7 +131,12 @@ def authenticator_of(core: ServerCore, access: AccessSettings) -> Authenticator:
     audiences = access.issuers
     accounts = ServiceAccountTokens(access.issuers, audiences, access.signer, core.world)
     return Authenticator(
-        audiences, access.tokens, accounts, access.client_certificates, access.anonymous
+        audiences,
+        access.tokens,
+        accounts,
+        access.client_certificates,
+        access.anonymous,
+        core.settings.has_gate("AllowParsingUserUIDFromCertAuth"),
     )
 
 

@@ -7,12 +7,15 @@ certificates.
 
 from __future__ import annotations
 
+import contextlib
+import socket
 import ssl
+from contextvars import ContextVar
 from typing import Final
 
 from celadon.apiserver.private_files import load_pair
 
-__all__ = ["ChangingTls", "context_with", "load_pair", "server_context"]
+__all__ = ["ACCEPTED", "ChangingTls", "context_with", "load_pair", "server_context"]
 
 
 # --- Changing tls ------------------------------------------------------------
@@ -47,7 +50,8 @@ class ChangingTls:
 def server_context() -> ssl.SSLContext:
     """Without a certificate yet. Sessions are not resumed by tickets: those would bring back what
     was trusted when they were given."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context = _ServerContext(ssl.PROTOCOL_TLS_SERVER)
+    context.sslobject_class = _ServerSide
     context.options |= ssl.OP_NO_TICKET
     context.num_tickets = 0
     context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -60,6 +64,56 @@ def context_with(certificate: bytes, key: bytes) -> ssl.SSLContext:
     context = server_context()
     load_pair(context, certificate, key)
     return context
+
+
+# --- Alerts ------------------------------------------------------------------
+#
+# Why a handshake fails.
+#
+# asyncio closes the connection without the alert that says why: whoever shows a certificate that
+# has expired would only see that the connection ended. So it is sent before asyncio hears of it.
+
+
+ACCEPTED: Final[ContextVar[socket.socket]] = ContextVar("accepted")
+"""Whose handshake a task makes."""
+
+
+class _ServerSide(ssl.SSLObject):
+    """One connection. `outgoing` is what asyncio would send, if it did."""
+
+    outgoing: ssl.MemoryBIO
+
+    def do_handshake(self) -> None:
+        try:
+            super().do_handshake()
+        except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            raise
+        except ssl.SSLError:
+            self._tell()
+            raise
+
+    def _tell(self) -> None:
+        accepted = ACCEPTED.get(None)
+        if accepted is not None:
+            with contextlib.suppress(OSError):
+                accepted.send(self.outgoing.read())
+
+
+class _ServerContext(ssl.SSLContext):
+    """Makes such connections, if its `sslobject_class` says so."""
+
+    def wrap_bio(
+        self,
+        incoming: ssl.MemoryBIO,
+        outgoing: ssl.MemoryBIO,
+        server_side: bool = False,  # noqa: FBT001, FBT002 - ssl's
+        server_hostname: str | bytes | None = None,
+        session: ssl.SSLSession | None = None,
+    ) -> ssl.SSLObject:
+        made = super().wrap_bio(incoming, outgoing, server_side, server_hostname, session)
+        assert isinstance(made, _ServerSide)
+        made.outgoing = outgoing
+        return made
 
 
 # --- Go trust ----------------------------------------------------------------

@@ -371,7 +371,10 @@ def _received(response: BinaryIO) -> bytes:
 def _context(url: str, access: Access) -> ssl.SSLContext | None:
     if not url.startswith("https://"):
         return None
-    context = ssl.create_default_context(cafile=access.ca_file or None)
+    try:
+        context = ssl.create_default_context(cafile=access.ca_file or None)
+    except ssl.SSLError:
+        raise ValueError(f"`{access.ca_file}`: no certificates of authorities") from None
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # as kubectl: what is given is trusted
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if access.insecure:

@@ -69,9 +69,14 @@ class DerReader:
 
     def skip(self) -> None:
         """Whatever follows."""
+        self.any()
+
+    def any(self) -> tuple[int, bytes]:
+        """The tag of the next value, whatever it is, and its content."""
         if self.is_empty:
             raise DerError("nothing left")
-        self.content(self._data[self._at])
+        tag = self._data[self._at]
+        return tag, self.content(tag)
 
     def integer(self) -> int:
         content = self.content(INTEGER)
@@ -154,6 +159,92 @@ def _signs(fields: DerReader) -> bool:
     return False
 
 
+# --- Names -------------------------------------------------------------------
+#
+# Who a certificate is for: texts by kind of attribute, as Go's `parseName` reads them.
+
+
+SET: Final = 0x31
+NUMERIC, PRINTABLE, TELETEX, IA5, UTF8, BMP = 0x12, 0x13, 0x14, 0x16, 0x0C, 0x1E
+"""Tags of texts."""
+_CHARACTERS: Final = {
+    NUMERIC: ("NumericString", late_pattern(b"[0-9 ]*")),
+    PRINTABLE: ("PrintableString", late_pattern(rb"[A-Za-z0-9'()+,\-./ :=?*&]*")),
+    IA5: ("IA5String", late_pattern(b"[\x00-\x7f]*")),
+}
+_NO_CHARACTERS: Final = late_pattern("[\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]")
+
+
+def subject_texts(certificate: bytes) -> list[tuple[bytes, str | None]]:
+    """Return the attributes of a certificate's subject: object identifiers, and texts, None for
+    what is no text. Raises DerError."""
+    fields = DerReader(certificate).inner().inner()
+    if fields.next_is(CONTEXT_0):
+        fields.skip()
+    if fields.integer() < 0:
+        raise DerError("negative serial number")
+    for _ in ("algorithm", "issuer", "validity"):
+        fields.content(SEQUENCE)
+    return _attribute_texts(fields.inner())
+
+
+def name_texts(name: bytes) -> list[tuple[bytes, str | None]]:
+    """Return the attributes of a name that stands for itself. Raises DerError in Go's words."""
+    try:
+        sets = DerReader(name).inner()
+    except DerError:
+        raise DerError("invalid RDNSequence") from None
+    return _attribute_texts(sets)
+
+
+def _attribute_texts(sets: DerReader) -> list[tuple[bytes, str | None]]:
+    found = []
+    while not sets.is_empty:
+        try:
+            attributes = sets.inner(SET)
+        except DerError:
+            raise DerError("invalid RDNSequence") from None
+        while not attributes.is_empty:
+            found.append(_attribute(attributes))
+    return found
+
+
+def _attribute(attributes: DerReader) -> tuple[bytes, str | None]:
+    wrong = "invalid attribute"
+    try:
+        attribute = attributes.inner()
+        wrong = "invalid attribute type"
+        kind = attribute.content(OBJECT_ID)
+        wrong = "invalid attribute value: invalid ASN.1 element"
+        value = attribute.any()
+        wrong = "invalid attribute value: {}"
+        return kind, _text(*value)
+    except DerError as error:
+        raise DerError(f"invalid RDNSequence: {wrong.format(error)}") from None
+
+
+def _text(tag: int, content: bytes) -> str | None:
+    """Raises DerError."""
+    if tag in _CHARACTERS:
+        name, allowed = _CHARACTERS[tag]
+        if allowed.fullmatch(content) is None:
+            raise DerError(f"invalid {name}")
+        return content.decode("ascii")
+    if tag == TELETEX:
+        return content.decode("latin-1")
+    try:
+        if tag == UTF8:
+            return content.decode("utf-8")
+        if tag != BMP:
+            return None
+        text = content.decode("utf-16-be")
+    except UnicodeDecodeError:
+        raise DerError("invalid UTF-8 string" if tag == UTF8 else "invalid BMPString") from None
+    if len(text) * 2 != len(content) or _NO_CHARACTERS.search(text):
+        raise DerError("invalid BMPString")  # what has two units of UTF-16 is in no UCS-2
+    return text.removesuffix("\0")
+
+
 # --- Curve points ------------------------------------------------------------
 #
 # Public keys of private ones on elliptic curves.
@@ -165,19 +256,74 @@ def _signs(fields: DerReader) -> bool:
 
 Point: TypeAlias = tuple[int, int] | None
 """None is the neutral element."""
+_Projective: TypeAlias = tuple[int, int, int]
+"""`x / z²` and `y / z³`; the neutral element if `z` is 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """`y² = x³ - 3x + b` over the field of `prime`, given by a base point."""
+    """`y² = x³ - 3x + b` over the field of `prime`, given by a base point, which has an order."""
 
     prime: int
     base: tuple[int, int]
+    order: int
+
+    @property
+    def name(self) -> str:
+        """The curve as Go calls it."""
+        return f"P{self.prime.bit_length()}"
 
     @property
     def size(self) -> int:
         """Bytes of a coordinate."""
         return (self.prime.bit_length() + 7) // 8
+
+    def has(self, x: int, y: int) -> bool:
+        """Return whether a point is on the curve."""
+        (base_x, base_y), p = self.base, self.prime
+        return (y * y - x * x * x + 3 * x - base_y**2 + base_x**3 - 3 * base_x) % p == 0
+
+    def sum_of_multiples(self, first: int, second: int, point: tuple[int, int]) -> Point:
+        """Return `first` times the base and `second` times the point, added."""
+        p = self.prime
+        base, other = (*self.base, 1), (*point, 1)
+        both = self._projective_sum(base, other)
+        found = (1, 1, 0)
+        for place in range(max(first.bit_length(), second.bit_length()) - 1, -1, -1):
+            found = self._projective_sum(found, found)
+            chosen = (first >> place & 1) | (second >> place & 1) << 1
+            if chosen:
+                found = self._projective_sum(found, (base, other, both)[chosen - 1])
+        x, y, z = found
+        if not z:
+            return None
+        inverse = pow(z, -1, p)
+        return x * inverse**2 % p, y * inverse**3 % p
+
+    def _projective_sum(self, one: _Projective, other: _Projective) -> _Projective:
+        """In Jacobian coordinates, where nothing is divided."""
+        (x1, y1, z1), (x2, y2, z2), p = one, other, self.prime
+        if not z1 or not z2:
+            return other if not z1 else one
+        square1, square2 = z1 * z1 % p, z2 * z2 % p
+        u1, u2 = x1 * square2 % p, x2 * square1 % p
+        s1, s2 = y1 * square2 * z2 % p, y2 * square1 * z1 % p
+        if u1 == u2:
+            return self._doubled(one) if s1 == s2 else (1, 1, 0)
+        h, r = u2 - u1, s2 - s1
+        h2 = h * h % p
+        h3, v = h * h2 % p, u1 * h2 % p
+        x = (r * r - h3 - 2 * v) % p
+        return x, (r * (v - x) - s1 * h3) % p, h * z1 * z2 % p
+
+    def _doubled(self, one: _Projective) -> _Projective:
+        (x1, y1, z1), p = one, self.prime
+        if not y1:
+            return (1, 1, 0)
+        square, y2 = z1 * z1 % p, y1 * y1 % p
+        slope, s = 3 * (x1 - square) * (x1 + square) % p, 4 * x1 * y2 % p
+        x = (slope * slope - 2 * s) % p
+        return x, (slope * (s - x) - 8 * y2 * y2) % p, 2 * y1 * z1 % p
 
     def public_key(self, secret: int) -> bytes:
         """The uncompressed point of a private key."""
@@ -212,6 +358,7 @@ P224: Final = Curve(
         0xB70E0CBD6BB4BF7F321390B94A03C1D356C21122343280D6115C1D21,
         0xBD376388B5F723FB4C22DFE6CD4375A05A07476444D5819985007E34,
     ),
+    0xFFFFFFFFFFFFFFFFFFFFFFFFFFFF16A2E0B8F03E13DD29455C5C2A3D,
 )
 P256: Final = Curve(
     2**256 - 2**224 + 2**192 + 2**96 - 1,
@@ -219,6 +366,7 @@ P256: Final = Curve(
         0x6B17D1F2E12C4247F8BCE6E563A440F277037D812DEB33A0F4A13945D898C296,
         0x4FE342E2FE1A7F9B8EE7EB4A7C0F9E162BCE33576B315ECECBB6406837BF51F5,
     ),
+    0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551,
 )
 P384: Final = Curve(
     2**384 - 2**128 - 2**96 + 2**32 - 1,
@@ -233,6 +381,11 @@ P384: Final = Curve(
             "0A60B1CE1D7E819D7A431D7C90EA0E5F",
             16,
         ),
+    ),
+    int(
+        "FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFC7634D81F4372DDF"
+        "581A0DB248B0A77AECEC196ACCC52973",
+        16,
     ),
 )
 P521: Final = Curve(
@@ -251,6 +404,11 @@ P521: Final = Curve(
             16,
         ),
     ),
+    int(
+        "01FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF"
+        "FA51868783BF2F966B7FCC0148F709A5D03BB5C9B8899C47AEBB6FB71E91386409",
+        16,
+    ),
 )
 
 CURVES: Final = {
@@ -262,6 +420,7 @@ CURVES: Final = {
 """By their object identifiers, encoded."""
 
 _PRIME: Final = 2**255 - 19
+_EDWARDS_ORDER: Final = 2**252 + 27742317777372353535851937790883648493
 _D: Final = -121665 * pow(121666, -1, _PRIME) % _PRIME
 _BASE: Final = (
     15112221349535400772501151409588531511454012693041857206046113283949847762202,
@@ -283,6 +442,58 @@ def ed25519_public_key(seed: bytes) -> bytes:
         secret >>= 1
     x, y = found
     return (y | (x & 1) << 255).to_bytes(32, "little")
+
+
+def ed25519_verifies(key: bytes, message: bytes, signature: bytes) -> bool:
+    """Whether the owner of a public key has signed a message (RFC 8032, 5.1.7)."""
+    point = _edwards_point(key)
+    scalar = int.from_bytes(signature[32:], "little")
+    if point is None or len(signature) != 64 or scalar >= _EDWARDS_ORDER:
+        return False
+    digest = hashlib.sha512(signature[:32] + key + message).digest()
+    x, y = point
+    times = int.from_bytes(digest, "little") % _EDWARDS_ORDER
+    found = _extended_sum(
+        _extended_multiple(scalar, _BASE), _extended_multiple(times, (_PRIME - x, y))
+    )
+    inverse = pow(found[2], -1, _PRIME)
+    x, y = found[0] * inverse % _PRIME, found[1] * inverse % _PRIME
+    return (y | (x & 1) << 255).to_bytes(32, "little") == signature[:32]
+
+
+def _edwards_point(encoded: bytes) -> tuple[int, int] | None:
+    """RFC 8032, 5.1.3."""
+    number = int.from_bytes(encoded, "little")
+    y, odd = number & ((1 << 255) - 1), number >> 255
+    u, v = (y * y - 1) % _PRIME, (_D * y * y + 1) % _PRIME
+    x = u * v**3 * pow(u * v**7, (_PRIME - 5) // 8, _PRIME) % _PRIME
+    if v * x * x % _PRIME == -u % _PRIME:
+        x = x * pow(2, (_PRIME - 1) // 4, _PRIME) % _PRIME
+    if v * x * x % _PRIME != u:
+        return None
+    return (x if x & 1 == odd else -x % _PRIME), y % _PRIME
+
+
+def _extended_multiple(times: int, point: tuple[int, int]) -> tuple[int, int, int, int]:
+    x, y = point
+    found, addend = (0, 1, 1, 0), (x, y, 1, x * y % _PRIME)
+    while times:
+        if times & 1:
+            found = _extended_sum(found, addend)
+        addend = _extended_sum(addend, addend)
+        times >>= 1
+    return found
+
+
+def _extended_sum(
+    one: tuple[int, int, int, int], other: tuple[int, int, int, int]
+) -> tuple[int, int, int, int]:
+    """Coordinates `X:Y:Z:T`, where nothing is divided (RFC 8032, 5.1.4)."""
+    (x1, y1, z1, t1), (x2, y2, z2, t2) = one, other
+    a, b = (y1 - x1) * (y2 - x2) % _PRIME, (y1 + x1) * (y2 + x2) % _PRIME
+    c, d = 2 * t1 * t2 * _D % _PRIME, 2 * z1 * z2 % _PRIME
+    e, f, g, h = b - a, d - c, d + c, b + a
+    return e * f % _PRIME, g * h % _PRIME, f * g % _PRIME, e * h % _PRIME
 
 
 def _edwards_sum(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:

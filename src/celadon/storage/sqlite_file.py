@@ -424,9 +424,7 @@ def backup(path: str, target: str) -> DataReport:
     if os.path.lexists(target):
         raise FileExists(target, "it is there already")
     with _draft(target) as draft:
-        report = _report(draft, _copy(path, draft))
-        if report.findings:
-            raise FileDamaged(path, f"it is damaged: {report.findings[0]}")
+        report = _copied(path, draft)
         _put_in_place(draft, target, force=False)
     return report
 
@@ -438,14 +436,25 @@ def restore(source: str, path: str, more_revisions: int, *, force: bool) -> Data
     if os.path.lexists(path) and not force:
         raise FileExists(path, "it is there already")
     with _draft(path) as draft:
-        report = _report(draft, _copy(source, draft))
-        if report.findings:
-            raise FileDamaged(source, f"it is damaged: {report.findings[0]}")
+        report = _copied(source, draft)
         if more_revisions:
             _compact(draft, report, report.revision + more_revisions)
         if os.path.exists(path):
             _remove(path)
         _put_in_place(draft, path, force=force)
+    return report
+
+
+def _copied(source: str, draft: str) -> DataReport:
+    """What is in a copy. Raises FileError, which names the source, whatever is wrong with the
+    copy."""
+    revision = _copy(source, draft)
+    try:
+        report = _report(draft, revision)
+    except contract.FileError as error:
+        raise type(error)(source, error.message) from error
+    if report.findings:
+        raise FileDamaged(source, f"it is damaged: {report.findings[0]}")
     return report
 
 

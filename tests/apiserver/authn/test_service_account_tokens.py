@@ -12,8 +12,10 @@ from celadon.apiserver.authn.service_account_tokens import (
     BoundTo,
     ServiceAccountTokens,
     TokenRefused,
+    read_claims,
     token_claims,
 )
+from celadon.apiserver.authn.signed_tokens import Members, encoded
 from celadon.kube import User
 from tests.apiserver.authn.front_desk import NOW, SIGNER, Objects
 
@@ -168,7 +170,6 @@ def test_a_date_is_a_number_and_issued_is_not_to_come() -> None:
     """What is too large for a number of seconds is the least there is, as in Go."""
     for claims, why in (
         ({"exp": str(LATER)}, NO_DATE),
-        ({"exp": None}, NO_DATE),
         ({"exp": [LATER]}, NO_DATE),
         ({"exp": True}, NO_DATE),
         ({"exp": 1e30}, EXPIRED),
@@ -182,6 +183,82 @@ def test_a_date_is_a_number_and_issued_is_not_to_come() -> None:
         assert str(refused.value) == why, claims
     within = SIGNER.sign(CLAIMS | {"iat": NOW.timestamp() + 59, "exp": LATER + 0.5})
     assert tokens(world()).authenticate(within, API, NOW) is not None
+
+
+def wrong(kind: str, wanted: str) -> str:
+    return f"json: cannot unmarshal {kind} into Go value of type {wanted}"
+
+
+NO_AUDIENCE = "go-jose/go-jose/jwt: expected string or array value to unmarshal to Audience"
+NO_AUDIENCES: tuple[object, ...] = (None, [None], 5, [5], {}, ["api", 5])
+PRIVATE = CLAIMS["kubernetes.io"]
+
+
+@pytest.mark.parametrize(
+    ("claims", "why"),
+    [
+        *(({"aud": value}, NO_AUDIENCE) for value in NO_AUDIENCES),
+        ({"sub": 5}, wrong("number", "string")),
+        ({"jti": []}, wrong("array", "string")),
+        ({"jti": {}}, wrong("object", "string")),
+        ({"sub": True}, wrong("bool", "string")),
+        ({"kubernetes.io": 5}, wrong("number", "serviceaccount.kubernetes")),
+        ({"kubernetes.io": "x"}, wrong("string", "serviceaccount.kubernetes")),
+        ({"kubernetes.io": PRIVATE | {"pod": 5}}, wrong("number", "serviceaccount.ref")),
+        ({"kubernetes.io": PRIVATE | {"namespace": 5}}, wrong("number", "string")),
+        ({"kubernetes.io": PRIVATE | {"warnafter": "x"}}, NO_DATE),
+        ({"kubernetes.io": None}, "resource name may not be empty"),
+        (
+            {"kubernetes.io": PRIVATE | {"namespace": ""}},
+            "the server could not find the requested resource",
+        ),
+        (
+            {"kubernetes.io": PRIVATE | {"namespace": "ns/../kube-system"}},
+            "invalid namespace \"ns/../kube-system\": [may not contain '/']",
+        ),
+        (
+            {"kubernetes.io": PRIVATE | {"serviceaccount": {"name": "a%2fb"}}},
+            "invalid resource name \"a%2fb\": [may not contain '%']",
+        ),
+    ],
+)
+def test_claims_have_the_types_that_upstream_reads(claims: dict[str, Any], why: str) -> None:
+    with pytest.raises(TokenRefused) as refused:
+        tokens(world()).authenticate(SIGNER.sign(CLAIMS | claims), API, NOW)
+    assert str(refused.value) == why
+
+
+@pytest.mark.parametrize("claim", ["sub", "kubernetes.io", "iss", "new"])
+def test_nothing_is_claimed_twice(claim: str) -> None:
+    doubled = Members((*CLAIMS.items(), *((claim, CLAIMS.get(claim)) for _ in range(2))))
+    with pytest.raises(ValueError, match=f"json: duplicate key '{claim}' in object"):
+        doubled.without_doubles()
+    inner = '{"kubernetes.io": {"namespace": "a", "namespace": "b"}}'
+    with pytest.raises(TokenRefused, match="json: duplicate key 'namespace' in object"):
+        read_claims(inner.encode())
+
+
+def test_what_is_null_is_not_claimed_and_what_is_unknown_may_be_anything() -> None:
+    nothing = {"exp": None, "nbf": None, "jti": None, "x": [5, {}], "big": 10**3000}
+    unbound = {"kubernetes.io": PRIVATE | {"pod": None, "secret": None, "x": 1}}
+    found = tokens(world()).authenticate(SIGNER.sign(CLAIMS | nothing | unbound), API, NOW)
+    assert found is not None
+    assert found.user.extra == {}
+
+
+def test_an_account_that_is_another_one_is_not_said_to_be_deleted() -> None:
+    objects = world(serviceaccounts=named("robot", "new", **GONE))
+    with pytest.raises(TokenRefused, match="does not match claim"):
+        tokens(objects).authenticate(token(), API, NOW)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [b'{"iss": "https://issuer", "ISS": "other"}', b'{"iss": 5}', b"null", b"[]", b"", b"[" * 9000],
+)
+def test_whose_issuer_is_another_one_is_not_ours(payload: bytes) -> None:
+    text = f"e30.{encoded(payload)}."
+    assert tokens(world()).authenticate(text, API, NOW) is None
 
 
 @pytest.mark.parametrize(("make", "objects", "why"), [row[1:] for row in REFUSED])

@@ -17,12 +17,38 @@ from celadon.apiserver.authn.signed_tokens import (
 
 
 @pytest.mark.parametrize(
-    "claims",
-    ['{"exp": 1, "exp": 2}', '{"a": {"b": 1, "b": 1}}', '{"exp": NaN}', '{"exp": Infinity}'],
+    "header",
+    [
+        b"[]",
+        b'{"alg": "a", "alg": "a"}',
+        b'{"alg": 5}',
+        b'{"kid": ["x"]}',
+        b'{"nonce": 7}',
+        b'{"x5c": ["AAAA"]}',
+        b'{"x5c": 5}',
+        b'{"jwk": 5}',
+        b'{"jwk": {"kty": "oct", "k": "AAAA"}}',
+        b'{"jwk": {"kty": "EC", "d": "AAAA"}}',
+        b"\xef\xbb\xbf{}",
+        '{"alg": "RS256"}'.encode("utf-16"),
+        b'{"a": NaN}',
+        b"{} {}",
+    ],
 )
-def test_claims_are_json_without_doubles(claims: str) -> None:
+def test_headers_that_are_none(header: bytes) -> None:
     with pytest.raises(NotAToken):
-        parse_token(f"e30.{encoded(claims.encode())}.")
+        parse_token(f"{encoded(header)}.e30.")
+
+
+@pytest.mark.parametrize("text", ["e30=.e30.", "e30.e30.AA==", "e30.e30.a+b/", "e30.e30.a\nb"])
+def test_base64_is_that_of_urls(text: str) -> None:
+    with pytest.raises(NotAToken):
+        parse_token(text)
+
+
+@pytest.mark.parametrize("header", [b"", b"null", b'{"x": "\xff", "y": {"z": 1, "z": 2}}'])
+def test_headers_that_say_nothing(header: bytes) -> None:
+    assert parse_token(f"{encoded(header)}.e30.").header.get("alg") is None
 
 
 @given(st.text(max_size=40) | st.from_regex(r"[A-Za-z0-9_.\-]{0,40}", fullmatch=True))
@@ -31,7 +57,8 @@ def test_any_text_is_a_token_or_is_not(text: str) -> None:
         token = parse_token(text)
     except NotAToken:
         return
-    assert isinstance(token.claims, dict)
+    assert text.count(".") == 2
+    assert token.signed.startswith(encoded(decoded(text.split(".")[0])).encode())
 
 
 @given(st.binary(max_size=40))

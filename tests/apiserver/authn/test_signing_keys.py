@@ -12,7 +12,13 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
 from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 
-from celadon.apiserver.authn.signed_tokens import KeyFileError, SignatureRefused, parse_token
+from celadon.apiserver.authn.signed_tokens import (
+    KeyFileError,
+    SignatureRefused,
+    SignedToken,
+    encoded,
+    parse_token,
+)
 from celadon.apiserver.authn.signing_keys import (
     Signer,
     key_id,
@@ -41,10 +47,10 @@ def test_what_is_signed_is_verified(algorithm: str) -> None:
     text = signer.sign({"sub": "x", "aud": ["a"]})
     token = parse_token(text)
     assert token.header == {"alg": algorithm, "kid": key_id(signer.public_key)}
-    assert token.claims == {"sub": "x", "aud": ["a"]}
+    assert json.loads(token.payload) == {"sub": "x", "aud": ["a"]}
     others = [one.public_key for one in SIGNERS.values() if one is not signer]
     verify(token, [*others, signer.public_key])
-    with pytest.raises(SignatureRefused, match="go-jose/go-jose: error in cryptographic primitive"):
+    with pytest.raises(SignatureRefused, match="invalid signature, no keys found"):
         verify(token, others)
 
 
@@ -72,16 +78,63 @@ def test_changed_tokens_are_refused(algorithm: str) -> None:
             verify(parse_token(text), [signer.public_key])
 
 
-@pytest.mark.parametrize("critical", [["exp"], ["b64"], [], "x", None])
-def test_nothing_critical_is_known(critical: object) -> None:
-    signer = SIGNERS["RS256"]
-    header = json.dumps({"alg": "RS256", "crit": critical}).encode()
-    signed = f"{base64.urlsafe_b64encode(header).rstrip(b'=').decode()}.e30"
-    assert isinstance(signer.key, rsa.RSAPrivateKey)
-    signature = signer.key.sign(signed.encode(), padding.PKCS1v15(), hashes.SHA256())
-    text = f"{signed}.{base64.urlsafe_b64encode(signature).rstrip(b'=').decode()}"
+def signed(header: dict[str, object], payload: bytes = b"{}") -> SignedToken:
+    """A token with this header, which the RSA key has signed whatever the header says."""
+    key = SIGNERS["RS256"].key
+    assert isinstance(key, rsa.RSAPrivateKey)
+    text = f"{encoded(json.dumps(header).encode())}.{encoded(payload)}"
+    signature = key.sign(text.encode(), padding.PKCS1v15(), hashes.SHA256())
+    return parse_token(f"{text}.{encoded(signature)}")
+
+
+FAILURE = "go-jose/go-jose: error in cryptographic primitive"
+
+
+@pytest.mark.parametrize(
+    ("critical", "why"),
+    [
+        (["exp"], FAILURE),
+        (["b64", "exp"], FAILURE),
+        ([None], FAILURE),
+        ("x", "json: cannot unmarshal string into Go value of type []string"),
+        ({}, "json: cannot unmarshal object into Go value of type []string"),
+        ([5], "json: cannot unmarshal number into Go value of type string"),
+        ([], ""),
+        (["b64"], ""),
+        (None, ""),
+    ],
+)
+def test_nothing_critical_is_known_but_one(critical: object, why: str) -> None:
+    token, keys = signed({"alg": "RS256", "crit": critical}), [SIGNERS["RS256"].public_key]
+    if not why:
+        verify(token, keys)
+        return
+    with pytest.raises(SignatureRefused) as refused:
+        verify(token, keys)
+    assert str(refused.value) == why
+
+
+def test_a_payload_that_is_not_encoded_is_signed_as_it_is() -> None:
     with pytest.raises(SignatureRefused):
-        verify(parse_token(text), [signer.public_key])
+        verify(signed({"alg": "RS256", "b64": False}), [SIGNERS["RS256"].public_key])
+
+
+@pytest.mark.parametrize("named", ["x", "../../dev/null", key_id(SIGNERS["ES256"].public_key)])
+def test_a_key_that_is_named_is_the_only_one(named: str) -> None:
+    with pytest.raises(SignatureRefused, match="invalid signature, no keys found"):
+        verify(signed({"alg": "RS256", "kid": named}), [SIGNERS["RS256"].public_key])
+
+
+@pytest.mark.parametrize("bits", [256, 384, 512])
+def test_rsa_keys_verify_what_others_sign_with_them(bits: int) -> None:
+    key = SIGNERS["RS256"].key
+    assert isinstance(key, rsa.RSAPrivateKey)
+    digest = {256: hashes.SHA256(), 384: hashes.SHA384(), 512: hashes.SHA512()}[bits]
+    salted = padding.PSS(padding.MGF1(digest), digest.digest_size)
+    for kind, padded in (("RS", padding.PKCS1v15()), ("PS", salted)):
+        text = f"{encoded(json.dumps({'alg': f'{kind}{bits}'}).encode())}.e30"
+        signature = key.sign(text.encode(), padded, digest)
+        verify(parse_token(f"{text}.{encoded(signature)}"), [key.public_key()])
 
 
 @pytest.mark.parametrize("algorithm", ["none", "HS256", "ES256", ""])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -37,7 +38,8 @@ def ask(
 
 
 def claims(answer: dict[str, Any]) -> dict[str, Any]:
-    return dict(parse_token(answer["status"]["token"]).claims)
+    claims: dict[str, Any] = json.loads(parse_token(answer["status"]["token"]).payload)
+    return claims
 
 
 @pytest.mark.parametrize(

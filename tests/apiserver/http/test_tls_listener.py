@@ -7,12 +7,14 @@ import contextlib
 import socket
 import ssl
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.apiserver.http import tls_listener
+from celadon.apiserver.http.tls_context import trust_clients
 from celadon.apiserver.http.tls_listener import STARTED_AT_ONCE, TlsListener, hello_size
 from celadon.apiserver.tls import server_context
 from tests.apiserver.http.certificates import new_authority
@@ -36,13 +38,17 @@ HELLO = client_hello()
 
 
 @contextlib.contextmanager
-def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Listening]:
+def serving(
+    tmp_path_factory: pytest.TempPathFactory, trusts: Path | None = None
+) -> Iterator[Listening]:
     folder = tmp_path_factory.mktemp("tls")
     authority = new_authority()
     (folder / "tls.crt").write_bytes(authority.certificate)
     (folder / "tls.key").write_bytes(authority.key)
     context = server_context()
     context.load_cert_chain(folder / "tls.crt", folder / "tls.key")
+    if trusts is not None:
+        trust_clients(context, trusts)
     with listening(tls=context) as server:
         yield server
 
@@ -176,3 +182,26 @@ def test_few_handshakes_begin_in_one_turn_of_the_loop(monkeypatch: pytest.Monkey
     monkeypatch.setattr(TlsListener, "_shake_hands", begin)
     asyncio.run(asyncio.wait_for(burst(), PATIENCE))
     assert max(map(turns.count, turns)) <= STARTED_AT_ONCE
+
+
+def test_a_client_is_told_why_its_certificate_is_refused(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    folder = tmp_path_factory.mktemp("clients")
+    trusted, stranger = new_authority(), new_authority()
+    (folder / "ca.crt").write_bytes(trusted.certificate)
+    for name, data in (("crt", stranger.certificate), ("key", stranger.key)):
+        (folder / f"stranger.{name}").write_bytes(data)
+    with serving(tmp_path_factory, trusts=folder / "ca.crt") as server:
+        for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+            context = ssl._create_unverified_context()
+            context.maximum_version = version
+            context.load_cert_chain(folder / "stranger.crt", folder / "stranger.key")
+            with pytest.raises(ssl.SSLError, match="ALERT_UNKNOWN_CA"):
+                until_told(context, server.connected())
+
+
+def until_told(context: ssl.SSLContext, connection: socket.socket) -> None:
+    """A client of TLS 1.3 learns what is wrong when it reads."""
+    with context.wrap_socket(connection) as client:
+        assert client.recv(1) == b""

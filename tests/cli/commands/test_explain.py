@@ -166,7 +166,7 @@ def test_only(files: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixt
         assert [one["object"] for one in json.loads(out)["objects"]] == ["ConfigMap ns/d"]
     code, _, err = run(capsys, "explain", *files, "--only", "nobody")
     assert code == 2
-    assert "there is no such object to explain" in err
+    assert "there is no such object to explain in `" in err
 
 
 def review(**request: Any) -> dict[str, Any]:

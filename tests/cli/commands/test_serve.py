@@ -20,6 +20,7 @@ from tests.apiserver.served_process import (
     config_map,
     request_headers,
 )
+from tests.cli.files import run
 
 
 @pytest.fixture
@@ -243,3 +244,32 @@ def test_descriptions_that_cannot_be_read(tmp_path: Path) -> None:
     )
     assert done.returncode == 2
     assert "error: --openapi-descriptions: cannot read descriptions from" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--requestheader-client-ca-file f", "`f`: unable to load root certificates: unable to"),
+        ("--proxy-client-cert-file f --proxy-client-key-file f", "`f` and `f`: tls: failed to"),
+        ("--token-auth-file f", "token file 'f': 'utf-8' codec"),
+        ("--audit-policy-file f --audit-log a", "`f`: 'utf-8' codec"),
+        ("--admission-control-config-file f", "`f`: 'utf-8' codec"),
+        ("--admission-control-config-file a.json", "in `b.json`: no object of kind"),
+    ],
+)
+def test_what_is_wrong_in_a_file_names_it(
+    options: str,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("f").write_bytes(b"\xff\xfejunk")
+    Path("b.json").write_text("null")
+    plugins = [{"name": "PodSecurity", "path": "b.json"}]
+    kind = {"apiVersion": "apiserver.config.k8s.io/v1", "kind": "AdmissionConfiguration"}
+    Path("a.json").write_text(json.dumps({**kind, "plugins": plugins}))
+    code, _, err = run(capsys, "serve", "--listen", "127.0.0.1:0", *options.split())
+    assert code == 2
+    assert said in err

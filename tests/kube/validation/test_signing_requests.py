@@ -10,9 +10,10 @@ import pytest
 from celadon.kube.validation.certificates import USAGES, request_approval, request_status
 from celadon.kube.validation.validation_rows import Update
 from tests.kube.test_certificate_authorities import AUTHORITY
+from tests.kube.test_certificate_requests import GOOD, pem
 from tests.kube.validation.objects import complaints, obj, update_complaints
 
-PEM = "-----BEGIN CERTIFICATE REQUEST-----\nMIIB\nMIIC\n-----END CERTIFICATE REQUEST-----\n"
+PEM = pem(GOOD).decode()
 
 
 def encoded(text: str) -> str:
@@ -31,7 +32,15 @@ def request(**spec: Any) -> dict[str, Any]:
 def test_a_good_request() -> None:
     assert complaints(request(expirationSeconds=600, usages=list(USAGES))) == []
     assert complaints(request(request=encoded(f"words\n{PEM}"))) == []
-    assert complaints(request(request=encoded(PEM.replace("MIIB", "Header: x\n\nMIIB")))) == []
+    assert complaints(request(request=encoded(PEM.replace("-\nMI", "-\nHeader: x\n\nMI")))) == []
+
+
+def test_a_request_that_nobody_has_signed() -> None:
+    junk = "-----BEGIN CERTIFICATE REQUEST-----\nMIIB\n-----END CERTIFICATE REQUEST-----\n"
+    (found,) = complaints(request(request=encoded(junk)))
+    assert found.endswith(": asn1: syntax error: truncated tag or length")
+    (found,) = complaints(request(request=encoded(pem(GOOD[:-1] + b"\0").decode())))
+    assert found.endswith(": x509: ECDSA verification failure")
 
 
 @pytest.mark.parametrize("text", ["", "words", PEM.replace(" REQUEST", ""), PEM.replace("MI", "*")])

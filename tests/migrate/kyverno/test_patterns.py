@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from celadon.kube import Json
 from celadon.migrate.kyverno.patterns import (
@@ -108,3 +112,16 @@ def test_wildcards(pattern: str, text: str, *, matches: bool) -> None:
 )
 def test_durations(text: str, value: int | None) -> None:
     assert nanoseconds(text) == value
+
+
+@given(st.text("ab*?\n", max_size=12), st.text("ab\n", max_size=12))
+def test_wildcards_are_those_of_an_expression(pattern: str, text: str) -> None:
+    parts = {"*": ".*", "?": "."}
+    regex = "".join(parts.get(one) or re.escape(one) for one in re.sub(r"\*+", "*", pattern))
+    assert wildcard_match(pattern, text) is bool(re.fullmatch(regex, text, re.DOTALL))
+
+
+@pytest.mark.parametrize("part", ["*a", "*?a", "*ab?"])
+def test_many_wildcards_take_no_longer(part: str) -> None:
+    assert not wildcard_match(part * 300 + "c", "a" * 3000)
+    assert not wildcard_match(part * 300 + "c*", "a" * 3000)

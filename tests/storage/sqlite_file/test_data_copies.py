@@ -214,3 +214,14 @@ def test_what_is_no_data_file(path: str) -> None:
     with pytest.raises(NotAStore, match="not a SQLite database") as caught:
         check(path)
     assert caught.value.path == path
+
+
+def test_what_is_no_store_is_named_as_it_was_given(tmp_path: Path) -> None:
+    source = tmp_path / "junk.db"
+    source.write_bytes(b"junk" * 5000)
+    target = str(tmp_path / "other.db")
+    with pytest.raises(NotAStore, match=f"^`{source}`: not a SQLite database$"):
+        backup(str(source), target)
+    with pytest.raises(NotAStore, match=f"^`{source}`: not a SQLite database$"):
+        restore(str(source), target, 0, force=False)
+    assert [one.name for one in tmp_path.iterdir()] == ["junk.db"]

@@ -407,7 +407,7 @@ def plugin_settings(
         if name not in _READERS or _READERS[name][0] in found:
             continue
         field, reader = _READERS[name]
-        with _configuration_of(name):
+        with _configuration_of(name, entry.get("path")):
             found[field] = reader(_admission_configuration_part(entry, read))
     settings = PluginSettings(**found)
     for name, folder in settings.static_folders.items():
@@ -417,12 +417,13 @@ def plugin_settings(
 
 
 @contextmanager
-def _configuration_of(name: str) -> Iterator[None]:
-    """Says which one is bad."""
+def _configuration_of(name: str, file: object = None) -> Iterator[None]:
+    """Says which one is bad, and in which file it stands, if in one of its own."""
     try:
         yield
     except BadConfiguration as error:
-        raise BadConfiguration(f"configuration of {name}: {error}") from None
+        place = f" in `{file}`" if file else ""
+        raise BadConfiguration(f"configuration of {name}{place}: {error}") from None
 
 
 def _admission_configuration_part(entry: JsonObject, read: Callable[[str], object]) -> object:

@@ -184,6 +184,8 @@ class Authenticator:
     accounts: ServiceAccountTokens | None = None
     client_certificates: bool = False
     anonymous: bool = True
+    certificate_uids: bool = True
+    """Whether a certificate may name the UID of its user: AllowParsingUserUIDFromCertAuth."""
     _known: dict[str, _Known] = field(default_factory=dict, init=False, repr=False, compare=False)
     """Tokens of the file that have been shown for the server itself, and nothing else of what
     clients send."""
@@ -203,11 +205,13 @@ class Authenticator:
         wanted = self.api_audiences if audiences is None else tuple(audiences)
         errors: list[str] = []
         if self.client_certificates and credentials.certificate is not None:
-            user, why = _shown_by(credentials.certificate, now)
+            user, why = self._shown_by(credentials.certificate, now)
             if user is not None:
                 return Authentication(_completed(user), wanted)
             errors += why
         if token:
+            # upstream's own token of the loopback, which is tried first, says so of every other
+            errors.insert(0, INVALID_TOKEN)
             try:
                 found = self._bearer(token, wanted, now)
             except TokenRefused as error:
@@ -221,6 +225,18 @@ class Authenticator:
         if not self.anonymous:
             return Authentication(None, warnings=warnings)
         return Authentication(User(ANONYMOUS, (UNAUTHENTICATED,)), wanted, warnings=warnings)
+
+    def _shown_by(
+        self, certificate: bytes, now: datetime.datetime
+    ) -> tuple[User | None, list[str]]:
+        """The user of a certificate, or why it shows none."""
+        # late: it loads X.509
+        from celadon.apiserver.authn.client_certificates import CertificateRefused, certificate_user
+
+        try:
+            return certificate_user(certificate, now, has_uid=self.certificate_uids), []
+        except CertificateRefused as error:
+            return None, [str(error)]
 
     def _remember(self, token: str, found: Authentication) -> None:
         user = self.tokens.users.get(token)
@@ -246,20 +262,9 @@ class Authenticator:
         return None if user is None or not good else TokenBearer(user, good)
 
 
-def _shown_by(certificate: bytes, now: datetime.datetime) -> tuple[User | None, list[str]]:
-    """The user of a certificate, or why it shows none."""
-    # late: it loads X.509
-    from celadon.apiserver.authn.client_certificates import CertificateRefused, certificate_user
-
-    try:
-        return certificate_user(certificate, now), []
-    except CertificateRefused as error:
-        return None, [str(error)]
-
-
 def _completed(user: User) -> User:
-    """With the group of all who have proven who they are."""
-    if UNAUTHENTICATED in user.groups:
+    """With the group of all who have proven who they are; who has proven to be nobody, has not."""
+    if user.name == ANONYMOUS or UNAUTHENTICATED in user.groups:
         return user
     return with_group(user, AUTHENTICATED)
 

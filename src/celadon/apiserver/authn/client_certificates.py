@@ -8,47 +8,66 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, TypeAlias
 
 from cryptography import x509
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from celadon.apiserver.authn.identities import CREDENTIAL_ID
 from celadon.kube import User
+from celadon.kube.x509 import DerError, subject_texts
 
 _USAGES: Final = frozenset(
     {ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE}
 )
 
 
+_COMMON_NAME: Final = bytes.fromhex("550403")
+_ORGANIZATION: Final = bytes.fromhex("55040a")
+_UID: Final = bytes.fromhex("2b0601040183c25302")
+"""1.3.6.1.4.1.57683.2, encoded: a UID among the names of a certificate, an idea of Kubernetes."""
+Subject: TypeAlias = Sequence[tuple[bytes, str | None]]
+
+
 class CertificateRefused(Exception):
     """A certificate that proves nobody's identity; the request is not authenticated by it."""
 
 
-def certificate_user(der: bytes, now: datetime.datetime) -> User | None:
-    """None for a certificate without a common name; raises CertificateRefused."""
+def certificate_user(der: bytes, now: datetime.datetime, *, has_uid: bool = True) -> User | None:
+    """None for a certificate without a common name; raises CertificateRefused. `has_uid` says
+    whether a certificate may name the user's UID: the gate AllowParsingUserUIDFromCertAuth."""
     try:
+        subject = subject_texts(der)
         certificate = x509.load_der_x509_certificate(der)
-        subject = certificate.subject
-    except (ValueError, x509.InvalidVersion) as error:
+    except (ValueError, x509.InvalidVersion, DerError) as error:
         raise CertificateRefused(f"x509: malformed certificate: {error}") from None
     if not certificate.not_valid_before_utc <= now <= certificate.not_valid_after_utc:
         raise CertificateRefused("x509: certificate has expired or is not yet valid")
     if not _for_clients(certificate):
         raise CertificateRefused("x509: certificate specifies an incompatible key usage")
-    names = _values(subject, NameOID.COMMON_NAME)
+    names, groups = (_texts(subject, kind) for kind in (_COMMON_NAME, _ORGANIZATION))
     if not names or not names[-1]:
         return None
-    fingerprint = hashlib.sha256(der).hexdigest()
-    return User(
-        names[-1],
-        _values(subject, NameOID.ORGANIZATION_NAME),
-        extra={CREDENTIAL_ID: (f"X509SHA256={fingerprint}",)},
-    )
+    extra = {CREDENTIAL_ID: (f"X509SHA256={hashlib.sha256(der).hexdigest()}",)}
+    return User(names[-1], groups, _uid(subject) if has_uid else "", extra)
 
 
-def _values(subject: x509.Name, oid: x509.ObjectIdentifier) -> tuple[str, ...]:
-    return tuple(str(one.value) for one in subject.get_attributes_for_oid(oid))
+def _texts(subject: Subject, kind: bytes) -> tuple[str, ...]:
+    return tuple(text for of_kind, text in subject if of_kind == kind and text is not None)
+
+
+def _uid(subject: Subject) -> str:
+    """Empty if there is none. Raises CertificateRefused."""
+    given = [text for kind, text in subject if kind == _UID]
+    if None in given:
+        raise CertificateRefused("unable to parse UID into a string")
+    found = _texts(subject, _UID)
+    if len(found) > 1:
+        raise CertificateRefused(f"expected 1 UID, but found multiple: [{' '.join(found)}]")
+    if found == ("",):
+        raise CertificateRefused("UID cannot be an empty string")
+    return found[0] if found else ""
 
 
 def _for_clients(certificate: x509.Certificate) -> bool:

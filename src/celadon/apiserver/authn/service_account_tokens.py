@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from celadon.apiserver.authn.identities import (
     CREDENTIAL_ID,
@@ -20,14 +20,19 @@ from celadon.apiserver.authn.identities import (
     StoredObjects,
 )
 from celadon.apiserver.authn.signed_tokens import (
+    Members,
     NotAToken,
     SignatureRefused,
     SignedToken,
+    decoded_json,
     parse_token,
+    wrong_type,
 )
-from celadon.kube import JsonObject, User, metadata, status
+from celadon.kube import JsonObject, User, metadata, name_rules, status
+from celadon.kube.go import quote
 from celadon.kube.rbac import quoted_list, service_account_user
 from celadon.kube.well_known_values import NODES, PODS, SECRETS, SERVICE_ACCOUNTS
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
@@ -78,6 +83,8 @@ LEEWAY: Final = datetime.timedelta(minutes=1)
 KUBERNETES: Final = "kubernetes.io"
 INVALIDATED: Final = "service account token has been invalidated"
 NO_DATE: Final = "go-jose/go-jose/jwt: expected number value to unmarshal NumericDate"
+NO_AUDIENCE: Final = "go-jose/go-jose/jwt: expected string or array value to unmarshal to Audience"
+LONE_SURROGATE: Final = late_pattern("[\ud800-\udfff]")
 _SECONDS: Final = 1 << 63
 LEGACY_TOKEN: Final = "authentication.k8s.io/legacy-token"
 STALE_TOKEN: Final = "authentication.k8s.io/stale-token"
@@ -143,6 +150,99 @@ def _reference(obj: JsonObject) -> dict[str, str]:
     return {name: value for name, value in members.items() if value}
 
 
+# --- Claims ------------------------------------------------------------------
+#
+# What a token claims, read as go-jose reads it into the structures of upstream.
+#
+# A value of a wrong type refuses the token, also one that nobody asks for; a member that upstream
+# does not know may be anything.
+
+
+_TEXT: Final = "string"
+_DATE: Final = "NumericDate"
+_AUDIENCE: Final = "Audience"
+_Fields: TypeAlias = Mapping[str, "str | tuple[str, _Fields]"]
+_REFERENCE: Final = ("serviceaccount.ref", {"name": _TEXT, "uid": _TEXT})
+_PUBLIC: Final[_Fields] = {
+    **dict.fromkeys(("iss", "sub", "jti"), _TEXT),
+    **dict.fromkeys(("exp", "nbf", "iat"), _DATE),
+    "aud": _AUDIENCE,
+}
+_PRIVATE: Final[_Fields] = {
+    KUBERNETES: (
+        "serviceaccount.kubernetes",
+        {
+            "namespace": _TEXT,
+            "warnafter": _DATE,
+            **dict.fromkeys(("serviceaccount", "pod", "secret", "node"), _REFERENCE),
+        },
+    )
+}
+
+
+def read_claims(payload: bytes) -> JsonObject:
+    """What upstream knows of the claims, without what is null. Raises TokenRefused."""
+    members = decoded_json(payload)
+    if not isinstance(members, Members):
+        raise TokenRefused(wrong_type(members, "jwt.Claims"))
+    found: dict[str, Any] = {}
+    for fields in (_PUBLIC, _PRIVATE):
+        faults: list[str] = []
+        try:
+            found |= _read(members, fields, faults)
+        except ValueError as error:
+            raise TokenRefused(str(error)) from None
+        if faults:
+            raise TokenRefused(faults[0])
+    return found
+
+
+def _read(members: Members, fields: _Fields, faults: list[str]) -> dict[str, Any]:
+    """A wrong type is told at the end, as go-jose does; what else is wrong raises ValueError."""
+    found: dict[str, Any] = {}
+    for name, value in members.without_doubles().items():
+        kind = fields.get(name)
+        if kind == _AUDIENCE:
+            found[name] = _audiences(value)
+        elif value is None or kind is None:
+            continue
+        elif kind == _DATE:
+            found[name] = _date(value)
+        elif isinstance(kind, tuple) and isinstance(value, Members):
+            found[name] = _read(value, kind[1], faults)
+        elif kind == _TEXT and isinstance(value, str):
+            found[name] = LONE_SURROGATE.sub("\ufffd", value)
+        else:
+            faults.append(wrong_type(value, kind if isinstance(kind, str) else kind[0]))
+    return found
+
+
+def _audiences(value: object) -> tuple[str, ...]:
+    """Raises ValueError."""
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
+        raise ValueError(NO_AUDIENCE)
+    return tuple(LONE_SURROGATE.sub("\ufffd", one) for one in texts)
+
+
+def _date(value: object) -> int:
+    """Whole seconds. A number that is too large for them is the least there is, as in Go. Raises
+    ValueError for what is no number."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or math.isinf(value):
+        raise ValueError(NO_DATE)
+    return int(value) if -_SECONDS <= value < _SECONDS else -_SECONDS
+
+
+def _issuer(payload: bytes) -> str:
+    """Who is said to have issued a token, before anything is verified; empty if nobody. Names of
+    members are in either case here, as in Go's `encoding/json`."""
+    members = decoded_json(payload)
+    if not isinstance(members, Members):
+        return ""
+    named = [value for name, value in members if name.lower() == "iss" and value is not None]
+    return named[-1] if named and all(isinstance(one, str) for one in named) else ""
+
+
 @dataclass(frozen=True, slots=True)
 class ServiceAccountTokens:
     """Accepts tokens of the first issuer and those before it, signed by its key."""
@@ -158,16 +258,18 @@ class ServiceAccountTokens:
         """None when it is no token of ours; raises TokenRefused when it is a bad one."""
         try:
             token = parse_token(text)
+            if _issuer(token.payload) not in self.issuers:
+                return None
         except NotAToken:
-            return None
-        claims = token.claims
-        if claims.get("iss") not in self.issuers:
             return None
         try:
             self.signer.verify(token)
         except SignatureRefused as error:
             raise TokenRefused(str(error)) from None
-        claimed = _audiences(claims)
+        claims = read_claims(token.payload)
+        if claims.get("iss", "") not in self.issuers:
+            raise TokenRefused(f"token issuer {quote(claims.get('iss', ''))} is invalid")
+        claimed = claims.get("aud", ())
         good = tuple(one for one in claimed or self.api_audiences if one in audiences)
         if not good:
             raise TokenRefused(
@@ -175,22 +277,22 @@ class ServiceAccountTokens:
                 f"{quoted_list(audiences)}"
             )
         _check_times(claims, now)
-        private = claims.get(KUBERNETES)
-        user = self._user(claims, private if isinstance(private, dict) else {}, now)
+        user = self._user(claims, claims.get(KUBERNETES, {}), now)
         return TokenBearer(user, good, tuple(_annotations(claims, now)))
 
     def _user(self, claims: JsonObject, private: JsonObject, now: datetime.datetime) -> User:
-        namespace = str(private.get("namespace") or "")
+        namespace = private.get("namespace", "")
         name, uid = _claimed(private, "serviceaccount")
+        _check_path(namespace, name)
         account = self.objects.get(SERVICE_ACCOUNTS, namespace, name)
         if account is None:
             refused = status.not_found(SERVICE_ACCOUNTS.group_resource, name)
             raise TokenRefused(str(refused))
-        if _gone(account, now):
-            raise TokenRefused(f"service account {namespace}/{name} has been deleted")
         if metadata.uid(account) != uid:
             stored = metadata.uid(account)
             raise TokenRefused(f"service account UID ({stored}) does not match claim ({uid})")
+        if _gone(account, now):
+            raise TokenRefused(f"service account {namespace}/{name} has been deleted")
         self._check_bound(private, namespace, now)
         user = service_account_user(namespace, name)
         return User(user.name, user.groups, uid, dict(_extra(claims, private)))
@@ -214,12 +316,23 @@ class ServiceAccountTokens:
                 )
 
 
+def _check_path(namespace: str, name: str) -> None:
+    """What client-go says of names that no request can be made with, and a server of one without
+    a namespace. Raises TokenRefused."""
+    for what, text in (("namespace", namespace), ("resource name", name)):
+        faults = name_rules.path_segment_name(text)
+        if faults:
+            raise TokenRefused(f"invalid {what} {quote(text)}: [{' '.join(faults)}]")
+    if not name:
+        raise TokenRefused("resource name may not be empty")
+    if not namespace:
+        raise TokenRefused("the server could not find the requested resource")
+
+
 def _claimed(private: JsonObject, kind: str) -> tuple[str, str]:
     """Name and uid of a reference."""
-    reference = private.get(kind)
-    if not isinstance(reference, dict):
-        return "", ""
-    return str(reference.get("name") or ""), str(reference.get("uid") or "")
+    reference = private.get(kind, {})
+    return reference.get("name", ""), reference.get("uid", "")
 
 
 def _gone(obj: JsonObject, now: datetime.datetime) -> bool:
@@ -228,34 +341,15 @@ def _gone(obj: JsonObject, now: datetime.datetime) -> bool:
     return bool(deleted) and datetime.datetime.fromisoformat(deleted) < now - LEEWAY
 
 
-def _audiences(claims: JsonObject) -> tuple[str, ...]:
-    given = claims.get("aud")
-    if isinstance(given, str):
-        return (given,)
-    return tuple(str(one) for one in given) if isinstance(given, list) else ()
-
-
 def _check_times(claims: JsonObject, now: datetime.datetime) -> None:
     at, leeway = now.timestamp(), LEEWAY.total_seconds()
-    expiry, issued, not_before = (_date(claims, name) for name in ("exp", "iat", "nbf"))
+    expiry, issued, not_before = (claims.get(name) for name in ("exp", "iat", "nbf"))
     if not_before is not None and at + leeway < not_before:
         raise TokenRefused("service account token is not valid yet")
     if expiry is not None and at - leeway > expiry:
         raise TokenRefused("service account token has expired")
     if issued is not None and at + leeway < issued:
         raise TokenRefused("service account token is issued in the future")
-
-
-def _date(claims: JsonObject, name: str) -> int | None:
-    """Whole seconds; None if the claim is not made. A number that is too large for them is the
-    least there is, as in Go. Raises TokenRefused for what is no number."""
-    if name not in claims:
-        return None
-    value = claims[name]
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or value in (math.inf, -math.inf):
-        raise TokenRefused(NO_DATE)
-    return int(value) if -_SECONDS <= value < _SECONDS else -_SECONDS
 
 
 def _extra(claims: JsonObject, private: JsonObject) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -274,11 +368,10 @@ def _extra(claims: JsonObject, private: JsonObject) -> Iterator[tuple[str, tuple
 
 
 def _annotations(claims: JsonObject, now: datetime.datetime) -> Iterator[tuple[str, str]]:
-    subject = str(claims.get("sub") or "")
-    if not _audiences(claims):
+    subject = claims.get("sub", "")
+    if not claims.get("aud"):
         yield LEGACY_TOKEN, subject
-    private = claims.get(KUBERNETES)
-    warn_after = _date(private, "warnafter") if isinstance(private, dict) else None
+    warn_after = claims.get(KUBERNETES, {}).get("warnafter")
     if warn_after and now.timestamp() > warn_after:
-        late = int(now.timestamp()) - int(warn_after)
+        late = int(now.timestamp()) - warn_after
         yield STALE_TOKEN, f"subject: {subject}, seconds after warning threshold: {late}"

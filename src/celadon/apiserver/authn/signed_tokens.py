@@ -1,6 +1,6 @@
 """Signed tokens (JWS, compact form) as texts: taken apart and put together, nothing verified.
 
-Keys and signatures are in `signing_keys`. RFC 7515.
+Keys and signatures are in `signing_keys`. RFC 7515, as far as go-jose reads it.
 """
 
 from __future__ import annotations
@@ -8,13 +8,17 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 MOST_CHARACTERS: Final = 128 << 10
 """Of a token that is read."""
+_LONG_NUMBER: Final = 300
+"""Digits; a float holds fewer."""
+_BASE64URL: Final = late_pattern("[A-Za-z0-9_-]*")
 
 
 class KeyFileError(ValueError):
@@ -41,45 +45,67 @@ def encoded_json(value: Mapping[str, Any]) -> str:
 
 def decoded(part: str) -> bytes:
     """Base64url without padding. Raises NotAToken."""
-    if "=" in part or not part.isascii():
+    if not _BASE64URL.fullmatch(part):
         raise NotAToken(part)
     try:
-        return base64.b64decode(part + "=" * (-len(part) % 4), altchars=b"-_", validate=True)
+        return base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
     except (binascii.Error, ValueError):
         raise NotAToken(part) from None
-
-
-def _without_doubles(members: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Which of two members counts, nobody should have to know. Raises ValueError."""
-    found = dict(members)
-    if len(found) != len(members):
-        raise ValueError("doubled member")
-    return found
 
 
 def _no_number(text: str) -> float:
     raise ValueError(text)
 
 
-def decoded_json(part: str) -> dict[str, Any]:
-    """A member of a token that is a JSON object. Raises NotAToken."""
+def _whole_number(text: str) -> float:
+    """Such long numbers are read as Go reads them all: none of them is a date."""
+    return int(text) if len(text) < _LONG_NUMBER else float(text)
+
+
+class Members(tuple[tuple[str, Any], ...]):
+    """A JSON object: its members in their order, doubled ones included."""
+
+    __slots__ = ()
+
+    def without_doubles(self) -> dict[str, Any]:
+        """Which of two members counts, nobody should have to know. Raises ValueError in the words
+        of go-jose."""
+        found: dict[str, Any] = {}
+        for name, value in self:
+            if name in found:
+                raise ValueError(f"json: duplicate key '{name}' in object")
+            found[name] = value
+        return found
+
+
+def decoded_json(text: bytes) -> object:
+    """JSON whose objects are Members; what is no UTF-8 becomes U+FFFD, as in Go. Raises
+    NotAToken."""
     try:
-        value = json.loads(
-            decoded(part), object_pairs_hook=_without_doubles, parse_constant=_no_number
+        return json.loads(
+            text.decode("utf-8", "replace"),
+            object_pairs_hook=Members,
+            parse_constant=_no_number,
+            parse_int=_whole_number,
         )
     except (ValueError, RecursionError):
-        raise NotAToken(part) from None
-    if not isinstance(value, dict):
-        raise NotAToken(part)
-    return value
+        raise NotAToken(text) from None
+
+
+def wrong_type(value: object, wanted: str) -> str:
+    """What go-jose says of a JSON value that is not of the type that is `wanted`."""
+    kinds = {bool: "bool", str: "string", Members: "object", list: "array"}
+    found = kinds.get(type(value), "number")
+    return f"json: cannot unmarshal {found} into Go value of type {wanted}"
 
 
 @dataclass(frozen=True, slots=True)
 class SignedToken:
-    """A token taken apart; nothing about it is verified yet."""
+    """A token taken apart; nothing about it is verified yet. `payload` is what is claimed, as
+    JSON, and `signed` what the signature is of."""
 
     header: Mapping[str, Any]
-    claims: Mapping[str, Any]
+    payload: bytes
     signed: bytes
     signature: bytes
 
@@ -90,10 +116,35 @@ def parse_token(text: str) -> SignedToken:
     parts = text.split(".", 3)
     if len(parts) != 3 or len(text) > MOST_CHARACTERS:
         raise NotAToken(text)
-    header, claims, signature = parts
-    return SignedToken(
-        decoded_json(header),
-        decoded_json(claims),
-        f"{header}.{claims}".encode(),
-        decoded(signature),
-    )
+    protected, payload, signature = map(decoded, parts)
+    header = _header(protected)
+    signed = payload if header.get("b64") is False else encoded(payload).encode()
+    return SignedToken(header, payload, b"%s.%s" % (encoded(protected).encode(), signed), signature)
+
+
+def _header(protected: bytes) -> Mapping[str, Any]:
+    """The header, if its members have the types that go-jose reads. Raises NotAToken."""
+    value = decoded_json(protected) if protected else None
+    if value is None:
+        return {}
+    if not isinstance(value, Members):
+        raise NotAToken(protected)
+    try:
+        header = value.without_doubles()
+    except ValueError:
+        raise NotAToken(protected) from None
+    if not all(isinstance(header.get(name), str | None) for name in ("alg", "kid", "nonce")):
+        raise NotAToken(protected)
+    if header.get("x5c") or not isinstance(header.get("x5c"), list | None):
+        raise NotAToken(protected)  # certificates of the sender's choice, which nobody would ask
+    if not _is_public(header.get("jwk")):
+        raise NotAToken(protected)
+    return header
+
+
+def _is_public(key: object) -> bool:
+    """Whether a key that comes with a token may stand there; nobody looks at it."""
+    if key is None:
+        return True
+    members = dict(key) if isinstance(key, Members) else {}
+    return members.get("kty") in ("RSA", "EC", "OKP") and "d" not in members

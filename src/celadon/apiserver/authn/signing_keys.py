@@ -1,7 +1,8 @@
 """Keys of service account tokens: they sign tokens, and verify what was signed.
 
 A key's id is the base64url SHA-256 of its public half in DER form. RSA keys sign RS256, P-256 keys
-ES256. As k8s.io/kubernetes `pkg/serviceaccount/jwt.go`; RFC 7518 section 3.
+ES256; what others have signed with an RSA key may be signed in more ways. As k8s.io/kubernetes
+`pkg/serviceaccount/jwt.go`; RFC 7518 section 3.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from celadon.apiserver.authn.signed_tokens import (
     SignedToken,
     encoded,
     encoded_json,
+    wrong_type,
 )
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
@@ -37,6 +39,15 @@ ES256: Final = "ES256"
 _HALF: Final = 32
 """Bytes of each of the two numbers of an ES256 signature."""
 
+_SHA: Final = {"256": hashes.SHA256(), "384": hashes.SHA384(), "512": hashes.SHA512()}
+_OF_RSA: Final[Mapping[str, tuple[padding.AsymmetricPadding, hashes.HashAlgorithm]]] = {
+    **{f"RS{bits}": (padding.PKCS1v15(), sha) for bits, sha in _SHA.items()},
+    **{
+        f"PS{bits}": (padding.PSS(padding.MGF1(sha), padding.PSS.AUTO), sha)
+        for bits, sha in _SHA.items()
+    },
+}
+"""What an RSA key verifies: RFC 7518, 3.3 and 3.5."""
 WRONG_SIGNATURE: Final = "go-jose/go-jose: error in cryptographic primitive"
 
 
@@ -147,32 +158,49 @@ def _algorithm(key: PublicKey) -> str:
 
 
 def verify(token: SignedToken, keys: Iterable[PublicKey]) -> None:
-    """Raises SignatureRefused unless one of the keys made the signature. If the token names a key
-    that is there, only that one is tried. What a token calls critical is nothing that we know."""
+    """Raises SignatureRefused unless one of the keys made the signature. If the token names a key,
+    only that one counts."""
     named = token.header.get("kid")
-    every = list(keys)
-    chosen = [key for key in every if key_id(key) == named] or every
+    chosen = [key for key in keys if not named or key_id(key) == named]
     if not chosen:
         raise SignatureRefused("invalid signature, no keys found")
-    if "crit" in token.header or not any(_verifies(key, token) for key in chosen):
+    _check_critical(token.header.get("crit"))
+    if not any(_verifies(key, token) for key in chosen):
+        raise SignatureRefused(WRONG_SIGNATURE)
+
+
+def _check_critical(names: object) -> None:
+    """Of what a token may call critical, only `b64` is known. Raises SignatureRefused."""
+    if names is None:
+        return
+    if not isinstance(names, list):
+        raise SignatureRefused(wrong_type(names, "[]string"))
+    for name in names:
+        if not isinstance(name, str | None):
+            raise SignatureRefused(wrong_type(name, "string"))
+    if set(names) - {"b64"}:
         raise SignatureRefused(WRONG_SIGNATURE)
 
 
 def _verifies(key: PublicKey, token: SignedToken) -> bool:
-    """The algorithm is that of the key; what the token says must agree."""
-    if token.header.get("alg") != _algorithm(key):
-        return False
+    """The kind of the key decides which algorithms there are; the token says which of them."""
+    algorithm = token.header.get("alg") or ""
     try:
-        if isinstance(key, rsa.RSAPublicKey):
-            key.verify(token.signature, token.signed, padding.PKCS1v15(), hashes.SHA256())
-        else:
-            if len(token.signature) != 2 * _HALF:
-                return False
-            r, s = (
-                int.from_bytes(half, "big")
-                for half in (token.signature[:_HALF], token.signature[_HALF:])
-            )
-            key.verify(encode_dss_signature(r, s), token.signed, ec.ECDSA(hashes.SHA256()))
+        if isinstance(key, ec.EllipticCurvePublicKey):
+            return algorithm == ES256 and _verifies_numbers(key, token)
+        if algorithm not in _OF_RSA:
+            return False
+        padded, digest = _OF_RSA[algorithm]
+        key.verify(token.signature, token.signed, padded, digest)
     except InvalidSignature:
         return False
+    return True
+
+
+def _verifies_numbers(key: ec.EllipticCurvePublicKey, token: SignedToken) -> bool:
+    """Raises InvalidSignature."""
+    if len(token.signature) != 2 * _HALF:
+        return False
+    r, s = (int.from_bytes(half) for half in (token.signature[:_HALF], token.signature[_HALF:]))
+    key.verify(encode_dss_signature(r, s), token.signed, ec.ECDSA(hashes.SHA256()))
     return True

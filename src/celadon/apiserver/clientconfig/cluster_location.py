@@ -51,7 +51,12 @@ def given_cluster(
         paths = [Path(one) for one in named.split(os.pathsep) if one and Path(one).exists()]
     else:
         paths = [Path.home() / ".kube" / "config"]
-    return _located(read_kubeconfigs(paths), context, clock)
+    config = read_kubeconfigs(paths)
+    try:
+        return _located(config, context, clock)
+    except KubeconfigError as error:
+        files = ", ".join(f"`{one}`" for one in paths) or "$KUBECONFIG, which names no file"
+        raise KubeconfigError(f"{files}: {error}") from None
 
 
 def _located(config: Kubeconfig, context: str, clock: Callable[[], float]) -> ClusterLocation:

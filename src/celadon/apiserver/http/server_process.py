@@ -415,8 +415,8 @@ def _audit(settings: ServerSettings, stack: contextlib.ExitStack) -> AuditLog | 
     if settings.audit_policy is not None:
         try:
             policy = read_audit_policy(settings.audit_policy.read_text(encoding="utf-8"))
-        except AuditPolicyError as error:
-            raise StartError(str(error)) from error
+        except (AuditPolicyError, UnicodeDecodeError) as error:
+            raise StartError(f"`{settings.audit_policy}`: {error}") from None
     if settings.audit_log is None:
         return None
     return stack.enter_context(AuditLog(settings.audit_log, policy, settings.audit_rotation))
@@ -455,7 +455,10 @@ def _text(path: Path | None) -> str:
 def _tokens(path: Path | None) -> TokenFile:
     if path is None:
         return TokenFile()
-    return read_token_file(path.read_text(encoding="utf-8"), str(path))
+    try:
+        return read_token_file(path.read_text(encoding="utf-8"), str(path))
+    except UnicodeDecodeError as error:
+        raise TokenFileError(f"token file '{path}': {error}") from None
 
 
 async def _serve(

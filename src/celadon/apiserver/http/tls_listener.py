@@ -17,6 +17,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
+from celadon.apiserver.tls import ACCEPTED
+
 BACKLOG: Final = 2048
 """Connections that the system keeps until they are accepted."""
 
@@ -195,6 +197,7 @@ class TlsListener:
         self._unfinished.pop(task, None)
 
     async def _shake_hands(self, one: socket.socket) -> None:
+        ACCEPTED.set(one)
         with contextlib.suppress(OSError):  # of SSL, too: the client's affair
             await self._loop.connect_accepted_socket(
                 self._make, one, ssl=self._context, ssl_handshake_timeout=self._seconds

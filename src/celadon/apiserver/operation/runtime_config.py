@@ -231,13 +231,16 @@ def _numbers(text: str) -> list[str]:
 
 def read_admission_file(path: Path, gates: Mapping[str, bool] | None = None) -> PluginSettings:
     """YAML or JSON; files that it names are found from its folder. `gates` are the feature gates
-    that are not as by default. Raises BadConfiguration, OSError and UnicodeError."""
-    return plugin_settings(
-        _document(path),
-        lambda named: _document(path.parent / named),
-        folder_problem,
-        gated=(gates or {}).get(GATE, False),
-    )
+    that are not as by default. Raises BadConfiguration and OSError."""
+    try:
+        return plugin_settings(
+            _document(path),
+            lambda named: _document(path.parent / named),
+            folder_problem,
+            gated=(gates or {}).get(GATE, False),
+        )
+    except BadConfiguration as error:
+        raise BadConfiguration(f"`{path}`: {error}") from None
 
 
 def folder_problem(path: str) -> str:
@@ -254,5 +257,5 @@ def _document(path: Path) -> object:
 
     try:
         return first_document(path.read_text(encoding="utf-8").encode()).value
-    except UnreadableError as error:
-        raise BadConfiguration(f"`{path}`: {' '.join(str(error).split())}") from None
+    except (UnreadableError, UnicodeDecodeError) as error:
+        raise BadConfiguration(" ".join(str(error).split())) from None

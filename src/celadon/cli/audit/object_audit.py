@@ -127,6 +127,8 @@ _MATCHED: Final = (
     Outcome.CONDITION_ERROR_IGNORED,
     Outcome.CONFIGURATION_ERROR_IGNORED,
 )
+_IN_CLUSTER: Final = Piece("", 0, b"")
+"""Where an object stands that a cluster has, whatever it lacks."""
 _OTHER_BYTES: Final = 4096
 """Of a request, besides its objects: names, the user, options."""
 
@@ -236,9 +238,8 @@ class ObjectAuditor:
     def objects(self, values: Sequence[dict[str, Any]]) -> audit_report.Findings:
         """Return what comes of objects that were read from a cluster."""
         findings = audit_report.Findings()
-        nowhere = Piece("", 0, b"")
         for value in values:
-            self._object(Found(value, nowhere), findings)
+            self._object(Found(value, _IN_CLUSTER), findings)
         return findings
 
     def may_concern(self, resource: Resource) -> bool:
@@ -335,7 +336,8 @@ class ObjectAuditor:
             namespace = about.get("namespace") or "default"
         elif plan.is_namespace:
             namespace = name
-        if about.get("uid") or not self._settings.defaulting:
+        exists = about.get("uid") or found.piece is _IN_CLUSTER
+        if exists or not self._settings.defaulting:
             told = found.piece.told_bytes
             size = None if told is None else _OTHER_BYTES + 2 * told
         else:

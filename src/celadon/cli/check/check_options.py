@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from celadon.admission.plugins import PluginSettings
-from celadon.admission.plugins.configuration import plugin_settings
+from celadon.admission.plugins.configuration import BadConfiguration, plugin_settings
 from celadon.admission.static import STATIC_PLUGINS, ManifestError, StaticDocument, load
 from celadon.cli.check.manifests import (
     Manifests,
@@ -72,12 +72,16 @@ def static_files(path: str, version: str) -> list[str]:
 
 def told_plugins(path: str) -> PluginSettings:
     """Return what the file tells all plugins. Raises ValueError."""
-    return plugin_settings(
-        _only(path),
-        lambda named: _only(str(Path(path).parent / named)),
-        lambda folder: "" if os.path.isdir(folder) else "must be a directory",
-        gated=True,
-    )
+    document = _only(path)
+    try:
+        return plugin_settings(
+            document,
+            lambda named: _only(str(Path(path).parent / named)),
+            lambda folder: "" if os.path.isdir(folder) else "must be a directory",
+            gated=True,
+        )
+    except BadConfiguration as error:
+        raise BadConfiguration(f"`{path}`: {error}") from None
 
 
 def _only(path: str) -> object:

@@ -349,7 +349,7 @@ def _no_old(document: Document, namespace: str) -> Problem:
         document.file,
         document.line(),
         f"no old object for {document.value['kind']} `{where}`",
-        "`--operation UPDATE` needs the objects as they are now: give them with `--old`",
+        "none of those that `--old` gives has this kind and name; `--operation UPDATE` needs it",
     )
 
 

@@ -88,7 +88,8 @@ def run(options: argparse.Namespace) -> Exit:
     for problem in report.problems:
         output.complain(f"error: {problem.text()}")
     if not found and not report.problems:
-        return output.usage_error(_PROGRAM, "there is no such object to explain")
+        place = ", ".join(f"`{one}`" for one in options.resources or [options.record])
+        return output.usage_error(_PROGRAM, f"there is no such object to explain in {place}")
     output.show(found, EXPLANATION, options.output, no_color=options.no_color)
     return report.exit
 

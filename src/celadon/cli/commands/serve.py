@@ -528,30 +528,43 @@ def _front_proxy(options: argparse.Namespace) -> ProxySettings:
     """Raises StartError."""
     from celadon.apiserver import ProxySettings
     from celadon.apiserver.http import StartError
+    from celadon.kube.x509 import bundle_fault, key_pair_fault
 
     if (options.proxy_client_cert_file is None) != (options.proxy_client_key_file is None):
         raise StartError("`--proxy-client-cert-file` and `--proxy-client-key-file` belong together")
-    authorities = ""
     path = options.requestheader_client_ca_file
-    if path is not None:
-        try:
-            authorities = path.read_text(encoding="utf-8")
-        except OSError as error:
-            raise StartError(f"`{path}`: {error.strerror}") from None
+    authorities = b"" if path is None else _content(path)
+    if path is not None and (fault := bundle_fault(authorities)):
+        raise StartError(f"`{path}`: {fault}")
+    certificate, key = options.proxy_client_cert_file, options.proxy_client_key_file
+    if certificate is not None:
+        fault = key_pair_fault(_content(certificate), _content(key))
+        if fault:
+            raise StartError(f"`{certificate}` and `{key}`: {fault}")
 
     def names(given: Sequence[str]) -> tuple[str, ...]:
         return tuple(name for one in given for name in one.split(",") if name)
 
     return ProxySettings(
-        options.proxy_client_cert_file,
-        options.proxy_client_key_file,
-        authorities,
+        certificate,
+        key,
+        authorities.decode("utf-8", "replace"),
         names(options.requestheader_allowed_names),
         names(options.requestheader_username_headers),
         names(options.requestheader_uid_headers),
         names(options.requestheader_group_headers),
         names(options.requestheader_extra_headers_prefix),
     )
+
+
+def _content(path: Path) -> bytes:
+    """Raises StartError."""
+    from celadon.apiserver.http import StartError
+
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise StartError(f"`{path}`: {error.strerror}") from None
 
 
 def _etcd(options: argparse.Namespace) -> EtcdSettings | None:

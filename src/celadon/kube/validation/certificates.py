@@ -1,7 +1,6 @@
 """Requests for certificates: what is asked, of which signer, for which uses, for how long.
 
-As k8s.io/kubernetes `pkg/apis/certificates/validation`. What cannot be said without cryptography is
-not looked at: whether the signature in a request is the requestor's.
+As k8s.io/kubernetes `pkg/apis/certificates/validation`.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from collections import defaultdict
 from typing import Final
 
 from celadon.kube import fieldpath, name_rules
+from celadon.kube.certificate_requests import request_fault
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue, quote
 from celadon.kube.json_types import JsonObject
@@ -58,11 +58,10 @@ _CERTIFICATE: Final = _STATUS.child("certificate")
 def certificate_signing_request(obj: JsonObject) -> Errors:
     """What is wrong with a CertificateSigningRequest, besides its metadata."""
     spec = obj.get("spec") or {}
-    request = spec.get("request") or ""
-    if _kind_of_block(request) != "CERTIFICATE REQUEST":
-        why = "PEM block type must be CERTIFICATE REQUEST"
+    fault = request_fault(base64.b64decode(spec.get("request") or ""))
+    if fault:
         shown = GoValue(spec.get("request"), "[]byte")
-        yield fieldpath.invalid(SPEC.child("request"), shown, why)
+        yield fieldpath.invalid(SPEC.child("request"), shown, fault)
     yield from _usages(spec)
     at, signer = SPEC.child("signerName"), spec.get("signerName") or ""
     if signer == LEGACY_SIGNER:
@@ -161,15 +160,6 @@ def _certificate_fault(text: bytes) -> str:
 def certificate_signing_request_update(obj: JsonObject, old: JsonObject) -> Errors:
     """The spec is what it was, whatever was sent."""
     yield from ()
-
-
-def _kind_of_block(request: str) -> str | None:
-    """What the first block of a PEM file is; None if there is none."""
-    try:
-        text = base64.b64decode(request, validate=True)
-    except ValueError:
-        return None
-    return next((block.kind for block in pem_blocks(text)), None)
 
 
 def _usages(spec: JsonObject) -> Errors:

@@ -10,7 +10,6 @@ item at least, `X(a)` must not be there, `+(a)` add if not there (of mutations).
 from __future__ import annotations
 
 import enum
-import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -134,16 +133,40 @@ def has_wildcards(text: str) -> bool:
     return "*" in text or "?" in text
 
 
-@functools.lru_cache(maxsize=4096)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    parts = {"*": ".*", "?": "."}
-    squeezed = re.sub(r"\*+", "*", pattern)
-    return re.compile("".join(parts.get(one) or re.escape(one) for one in squeezed), re.DOTALL)
-
-
 def wildcard_match(pattern: str, text: str) -> bool:
-    """Return whether a text is one that a pattern with wildcards stands for."""
-    return _compiled(pattern).fullmatch(text) is not None
+    """Return whether a text is one that a pattern with wildcards stands for. Each part between two
+    `*` is found at its first place, so a pattern with many takes no longer."""
+    first, *parts = pattern.split("*")
+    if not parts:
+        return len(text) == len(first) and _stands_at(first, text, 0)
+    last = parts.pop()
+    end = len(text) - len(last)
+    if end < len(first) or not _stands_at(first, text, 0) or not _stands_at(last, text, end):
+        return False
+    at = len(first)
+    for part in filter(None, parts):
+        found = _place_of(part, text, at, end)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return True
+
+
+def _place_of(part: str, text: str, start: int, end: int) -> int:
+    """Return the first place of a part between two places; -1 if there is none."""
+    if "?" not in part:
+        return text.find(part, start, end)
+    places = range(start, end - len(part) + 1)
+    return next((at for at in places if _stands_at(part, text, at)), -1)
+
+
+def _stands_at(part: str, text: str, at: int) -> bool:
+    """Return whether a part, of which `?` is any character, stands at a place."""
+    if "?" not in part:
+        return text.startswith(part, at)
+    return all(
+        one in ("?", other) for one, other in zip(part, text[at : at + len(part)], strict=True)
+    )
 
 
 # --- Amounts of time ---------------------------------------------------------

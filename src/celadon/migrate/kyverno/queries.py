@@ -9,10 +9,10 @@ there. `null`, in JMESPath what is absent, is the absence of a value here.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from operator import ge, gt, le, lt
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from celadon.kube import Json
 from celadon.migrate.cel_text import (
@@ -136,9 +136,9 @@ OPERATION: Final = Computed("request.operation")
 # --- Reading -----------------------------------------------------------------
 
 
-_VARIABLE: Final = re.compile(r"'\{\{(.*?)\}\}'", re.DOTALL)
-"""A text that is a variable, in an expression: it is read as if it stood alone, as a field that is
-called so."""
+_BEGIN, _END = "'{{", "}}'"
+"""Around a text that is a variable, in an expression: it is read as if it stood alone, as a field
+that is called so."""
 
 
 def read(text: str, names: Names) -> Query:
@@ -148,15 +148,22 @@ def read(text: str, names: Names) -> Query:
     from jmespath.parser import Parser
 
     try:
-        node = Parser().parse(_VARIABLE.sub(_as_field, text.strip())).parsed
+        node = Parser().parse(_variables_as_fields(text.strip())).parsed
+        return _Reader(names).read(node, names)
     except JMESPathError as error:
         reason = str(error).partition("\n")[0]
         raise NotTranslated(f"`{text.strip()}` is no JMESPath: {reason}") from None
-    return _Reader(names).read(node, names)
+    except RecursionError:
+        raise NotTranslated("an expression in brackets in brackets, too deep to be read") from None
 
 
-def _as_field(found: re.Match[str]) -> str:
-    return json.dumps(f"{{{{{found[1]}}}}}")
+def _variables_as_fields(text: str) -> str:
+    parts = []
+    at = 0
+    while (start := text.find(_BEGIN, at)) >= 0 and (end := text.find(_END, start + 3)) >= 0:
+        parts += [text[at:start], json.dumps(text[start + 1 : end + 2])]
+        at = end + len(_END)
+    return "".join((*parts, text[at:]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -573,6 +580,8 @@ def compare(left: Query, operator: str, right: Query) -> Condition:
     match left, right:
         case Constant(), Constant() if operator in ("==", "!="):
             return constant((left == right) is (operator == "=="))
+        case Constant(one), Constant(other):
+            return constant(_is_in_order(one, operator, other))
         case Constant(), _:
             return compare(right, _TURNED[operator], left)
         case Located(place), Constant(None):
@@ -597,6 +606,23 @@ def compare(left: Query, operator: str, right: Query) -> Condition:
         case ((Located() | Computed()), (Located() | Computed())) if operator in ("==", "!="):
             return comparison(_maybe(left, right), operator, _maybe(right, left))
     raise NotTranslated("a comparison of values that are no single values")
+
+
+_ORDERS: Final[Mapping[str, Callable[[float, float], bool]]] = {
+    "<": lt,
+    "<=": le,
+    ">": gt,
+    ">=": ge,
+}
+
+
+def _is_in_order(one: Json, operator: str, other: Json) -> bool:
+    """Return whether two values are in an order. In JMESPath only numbers have one."""
+    return _is_number(one) and _is_number(other) and _ORDERS[operator](one, other)
+
+
+def _is_number(value: Json) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 _TURNED: Final = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
