@@ -18,18 +18,28 @@ from celadon.cli.reading.documents import Document, DocumentReader, shape_proble
 from celadon.cli.reading.problems import Problem
 from celadon.cli.reading.sources import Text
 from celadon.kube import JsonObject
-from celadon.kube.json_shapes import misfit
+from celadon.kube.json_shapes import Shape, misfit
 from celadon.kube.resources import Catalog, known_resources
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KIND
 from celadon.migrate import (
+    GATOR_SHAPE,
     SUITE_SHAPE,
     USER_SHAPE,
     VALUES_SHAPE,
     Case,
+    GatorCase,
     Translation,
+    disagreement,
+    exempt_namespaces,
+    gatekeeper_shape,
+    is_constraint,
+    is_suite,
+    is_template,
     judged_by,
+    left_behind,
     read_suite,
     shape_of,
+    translate_constraints,
     translate_document,
 )
 
@@ -42,9 +52,16 @@ _NOTHING: Final[JsonObject] = {}
 class Difference:
     """A case of a test that the translation decides otherwise."""
 
-    case: Case
+    object: JsonObject
+    expected: str
     found: str
     message: str
+
+    @property
+    def name(self) -> str:
+        """The kind and name of the object."""
+        metadata = self.object.get("metadata") or {}
+        return f"{self.object.get('kind')} {metadata.get('name')}"
 
 
 @dataclass
@@ -53,6 +70,9 @@ class RuleOutcome:
 
     document: Document
     translation: Translation
+    home: Document | None = None
+    """The document that gives the file its name, where that is another one: the template of a
+    constraint."""
     cases: int = 0
     """How many its tests have, also where there is nothing to judge them by."""
     differences: list[Difference] = field(default_factory=list)
@@ -85,19 +105,14 @@ class RuleOutcome:
         if self.differences:
             made["differences"] = [
                 {
-                    "object": _name_of(one.case.object),
-                    "expected": one.case.expected,
+                    "object": one.name,
+                    "expected": one.expected,
                     "found": one.found,
                     "message": one.message,
                 }
                 for one in self.differences
             ]
         return made
-
-
-def _name_of(obj: JsonObject) -> str:
-    metadata = obj.get("metadata") or {}
-    return f"{obj.get('kind')} {metadata.get('name')}"
 
 
 @dataclass
@@ -112,17 +127,26 @@ class Migration:
         """Read, translate, run the tests."""
         migration = cls()
         policies: list[Document] = []
+        of_gatekeeper: list[Document] = []
+        gator: list[Document] = []
         definitions: list[JsonObject] = []
         for document in migration._documents(paths):
             if document.group_kind == DEFINITION_KIND and shape_problem(document) is None:
                 definitions.append(document.value)
             elif shape_of(document.value) is not None:
                 policies.append(document)
+            elif gatekeeper_shape(document.value) is not None:
+                of_gatekeeper.append(document)
+            elif is_suite(document.value):
+                gator.append(document)
         catalog = known_resources().with_crds(definitions)
         for document in policies:
             migration._translate(document, catalog)
+        migration._translate_constraints(of_gatekeeper, catalog)
         for file in _suites(paths):
             migration._run(file, catalog)
+        for document in gator:
+            migration._run_gator(document, catalog)
         return migration
 
     def _documents(self, paths: Sequence[str]) -> Iterator[Document]:
@@ -141,13 +165,44 @@ class Migration:
             elif _is_object(item[1]):
                 yield Document(item[0], (), item[1])
 
-    def _translate(self, document: Document, catalog: Catalog) -> None:
-        wrong = misfit(document.value, shape_of(document.value))
+    def _fits(self, document: Document, shape: Shape | None) -> bool:
+        wrong = misfit(document.value, shape)
         if wrong is not None:
             self.problems.append(Problem(document.file, document.line(wrong.path), str(wrong)))
-            return
-        for translation in translate_document(document.value, catalog):
-            self.outcomes.append(RuleOutcome(document, translation))
+        return wrong is None
+
+    def _translate(self, document: Document, catalog: Catalog) -> None:
+        if self._fits(document, shape_of(document.value)):
+            for translation in translate_document(document.value, catalog):
+                self.outcomes.append(RuleOutcome(document, translation))
+
+    def _translate_constraints(self, documents: Sequence[Document], catalog: Catalog) -> None:
+        """Translate what is Gatekeeper's: each constraint with the nearest template of its kind."""
+        fitting = [one for one in documents if self._fits(one, gatekeeper_shape(one.value))]
+        templates = [one for one in fitting if is_template(one.value)]
+        constraints: dict[int, list[Document]] = {}
+        alone: list[Document] = []
+        for one in fitting:
+            if is_constraint(one.value):
+                template = _nearest(one, templates)
+                if template is None:
+                    alone.append(one)
+                else:
+                    constraints.setdefault(id(template), []).append(one)
+            elif not is_template(one.value):
+                alone.append(one)
+        exempt = exempt_namespaces([one.value for one in fitting])
+        for template in templates:
+            own = constraints.get(id(template), [])
+            found = translate_constraints(
+                template.value, [one.value for one in own], catalog, exempt
+            )
+            self.outcomes += [
+                RuleOutcome(document, translation, template)
+                for document, translation in zip(own or [template], found, strict=True)
+            ]
+        for one in alone:
+            self.outcomes += [RuleOutcome(one, lost) for lost in left_behind(one.value)]
 
     # Tests.
 
@@ -156,11 +211,7 @@ class Migration:
         if suite is None:
             return
         folder = os.path.dirname(file)
-        resources = [
-            document.value
-            for name in suite.get("resources") or ()
-            for document in self._read(os.path.join(folder, name))
-        ]
+        resources = self._objects(folder, suite.get("resources") or ())
         values = suite.get("values") or _NOTHING
         if suite.get("variables"):
             values = self._one(os.path.join(folder, suite["variables"]), VALUES_SHAPE) or _NOTHING
@@ -185,7 +236,45 @@ class Migration:
     def _judge(self, case: Case, outcome: RuleOutcome, catalog: Catalog) -> None:
         found, message = judged_by(case, outcome.translation.policies, catalog)
         if found != case.expected:
-            outcome.differences.append(Difference(case, found, message))
+            outcome.differences.append(Difference(case.object, case.expected, found, message))
+
+    def _run_gator(self, suite: Document, catalog: Catalog) -> None:
+        if not self._fits(suite, GATOR_SHAPE):
+            return
+        folder = os.path.dirname(suite.file)
+        outcomes = {
+            (os.path.normpath(one.home.file), os.path.normpath(one.document.file)): one
+            for one in self.outcomes
+            if one.home is not None
+        }
+        for test in suite.value["tests"]:
+            named = (os.path.join(folder, test[name]) for name in ("template", "constraint"))
+            template, constraint = map(os.path.normpath, named)
+            outcome = outcomes.get((template, constraint))
+            for case in test.get("cases") or ():
+                if outcome is not None and not (test.get("skip") or case.get("skip")):
+                    outcome.cases += 1
+                    if not outcome.translation.reason:
+                        self._judge_gator(folder, case, outcome, catalog)
+
+    def _judge_gator(
+        self, folder: str, case: JsonObject, outcome: RuleOutcome, catalog: Catalog
+    ) -> None:
+        objects = self._objects(folder, [case["object"]])
+        if len(objects) != 1:
+            return
+        inventory = tuple(self._objects(folder, case.get("inventory") or ()))
+        assertions = tuple(case.get("assertions") or ())
+        read = GatorCase(str(case.get("name", "")), objects[0], inventory, assertions)
+        expected, found, message = disagreement(read, outcome.translation.documents, catalog)
+        if expected:
+            outcome.differences.append(Difference(objects[0], expected, found, message))
+
+    def _objects(self, folder: str, names: Sequence[str]) -> list[JsonObject]:
+        """Return the objects in files that a test names."""
+        return [
+            document.value for name in names for document in self._read(os.path.join(folder, name))
+        ]
 
     def _one(self, file: str, shape: Any) -> JsonObject | None:  # noqa: ANN401 - a shape
         """Return the one document of a file, if it has the shape."""
@@ -211,10 +300,16 @@ class Migration:
         """The files to write: a name and a content for each policy that has a rule translated."""
         by_policy: dict[int, list[RuleOutcome]] = {}
         for outcome in self.outcomes:
-            by_policy.setdefault(id(outcome.document), []).append(outcome)
+            by_policy.setdefault(id(outcome.home or outcome.document), []).append(outcome)
         names: dict[str, int] = {}
         for outcomes in by_policy.values():
-            documents = [one for outcome in outcomes for one in outcome.translation.documents]
+            documents = list(
+                {
+                    (one["kind"], one["metadata"]["name"]): one
+                    for outcome in outcomes
+                    for one in outcome.translation.documents
+                }.values()
+            )
             if documents:
                 name = outcomes[0].translation.origin.policy
                 count = names[name] = names.get(name, 0) + 1
@@ -229,6 +324,19 @@ class Migration:
     def count(self, state: str) -> int:
         """How many rules are in a state."""
         return sum(one.state == state for one in self.outcomes)
+
+
+def _nearest(constraint: Document, templates: Sequence[Document]) -> Document | None:
+    """Return the template of a constraint's kind that lies nearest to it, where there are several:
+    folders may have versions of it."""
+    kind = constraint.value["kind"]
+    own = [one for one in templates if one.value["spec"]["crd"]["spec"]["names"]["kind"] == kind]
+    here = os.path.abspath(constraint.file)
+    return max(
+        own,
+        key=lambda one: len(os.path.commonpath([here, os.path.dirname(os.path.abspath(one.file))])),
+        default=None,
+    )
 
 
 def _is_object(value: object) -> bool:

@@ -46,6 +46,10 @@ class Translation:
         return [one for one in self.documents if one["kind"] == POLICY_KIND]
 
 
+_SAID_OF_POLICIES: Final = ("policies.kyverno.io/", "metadata.gatekeeper.sh/", "description")
+"""Annotations that say what a policy is for."""
+
+
 def policy_document(
     name: Sequence[str], annotations: Mapping[str, str], spec: JsonObject
 ) -> JsonObject:
@@ -54,7 +58,7 @@ def policy_document(
     kept = {
         key: text
         for key, text in annotations.items()
-        if key.startswith("policies.kyverno.io/") and not key.endswith("/minversion")
+        if key.startswith(_SAID_OF_POLICIES) and not key.endswith("/minversion")
     }
     document: JsonObject = {
         "apiVersion": POLICY_VERSION,

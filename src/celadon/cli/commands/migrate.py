@@ -1,4 +1,4 @@
-"""`celadon migrate`: policies of Kyverno as ValidatingAdmissionPolicies."""
+"""`celadon migrate`: policies of Kyverno and Gatekeeper as policies of Kubernetes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 _PROGRAM: Final = "celadon migrate"
 
 DESCRIPTION: Final = """\
-Translate policies of Kyverno (ClusterPolicy, Policy, ValidatingPolicy) into
-ValidatingAdmissionPolicies with their bindings, and run the tests that come with them
-(kyverno-test.yaml) against the translation. A rule is translated whole or not at all, and each rule
-that is not has its reason.
+Translate policies of Kyverno (ClusterPolicy, Policy, ValidatingPolicy) and of Gatekeeper
+(ConstraintTemplate with its constraints) into ValidatingAdmissionPolicies with their bindings, and
+run the tests that come with them (kyverno-test.yaml, suites of gator) against the translation. A
+rule is translated whole or not at all, and each rule that is not has its reason.
 
 PATHS may be files, folders, globs, or - for standard input; CustomResourceDefinitions among them
 tell which resources kinds are of. Needs jmespath: pip install 'celadon[migrate]'
@@ -45,7 +45,7 @@ exit codes:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything `celadon migrate --help` shows."""
-    parser.add_argument("paths", nargs="+", metavar="PATHS", help="policies of Kyverno, and tests")
+    parser.add_argument("paths", nargs="+", metavar="PATHS", help="policies, and tests")
     parser.add_argument(
         "-o",
         "--output",
@@ -72,7 +72,8 @@ def run(options: argparse.Namespace) -> Exit:
     for problem in migration.problems:
         output.complain(f"error: {problem.text()}")
     if not migration.outcomes and not migration.problems:
-        return output.usage_error(_PROGRAM, "there is no policy of Kyverno in these files")
+        nothing = "there is no policy of Kyverno or Gatekeeper in these files"
+        return output.usage_error(_PROGRAM, nothing)
     files = dict(migration.files())
     if options.output is None:
         output.write("---\n".join(files.values()))
@@ -137,11 +138,7 @@ def _lines(outcome: RuleOutcome) -> list[str]:
         return []
     lines = [f"{title}: differs"]
     for one in outcome.differences:
-        kind, name = (
-            one.case.object.get("kind"),
-            (one.case.object.get("metadata") or {}).get("name"),
-        )
-        lines.append(f"  {kind} {name}: expected {one.case.expected}, found {one.found}")
+        lines.append(f"  {one.name}: expected {one.expected}, found {one.found}")
         if one.message:
             lines.append(f"    {one.message}")
     return lines

@@ -19,11 +19,8 @@ from celadon.admission import (
     Request,
     decode_binding,
     decode_policy,
-    default_options,
 )
 from celadon.kube import (
-    GroupVersionKind,
-    GroupVersionResource,
     Json,
     JsonObject,
     User,
@@ -31,8 +28,7 @@ from celadon.kube import (
 )
 from celadon.kube.json_shapes import Needed, Shape
 from celadon.kube.resources import Catalog
-from celadon.kube.schemas import DecodeError, round_trip
-from celadon.migrate.kyverno.matching import guessed_plural
+from celadon.migrate.judging import namespace_with, request_for
 from celadon.migrate.translations import binding_document
 
 SUITE_SHAPE: Final[Shape] = {
@@ -194,38 +190,9 @@ def _engine(document: JsonObject) -> Engine:
 
 
 def _request(case: Case, catalog: Catalog) -> tuple[Request, ObjectWorld]:
-    obj = dict(case.object)
-    group, _, version = str(obj.get("apiVersion", "")).rpartition("/")
-    gvk = GroupVersionKind(group, version, str(obj.get("kind", "")))
-    known = catalog.by_gvk(gvk)
-    gvr = known.gvr if known else GroupVersionResource(group, version, guessed_plural(gvk.kind))
-    name, namespace = metadata.name(obj), metadata.namespace(obj)
-    if known is None or known.namespaced:
-        namespace = namespace or "default"
-        obj["metadata"] = {**(obj.get("metadata") or {}), "namespace": namespace}
-    elif gvk == GroupVersionKind("", "v1", "Namespace"):
-        namespace = name
-    judged = _as_written(obj, gvk)
-    request = Request(
-        case.operation,
-        gvk,
-        gvr,
-        name=name,
-        namespace=namespace,
-        object=None if case.operation is Operation.DELETE else judged,
-        old_object=None if case.operation is Operation.CREATE else judged,
-        user=_user(case),
-        options=default_options(case.operation),
-    )
-    labels = {namespace or "default": {}, **case.namespaces}
-    return request, ObjectWorld([_namespace(*one) for one in labels.items()])
-
-
-def _as_written(obj: JsonObject, gvk: GroupVersionKind) -> JsonObject:
-    try:
-        return round_trip(obj, gvk) or obj
-    except DecodeError:
-        return obj
+    request = request_for(case.object, case.operation, _user(case), catalog)
+    labels = {request.namespace or "default": {}, **case.namespaces}
+    return request, ObjectWorld([namespace_with(*one) for one in labels.items()])
 
 
 def _user(case: Case) -> User:
@@ -234,8 +201,3 @@ def _user(case: Case) -> User:
         return case.user
     namespace = case.values.get("serviceAccountNamespace") or "default"
     return replace(case.user, name=f"system:serviceaccount:{namespace}:{account}")
-
-
-def _namespace(name: str, labels: Mapping[str, str]) -> JsonObject:
-    labels = {"kubernetes.io/metadata.name": name, **labels}
-    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
