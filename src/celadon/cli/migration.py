@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import yaml
 
+from celadon.admission.registration import BINDING_KIND
 from celadon.cel.formatter import laid_out
 from celadon.cli.fmt import expression_fields, text_layout
 from celadon.cli.reading import sources
@@ -46,6 +47,10 @@ from celadon.migrate import (
 _LINE_WIDTH: Final = 100
 _SUITE_NAMES: Final = ("kyverno-test.yaml", "kyverno-test.yml")
 _NOTHING: Final[JsonObject] = {}
+
+
+STATES: Final = ("translated", "differs", "not translated")
+"""What became of a rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +89,7 @@ class RuleOutcome:
 
     @property
     def state(self) -> str:
-        """`translated`, `differs` or `not translated`."""
+        """One of `STATES`."""
         if self.translation.reason:
             return "not translated"
         return "differs" if self.differences else "translated"
@@ -154,7 +159,8 @@ class Migration:
             yield from self._read(file)
 
     def _read(self, file: str | Problem) -> Iterator[Document]:
-        """Return the objects in a file; what is no object of Kubernetes is passed over."""
+        """Return the objects in a file, those in lists, too; what is no object of Kubernetes is
+        passed over."""
         text = file if isinstance(file, Problem) else sources.read(file)
         if isinstance(text, Problem):
             self.problems.append(text)
@@ -162,8 +168,9 @@ class Migration:
         for item in DocumentReader().values(text):
             if isinstance(item, Problem):
                 self.problems.append(item)
-            elif _is_object(item[1]):
-                yield Document(item[0], (), item[1])
+            else:
+                for path, value in _objects(item[1]):
+                    yield Document(item[0], path, value)
 
     def _fits(self, document: Document, shape: Shape | None) -> bool:
         wrong = misfit(document.value, shape)
@@ -296,8 +303,9 @@ class Migration:
 
     # Results.
 
-    def files(self) -> Iterator[tuple[str, str]]:
-        """The files to write: a name and a content for each policy that has a rule translated."""
+    def files(self, *, warns: bool = False) -> Iterator[tuple[str, str]]:
+        """The files to write: a name and a content for each policy that has a rule translated.
+        With `warns`, bindings warn and audit, whatever the policies say."""
         by_policy: dict[int, list[RuleOutcome]] = {}
         for outcome in self.outcomes:
             by_policy.setdefault(id(outcome.home or outcome.document), []).append(outcome)
@@ -305,7 +313,7 @@ class Migration:
         for outcomes in by_policy.values():
             documents = list(
                 {
-                    (one["kind"], one["metadata"]["name"]): one
+                    (one["kind"], one["metadata"]["name"]): _warning(one) if warns else one
                     for outcome in outcomes
                     for one in outcome.translation.documents
                 }.values()
@@ -339,10 +347,30 @@ def _nearest(constraint: Document, templates: Sequence[Document]) -> Document | 
     )
 
 
+def _objects(value: object) -> Iterator[tuple[tuple[str | int, ...], JsonObject]]:
+    """Return the objects that a document is, or that it lists, each with its path."""
+    if not isinstance(value, dict) or not _is_object(value):
+        return
+    items = value.get("items")
+    if value["kind"].endswith("List") and isinstance(items, list):
+        for index, item in enumerate(items):
+            if _is_object(item):
+                yield ("items", index), item
+    else:
+        yield (), value
+
+
 def _is_object(value: object) -> bool:
     return isinstance(value, dict) and all(
         isinstance(value.get(name), str) for name in ("apiVersion", "kind")
     )
+
+
+def _warning(document: JsonObject) -> JsonObject:
+    """Return a document, as a binding with actions that refuse nothing."""
+    if document["kind"] != BINDING_KIND:
+        return document
+    return {**document, "spec": {**document["spec"], "validationActions": ["Warn", "Audit"]}}
 
 
 def _laid_out(file: str, documents: Sequence[JsonObject]) -> str:

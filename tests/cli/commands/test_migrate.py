@@ -226,3 +226,39 @@ def test_documents_of_gatekeeper_that_lack_something(
     code, _, err = run(capsys, "migrate", str(tmp_path))
     assert code == Exit.USAGE
     assert problem in err
+
+
+def test_bindings_that_warn_first(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = library / "out"
+    assert run(capsys, "migrate", str(library), "-o", str(made), "--warn")[0] == Exit.OK
+    documents = yaml.safe_load_all((made / "demand.yaml").read_text())
+    actions = [
+        one["spec"]["validationActions"] for one in documents if one["kind"].endswith("Binding")
+    ]
+    assert actions == [["Warn", "Audit"]] * 2
+
+
+def test_lists_as_kubectl_writes_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    policies = [kyverno_policy(rule(PATTERN)), constraint()]
+    write(tmp_path / "dump.yaml", {"apiVersion": "v1", "kind": "List", "items": [*policies, 1]})
+    _, out, _ = run(capsys, "migrate", str(tmp_path), "--report", "json", "-o", str(tmp_path / "o"))
+    assert [(one["policy"], one["position"].rpartition(":")[2]) for one in json.loads(out)] == [
+        ("p", "11"),
+        ("demand", "23"),
+    ]
+
+
+def test_a_page_with_every_rule(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    suite = folder / ".kyverno-test" / "kyverno-test.yaml"
+    suite.write_text(suite.read_text().replace("result: fail", "result: skip"))
+    write(folder / "alone.yaml", constraint(name="<all>"))
+    write(folder / "bad.yaml", {**kyverno_policy(), "spec": None})
+    _, out, _ = run(capsys, "migrate", str(folder), "--report", "html", "-o", str(folder / "o"))
+    for text in (
+        "Decided otherwise than their tests say",
+        "Pod b: expected skip, found fail",
+        "demand/&lt;all&gt;",
+        "a constraint without its template",
+        "Not read",
+    ):
+        assert text in out
