@@ -20,7 +20,8 @@ from celadon.kube import JsonObject
 def page(engine: str, folder: str) -> str:
     """The tables, Markdown."""
     outcomes = [one for one in Migration.of([folder]).outcomes if one.cases]
-    rules = [one for one in outcomes if one.translation.origin.does == "validate"]
+    does = "mutate" if engine == "mutate" else "validate"
+    rules = [one for one in outcomes if one.translation.origin.does == does]
     table = _templates(rules) if engine == "gatekeeper" else _table(folder, rules)
     return "\n".join([*table, "", *_reasons(rules), ""])
 

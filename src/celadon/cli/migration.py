@@ -3,6 +3,7 @@ out."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,6 +39,7 @@ from celadon.migrate import (
     is_template,
     judged_by,
     left_behind,
+    patched_files,
     read_suite,
     shape_of,
     translate_constraints,
@@ -180,7 +182,7 @@ class Migration:
 
     def _translate(self, document: Document, catalog: Catalog) -> None:
         if self._fits(document, shape_of(document.value)):
-            for translation in translate_document(document.value, catalog):
+            for translation in translate_document(_with_patches(document.value), catalog):
                 self.outcomes.append(RuleOutcome(document, translation))
 
     def _translate_constraints(self, documents: Sequence[Document], catalog: Catalog) -> None:
@@ -233,7 +235,8 @@ class Migration:
             for one in self.outcomes
             if os.path.normpath(one.document.file) in named
         }
-        for case in read_suite(suite, resources, values, user):
+        patched = {name: self._objects(folder, [name]) for name in patched_files(suite)}
+        for case in read_suite(suite, resources, values, user, patched):
             outcome = outcomes.get((case.policy, case.rule))
             if outcome is not None:
                 outcome.cases += 1
@@ -241,7 +244,13 @@ class Migration:
                     self._judge(case, outcome, catalog)
 
     def _judge(self, case: Case, outcome: RuleOutcome, catalog: Catalog) -> None:
-        found, message = judged_by(case, outcome.translation.policies, catalog)
+        together = [
+            policy
+            for one in self.outcomes
+            if one.document is outcome.document and one.translation.origin.does == "mutate"
+            for policy in one.translation.policies
+        ]
+        found, message = judged_by(case, outcome.translation.policies, catalog, together)
         if found != case.expected:
             outcome.differences.append(Difference(case.object, case.expected, found, message))
 
@@ -334,6 +343,21 @@ class Migration:
         return sum(one.state == state for one in self.outcomes)
 
 
+def _with_patches(policy: JsonObject) -> JsonObject:
+    """Return a policy whose JSON patches, which are texts, are read."""
+    if "patchesJson6902" not in str(policy.get("spec")):
+        return policy
+    made = json.loads(json.dumps(policy))
+    for rule in made["spec"].get("rules") or ():
+        mutate = rule.get("mutate") or {}
+        for one in (mutate, *(mutate.get("foreach") or ())):
+            text = one.get("patchesJson6902")
+            if isinstance(text, str):
+                with contextlib.suppress(yaml.YAMLError):
+                    one["patchesJson6902"] = yaml.safe_load(text)
+    return dict(made)
+
+
 def _nearest(constraint: Document, templates: Sequence[Document]) -> Document | None:
     """Return the template of a constraint's kind that lies nearest to it, where there are several:
     folders may have versions of it."""
@@ -347,7 +371,7 @@ def _nearest(constraint: Document, templates: Sequence[Document]) -> Document | 
     )
 
 
-def _objects(value: object) -> Iterator[tuple[tuple[str | int, ...], JsonObject]]:
+def _objects(value: object) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any]]]:
     """Return the objects that a document is, or that it lists, each with its path."""
     if not isinstance(value, dict) or not _is_object(value):
         return

@@ -23,6 +23,7 @@ from celadon.migrate.kyverno.suites import (
     VALUES_SHAPE,
     Case,
     judged_by,
+    patched_files,
     read_suite,
 )
 from celadon.migrate.losses import NotTranslated
@@ -46,6 +47,7 @@ __all__ = [
     "is_template",
     "judged_by",
     "left_behind",
+    "patched_files",
     "read_suite",
     "shape_of",
     "translate_constraints",
