@@ -8,9 +8,8 @@ import os
 from typing import Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
-from celadon.cli.report.plain_text import Look
-from celadon.cli.report.report_model import MIGRATION
+from celadon.cli.reading.documents import Exit
+from celadon.cli.report.report_model import MIGRATION, Look
 
 _PROGRAM: Final = "celadon migrate"
 

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from celadon.cli.migration import STATES, Migration, RuleOutcome
-from celadon.cli.report.plain_text import Look
-from celadon.cli.report.report_model import Cell, Page, ReportView, Section, Table
+from celadon.cli.report.report_model import Cell, Look, Page, ReportView, Section, Table
 
 _EFFECTS: Final = {"translated": "audit", "differs": "deny", "not translated": "warn"}
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from celadon.kube import JsonObject
-from celadon.kube.json_shapes import Needed, Shape
+from celadon.kube.json_types import Needed, Shape
 from celadon.kube.resources import Catalog
 from celadon.migrate.gatekeeper.constraint_translation import translate_template
 from celadon.migrate.gatekeeper.templates import (

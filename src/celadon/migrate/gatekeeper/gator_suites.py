@@ -16,7 +16,7 @@ from typing import Final
 from celadon.admission import Action, Engine, ObjectWorld, Operation, decode_binding, decode_policy
 from celadon.admission.registration import BINDING_KIND, POLICY_KIND
 from celadon.kube import JsonObject, User, metadata
-from celadon.kube.json_shapes import Needed, Shape
+from celadon.kube.json_types import Needed, Shape
 from celadon.kube.resources import Catalog
 from celadon.migrate.judging import namespace_with, request_for
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from celadon.kube import JsonObject
-from celadon.kube.json_shapes import Needed, Shape
+from celadon.kube.json_types import Needed, Shape
 from celadon.kube.well_known_values import GATEKEEPER_CONSTRAINTS
 
 _TEMPLATES: Final = "templates.gatekeeper.sh"
@@ -155,7 +155,7 @@ def _kind(value: object) -> str:
 
 
 def read_template(value: JsonObject) -> Template:
-    """Return a template. Its shape was checked before (`celadon.kube.json_shapes`)."""
+    """Return a template. Its shape was checked before (`celadon.kube.json_types`)."""
     crd = value["spec"]["crd"]["spec"]
     targets: Sequence[JsonObject] = value["spec"]["targets"]
     target: JsonObject = targets[0] if targets else {}

@@ -37,7 +37,7 @@ from celadon.kube import (
     metadata,
 )
 from celadon.kube.fieldmanager import MutatedKinds
-from celadon.kube.json_shapes import Needed, Shape
+from celadon.kube.json_types import Needed, Shape
 from celadon.kube.registry import drafted
 from celadon.kube.resources import Catalog
 from celadon.migrate.judging import namespace_with, request_for
