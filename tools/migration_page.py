@@ -1,5 +1,5 @@
 """What becomes of a folder of policies, as tables for a page: `python -m tools.migration_page
-kyverno|gatekeeper FOLDER`.
+kyverno|mutate|gatekeeper FOLDER`.
 
 Of Kyverno for each folder below: rules that validate and have tests, how many of them are
 translated, and how many cases of their tests the translation decides otherwise; of Gatekeeper for
