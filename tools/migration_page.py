@@ -1,7 +1,9 @@
-"""What becomes of a folder of policies, as a page: `python -m tools.migration_page FOLDER`.
+"""What becomes of a folder of policies, as tables for a page: `python -m tools.migration_page
+kyverno|mutate|gatekeeper FOLDER`.
 
-For each folder below: rules that validate and have tests, how many of them are translated, and how
-many cases of their tests the translation decides otherwise; then why the others are not.
+Of Kyverno for each folder below: rules that validate and have tests, how many of them are
+translated, and how many cases of their tests the translation decides otherwise; of Gatekeeper for
+each template: the same of its constraints. Then why the others are not.
 """
 
 from __future__ import annotations
@@ -12,13 +14,34 @@ from collections import Counter
 from collections.abc import Iterator
 
 from celadon.cli.migration import Migration, RuleOutcome
+from celadon.kube import JsonObject
 
 
-def page(folder: str) -> str:
-    """The page, Markdown."""
+def page(engine: str, folder: str) -> str:
+    """The tables, Markdown."""
     outcomes = [one for one in Migration.of([folder]).outcomes if one.cases]
-    rules = [one for one in outcomes if one.translation.origin.does == "validate"]
-    return "\n".join([*_table(folder, rules), "", *_reasons(rules), ""])
+    does = "mutate" if engine == "mutate" else "validate"
+    rules = [one for one in outcomes if one.translation.origin.does == does]
+    table = _templates(rules) if engine == "gatekeeper" else _table(folder, rules)
+    return "\n".join([*table, "", *_reasons(rules), ""])
+
+
+def _templates(rules: list[RuleOutcome]) -> Iterator[str]:
+    yield "| template | says it in | constraints with tests | translated | cases | otherwise |"
+    yield "|---|---|---:|---:|---:|---:|"
+    names: dict[str, list[RuleOutcome]] = {}
+    for one in rules:
+        names.setdefault(one.translation.origin.policy, []).append(one)
+    for name in sorted(names):
+        template = names[name][0].home
+        language = "CEL" if template is not None and _has_cel(template.value) else "Rego"
+        yield _row(f"{name} | {language}", names[name])
+    yield _row("**all** |", rules)
+
+
+def _has_cel(template: JsonObject) -> bool:
+    code = template["spec"]["targets"][0].get("code") or ()
+    return any(one["engine"] == "K8sNativeValidation" for one in code)
 
 
 def _table(folder: str, rules: list[RuleOutcome]) -> Iterator[str]:
@@ -46,4 +69,4 @@ def _reasons(rules: list[RuleOutcome]) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(page(sys.argv[1]))
+    sys.stdout.write(page(*sys.argv[1:]))

@@ -3,6 +3,7 @@ out."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import Any, Final
 
 import yaml
 
+from celadon.admission.registration import BINDING_KIND
 from celadon.cel.formatter import laid_out
 from celadon.cli.fmt import expression_fields, text_layout
 from celadon.cli.reading.documents import (
@@ -23,18 +25,29 @@ from celadon.cli.reading.documents import (
     shape_problem,
 )
 from celadon.kube import JsonObject
-from celadon.kube.json_types import misfit
+from celadon.kube.json_types import Shape, misfit
 from celadon.kube.resources import Catalog, known_resources
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KIND
 from celadon.migrate import (
+    GATOR_SHAPE,
     SUITE_SHAPE,
     USER_SHAPE,
     VALUES_SHAPE,
     Case,
+    GatorCase,
     Translation,
+    disagreement,
+    exempt_namespaces,
+    gatekeeper_shape,
+    is_constraint,
+    is_suite,
+    is_template,
     judged_by,
+    left_behind,
+    patched_files,
     read_suite,
     shape_of,
+    translate_constraints,
     translate_document,
 )
 
@@ -43,13 +56,24 @@ _SUITE_NAMES: Final = ("kyverno-test.yaml", "kyverno-test.yml")
 _NOTHING: Final[JsonObject] = {}
 
 
+STATES: Final = ("translated", "differs", "not translated")
+"""What became of a rule."""
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """A case of a test that the translation decides otherwise."""
 
-    case: Case
+    object: JsonObject
+    expected: str
     found: str
     message: str
+
+    @property
+    def name(self) -> str:
+        """The kind and name of the object."""
+        metadata = self.object.get("metadata") or {}
+        return f"{self.object.get('kind')} {metadata.get('name')}"
 
 
 @dataclass
@@ -58,6 +82,9 @@ class RuleOutcome:
 
     document: Document
     translation: Translation
+    home: Document | None = None
+    """The document that gives the file its name, where that is another one: the template of a
+    constraint."""
     cases: int = 0
     """How many its tests have, also where there is nothing to judge them by."""
     differences: list[Difference] = field(default_factory=list)
@@ -69,7 +96,7 @@ class RuleOutcome:
 
     @property
     def state(self) -> str:
-        """`translated`, `differs` or `not translated`."""
+        """One of `STATES`."""
         if self.translation.reason:
             return "not translated"
         return "differs" if self.differences else "translated"
@@ -90,19 +117,14 @@ class RuleOutcome:
         if self.differences:
             made["differences"] = [
                 {
-                    "object": _name_of(one.case.object),
-                    "expected": one.case.expected,
+                    "object": one.name,
+                    "expected": one.expected,
                     "found": one.found,
                     "message": one.message,
                 }
                 for one in self.differences
             ]
         return made
-
-
-def _name_of(obj: JsonObject) -> str:
-    metadata = obj.get("metadata") or {}
-    return f"{obj.get('kind')} {metadata.get('name')}"
 
 
 @dataclass
@@ -117,17 +139,26 @@ class Migration:
         """Read, translate, run the tests."""
         migration = cls()
         policies: list[Document] = []
+        of_gatekeeper: list[Document] = []
+        gator: list[Document] = []
         definitions: list[JsonObject] = []
         for document in migration._documents(paths):
             if document.group_kind == DEFINITION_KIND and shape_problem(document) is None:
                 definitions.append(document.value)
             elif shape_of(document.value) is not None:
                 policies.append(document)
+            elif gatekeeper_shape(document.value) is not None:
+                of_gatekeeper.append(document)
+            elif is_suite(document.value):
+                gator.append(document)
         catalog = known_resources().with_crds(definitions)
         for document in policies:
             migration._translate(document, catalog)
+        migration._translate_constraints(of_gatekeeper, catalog)
         for file in _suites(paths):
             migration._run(file, catalog)
+        for document in gator:
+            migration._run_gator(document, catalog)
         return migration
 
     def _documents(self, paths: Sequence[str]) -> Iterator[Document]:
@@ -135,7 +166,8 @@ class Migration:
             yield from self._read(file)
 
     def _read(self, file: str | Problem) -> Iterator[Document]:
-        """Return the objects in a file; what is no object of Kubernetes is passed over."""
+        """Return the objects in a file, those in lists, too; what is no object of Kubernetes is
+        passed over."""
         text = file if isinstance(file, Problem) else read_text(file)
         if isinstance(text, Problem):
             self.problems.append(text)
@@ -143,16 +175,48 @@ class Migration:
         for item in DocumentReader().values(text):
             if isinstance(item, Problem):
                 self.problems.append(item)
-            elif _is_object(item[1]):
-                yield Document(item[0], (), item[1])
+            else:
+                for path, value in _objects(item[1]):
+                    yield Document(item[0], path, value)
 
-    def _translate(self, document: Document, catalog: Catalog) -> None:
-        wrong = misfit(document.value, shape_of(document.value))
+    def _fits(self, document: Document, shape: Shape | None) -> bool:
+        wrong = misfit(document.value, shape)
         if wrong is not None:
             self.problems.append(Problem(document.file, document.line(wrong.path), str(wrong)))
-            return
-        for translation in translate_document(document.value, catalog):
-            self.outcomes.append(RuleOutcome(document, translation))
+        return wrong is None
+
+    def _translate(self, document: Document, catalog: Catalog) -> None:
+        if self._fits(document, shape_of(document.value)):
+            for translation in translate_document(_with_patches(document.value), catalog):
+                self.outcomes.append(RuleOutcome(document, translation))
+
+    def _translate_constraints(self, documents: Sequence[Document], catalog: Catalog) -> None:
+        """Translate what is Gatekeeper's: each constraint with the nearest template of its kind."""
+        fitting = [one for one in documents if self._fits(one, gatekeeper_shape(one.value))]
+        templates = [one for one in fitting if is_template(one.value)]
+        constraints: dict[int, list[Document]] = {}
+        alone: list[Document] = []
+        for one in fitting:
+            if is_constraint(one.value):
+                template = _nearest(one, templates)
+                if template is None:
+                    alone.append(one)
+                else:
+                    constraints.setdefault(id(template), []).append(one)
+            elif not is_template(one.value):
+                alone.append(one)
+        exempt = exempt_namespaces([one.value for one in fitting])
+        for template in templates:
+            own = constraints.get(id(template), [])
+            found = translate_constraints(
+                template.value, [one.value for one in own], catalog, exempt
+            )
+            self.outcomes += [
+                RuleOutcome(document, translation, template)
+                for document, translation in zip(own or [template], found, strict=True)
+            ]
+        for one in alone:
+            self.outcomes += [RuleOutcome(one, lost) for lost in left_behind(one.value)]
 
     # Tests.
 
@@ -161,11 +225,7 @@ class Migration:
         if suite is None:
             return
         folder = os.path.dirname(file)
-        resources = [
-            document.value
-            for name in suite.get("resources") or ()
-            for document in self._read(os.path.join(folder, name))
-        ]
+        resources = self._objects(folder, suite.get("resources") or ())
         values = suite.get("values") or _NOTHING
         if suite.get("variables"):
             values = self._one(os.path.join(folder, suite["variables"]), VALUES_SHAPE) or _NOTHING
@@ -180,7 +240,8 @@ class Migration:
             for one in self.outcomes
             if os.path.normpath(one.document.file) in named
         }
-        for case in read_suite(suite, resources, values, user):
+        patched = {name: self._objects(folder, [name]) for name in patched_files(suite)}
+        for case in read_suite(suite, resources, values, user, patched):
             outcome = outcomes.get((case.policy, case.rule))
             if outcome is not None:
                 outcome.cases += 1
@@ -188,9 +249,53 @@ class Migration:
                     self._judge(case, outcome, catalog)
 
     def _judge(self, case: Case, outcome: RuleOutcome, catalog: Catalog) -> None:
-        found, message = judged_by(case, outcome.translation.policies, catalog)
+        together = [
+            policy
+            for one in self.outcomes
+            if one.document is outcome.document and one.translation.origin.does == "mutate"
+            for policy in one.translation.policies
+        ]
+        found, message = judged_by(case, outcome.translation.policies, catalog, together)
         if found != case.expected:
-            outcome.differences.append(Difference(case, found, message))
+            outcome.differences.append(Difference(case.object, case.expected, found, message))
+
+    def _run_gator(self, suite: Document, catalog: Catalog) -> None:
+        if not self._fits(suite, GATOR_SHAPE):
+            return
+        folder = os.path.dirname(suite.file)
+        outcomes = {
+            (os.path.normpath(one.home.file), os.path.normpath(one.document.file)): one
+            for one in self.outcomes
+            if one.home is not None
+        }
+        for test in suite.value["tests"]:
+            named = (os.path.join(folder, test[name]) for name in ("template", "constraint"))
+            template, constraint = map(os.path.normpath, named)
+            outcome = outcomes.get((template, constraint))
+            for case in test.get("cases") or ():
+                if outcome is not None and not (test.get("skip") or case.get("skip")):
+                    outcome.cases += 1
+                    if not outcome.translation.reason:
+                        self._judge_gator(folder, case, outcome, catalog)
+
+    def _judge_gator(
+        self, folder: str, case: JsonObject, outcome: RuleOutcome, catalog: Catalog
+    ) -> None:
+        objects = self._objects(folder, [case["object"]])
+        if len(objects) != 1:
+            return
+        inventory = tuple(self._objects(folder, case.get("inventory") or ()))
+        assertions = tuple(case.get("assertions") or ())
+        read = GatorCase(str(case.get("name", "")), objects[0], inventory, assertions)
+        expected, found, message = disagreement(read, outcome.translation.documents, catalog)
+        if expected:
+            outcome.differences.append(Difference(objects[0], expected, found, message))
+
+    def _objects(self, folder: str, names: Sequence[str]) -> list[JsonObject]:
+        """Return the objects in files that a test names."""
+        return [
+            document.value for name in names for document in self._read(os.path.join(folder, name))
+        ]
 
     def _one(self, file: str, shape: Any) -> JsonObject | None:  # noqa: ANN401 - a shape
         """Return the one document of a file, if it has the shape."""
@@ -212,14 +317,21 @@ class Migration:
 
     # Results.
 
-    def files(self) -> Iterator[tuple[str, str]]:
-        """The files to write: a name and a content for each policy that has a rule translated."""
+    def files(self, *, warns: bool = False) -> Iterator[tuple[str, str]]:
+        """The files to write: a name and a content for each policy that has a rule translated.
+        With `warns`, bindings warn and audit, whatever the policies say."""
         by_policy: dict[int, list[RuleOutcome]] = {}
         for outcome in self.outcomes:
-            by_policy.setdefault(id(outcome.document), []).append(outcome)
+            by_policy.setdefault(id(outcome.home or outcome.document), []).append(outcome)
         names: dict[str, int] = {}
         for outcomes in by_policy.values():
-            documents = [one for outcome in outcomes for one in outcome.translation.documents]
+            documents = list(
+                {
+                    (one["kind"], one["metadata"]["name"]): _warning(one) if warns else one
+                    for outcome in outcomes
+                    for one in outcome.translation.documents
+                }.values()
+            )
             if documents:
                 name = outcomes[0].translation.origin.policy
                 count = names[name] = names.get(name, 0) + 1
@@ -236,10 +348,58 @@ class Migration:
         return sum(one.state == state for one in self.outcomes)
 
 
+def _with_patches(policy: JsonObject) -> JsonObject:
+    """Return a policy whose JSON patches, which are texts, are read."""
+    if "patchesJson6902" not in str(policy.get("spec")):
+        return policy
+    made = json.loads(json.dumps(policy))
+    for rule in made["spec"].get("rules") or ():
+        mutate = rule.get("mutate") or {}
+        for one in (mutate, *(mutate.get("foreach") or ())):
+            text = one.get("patchesJson6902")
+            if isinstance(text, str):
+                with contextlib.suppress(yaml.YAMLError):
+                    one["patchesJson6902"] = yaml.safe_load(text)
+    return dict(made)
+
+
+def _nearest(constraint: Document, templates: Sequence[Document]) -> Document | None:
+    """Return the template of a constraint's kind that lies nearest to it, where there are several:
+    folders may have versions of it."""
+    kind = constraint.value["kind"]
+    own = [one for one in templates if one.value["spec"]["crd"]["spec"]["names"]["kind"] == kind]
+    here = os.path.abspath(constraint.file)
+    return max(
+        own,
+        key=lambda one: len(os.path.commonpath([here, os.path.dirname(os.path.abspath(one.file))])),
+        default=None,
+    )
+
+
+def _objects(value: object) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any]]]:
+    """Return the objects that a document is, or that it lists, each with its path."""
+    if not isinstance(value, dict) or not _is_object(value):
+        return
+    items = value.get("items")
+    if value["kind"].endswith("List") and isinstance(items, list):
+        for index, item in enumerate(items):
+            if _is_object(item):
+                yield ("items", index), item
+    else:
+        yield (), value
+
+
 def _is_object(value: object) -> bool:
     return isinstance(value, dict) and all(
         isinstance(value.get(name), str) for name in ("apiVersion", "kind")
     )
+
+
+def _warning(document: JsonObject) -> JsonObject:
+    """Return a document, as a binding with actions that refuse nothing."""
+    if document["kind"] != BINDING_KIND:
+        return document
+    return {**document, "spec": {**document["spec"], "validationActions": ["Warn", "Audit"]}}
 
 
 def _laid_out(file: str, documents: Sequence[JsonObject]) -> str:

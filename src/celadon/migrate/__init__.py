@@ -4,9 +4,18 @@ Read `kyverno/policies` (what a rule says), `kyverno/patterns` (its pattern lang
 `kyverno/translation`, the way from a rule to ValidatingAdmissionPolicies: `matching` for what it
 applies to, `pattern_translation` and `conditions` for what it demands. `kyverno/cel_policies` has
 the policies that are written in CEL, `kyverno/suites` runs the tests that come with policies
-against what became of them.
+against what became of them. `gatekeeper/constraint_translation` is the way from templates and
+constraints, `gatekeeper/known_rego` knows the public templates in Rego.
 """
 
+from celadon.migrate.gatekeeper.constraint_documents import (
+    exempt_namespaces,
+    gatekeeper_shape,
+    left_behind,
+    translate_constraints,
+)
+from celadon.migrate.gatekeeper.gator_suites import GATOR_SHAPE, GatorCase, disagreement, is_suite
+from celadon.migrate.gatekeeper.templates import is_constraint, is_template
 from celadon.migrate.kyverno.documents import shape_of, translate_document
 from celadon.migrate.kyverno.suites import (
     SUITE_SHAPE,
@@ -14,21 +23,33 @@ from celadon.migrate.kyverno.suites import (
     VALUES_SHAPE,
     Case,
     judged_by,
+    patched_files,
     read_suite,
 )
 from celadon.migrate.losses import NotTranslated
 from celadon.migrate.translations import Origin, Translation
 
 __all__ = [
+    "GATOR_SHAPE",
     "SUITE_SHAPE",
     "USER_SHAPE",
     "VALUES_SHAPE",
     "Case",
+    "GatorCase",
     "NotTranslated",
     "Origin",
     "Translation",
+    "disagreement",
+    "exempt_namespaces",
+    "gatekeeper_shape",
+    "is_constraint",
+    "is_suite",
+    "is_template",
     "judged_by",
+    "left_behind",
+    "patched_files",
     "read_suite",
     "shape_of",
+    "translate_constraints",
     "translate_document",
 ]

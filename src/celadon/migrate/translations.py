@@ -7,8 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from celadon.admission import decode_policy
-from celadon.admission.registration import BINDING_KIND, POLICY_KIND, validate_policy
+from celadon.admission.registration import (
+    BINDING_KIND,
+    MUTATING_BINDING_KIND,
+    MUTATING_POLICY_KIND,
+    POLICY_KIND,
+    decode_object,
+    validate_create,
+)
 from celadon.kube import JsonObject
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.migrate.losses import NotTranslated
@@ -43,7 +49,12 @@ class Translation:
     @property
     def policies(self) -> list[JsonObject]:
         """The policies among the documents."""
-        return [one for one in self.documents if one["kind"] == POLICY_KIND]
+        kinds = (POLICY_KIND, MUTATING_POLICY_KIND)
+        return [one for one in self.documents if one["kind"] in kinds]
+
+
+_SAID_OF_POLICIES: Final = ("policies.kyverno.io/", "metadata.gatekeeper.sh/", "description")
+"""Annotations that say what a policy is for."""
 
 
 def policy_document(
@@ -51,23 +62,36 @@ def policy_document(
 ) -> JsonObject:
     """Return a policy, called by the parts of a name. Raises NotTranslated if an API server would
     refuse it."""
+    validations = [_of_one_line(one) for one in spec.get("validations") or ()]
+    whole = {"failurePolicy": "Fail", **spec, "validations": validations}
+    return _accepted(POLICY_KIND, name, annotations, whole)
+
+
+def mutating_document(
+    name: Sequence[str], annotations: Mapping[str, str], spec: JsonObject, patches: Sequence[str]
+) -> JsonObject:
+    """Return a mutating policy with JSON patches, one after the other. Raises NotTranslated if an
+    API server would refuse it."""
+    mutations = [{"patchType": "JSONPatch", "jsonPatch": {"expression": one}} for one in patches]
+    whole = {**spec, "reinvocationPolicy": "Never", "mutations": mutations}
+    return _accepted(MUTATING_POLICY_KIND, name, annotations, whole)
+
+
+def _accepted(
+    kind: str, name: Sequence[str], annotations: Mapping[str, str], spec: JsonObject
+) -> JsonObject:
     kept = {
         key: text
         for key, text in annotations.items()
-        if key.startswith("policies.kyverno.io/") and not key.endswith("/minversion")
+        if key.startswith(_SAID_OF_POLICIES) and not key.endswith("/minversion")
     }
     document: JsonObject = {
         "apiVersion": POLICY_VERSION,
-        "kind": POLICY_KIND,
+        "kind": kind,
         "metadata": {"name": _object_name(name), **({"annotations": kept} if kept else {})},
-        "spec": {
-            "failurePolicy": "Fail",
-            **spec,
-            "validations": [_of_one_line(one) for one in spec.get("validations") or ()],
-        },
+        "spec": spec,
     }
-    decoded = decode_policy(document).value
-    for error in validate_policy(decoded):
+    for error in validate_create(decode_object(document, kind).value):
         what = (
             error.issues[-1].message.removesuffix(" (in container '')")
             if error.issues
@@ -102,4 +126,15 @@ def binding_document(
         "kind": BINDING_KIND,
         "metadata": {"name": name},
         "spec": spec,
+    }
+
+
+def mutating_binding_document(policy: JsonObject) -> JsonObject:
+    """Return the binding of a mutating policy."""
+    name = policy["metadata"]["name"]
+    return {
+        "apiVersion": POLICY_VERSION,
+        "kind": MUTATING_BINDING_KIND,
+        "metadata": {"name": name},
+        "spec": {"policyName": name},
     }

@@ -11,6 +11,7 @@ import yaml
 
 from celadon.cli.exits import Exit
 from tests.cli.files import run
+from tests.migrate.gatekeeper.gatekeeper_documents import constraint, says, template
 from tests.migrate.kyverno.policy_documents import kyverno_policy, pod, rule
 
 PATTERN = {"message": "a team is needed", "pattern": {"metadata": {"labels": {"team": "?*"}}}}
@@ -118,3 +119,146 @@ def test_policies_of_another_shape(
     code, _, err = run(capsys, "migrate", str(file))
     assert code == Exit.USAGE
     assert text in err
+
+
+AT_MOST = template(
+    says("size(variables.anyObject.spec.containers) <= variables.params.most", "too many"),
+    {"type": "object", "properties": {"most": {"type": "integer"}}},
+)
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    """A template of Gatekeeper with two constraints and a suite, as they lie in its library."""
+    write(tmp_path / "template.yaml", AT_MOST)
+    samples = tmp_path / "samples"
+    write(samples / "constraint.yaml", constraint(parameters={"most": 1}))
+    write(samples / "more.yaml", constraint({}, {"most": 2}, name="more"))
+    write(samples / "fine.yaml", pod())
+    containers = [{"name": one, "image": "i"} for one in "ab"]
+    write(samples / "two.yaml", pod({"containers": containers}))
+    cases = [
+        {"name": "a", "object": "samples/fine.yaml", "assertions": [{"violations": "no"}]},
+        {
+            "name": "b",
+            "object": "samples/two.yaml",
+            "inventory": ["samples/fine.yaml"],
+            "assertions": [{"violations": 1, "message": "^too"}],
+        },
+        {"name": "c", "object": "samples/two.yaml", "skip": True},
+    ]
+    test = {"name": "t", "template": "template.yaml", "constraint": "samples/constraint.yaml"}
+    other = {**test, "constraint": "samples/nowhere.yaml"}
+    suite = {"apiVersion": "test.gatekeeper.sh/v1alpha1", "kind": "Suite"}
+    tests = [{**test, "cases": cases}, {**other, "cases": cases}]
+    write(tmp_path / "suite.yaml", {**suite, "tests": tests})
+    return tmp_path
+
+
+def test_constraints_are_written_with_their_template(
+    library: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = library / "out"
+    code, out, err = run(capsys, "migrate", str(library), "-o", str(made))
+    assert (code, err) == (Exit.OK, "")
+    assert "2 rules: 2 translated" in out
+    assert "2 cases of their tests: 0 come out otherwise" in out
+    documents = list(yaml.safe_load_all((made / "demand.yaml").read_text()))
+    assert [(one["kind"], one["metadata"]["name"]) for one in documents] == [
+        ("CustomResourceDefinition", "demand.constraints.policy.internal"),
+        ("ValidatingAdmissionPolicy", "demand"),
+        ("Demand", "all"),
+        ("ValidatingAdmissionPolicyBinding", "demand-all"),
+        ("Demand", "more"),
+        ("ValidatingAdmissionPolicyBinding", "demand-more"),
+    ]
+    assert run(capsys, "fmt", "--check", "--line-width", "100", str(made))[0] == Exit.OK
+    objects = str(library / "samples" / "two.yaml")
+    assert run(capsys, "check", "-f", str(made), objects)[0] == Exit.DENIED
+
+
+def test_a_suite_that_expects_something_else(
+    library: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = library / "suite.yaml"
+    suite.write_text(suite.read_text().replace("^too", "few"))
+    code, out, _ = run(capsys, "migrate", str(library), "-o", str(library / "out"))
+    assert code == Exit.DENIED
+    assert "Pod a: expected a violation with `few`, found violations" in out
+
+
+def test_the_nearest_template_is_meant(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Folders with versions of a template have one of its kind each."""
+    other = template(says("true"))
+    write(library / "samples" / "template.yaml", other)
+    _, out, _ = run(capsys, "migrate", str(library), "--report", "json", "-o", str(library / "o"))
+    assert {one["position"].rpartition("/")[2] for one in json.loads(out)} == {
+        "constraint.yaml:1",
+        "more.yaml:1",
+        "template.yaml:1",
+    }
+    assert [one["cases"] for one in json.loads(out)] == [0, 0, 0]
+
+
+def test_what_of_gatekeeper_stays_behind(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path / "alone.yaml", constraint())
+    code, out, _ = run(capsys, "migrate", str(tmp_path), "-o", str(tmp_path / "out"))
+    assert code == Exit.DENIED
+    assert "demand/all: not translated: a constraint without its template" in out
+
+
+@pytest.mark.parametrize(
+    ("document", "problem"),
+    [
+        ({"metadata": {"name": "a"}, **{k: AT_MOST[k] for k in ("apiVersion", "kind")}}, "spec"),
+        (
+            {"apiVersion": "test.gatekeeper.sh/v1alpha1", "kind": "Suite", "metadata": {}},
+            "tests",
+        ),
+    ],
+)
+def test_documents_of_gatekeeper_that_lack_something(
+    document: dict[str, Any], problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path / "a.yaml", document)
+    code, _, err = run(capsys, "migrate", str(tmp_path))
+    assert code == Exit.USAGE
+    assert problem in err
+
+
+def test_bindings_that_warn_first(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = library / "out"
+    assert run(capsys, "migrate", str(library), "-o", str(made), "--warn")[0] == Exit.OK
+    documents = yaml.safe_load_all((made / "demand.yaml").read_text())
+    actions = [
+        one["spec"]["validationActions"] for one in documents if one["kind"].endswith("Binding")
+    ]
+    assert actions == [["Warn", "Audit"]] * 2
+
+
+def test_lists_as_kubectl_writes_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    policies = [kyverno_policy(rule(PATTERN)), constraint()]
+    write(tmp_path / "dump.yaml", {"apiVersion": "v1", "kind": "List", "items": [*policies, 1]})
+    _, out, _ = run(capsys, "migrate", str(tmp_path), "--report", "json", "-o", str(tmp_path / "o"))
+    assert [(one["policy"], one["position"].rpartition(":")[2]) for one in json.loads(out)] == [
+        ("p", "11"),
+        ("demand", "23"),
+    ]
+
+
+def test_a_page_with_every_rule(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    suite = folder / ".kyverno-test" / "kyverno-test.yaml"
+    suite.write_text(suite.read_text().replace("result: fail", "result: skip"))
+    write(folder / "alone.yaml", constraint(name="<all>"))
+    write(folder / "bad.yaml", {**kyverno_policy(), "spec": None})
+    _, out, _ = run(capsys, "migrate", str(folder), "--report", "html", "-o", str(folder / "o"))
+    for text in (
+        "Decided otherwise than their tests say",
+        "Pod b: expected skip, found fail",
+        "demand/&lt;all&gt;",
+        "a constraint without its template",
+        "Not read",
+    ):
+        assert text in out

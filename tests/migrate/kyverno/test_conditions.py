@@ -38,6 +38,18 @@ CAPABILITIES = "request.object.spec.containers[].securityContext.capabilities.ad
             "!has(object.spec.hostNetwork) || !object.spec.hostNetwork",
         ),
         (
+            "{{ request.object.metadata.ownerReferences || `[]` }}",
+            "Equals",
+            [],
+            "has(object.metadata.ownerReferences) && size(object.metadata.ownerReferences) > 0",
+        ),
+        (
+            '{{ request.object.metadata.labels.team || "" }}',
+            "Equals",
+            "a",
+            "!object.metadata.?labels[?'team'].hasValue() || object.metadata.labels['team'] != 'a'",
+        ),
+        (
             "{{ request.object.metadata.labels.team || '' }}",
             "Equals",
             "",

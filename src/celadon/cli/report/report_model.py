@@ -567,6 +567,7 @@ FLEET: Final = ReportForms(
     "audit_view:FleetView", _TABLE | _JSON | {"jsonl": "audit_view:as_last_line"}
 )
 REPLAY: Final = ReportForms("replay_view:ReplayView", _TABLE | _JSON | _HTML)
+MIGRATION: Final = ReportForms("migration_view:MigrationView", _TEXT | _JSON | _HTML)
 BOOTSTRAP: Final = ReportForms("bootstrap_view:BootstrapView", _TEXT | _JSON)
 """All of them."""
 

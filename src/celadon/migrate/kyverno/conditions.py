@@ -146,6 +146,12 @@ def _compared(key: Query, operator: Operator, value: Query) -> Condition:
             return _length_compared(of, operator, _integer(number))
         case Length(left), Length(right):
             return _lengths_compared(left, operator, right)
+        case Otherwise(first, Constant([])), Constant([]) if equality:
+            filled = is_true(first)
+            return negation(filled) if operator is Operator.EQUAL else filled
+        case Otherwise(first, Constant(None)), Constant(str(expected)) if equality and expected:
+            same = _compared(first, Operator.EQUAL, value)
+            return same if operator is Operator.EQUAL else negation(same)
         case Otherwise(first, second), _ if equality or isinstance(second, Constant):
             return _otherwise_compared(first, second, operator, value)
         case Located(place), Constant(expected):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from celadon.kube import GroupVersionKind, JsonObject
-from celadon.kube.resources import Catalog, Resource
+from celadon.kube.resources import Catalog, Resource, guess_resource
 from celadon.migrate.cel_text import (
     ALWAYS,
     Condition,
@@ -114,7 +114,7 @@ def resource_rules(kind: str, catalog: Catalog) -> list[ResourceRule]:
         return [ResourceRule(group, version, f"*/{subresource}" if subresource else "*")]
     found = _resources(catalog, group, version, name)
     if not found:
-        plural = guessed_plural(name)
+        plural = guess_resource(GroupVersionKind("", "", name)).resource
         resource = f"{plural}/{subresource}" if subresource else plural
         return [ResourceRule(group, version, resource, (), name)]
     # Where nothing is said of the version, any that is equivalent will do: the API server converts.
@@ -171,14 +171,6 @@ def _resources(catalog: Catalog, group: str, version: str, kind: str) -> list[Re
         and (group == "*" or wildcard_match(group, one.gvk.group))
         and wildcard_match(version, one.gvk.version)
     ]
-
-
-def guessed_plural(kind: str) -> str:
-    """Return the plural of a kind that is not known, as Kubernetes itself guesses it."""
-    name = kind.lower()
-    if name.endswith("s"):
-        return f"{name}es"
-    return f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
 
 
 # --- Conditions --------------------------------------------------------------

@@ -155,6 +155,10 @@ POLICY_SHAPE: Final[Shape] = {
                             "foreach": [{"list": Needed(str)}],
                             "cel": {"expressions": [{"expression": Needed(str)}]},
                         },
+                        "mutate": {
+                            "patchStrategicMerge": {},
+                            "foreach": [{"list": Needed(str), "patchStrategicMerge": {}}],
+                        },
                         "celPreconditions": [{"name": Needed(str), "expression": Needed(str)}],
                     }
                 )
@@ -286,6 +290,14 @@ def _shifted(rule: Rule, kinds: tuple[str, ...], path: tuple[str, ...]) -> Rule:
     elif "patchStrategicMerge" in (rule.value.get("mutate") or {}):
         patch = _nested(rule.value["mutate"]["patchStrategicMerge"], path)
         value["mutate"] = {**rule.value["mutate"], "patchStrategicMerge": patch}
+    elif "foreach" in (rule.value.get("mutate") or {}):
+        entries = [
+            {**one, "patchStrategicMerge": _nested(one["patchStrategicMerge"], path)}
+            if "patchStrategicMerge" in one
+            else one
+            for one in rule.value["mutate"]["foreach"]
+        ]
+        value["mutate"] = {**rule.value["mutate"], "foreach": entries}
     there = ".".join(path)
     before = "" if "cel" in validate else "request."
     text = json.dumps(value)

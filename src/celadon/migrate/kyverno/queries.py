@@ -177,6 +177,8 @@ class _Reader:
                 return current
             case "field" if node["value"].startswith("{{"):
                 return read(node["value"][2:-2], self.names)
+            case "field" if not node["value"]:  # `""` is the field of no name, which nothing has
+                return ABSENT
             case "field":
                 return member_of(current, node["value"])
             case "subexpression" | "index_expression" | "pipe":

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Final
 
 from celadon.admission import (
@@ -19,21 +20,28 @@ from celadon.admission import (
     Request,
     decode_binding,
     decode_policy,
-    default_options,
+)
+from celadon.admission.policies.mutating import MutatingEngine
+from celadon.admission.registration import (
+    MUTATING_BINDING_KIND,
+    MUTATING_POLICY_KIND,
+    MutatingAdmissionPolicy,
+    MutatingAdmissionPolicyBinding,
+    decode_object,
 )
 from celadon.kube import (
-    GroupVersionKind,
-    GroupVersionResource,
     Json,
     JsonObject,
+    StatusError,
     User,
     metadata,
 )
+from celadon.kube.fieldmanager import MutatedKinds
 from celadon.kube.json_types import Needed, Shape
+from celadon.kube.registry import drafted
 from celadon.kube.resources import Catalog
-from celadon.kube.schemas import DecodeError, round_trip
-from celadon.migrate.kyverno.matching import guessed_plural
-from celadon.migrate.translations import binding_document
+from celadon.migrate.judging import namespace_with, request_for
+from celadon.migrate.translations import binding_document, mutating_binding_document
 
 SUITE_SHAPE: Final[Shape] = {
     "policies": [str],
@@ -49,6 +57,7 @@ SUITE_SHAPE: Final[Shape] = {
                 "kind": str,
                 "resource": str,
                 "resources": [str],
+                "patchedResources": (str, [str]),
                 "result": str,
                 "status": str,
             }
@@ -88,12 +97,29 @@ class Case:
     """Labels by namespace."""
     values: Mapping[str, Json] = field(default_factory=dict)
     """Variables that the test gives instead of looking them up."""
+    patched: JsonObject | None = None
+    """What a rule that mutates makes of the object; None where the test does not say."""
+
+
+def patched_files(suite: JsonObject) -> list[str]:
+    """Return the files with objects as rules that mutate leave them."""
+    return list(dict.fromkeys(name for one in suite["results"] for name in _patched_names(one)))
+
+
+def _patched_names(result: JsonObject) -> list[str]:
+    names = result.get("patchedResources") or []
+    return [names] if isinstance(names, str) else list(names)
 
 
 def read_suite(
-    suite: JsonObject, resources: Sequence[JsonObject], values: JsonObject, user: JsonObject
+    suite: JsonObject,
+    resources: Sequence[JsonObject],
+    values: JsonObject,
+    user: JsonObject,
+    patched: Mapping[str, Sequence[JsonObject]] = MappingProxyType({}),
 ) -> list[Case]:
-    """Return the cases of a test for policies of Kyverno. What is given fits the shapes above."""
+    """Return the cases of a test for policies of Kyverno. What is given fits the shapes above;
+    `patched` are the objects in `patched_files`."""
     given = user.get("userInfo") or {}
     requester = User(given.get("username") or "kubernetes-admin", tuple(given.get("groups") or ()))
     namespaces = {
@@ -113,6 +139,7 @@ def read_suite(
             requester,
             namespaces,
             known,
+            _named_like(one, [obj for file in _patched_names(result) for obj in patched[file]]),
         )
         for result in suite["results"]
         if not any(result.get(name) for name in _OTHER_KINDS)
@@ -156,6 +183,14 @@ def _resources(result: JsonObject, resources: Sequence[JsonObject]) -> Iterator[
                 yield one
 
 
+def _named_like(one: JsonObject, objects: Sequence[JsonObject]) -> JsonObject | None:
+    """Return the object of the name; the first where there is none, which then is another one."""
+    for other in objects:
+        if other.get("kind") == one.get("kind") and metadata.name(other) == metadata.name(one):
+            return other
+    return next(iter(objects), None)
+
+
 def _values(values: JsonObject, policy: str, name: str) -> JsonObject:
     found: dict[str, Any] = dict(values.get("globalValues") or {})
     for one in values.get("policies") or ():
@@ -174,9 +209,18 @@ def _operation(values: Mapping[str, Json]) -> Operation:
 # --- Judging -----------------------------------------------------------------
 
 
-def judged_by(case: Case, policies: Sequence[JsonObject], catalog: Catalog) -> tuple[str, str]:
-    """Return what policies say of a case, `pass`, `fail` or `skip`, and their message."""
+def judged_by(
+    case: Case,
+    policies: Sequence[JsonObject],
+    catalog: Catalog,
+    together: Sequence[JsonObject] = (),
+) -> tuple[str, str]:
+    """Return what policies say of a case, `pass`, `fail` or `skip`, and their message. What a
+    mutated object is to look like is what all rules of a policy make of it: `together` are those
+    of all rules."""
     request, world = _request(case, catalog)
+    if any(one["kind"] == MUTATING_POLICY_KIND for one in policies):
+        return _changed_by(case, policies, together or policies, request, world)
     admitted = False
     for document in policies:
         decisions = _engine(document).explain(request, world).decisions
@@ -187,6 +231,67 @@ def judged_by(case: Case, policies: Sequence[JsonObject], catalog: Catalog) -> t
     return ("pass" if admitted else "skip"), ""
 
 
+def _changed_by(
+    case: Case,
+    own: Sequence[JsonObject],
+    together: Sequence[JsonObject],
+    request: Request,
+    world: ObjectWorld,
+) -> tuple[str, str]:
+    """Return what mutating policies do with an object: `pass` if they leave it as the test says,
+    `skip` if they leave it alone. Both sides have their defaults, as in a cluster."""
+    kinds = MutatedKinds()
+    before = drafted(request.object or {}, request.kind, kinds.context).form()
+    request = replace(request, object=before)
+    try:
+        is_changed = _mutating(own).rounds(world, kinds).run(request, 0) != before
+        after = _mutating(together).rounds(world, kinds).run(request, 0)
+    except StatusError as error:
+        return "error", str(error)
+    result = "pass" if is_changed else "skip"
+    if case.patched is not None:
+        wanted = request_for(case.patched, case.operation, case.user, world.catalog).object
+        expected = drafted(wanted or {}, request.kind, kinds.context).form()
+        difference = _difference(after, expected)
+        if difference and (is_changed or case.expected == "pass"):
+            return "fail", difference
+        if case.expected == "pass":
+            result = "pass"  # what defaults have done already is no change
+    return result, ""
+
+
+def _mutating(documents: Sequence[JsonObject]) -> MutatingEngine:
+    found = [decode_object(one, MUTATING_POLICY_KIND).value for one in documents]
+    bindings = [
+        decode_object(mutating_binding_document(one), MUTATING_BINDING_KIND).value
+        for one in documents
+    ]
+    return MutatingEngine(
+        [one for one in found if isinstance(one, MutatingAdmissionPolicy)],
+        [one for one in bindings if isinstance(one, MutatingAdmissionPolicyBinding)],
+    )
+
+
+def _difference(made: Json, expected: Json, path: str = "") -> str:
+    """Return where two objects differ first; empty if they do not. Items with names may stand in
+    any order."""
+    if isinstance(made, Mapping) and isinstance(expected, Mapping):
+        for name in {**made, **expected}:
+            found = _difference(made.get(name), expected.get(name), f"{path}.{name}")
+            if found:
+                return found
+        return ""
+    if isinstance(made, list) and isinstance(expected, list) and len(made) == len(expected):
+        pairs = zip(sorted(made, key=_name), sorted(expected, key=_name), strict=True)
+        each = (_difference(*pair, f"{path}[{index}]") for index, pair in enumerate(pairs))
+        return next(filter(None, each), "")
+    return "" if made == expected else f"{path}: {made!r}, expected {expected!r}"
+
+
+def _name(item: Json) -> str:
+    return str(item.get("name", "")) if isinstance(item, Mapping) else ""
+
+
 def _engine(document: JsonObject) -> Engine:
     policy = decode_policy(document).value
     binding = decode_binding(binding_document(document, ["Deny"])).value
@@ -194,38 +299,9 @@ def _engine(document: JsonObject) -> Engine:
 
 
 def _request(case: Case, catalog: Catalog) -> tuple[Request, ObjectWorld]:
-    obj = dict(case.object)
-    group, _, version = str(obj.get("apiVersion", "")).rpartition("/")
-    gvk = GroupVersionKind(group, version, str(obj.get("kind", "")))
-    known = catalog.by_gvk(gvk)
-    gvr = known.gvr if known else GroupVersionResource(group, version, guessed_plural(gvk.kind))
-    name, namespace = metadata.name(obj), metadata.namespace(obj)
-    if known is None or known.namespaced:
-        namespace = namespace or "default"
-        obj["metadata"] = {**(obj.get("metadata") or {}), "namespace": namespace}
-    elif gvk == GroupVersionKind("", "v1", "Namespace"):
-        namespace = name
-    judged = _as_written(obj, gvk)
-    request = Request(
-        case.operation,
-        gvk,
-        gvr,
-        name=name,
-        namespace=namespace,
-        object=None if case.operation is Operation.DELETE else judged,
-        old_object=None if case.operation is Operation.CREATE else judged,
-        user=_user(case),
-        options=default_options(case.operation),
-    )
-    labels = {namespace or "default": {}, **case.namespaces}
-    return request, ObjectWorld([_namespace(*one) for one in labels.items()])
-
-
-def _as_written(obj: JsonObject, gvk: GroupVersionKind) -> JsonObject:
-    try:
-        return round_trip(obj, gvk) or obj
-    except DecodeError:
-        return obj
+    request = request_for(case.object, case.operation, _user(case), catalog)
+    labels = {request.namespace or "default": {}, **case.namespaces}
+    return request, ObjectWorld([namespace_with(*one) for one in labels.items()])
 
 
 def _user(case: Case) -> User:
@@ -234,8 +310,3 @@ def _user(case: Case) -> User:
         return case.user
     namespace = case.values.get("serviceAccountNamespace") or "default"
     return replace(case.user, name=f"system:serviceaccount:{namespace}:{account}")
-
-
-def _namespace(name: str, labels: Mapping[str, str]) -> JsonObject:
-    labels = {"kubernetes.io/metadata.name": name, **labels}
-    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}

@@ -34,6 +34,7 @@ from celadon.migrate.kyverno.conditions import (
     substituted,
 )
 from celadon.migrate.kyverno.matching import Matching, kinds_of, matching
+from celadon.migrate.kyverno.mutation import MUTATE_FIELDS, mutation
 from celadon.migrate.kyverno.pattern_translation import Answer, element, judged
 from celadon.migrate.kyverno.policies import Policy, Rule, Variant, variants
 from celadon.migrate.kyverno.queries import (
@@ -55,6 +56,8 @@ from celadon.migrate.translations import (
     Origin,
     Translation,
     binding_document,
+    mutating_binding_document,
+    mutating_document,
     policy_document,
 )
 
@@ -69,6 +72,8 @@ class Demand:
     validations: tuple[Mapping[str, str], ...]
     extra: Mapping[str, Json] = field(default_factory=dict)
     """Further fields of the policy's spec: variables, params, audit annotations."""
+    mutations: tuple[str, ...] = ()
+    """JSON patches, of a rule that mutates."""
 
 
 def translate(policy: Policy, catalog: Catalog) -> list[Translation]:
@@ -87,7 +92,6 @@ def translate(policy: Policy, catalog: Catalog) -> list[Translation]:
 _NO_EQUAL: Final = {
     "generate": ("it generates objects", "Keep it in Kyverno, or let a controller do it."),
     "verifyImages": ("it verifies images", "Keep it in Kyverno, or use the policy-controller."),
-    "mutate": ("it mutates objects", ""),
     "": ("it says nothing that is known", ""),
 }
 
@@ -105,7 +109,7 @@ def _translated(policy: Policy, rule: Rule, origin: Origin, catalog: Catalog) ->
 
 
 def _translatable(rule: Rule) -> Rule:
-    if rule.kind != "validate":
+    if rule.kind not in ("validate", "mutate"):
         raise NotTranslated(*_NO_EQUAL[rule.kind])
     return rule
 
@@ -131,12 +135,15 @@ def _documents(policy: Policy, variant: Variant, catalog: Catalog) -> Iterator[J
         of = None if len(demands) == 1 else of_kinds
         document = _document(policy, rule, matched, demand, suffix, of)
         yield document
+        if demand.mutations:
+            yield mutating_binding_document(document)
+            continue
         actions = ("Deny",) if policy.enforces(rule) else ("Warn", "Audit")
         yield binding_document(document, actions, _param_ref(rule))
 
 
 def _param_ref(rule: Rule) -> JsonObject | None:
-    given = (rule.value["validate"].get("cel") or {}).get("paramRef")
+    given = ((rule.value.get("validate") or {}).get("cel") or {}).get("paramRef")
     return given if isinstance(given, Mapping) else None
 
 
@@ -188,6 +195,8 @@ def _document(
             {"name": name, "expression": text} for name, text in match_conditions.items()
         ]
     spec |= {name: one for name, one in demand.extra.items() if name != "paramKind"}
+    if demand.mutations:
+        return mutating_document(name, policy.annotations, spec, demand.mutations)
     spec["validations"] = [dict(one) for one in demand.validations]
     return policy_document(name, policy.annotations, spec)
 
@@ -251,6 +260,7 @@ def _with_context(context: Sequence[JsonObject], names: Names) -> Names:
 _INSTEAD: Final = {
     "configMap": "Give the ConfigMap to the policy as its params.",
     "apiCall": "Policies see the request, its namespace and params, and no other objects.",
+    "targets": "Objects that are there already are no concern of admission.",
     "imageRegistry": "Keep it in Kyverno: the API server asks no registries.",
 }
 
@@ -260,6 +270,7 @@ _KNOWN: Final = frozenset(
         "context",
         "exclude",
         "match",
+        "mutate",
         "name",
         "preconditions",
         "reportProperties",
@@ -284,12 +295,17 @@ _VALIDATE: Final = frozenset(
 
 
 def _demand(policy: Policy, rule: Rule, kinds: Sequence[GroupVersionKind]) -> Demand:
-    validate: JsonObject = rule.value["validate"]
-    for name in (*(set(rule.value) - _KNOWN), *(set(validate) - _VALIDATE)):
-        raise NotTranslated(f"`{name}`")
+    validate: JsonObject = rule.value.get("validate") or {}
+    mutate: JsonObject = rule.value.get("mutate") or {}
+    for name in (
+        *(set(rule.value) - _KNOWN), *(set(validate) - _VALIDATE), *(set(mutate) - MUTATE_FIELDS)
+    ):  # fmt: skip
+        raise NotTranslated(f"`{name}`", _INSTEAD.get(name, ""))
     if "cel" in validate:
         return _cel(rule)
     names = _with_context(rule.context, _names(kinds))
+    if mutate:
+        return _mutating_demand(rule, names, object_place(kinds))
     operations, left = operations_of(rule.preconditions)
     required = conditions(left, names)
     answer = _answer(rule, names, object_place(kinds))
@@ -303,9 +319,26 @@ def _demand(policy: Policy, rule: Rule, kinds: Sequence[GroupVersionKind]) -> De
     )
 
 
+def _mutating_demand(rule: Rule, names: Names, place: Place) -> Demand:
+    """Return what a rule changes. Where its conditions do not hold, nothing."""
+    operations, left = operations_of(rule.preconditions)
+    required = conditions(left, names)
+    changes = mutation(place, rule.value["mutate"], names)
+    met = conjunction([required, changes.condition])
+    return Demand(
+        {"is-meant": met.text} if met != ALWAYS else {},
+        tuple(one for one in operations or OPERATIONS if one in _usual(rule) - _WITHOUT_OBJECT),
+        (),
+        mutations=changes.mutations,
+    )
+
+
+_WITHOUT_OBJECT: Final = {Operation.DELETE.name, Operation.CONNECT.name}
+
+
 def _usual(rule: Rule) -> set[str]:
     """Return the operations that a rule is about: objects come or change, and those it names."""
-    named = json.dumps([rule.preconditions, rule.value["validate"].get("deny")])
+    named = json.dumps([rule.preconditions, (rule.value.get("validate") or {}).get("deny")])
     named += " ".join(one for block in rule.match.blocks for one in block.operations)
     usual = {Operation.CREATE.name, Operation.UPDATE.name}
     return usual | {one for one in OPERATIONS if one in named}

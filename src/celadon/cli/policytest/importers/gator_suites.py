@@ -31,6 +31,7 @@ from celadon.cli.reading.locations import Chunk
 from celadon.kube import Json, JsonObject, metadata
 from celadon.kube.json_types import Needed, Shape, misfit
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+from celadon.kube.well_known_values import GATEKEEPER_CONSTRAINTS as CONSTRAINTS
 
 # --- Gator expansion ---------------------------------------------------------
 #
@@ -91,7 +92,6 @@ def _made(value: JsonObject, spec: JsonObject) -> Iterator[JsonObject]:
 
 ENGINE: Final = "K8sNativeValidation"
 _GROUP: Final = "test.gatekeeper.sh/"
-_CONSTRAINTS: Final = "constraints.gatekeeper.sh"
 _VERSION: Final = "v1beta1"
 _REGISTRATION: Final = f"{ADMISSION_REGISTRATION}/v1"
 _SUITE_FIELDS: Final = frozenset({"kind", "apiVersion", "metadata", "tests", "skip"})
@@ -434,7 +434,7 @@ def _policy(
         "kind": POLICY_KIND,
         "spec": {
             "failurePolicy": source.get("failurePolicy", "Fail"),
-            "paramKind": {"apiVersion": f"{_CONSTRAINTS}/{_VERSION}", "kind": constraint["kind"]},
+            "paramKind": {"apiVersion": f"{CONSTRAINTS}/{_VERSION}", "kind": constraint["kind"]},
             "matchConstraints": constraints,
             "matchConditions": [
                 *conditions,
@@ -535,9 +535,9 @@ def _definition(kind: str) -> dict[str, object]:
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{plural}.{_CONSTRAINTS}"},
+        "metadata": {"name": f"{plural}.{CONSTRAINTS}"},
         "spec": {
-            "group": _CONSTRAINTS,
+            "group": CONSTRAINTS,
             "scope": "Cluster",
             "names": {
                 "plural": plural,

@@ -1,0 +1,102 @@
+"""What `celadon migrate` did, as renderers see it.
+
+For people: what was not translated and what is decided otherwise, each with its place; then the
+counts. Rules that agree with their tests are counted only, but stand on the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from celadon.cli.migration import STATES, Migration, RuleOutcome
+from celadon.cli.report.report_model import Cell, Look, Page, ReportView, Section, Table
+
+_EFFECTS: Final = {"translated": "audit", "differs": "deny", "not translated": "warn"}
+
+
+class MigrationView(ReportView[Migration]):
+    """A translation of policies."""
+
+    command = "celadon migrate"
+
+    def text(self, look: Look) -> str:
+        """What is to be looked at, and the counts."""
+        report = self.report
+        lines = [line for one in report.outcomes for line in _lines(one)]
+        counts = ", ".join(f"{report.count(one)} {one}" for one in STATES if report.count(one))
+        return "\n".join([*lines, "", f"{len(report.outcomes)} rules: {counts}", _tests(report)])
+
+    def data(self) -> list[dict[str, Any]]:
+        """An item for each rule."""
+        return [dict(one.to_json()) for one in self.report.outcomes]
+
+    def page(self) -> Page:
+        """The counts, then a table of all rules with what became of each."""
+        report = self.report
+        numbers = tuple((one, report.count(one), _EFFECTS[one]) for one in STATES)
+        differing = sum(len(one.differences) for one in report.outcomes)
+        numbers += (("cases of tests", report.judged, ""), ("otherwise", differing, "deny"))
+        first = Section("Policies, translated", depth=1, text=_tests(report), numbers=numbers)
+        heads = ("rule", "became", "cases", "what to know")
+        sections = [
+            Section(title, table=Table(heads, tuple(map(_row, outcomes))))
+            for state, title in _TITLES.items()
+            for outcomes in [[one for one in report.outcomes if one.state == state]]
+            if outcomes
+        ]
+        unread = tuple(one.text() for one in report.problems)
+        last = [Section("Not read", items=unread)] if unread else []
+        return Page("celadon migrate", (first, *sections, *last))
+
+
+_TITLES: Final = {
+    "differs": "Decided otherwise than their tests say",
+    "not translated": "Not translated",
+    "translated": "Translated",
+}
+
+
+def _tests(report: Migration) -> str:
+    if not report.judged:
+        return "no tests came with them: compare the translation with what you know"
+    differing = sum(len(one.differences) for one in report.outcomes)
+    return f"{report.judged} cases of their tests: {differing} come out otherwise"
+
+
+def _name(outcome: RuleOutcome) -> str:
+    origin = outcome.translation.origin
+    return f"{origin.policy}/{origin.rule}" if origin.rule else origin.policy
+
+
+def _lines(outcome: RuleOutcome) -> Iterator[str]:
+    """What is said of one rule; nothing of one that agrees with its tests."""
+    translation = outcome.translation
+    title = f"{outcome.position}: {_name(outcome)}"
+    if translation.reason:
+        yield f"{title}: not translated: {translation.reason}"
+        if translation.instead:
+            yield f"  {translation.instead}"
+    elif outcome.differences:
+        yield f"{title}: differs"
+        yield from (f"  {line}" for line in _differences(outcome))
+
+
+def _differences(outcome: RuleOutcome) -> Iterator[str]:
+    for one in outcome.differences:
+        yield f"{one.name}: expected {one.expected}, found {one.found}"
+        if one.message:
+            yield f"  {one.message}"
+
+
+def _row(outcome: RuleOutcome) -> tuple[Cell, ...]:
+    translation = outcome.translation
+    known = [translation.reason, translation.instead] if translation.reason else []
+    known += _differences(outcome)
+    made = [one["metadata"]["name"] for one in translation.policies]
+    return (
+        Cell.named(_name(outcome), outcome.position),
+        Cell(outcome.state, _EFFECTS[outcome.state], tuple(made)),
+        Cell.number(outcome.cases),
+        Cell(known[0] if known else "", below=tuple(one.strip() for one in known[1:] if one)),
+    )

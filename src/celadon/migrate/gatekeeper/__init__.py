@@ -1,0 +1,1 @@
+"""Policies of Gatekeeper: constraint templates, constraints, and the suites that test them."""

@@ -1,0 +1,468 @@
+"""What the general templates of gatekeeper-library demand that are written in Rego only.
+
+Each table names a template's kind, the digests of its texts, and what it demands, in CEL. A check
+is a list of what is wrong, as a variable, which must be empty: so the message can name all that is
+wrong, as Gatekeeper does. `params.spec` has the constraint's parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from celadon.migrate.gatekeeper.known_rego import Check, KnownTemplate
+
+CONTAINERS: Final = "object.?spec.?containers.orValue([])"
+INIT: Final = "object.?spec.?initContainers.orValue([])"
+EPHEMERAL: Final = "object.?spec.?ephemeralContainers.orValue([])"
+
+EXEMPT: Final = (
+    "params.spec.?exemptImages.orValue([]).exists(image, "
+    "image.endsWith('*') ? container.image.startsWith(image.substring(0, size(image) - 1)) "
+    ": container.image == image)"
+)
+"""Whether a container has an image that is exempt."""
+
+
+def listed(texts: str) -> str:
+    """Return an expression for a list of texts as Rego prints it."""
+    return f"""'["' + {texts}.join('", "') + '"]'"""
+
+
+def none_of(variable: str, item: str, message: str) -> Check:
+    """Return the check that a list of what is wrong is empty; the message has an item of it."""
+    found = f"variables.{variable}"
+    return f"size({found}) == 0", f"{found}.map({item}, {message}).join('; ')"
+
+
+def meant(*lists: str, exempt: bool = True) -> str:
+    """Return an expression for the containers that are judged."""
+    together = " + ".join(lists)
+    if not exempt:
+        return together
+    items = together if len(lists) == 1 else f"({together})"
+    return f"{items}.filter(container, !{EXEMPT})"
+
+
+# --- Images ------------------------------------------------------------------
+
+_FIELDS: Final = (
+    ("container", "Containers", CONTAINERS),
+    ("initContainer", "InitContainers", INIT),
+    ("ephemeralContainer", "EphemeralContainers", EPHEMERAL),
+)
+
+
+def _images(
+    digests: Sequence[str], wrong: str, message: str, *, exempt: bool = False, needs: str = ""
+) -> KnownTemplate:
+    """Return a template that judges images, each kind of container with a message of its own."""
+    condition = f"has(container.image) && {f'!{EXEMPT} && ' if exempt else ''}{wrong}"
+    return KnownTemplate(
+        frozenset(digests),
+        tuple(
+            none_of(f"wrong{name}", "container", f"'{word} <' + container.name + {message}")
+            for word, name, _ in _FIELDS
+        ),
+        tuple(
+            (f"wrong{name}", f"{items}.filter(container, {condition})")
+            for _, name, items in _FIELDS
+        ),
+        needs=(needs,) if needs else (),
+    )
+
+
+_ALLOWED_REPOS: Final = _images(
+    ("e0e610da9f926be85c2a532fcf1a4a1f", "39ed9dfa6da8b4363baa762334bb56f1"),
+    "!params.spec.repos.exists(repo, container.image.startsWith(repo))",
+    "'> has an invalid image repo <' + container.image + '>, allowed repos are ' + "
+    + listed("params.spec.repos"),
+    needs="repos",
+)
+_ALLOWED_IMAGES: Final = _images(
+    ("7ab02f59318c9700d1b5272038907b0c",),
+    "!params.spec.allowedImages.exists(image, image.endsWith('*') "
+    "? container.image.startsWith(image.substring(0, size(image) - 1)) : container.image == image)",
+    "'> has an invalid image <' + container.image + '>, allowed images are ' + "
+    + listed("params.spec.allowedImages"),
+    needs="allowedImages",
+)
+_DISALLOWED_REPOS: Final = _images(
+    ("6758ae54b09e9df1d3d8548793518d68",),
+    "params.spec.repos.exists(repo, container.image.startsWith(repo))",
+    "'> has an invalid image repo <' + container.image + '>, disallowed repos are ' + "
+    + listed("params.spec.repos"),
+    needs="repos",
+)
+_DIGESTS: Final = _images(
+    ("b97d7a607943d18554181d3a8240e742", "cace787a27dbf441dc8be55084c91110"),
+    "!container.image.matches('^.*@[a-z0-9]+([+._-][a-z0-9]+)*:[a-zA-Z0-9=_-]+')",
+    "'> uses an image without a digest <' + container.image + '>'",
+    exempt=True,
+)
+_DISALLOWED_TAGS: Final = KnownTemplate(
+    frozenset({"f0fca28e8449fe1e3b6185e1db17412d"}),
+    (
+        none_of(
+            "wronglyTagged",
+            "container",
+            "'container <' + container.name + '> uses a disallowed tag <' + container.image + "
+            "'>; disallowed tags are ' + " + listed("params.spec.tags"),
+        ),
+        none_of(
+            "untagged",
+            "container",
+            """'container <' + container.name + "> didn't specify an image tag <" + """
+            "container.image + '>'",
+        ),
+    ),
+    (
+        ("containers", meant(CONTAINERS, INIT, EPHEMERAL)),
+        (
+            "wronglyTagged",
+            "variables.containers.filter(container, "
+            "params.spec.?tags.orValue([]).exists(tag, container.image.endsWith(':' + tag)))",
+        ),
+        (
+            "untagged",
+            "variables.containers.filter(container, "
+            "!container.image.substring(container.image.lastIndexOf('/') + 1).contains(':'))",
+        ),
+    ),
+)
+
+
+# --- Pods and their controllers ----------------------------------------------
+
+_AUTOMOUNT: Final = KnownTemplate(
+    frozenset({"ba762addb6a5e1e64a6c9861c0d396be"}),
+    (
+        (
+            "!variables.mountsToken",
+            "'Automounting service account token is disallowed, pod: ' + object.metadata.name",
+        ),
+    ),
+    (
+        ("containers", meant(CONTAINERS, INIT, exempt=False)),
+        (
+            "mountsToken",
+            "object.?spec.?automountServiceAccountToken.orValue("
+            "variables.containers.exists(container, container.?volumeMounts.orValue([]).exists("
+            "mount, mount.mountPath == '/var/run/secrets/kubernetes.io/serviceaccount')))",
+        ),
+    ),
+    ("CREATE",),
+    frozenset({"1de03acb7dfee141bdde5887b86cbd49"}),
+)
+_INTERACTIVE: Final = KnownTemplate(
+    frozenset({"3ddfc2254389ba96acc67a78ea6bcd4e"}),
+    (
+        none_of(
+            "interactive",
+            "container",
+            "'Containers using tty or stdin (' + container.name + ') are not allowed running "
+            "image: ' + container.image",
+        ),
+    ),
+    (
+        ("containers", meant(CONTAINERS, INIT, EPHEMERAL)),
+        (
+            "interactive",
+            "variables.containers.filter(container, "
+            "container.?stdin.orValue(false) || container.?tty.orValue(false))",
+        ),
+    ),
+)
+_REPLICAS: Final = KnownTemplate(
+    frozenset(
+        {
+            "2aa130e4fd4c505ed67b7d13cd287385",
+            "b896ff6163443724bb1e6928108fa439",
+            "6aadabab5483ad2851c73ba857aa8b34",
+        }
+    ),
+    (
+        (
+            "!has(object.spec) || (has(object.spec.replicas) && "
+            "params.spec.?ranges.orValue([]).exists(range, "
+            "range.min_replicas <= object.spec.replicas && "
+            "object.spec.replicas <= range.max_replicas))",
+            "'The provided number of replicas is not allowed for ' + object.kind + ': ' + "
+            "object.metadata.name + '. Allowed ranges: ' + "
+            "params.spec.?ranges.orValue([]).map(range, "
+            "string(range.min_replicas) + ' to ' + string(range.max_replicas)).join(', ')",
+        ),
+    ),
+)
+_AUTOSCALER: Final = KnownTemplate(
+    frozenset({"bb7d8f6471af25fe7641f0cbfd0b4954"}),
+    (
+        (
+            "!variables.isAutoscaler || !has(params.spec.ranges) || "
+            "params.spec.ranges.exists(range, "
+            "range.min_replicas <= object.spec.minReplicas && "
+            "object.spec.maxReplicas <= range.max_replicas)",
+            "'The HorizontalPodAutoscaler <' + object.metadata.name + '> minReplicas ' + "
+            "string(object.spec.minReplicas) + ' or maxReplicas ' + "
+            "string(object.spec.maxReplicas) + ' is not allowed. Allowed ranges: ' + "
+            "params.spec.ranges.map(range, "
+            "string(range.min_replicas) + ' to ' + string(range.max_replicas)).join(', ')",
+        ),
+        (
+            "!variables.isAutoscaler || !has(params.spec.minimumReplicaSpread) || "
+            "object.spec.maxReplicas - object.spec.minReplicas >= "
+            "params.spec.minimumReplicaSpread",
+            "'The HorizontalPodAutoscaler <' + object.metadata.name + '> is configured with "
+            "minReplicas ' + string(object.spec.minReplicas) + ' and maxReplicas ' + "
+            "string(object.spec.maxReplicas) + '. The spread must be at least ' + "
+            "string(params.spec.minimumReplicaSpread) + ' replica(s)'",
+        ),
+    ),
+    (("isAutoscaler", "request.kind.kind == 'HorizontalPodAutoscaler'"),),
+    looks_up_with="enforceScaleTargetRef",
+)
+_PROBES: Final = KnownTemplate(
+    frozenset({"3a886da3d9c41beefcb65f819fb56e3a"}),
+    (
+        none_of(
+            "unprobed",
+            "container",
+            "'Container <' + container.name + '> in your <' + object.kind + '> <' + "
+            "object.metadata.name + '> has not all of the probes ' + params.spec.probes.join(', ')",
+        ),
+    ),
+    (
+        ("containers", CONTAINERS),
+        (
+            "unprobed",
+            "variables.containers.filter(container, !params.spec.probes.all(probe, "
+            "params.spec.?probeTypes.orValue([]).exists(type, "
+            "type in dyn(container)[?probe].orValue({}))))",
+        ),
+    ),
+    ("CREATE",),
+    frozenset({"bdaf3a96c2d18ba291f8038167440d31"}),
+    ("probes",),
+)
+_ACCOUNT: Final = (
+    "dyn({0}).?spec.?jobTemplate.?spec.?template.?spec.or(dyn({0}).?spec.?template.?spec)"
+    ".or(dyn({0}).?spec).?serviceAccountName.orValue('')"
+)
+"""The service account of an object: of a CronJob, a controller, or a Pod."""
+
+_KEEPS_ACCOUNT: Final = KnownTemplate(
+    frozenset({"6f7cd658f2719bcd75a46cdf19b40e1b", "208b5e145c4c1c9e31e8e95bcb688e05"}),
+    (
+        (
+            "variables.newAccount != ''",
+            "'missing serviceAccountName field in object under review'",
+        ),
+        (
+            "variables.oldAccount != ''",
+            "'missing serviceAccountName field in oldObject under review'",
+        ),
+        (
+            "variables.newAccount == variables.oldAccount || variables.mayChange",
+            "'user does not have permission to modify serviceAccountName'",
+        ),
+    ),
+    (
+        ("newAccount", _ACCOUNT.format("object")),
+        ("oldAccount", _ACCOUNT.format("oldObject")),
+        (
+            "mayChange",
+            "request.userInfo.username in params.spec.?allowedUsers.orValue([]) || "
+            "params.spec.?allowedGroups.orValue([]).exists(group, "
+            "group in request.userInfo.?groups.orValue([]))",
+        ),
+    ),
+    ("UPDATE",),
+)
+
+# --- Services and Ingresses --------------------------------------------------
+
+
+def _no_services(digest: str, kind: str) -> KnownTemplate:
+    return KnownTemplate(
+        frozenset({digest}),
+        (
+            (
+                f"request.kind.kind != 'Service' || object.spec.?type.orValue('') != '{kind}'",
+                f"'User is not allowed to create service of type {kind}'",
+            ),
+        ),
+    )
+
+
+_IS_INGRESS: Final = (
+    "object.kind == 'Ingress' && object.apiVersion.matches('^(extensions|networking.k8s.io)/')"
+)
+_ALLOWS_NO_HTTP: Final = (
+    "object.metadata.?annotations[?'kubernetes.io/ingress.allow-http'].orValue('') == 'false'"
+)
+_HTTPS: Final = KnownTemplate(
+    frozenset({"b147252d63c580c0a46b4394300d1fd0", "5753d64e9b3a717ba6c85e9c9dcab86b"}),
+    (
+        (
+            "!variables.isIngress || variables.allowsNoHttp && "
+            "(variables.tlsIsOptional || size(object.?spec.?tls.orValue([])) > 0)",
+            "'Ingress should be https. ' + (variables.tlsIsOptional "
+            "? 'The allow-http=false annotation is required for ' "
+            ": 'tls configuration and allow-http=false annotation are required for ') + "
+            "object.metadata.name",
+        ),
+    ),
+    (
+        ("isIngress", _IS_INGRESS),
+        ("allowsNoHttp", _ALLOWS_NO_HTTP),
+        ("tlsIsOptional", "params.spec.?tlsOptional.orValue(false)"),
+    ),
+)
+_WILDCARDS: Final = KnownTemplate(
+    frozenset({"dba8b29e6a7bc4a155d66b57c888dcfc"}),
+    (
+        none_of(
+            "wildcards",
+            "host",
+            """"Hostname '" + host + "' is not allowed since it counts as a wildcard, which can """
+            """be used to intercept traffic from other applications.\"""",
+        ),
+    ),
+    (
+        ("rules", "object.kind == 'Ingress' ? object.?spec.?rules.orValue([]) : []"),
+        (
+            "wildcards",
+            "variables.rules.map(rule, rule.?host.orValue(''))"
+            ".filter(host, host == '' || host.contains('*'))",
+        ),
+    ),
+)
+_EXTERNAL: Final = KnownTemplate(
+    frozenset({"f5daf58ae8eb87a14a9127f160cdd1d0"}),
+    (
+        (
+            "size(variables.forbidden) == 0",
+            """'service has forbidden external IPs: {"' + """
+            """variables.forbidden.join('", "') + '"}'""",
+        ),
+    ),
+    (
+        (
+            "forbidden",
+            "(request.kind.kind == 'Service' && request.kind.group == '' "
+            "? object.?spec.?externalIPs.orValue([]) : [])"
+            ".filter(ip, !(ip in params.spec.?allowedIPs.orValue([])))",
+        ),
+    ),
+)
+
+# --- Any object --------------------------------------------------------------
+
+_ANNOTATIONS: Final = KnownTemplate(
+    frozenset({"c29b7958ce657591ee3f26c0fe2af9cf", "413e9e98e53d00eff1ac7d2ba885a286"}),
+    (
+        (
+            "size(variables.missing) == 0",
+            """'you must provide annotation(s): {"' + variables.missing.join('", "') + '"}'""",
+        ),
+        none_of(
+            "mismatched",
+            "wanted",
+            "'Annotation <' + wanted.key + ': ' + variables.annotations[wanted.key] + "
+            "'> does not satisfy allowed regex: ' + wanted.allowedRegex",
+        ),
+    ),
+    (
+        ("annotations", "object.metadata.?annotations.orValue({})"),
+        ("wanted", "params.spec.?annotations.orValue([])"),
+        (
+            "missing",
+            "variables.wanted.map(wanted, wanted.key).filter(key, !(key in variables.annotations))",
+        ),
+        (
+            "mismatched",
+            "variables.wanted.filter(wanted, wanted.key in variables.annotations && "
+            "wanted.?allowedRegex.orValue('') != '' && "
+            "!variables.annotations[wanted.key].matches(wanted.allowedRegex))",
+        ),
+    ),
+)
+_DEPRECATED: Final = KnownTemplate(
+    frozenset({"0de38ae9a54cd8c5d76ad8e5bd55839c"}),
+    (
+        none_of(
+            "deprecated",
+            "api",
+            "'API ' + object.kind + ' for ' + object.apiVersion + ' is deprecated in Kubernetes "
+            "version ' + params.spec.k8sVersion + ', please ' + (api.targetAPI == 'None' "
+            "? 'see Kubernetes API deprecation guide' : 'use ' + api.targetAPI + ' instead')",
+        ),
+    ),
+    (
+        (
+            "deprecated",
+            "params.spec.?kvs.orValue([]).filter(api, "
+            "api.deprecatedAPI == object.apiVersion && object.kind in api.kinds)",
+        ),
+    ),
+    needs=("k8sVersion",),
+)
+_ENDPOINTS: Final = KnownTemplate(
+    frozenset({"012dc69811cd82f7739ceaf4f551cbcd"}),
+    (
+        (
+            "object.metadata.name != 'system:aggregate-to-edit' || "
+            "!variables.rules.exists(rule, 'endpoints' in rule.?resources.orValue([]) && "
+            "rule.verbs.exists(verb, verb in ['create', 'patch', 'update']))",
+            "'ClusterRole system:aggregate-to-edit should not allow endpoint edit permissions. "
+            "For k8s version < 1.22, the Cluster Role should be annotated with "
+            "rbac.authorization.kubernetes.io/autoupdate=false to prevent autoreconciliation back "
+            "to default permissions for this role.'",
+        ),
+    ),
+    (("rules", "!has(object.rules) || dyn(object.rules) == null ? [] : object.rules"),),
+)
+_ANONYMOUS: Final = KnownTemplate(
+    frozenset({"800e0369c0ca808353ba1d426945f076", "5f00b16ebb4a860c909b8987aa0050bd"}),
+    (
+        (
+            "object.?roleRef.?name.orValue('') in params.spec.?allowedRoles.orValue([]) || "
+            "size(variables.anonymous) == 0",
+            "variables.anonymous.map(name, name + ' is not allowed as a subject name in ' + "
+            "object.kind + ' ' + object.metadata.name).join('; ')",
+        ),
+    ),
+    (
+        ("subjects", "object.?subjects.orValue([]).map(subject, subject.name)"),
+        (
+            "anonymous",
+            "(['system:unauthenticated', 'system:anonymous'] + "
+            "(params.spec.?disallowAuthenticated.orValue(false) ? ['system:authenticated'] : []))"
+            ".filter(name, name in variables.subjects)",
+        ),
+    ),
+)
+
+KNOWN: Final = {
+    "K8sAllowedRepos": (_ALLOWED_REPOS,),
+    "K8sAllowedReposv2": (_ALLOWED_IMAGES,),
+    "K8sBlockEndpointEditDefaultRole": (_ENDPOINTS,),
+    "K8sBlockLoadBalancer": (_no_services("0e140790de48199246aa4da4082564ce", "LoadBalancer"),),
+    "K8sBlockNodePort": (_no_services("c5819a87201f658b6341fb59b956c95f", "NodePort"),),
+    "K8sBlockWildcardIngress": (_WILDCARDS,),
+    "K8sDisallowAnonymous": (_ANONYMOUS,),
+    "K8sDisallowInteractiveTTY": (_INTERACTIVE,),
+    "K8sDisallowedRepos": (_DISALLOWED_REPOS,),
+    "K8sDisallowedTags": (_DISALLOWED_TAGS,),
+    "K8sExternalIPs": (_EXTERNAL,),
+    "K8sHorizontalPodAutoscaler": (_AUTOSCALER,),
+    "K8sHttpsOnly": (_HTTPS,),
+    "K8sImageDigests": (_DIGESTS,),
+    "K8sPSPAutomountServiceAccountTokenPod": (_AUTOMOUNT,),
+    "K8sReplicaLimits": (_REPLICAS,),
+    "K8sRequiredAnnotations": (_ANNOTATIONS,),
+    "K8sRequiredProbes": (_PROBES,),
+    "NoUpdateServiceAccount": (_KEEPS_ACCOUNT,),
+    "VerifyDeprecatedAPI": (_DEPRECATED,),
+}
+"""The templates by their kinds."""

@@ -1,0 +1,379 @@
+"""Rules that mutate: what they make of objects, and what is not translated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.kube import Json, JsonObject
+from celadon.migrate import Case, judged_by
+from tests.migrate.kyverno.policy_documents import CATALOG, kyverno_policy, pod, translated
+
+
+def mutating(mutate: JsonObject, kind: str = "Pod", **more: Json) -> dict[str, Any]:
+    """A policy with one rule that mutates."""
+    match = {"any": [{"resources": {"kinds": [kind]}}]}
+    return kyverno_policy({"name": "r", "match": match, "mutate": mutate, **more})
+
+
+def assert_makes(mutate: JsonObject, obj: JsonObject, expected: JsonObject, **more: Json) -> None:
+    """Assert that a rule makes something of an object."""
+    found = translated(mutating(mutate, str(obj["kind"]), **more))
+    assert not found.reason, found.reason
+    case = Case("p", "r", obj, "pass" if obj != expected else "skip", patched=expected)
+    assert judged_by(case, found.policies, CATALOG) == (case.expected, "")
+
+
+def merging(patch: JsonObject) -> dict[str, Any]:
+    return {"patchStrategicMerge": patch}
+
+
+def of_spec(**spec: Json) -> dict[str, Any]:
+    return merging({"spec": spec})
+
+
+def container(name: str = "c", **rest: Json) -> dict[str, Any]:
+    return {"name": name, "image": f"{name}:1", **rest}
+
+
+def with_containers(*containers: JsonObject, **spec: Json) -> dict[str, Any]:
+    return pod({"containers": list(containers), **spec})
+
+
+DROP_ALL = {"capabilities": {"drop": ["ALL"]}}
+PROXY = {"name": "PROXY", "value": "p"}
+
+MERGES: list[tuple[JsonObject, JsonObject, JsonObject]] = [
+    # Fields and maps.
+    (of_spec(priorityClassName="a"), pod(), pod({"priorityClassName": "a"})),
+    (merging({"metadata": {"labels": {"a/b": "1"}}}), pod(), pod(labels={"a/b": "1"})),
+    (
+        merging({"metadata": {"labels": {"a~b": "1"}}}),
+        pod(labels={"c": "2"}),
+        pod(labels={"a~b": "1", "c": "2"}),
+    ),
+    (
+        merging({"metadata": {"labels": {"+(a)": "1", "+(b)": "1"}}}),
+        pod(labels={"a": "2"}),
+        pod(labels={"a": "2", "b": "1"}),
+    ),
+    (
+        of_spec(securityContext={"+(runAsUser)": 1, "+(fsGroup)": 2}),
+        pod({"securityContext": {"runAsUser": 5}}),
+        pod({"securityContext": {"runAsUser": 5, "fsGroup": 2}}),
+    ),
+    (
+        of_spec(**{"+(affinity)": {"+(nodeAffinity)": {}}}),
+        pod({"affinity": {"podAffinity": {}}}),
+        pod({"affinity": {"podAffinity": {}}}),
+    ),
+    (
+        of_spec(dnsConfig={"options": [{"name": "ndots", "value": "1"}]}),
+        pod({"dnsConfig": {"options": [{"name": "x"}], "searches": ["a"]}}),
+        pod({"dnsConfig": {"options": [{"name": "ndots", "value": "1"}], "searches": ["a"]}}),
+    ),
+    # Items with keys.
+    (
+        of_spec(containers=[{"(name)": "*", "securityContext": DROP_ALL}]),
+        with_containers(container("a"), container("b", securityContext={"privileged": True})),
+        with_containers(
+            container("a", securityContext=DROP_ALL),
+            container("b", securityContext={"privileged": True, **DROP_ALL}),
+        ),
+    ),
+    (
+        of_spec(containers=[{"(image)": "a*", "imagePullPolicy": "Never"}]),
+        with_containers(container("a"), container("b")),
+        with_containers(container("a", imagePullPolicy="Never"), container("b")),
+    ),
+    (
+        of_spec(containers=[container("side"), {"name": "c", "image": "d:1"}]),
+        with_containers(container("c")),
+        with_containers({"name": "c", "image": "d:1"}, container("side")),
+    ),
+    (
+        of_spec(imagePullSecrets=[{"name": "s"}]),
+        pod({"imagePullSecrets": [{"name": "t"}]}),
+        pod({"imagePullSecrets": [{"name": "t"}, {"name": "s"}]}),
+    ),
+    (of_spec(imagePullSecrets=[{"name": "s"}]), pod(), pod({"imagePullSecrets": [{"name": "s"}]})),
+    (
+        of_spec(containers=[{"(name)": "?*", "env": [PROXY]}]),
+        with_containers(
+            container("a"),
+            container("b", env=[{"name": "X", "value": "1"}]),
+            container("c", env=[{"name": "PROXY", "value": "old"}, {"name": "X", "value": "1"}]),
+        ),
+        with_containers(
+            container("a", env=[PROXY]),
+            container("b", env=[{"name": "X", "value": "1"}, PROXY]),
+            container("c", env=[{"name": "X", "value": "1"}, PROXY]),
+        ),
+    ),
+    (
+        of_spec(initContainers=[{"(name)": "*", "tty": True}]),
+        pod(),
+        pod(),
+    ),
+    # Conditions for the whole rule.
+    (
+        of_spec(containers=[{"<(image)": "a*"}], priorityClassName="p"),
+        with_containers(container("a")),
+        with_containers(container("a"), priorityClassName="p"),
+    ),
+    (
+        of_spec(containers=[{"<(image)": "x*"}], priorityClassName="p"),
+        with_containers(container("a")),
+        with_containers(container("a")),
+    ),
+    (
+        of_spec(volumes=[{"hostPath": {"<(path)": "*"}}], priorityClassName="p"),
+        pod({"volumes": [{"name": "v", "emptyDir": {}}]}),
+        pod({"volumes": [{"name": "v", "emptyDir": {}}]}),
+    ),
+    (
+        of_spec(volumes=[{"hostPath": {"<(path)": "*"}}], priorityClassName="p"),
+        pod({"volumes": [{"name": "v", "hostPath": {"path": "/"}}]}),
+        pod({"volumes": [{"name": "v", "hostPath": {"path": "/"}}], "priorityClassName": "p"}),
+    ),
+    (
+        merging({"metadata": {"annotations": {"(a)": "1"}}, "spec": {"priorityClassName": "p"}}),
+        pod(),
+        pod(),
+    ),
+    (
+        merging({"metadata": {"annotations": {"(a)": "1"}}, "spec": {"priorityClassName": "p"}}),
+        pod(annotations={"a": "1"}),
+        pod({"priorityClassName": "p"}, annotations={"a": "1"}),
+    ),
+    # Variables.
+    (
+        merging({"metadata": {"labels": {"of": "{{ request.object.metadata.name }}-x"}}}),
+        pod(),
+        pod(labels={"of": "a-x"}),
+    ),
+    # Elements.
+    (
+        {
+            "foreach": [
+                {
+                    "list": "request.object.spec.[initContainers, containers][]",
+                    **of_spec(containers=[{"(name)": "{{element.name}}", "tty": True}]),
+                }
+            ]
+        },
+        with_containers(container("a"), initContainers=[container("i")]),
+        with_containers(container("a", tty=True), initContainers=[container("i")]),
+    ),
+    (
+        {
+            "foreach": [
+                {
+                    "list": "request.object.spec.containers",
+                    "preconditions": {
+                        "all": [{"key": "{{element.name}}", "operator": "Equals", "value": "a"}]
+                    },
+                    **of_spec(
+                        containers=[{"name": "{{ element.name }}", "image": "x/{{element.image}}"}]
+                    ),
+                }
+            ]
+        },
+        with_containers(container("a"), container("b")),
+        with_containers({"name": "a", "image": "x/a:1"}, container("b")),
+    ),
+]
+
+
+@pytest.mark.parametrize(("mutate", "obj", "expected"), MERGES)
+def test_merges(mutate: JsonObject, obj: JsonObject, expected: JsonObject) -> None:
+    assert_makes(mutate, obj, expected)
+
+
+def patching(*operations: JsonObject) -> dict[str, Any]:
+    return {"patchesJson6902": list(operations)}
+
+
+def each_container(*operations: JsonObject) -> dict[str, Any]:
+    entry = {"list": "request.object.spec.containers[]", **patching(*operations)}
+    return {"foreach": [entry]}
+
+
+def add(path: str, value: Json) -> dict[str, Any]:
+    return {"op": "add", "path": path, "value": value}
+
+
+TOLERATION = {"key": "a", "operator": "Exists"}
+CAPABILITY = "/spec/containers/{{elementIndex}}/securityContext/capabilities/add/-"
+
+PATCHES: list[tuple[JsonObject, JsonObject, JsonObject]] = [
+    (patching(add("/spec/priorityClassName", "p")), pod(), pod({"priorityClassName": "p"})),
+    (
+        patching(add("/spec/tolerations/-", TOLERATION)),
+        pod(),
+        pod({"tolerations": [TOLERATION]}),
+    ),
+    (
+        patching(add("/spec/tolerations/-1", TOLERATION)),
+        pod({"tolerations": [{"key": "b"}]}),
+        pod({"tolerations": [{"key": "b"}, TOLERATION]}),
+    ),
+    (
+        patching(add("/metadata/annotations/a~1b", "1")),
+        pod(),
+        pod(annotations={"a/b": "1"}),
+    ),
+    (
+        patching({"op": "remove", "path": "/spec/priorityClassName"}),
+        pod({"priorityClassName": "p"}),
+        pod(),
+    ),
+    (patching({"op": "remove", "path": "/spec/priorityClassName"}), pod(), pod()),
+    (
+        patching({"op": "replace", "path": "/spec/priorityClassName", "value": "q"}),
+        pod({"priorityClassName": "p"}),
+        pod({"priorityClassName": "q"}),
+    ),
+    (
+        patching(add("/spec/containers/0/env/-", PROXY)),
+        with_containers(container("a"), container("b")),
+        with_containers(container("a", env=[PROXY]), container("b")),
+    ),
+    (
+        patching(add("/spec/initContainers/0/env/-", PROXY)),
+        pod(),
+        pod(),
+    ),
+    (
+        each_container(add(CAPABILITY, "SETUID")),
+        with_containers(
+            container("a"),
+            container("b", securityContext={"privileged": True}),
+            container("c", securityContext={"capabilities": {"drop": ["ALL"]}}),
+            container("d", securityContext={"capabilities": {"add": ["X"]}}),
+        ),
+        with_containers(
+            container("a", securityContext={"capabilities": {"add": ["SETUID"]}}),
+            container(
+                "b", securityContext={"privileged": True, "capabilities": {"add": ["SETUID"]}}
+            ),
+            container("c", securityContext={"capabilities": {"drop": ["ALL"], "add": ["SETUID"]}}),
+            container("d", securityContext={"capabilities": {"add": ["X", "SETUID"]}}),
+        ),
+    ),
+    (
+        each_container({"op": "remove", "path": "/spec/containers/{{elementIndex}}/tty"}),
+        with_containers(container("a", tty=True), container("b")),
+        with_containers(container("a"), container("b")),
+    ),
+    (
+        each_container(
+            add(
+                "/spec/containers/{{elementIndex}}/env/-",
+                {"name": "IMAGE", "value": "{{ element.image }}"},
+            )
+        ),
+        with_containers(container("a")),
+        with_containers(container("a", env=[{"name": "IMAGE", "value": "a:1"}])),
+    ),
+]
+
+
+@pytest.mark.parametrize(("mutate", "obj", "expected"), PATCHES)
+def test_json_patches(mutate: JsonObject, obj: JsonObject, expected: JsonObject) -> None:
+    assert_makes(mutate, obj, expected)
+
+
+@pytest.mark.parametrize(
+    ("mutate", "reason"),
+    [
+        ({"targets": []}, "`targets`"),
+        (merging({}), "a patch that changes nothing"),
+        (merging({"spec": {"nope": 1}}), "`nope`, which the kind does not have"),
+        (merging({"metadata": {"labels": {"{{request.name}}": "1"}}}), "a patch of keys"),
+        (of_spec(**{"=(hostNetwork)": True}), "the anchor `=(hostNetwork)` in a patch"),
+        (of_spec(tolerations=[{"(key)": "a", "operator": "b"}]), "conditions on items of a list"),
+        (of_spec(containers=[{"image": "a"}]), "an item without its key"),
+        (of_spec(containers=["a"]), ""),
+        (
+            of_spec(containers=[{"(image)": "a", "image": "b"}]),
+            "a patch of what is a condition",
+        ),
+        (
+            of_spec(containers=[{"(name)": "*", "env": [{"(name)": "a", "value": "b"}]}]),
+            "conditions on lists in lists",
+        ),
+        (
+            {
+                "foreach": [
+                    {
+                        "list": "request.object.spec.initContainers",
+                        **of_spec(containers=[{"name": "{{element.name}}", "tty": True}]),
+                    }
+                ]
+            },
+            "an element of another list than that of the patch",
+        ),
+        (
+            {"foreach": [{"list": "request.object.spec.containers", "context": []}]},
+            "`context` in foreach",
+        ),
+        (patching({"op": "move", "path": "/spec"}), "`move` of a JSON patch"),
+        (patching(add("/spec/containers/x", 1)), "`x` of a list"),
+        (patching(add("/spec/{{ x }}", 1)), "variables in paths of a patch"),
+        (patching(add("/spec/nope", 1)), "`nope`, which the kind does not have"),
+        ({"patchesJson6902": "x"}, "a JSON patch that is no list of operations"),
+        (
+            each_container({"op": "remove", "path": "/spec/containers/{{elementIndex}}"}),
+            "`remove` of items",
+        ),
+        (each_container(add("/spec/hostname", "x")), "a JSON patch of no list"),
+        (each_container(add("/spec/containers/0/tty", True)), "a patch outside of the element"),
+    ],
+)
+def test_what_is_not_translated(mutate: JsonObject, reason: str) -> None:
+    found = translated(mutating(mutate))
+    if reason:
+        assert found.reason.startswith(reason)
+        assert not found.policies
+
+
+def test_kinds_that_are_not_known_have_no_lists_with_keys() -> None:
+    found = translated(mutating(of_spec(items=[{"name": "a"}]), "Widget"))
+    assert found.reason == "lists of a kind that is not known"
+
+
+def test_conditions_of_the_rule_are_conditions_of_the_policy() -> None:
+    only = {"all": [{"key": "{{ request.name }}", "operator": "Equals", "value": "b"}]}
+    mutate = of_spec(priorityClassName="p")
+    assert_makes(mutate, pod(), pod(), preconditions=only)
+    found = translated(mutating(mutate, preconditions=only))
+    policy, binding = found.documents
+    assert policy["kind"] == "MutatingAdmissionPolicy"
+    assert policy["spec"]["reinvocationPolicy"] == "Never"
+    assert binding["spec"] == {"policyName": "p"}
+
+
+def test_rules_for_pods_are_for_their_controllers() -> None:
+    match = {"any": [{"resources": {"kinds": ["Pod"]}}]}
+    rule = {"name": "r", "match": match, "mutate": of_spec(priorityClassName="p")}
+    found = translated(kyverno_policy(rule, annotations={}))
+    template = {"metadata": {}, "spec": {"containers": [container()]}}
+    obj: dict[str, Any] = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "d"},
+        "spec": {"selector": {}, "template": template},
+    }
+    patched = {**template, "spec": {**template["spec"], "priorityClassName": "p"}}
+    expected = {**obj, "spec": {"selector": {}, "template": patched}}
+    case = Case("p", "r", obj, "pass", patched=expected)
+    assert judged_by(case, found.policies, CATALOG) == ("pass", "")
+
+
+def test_a_mutation_that_comes_out_otherwise_says_where() -> None:
+    found = translated(mutating(of_spec(priorityClassName="p")))
+    case = Case("p", "r", pod(), "pass", patched=pod({"priorityClassName": "q"}))
+    result, message = judged_by(case, found.policies, CATALOG)
+    assert (result, message) == ("fail", ".spec.priorityClassName: 'p', expected 'q'")
