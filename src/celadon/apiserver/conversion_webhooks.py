@@ -79,6 +79,14 @@ class ConversionFailed(Exception):
         self.stage = stage
 
 
+class Unreached(ConversionFailed):
+    """Nobody has answered; `why` is the reason alone."""
+
+    def __init__(self, source: str, why: str) -> None:
+        super().__init__(f"conversion webhook for {source} failed: {why}", CALL)
+        self.why = why
+
+
 class _Malformed(CallError):
     """An answer that can be read, and is none to the question."""
 
@@ -178,6 +186,8 @@ def read_conversion(
 ) -> list[dict[str, Any]]:
     """The objects that were sent, in the version that was wanted. Raises ConversionFailed."""
     source = _text_of_kind(metadata.gvk(sent[0]))
+    if isinstance(reply, NoReply):
+        raise Unreached(source, reply.text)
     try:
         given = _converted_objects(call, reply)
     except CallError as error:
@@ -195,10 +205,8 @@ def _text_of_kind(kind: GroupVersionKind) -> str:
     return f"{kind.api_version}, Kind={kind.kind}"
 
 
-def _converted_objects(call: ConversionCall, reply: Reply | NoReply) -> Sequence[object]:
+def _converted_objects(call: ConversionCall, reply: Reply) -> Sequence[object]:
     """What the webhook has answered with. Raises CallError."""
-    if isinstance(reply, NoReply):
-        raise CallError(reply.text)
     failure = http_failure(reply, media_type(reply), as_json)
     if failure is not None:
         raise CallError(failure[0])
@@ -455,14 +463,38 @@ class Conversions:
         in several versions, and be too many for one call."""
         fetched: list[JsonObject] = []
         for some in _batches(objects):
-            source = metadata.gvk(some[0])
-            webhook = self._webhook(source, custom.gvk)
-            sent = [self.kinds().custom[source].shown(obj) for obj in some]
-            for obj, found in zip(some, await self._asked(webhook, sent, custom.gvk), strict=True):
-                shown = custom.received(found)
+            webhook = self._webhook(metadata.gvk(some[0]), custom.gvk)
+            for obj, shown in zip(some, await self._received(some, custom), strict=True):
                 fetched.append(shown)
                 self.memory.keep(_key(obj, custom.gvk, webhook), shown, _weight(shown))
         return fetched
+
+    async def _received(
+        self, objects: Sequence[JsonObject], custom: CustomKind
+    ) -> list[dict[str, Any]]:
+        """Stored objects of one version in another one, as a server shows them."""
+        source = metadata.gvk(objects[0])
+        webhook = self._webhook(source, custom.gvk)
+        sent = [self.kinds().custom[source].shown(obj) for obj in objects]
+        return [custom.received(one) for one in await self._asked(webhook, sent, custom.gvk)]
+
+    async def all_given(
+        self, objects: Sequence[JsonObject], target: GroupVersionKind, *, stored: bool
+    ) -> list[JsonObject]:
+        """Objects of a kind in another version, so many at once as a webhook may be asked for, and
+        nothing kept: as a server shows those that are `stored`, otherwise just as the webhook gives
+        them. Raises ConversionFailed."""
+        given: list[JsonObject] = []
+        for some in _batches(objects):
+            source = metadata.gvk(some[0])
+            webhook = self._webhook(source, target)
+            if source == target:
+                given += some
+            elif stored:
+                given += await self._received(some, self.kinds().custom[target])
+            else:
+                given += await self._asked(webhook, some, target)
+        return given
 
     async def _asked(
         self, webhook: ConversionWebhook, objects: Sequence[JsonObject], target: GroupVersionKind

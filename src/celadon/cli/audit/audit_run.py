@@ -16,7 +16,13 @@ from typing import Any, Protocol, TypeVar
 from celadon.admission import Outcome
 from celadon.apiserver.clientconfig import ClusterLocation
 from celadon.cli.audit.audit_blocks import Block
-from celadon.cli.audit.audit_inputs import Inputs, Survey, looked_up_in, source_auditor
+from celadon.cli.audit.audit_inputs import (
+    Inputs,
+    Survey,
+    looked_up_in,
+    source_auditor,
+    source_world,
+)
 from celadon.cli.audit.audit_lookups import (
     START,
     Lookups,
@@ -39,6 +45,7 @@ from celadon.cli.audit.audit_report import (
 )
 from celadon.cli.audit.object_audit import AuditSettings, ObjectAuditor
 from celadon.cli.check.check_report import Notice, Place, Silence
+from celadon.cli.check.conversion_calls import converting, converting_cluster
 from celadon.cli.check.manifests import Manifests
 from celadon.cli.check.notices import assumed_namespaces, not_applied, policy_notices
 from celadon.cli.check.policy_set import PolicySet, PolicySets, validating_engine
@@ -121,14 +128,15 @@ def audit_inputs(audit: Audit, inputs: Inputs) -> AuditReport:
     engine = validating_engine(sets.validating, settings.version)
     survey = Survey(documents)
     source = looked_up_in(survey, audit.given, settings)
-    auditor = source_auditor(survey, source, sets, engine, settings)
     findings = Findings(problems=[*audit.manifests.problems, *source.problems])
     findings.ignored.update((one.message, one) for one in inputs.notices)
     workers = possible_workers(settings.jobs)
     total = inputs.total
-    for one in audited_in_order(inputs.blocks, auditor.block, workers):
-        take(audit, findings, one)
-        audit.step(findings.objects, one.read_bytes / total if total else 1.0)
+    with converting(source_world(survey, source), settings.conversions, settings.version) as world:
+        auditor = source_auditor(world, source, sets, engine, settings)
+        for one in audited_in_order(inputs.blocks, auditor.block, workers):
+            take(audit, findings, one)
+            audit.step(findings.objects, one.read_bytes / total if total else 1.0)
     return finished(audit, findings, source.existing)
 
 
@@ -281,14 +289,16 @@ async def _audited(audit: Audit, client: ClusterClient, memory: PageMemory) -> A
     survey, problems = await surveyed_cluster(client, lookups_of(audit.sets))
     engine = validating_engine(audit.sets.validating, settings.version)
     source = looked_up_in(survey, audit.given, settings)
-    auditor = source_auditor(survey, source, audit.sets, engine, settings)
     findings = Findings(problems=[*audit.manifests.problems, *problems, *source.problems])
-    resources = concerned_resources(auditor, survey)
-    total = sum([await counted(client, resource) for resource in resources])
-    for resource in resources:
-        async for one in audited_pages(client, resource, auditor, memory):
-            take(audit, findings, one)
-            audit.step(findings.objects, min(1.0, findings.objects / total) if total else 0.0)
+    with converting_cluster(client.location, survey.catalog) as converter:
+        world = source_world(survey, source).with_converter(converter)
+        auditor = source_auditor(world, source, audit.sets, engine, settings)
+        resources = concerned_resources(auditor, survey)
+        total = sum([await counted(client, resource) for resource in resources])
+        for resource in resources:
+            async for one in audited_pages(client, resource, auditor, memory):
+                take(audit, findings, one)
+                audit.step(findings.objects, min(1.0, findings.objects / total) if total else 0.0)
     if not findings.problems:
         memory.forget()
     return finished(audit, findings, source.existing)

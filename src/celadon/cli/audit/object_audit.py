@@ -38,6 +38,7 @@ from celadon.cli.audit.audit_report import (
     effect_of,
 )
 from celadon.cli.check.check_report import Notice, Place, Silence
+from celadon.cli.check.conversion_calls import Services
 from celadon.cli.check.object_preparation import Made, Prepare
 from celadon.cli.check.overlaid_world import GivenWorld
 from celadon.cli.check.plugins import PluginAnswer, PluginChoice, PluginDesk
@@ -155,6 +156,8 @@ class AuditSettings:
     defaulting: bool = True
     jobs: int = 0
     plugins: tuple[str, ...] = tuple(sorted(DEFAULT_PLUGINS))
+    conversions: Services | None = None
+    """Where services are that conversion webhooks are behind; None where these are not called."""
 
     @property
     def choice(self) -> PluginChoice:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
 from celadon.admission import World
 from celadon.cli.check.check_report import Notice
+from celadon.cli.check.conversion_calls import Services
 from celadon.cli.reading.problems import Problem
 from celadon.records import dataclass
 
@@ -35,11 +36,13 @@ class NoAnswers:
 @dataclass(frozen=True, slots=True)
 class AnswerSettings:
     """This is what the command line says about webhooks; `services` says where those are that they
-    are behind: by namespace, name and port (0 for all of them), host and port."""
+    are behind."""
 
     folder: str = ""
     calls: bool = False
-    services: Mapping[tuple[str, str, int], tuple[str, int]] = field(default_factory=dict)
+    services: Services = field(default_factory=dict)
+    converts: bool = False
+    """Whether webhooks of conversion are called."""
 
     @property
     def asks(self) -> bool:

@@ -25,6 +25,7 @@ from celadon.cli.audit.audit_inputs import (
     given_inputs,
     looked_up_in,
     source_auditor,
+    source_world,
 )
 from celadon.cli.audit.audit_lookups import lookups_of
 from celadon.cli.audit.audit_report import AuditReport, Findings, Violation
@@ -230,7 +231,8 @@ def _engine(job: Job) -> AdmissionEngine:
 def _auditor(job: Job, source: SurveyedSource) -> ObjectAuditor:
     survey = source.survey
     found = looked_up_in(survey, job.manifests.beside, job.settings)
-    return source_auditor(survey, found, _sets(job), _engine(job), job.settings)
+    world = source_world(survey, found)
+    return source_auditor(world, found, _sets(job), _engine(job), job.settings)
 
 
 # --- Ordered work ------------------------------------------------------------

@@ -25,6 +25,7 @@ from celadon.cli.audit.audit_lookups import given_objects, lookups_of, preparati
 from celadon.cli.audit.audit_report import AUDIT, DENY, WARN, effect_of
 from celadon.cli.audit.object_audit import PluginAudit, of_former_requests, plugin_finding
 from celadon.cli.check.check_report import Notice, Place, PolicyError, Silence, UnaskedPlugin
+from celadon.cli.check.conversion_calls import Services, converting
 from celadon.cli.check.manifests import Manifests
 from celadon.cli.check.notices import Coverage, assumed_namespaces, not_applied, policy_notices
 from celadon.cli.check.object_preparation import Prepare
@@ -438,6 +439,8 @@ class Replay:
     strict: bool
     step: Callable[[int, float], None]
     plugins: PluginChoice = PluginChoice()
+    conversions: Services | None = None
+    """Where services are that conversion webhooks are behind; None where these are not called."""
 
 
 def replay(asked: Replay, logs: Sequence[str]) -> ReplayReport:
@@ -448,19 +451,20 @@ def replay(asked: Replay, logs: Sequence[str]) -> ReplayReport:
     findings = ReplayFindings(problems=[*asked.manifests.problems, *problems])
     policies = asked.sets.validating
     engine = validating_engine(policies, asked.version)
-    world = ObjectWorld(objects, implicit_namespaces=True)
     missing = () if any(metadata.gvk(one).group == RBAC_GROUP for one in objects) else _NO_ROLES
     choice = of_former_requests(asked.plugins)
-    plugins = PluginAudit(choice, asked.version, world, prepare)
-    events = EventReplay(engine, world, prepare, policies, findings, missing, plugins)
     files = log_files(logs)
     total = total_bytes(files)
-    for read in read_events(files):
-        if isinstance(read, Problem):
-            findings.problems.append(read)
-            continue
-        events.take(read)
-        asked.step(findings.events, read.read_bytes / total if total else 0.0)
+    given_world = ObjectWorld(objects, implicit_namespaces=True)
+    with converting(given_world, asked.conversions, asked.version) as world:
+        plugins = PluginAudit(choice, asked.version, world, prepare)
+        events = EventReplay(engine, world, prepare, policies, findings, missing, plugins)
+        for read in read_events(files):
+            if isinstance(read, Problem):
+                findings.problems.append(read)
+                continue
+            events.take(read)
+            asked.step(findings.events, read.read_bytes / total if total else 0.0)
     return ReplayReport(
         findings,
         tuple(sorted(policies.policies)),
