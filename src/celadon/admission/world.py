@@ -129,7 +129,7 @@ class ObjectWorld:
         found = self._listed.get((resource, namespace))
         if found is None:
             listed = self._index.list(resource, namespace)
-            found = self._in_version(listed, resource) if listed else ()
+            found = self._in_version(listed, resource) if listed else []
             self._listed[resource, namespace] = found
         return found
 

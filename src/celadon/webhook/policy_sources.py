@@ -12,9 +12,24 @@ from collections.abc import Callable
 from typing import Final
 
 from celadon.apiserver.operation import LIFE, say, warn
-from celadon.webhook.deciding import MutationRules, PolicySource, Rulebook, SourceState, described
+from celadon.webhook.deciding import (
+    MutationRules,
+    PolicySource,
+    ReviewConverter,
+    Rulebook,
+    SourceState,
+    described,
+)
 
-__all__ = ["LoadError", "MutationRules", "PolicySource", "Rulebook", "SourceState", "WatchedFiles"]
+__all__ = [
+    "LoadError",
+    "MutationRules",
+    "PolicySource",
+    "ReviewConverter",
+    "Rulebook",
+    "SourceState",
+    "WatchedFiles",
+]
 
 
 # --- Watched files -----------------------------------------------------------

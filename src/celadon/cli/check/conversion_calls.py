@@ -13,21 +13,16 @@ import asyncio
 import contextlib
 import os
 import threading
-import uuid
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
-from celadon.admission import ConversionError, ObjectWorld
+from celadon.admission import ObjectWorld
 from celadon.admission.conversion import Converter, WebhookNotCalled
-from celadon.kube import GroupKind, GroupVersionKind, JsonObject, metadata
-from celadon.kube.crd import RememberedKinds
+from celadon.kube import GroupVersionKind, JsonObject, metadata
 from celadon.kube.resources import Catalog
-from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.apiserver.clientconfig import ClusterLocation
-    from celadon.apiserver.conversion_webhooks import Conversions, ConversionWebhook
-    from celadon.kube.crd import KindsOnDemand
     from celadon.webhook.cluster import ClusterClient
 
 Services = Mapping[tuple[str, str, int], tuple[str, int]]
@@ -49,12 +44,7 @@ def converting(
     if services is None:
         yield world
         return
-    from celadon.apiserver.webhook_routes import CallerOnDemand, ServiceRoutes
-
-    def begin() -> _Asker:
-        return _Webhooks(world, version, CallerOnDemand(ServiceRoutes(world, services)))
-
-    with contextlib.closing(AskingAside(begin)) as converter:
+    with contextlib.closing(AskingAside(lambda: _Webhooks(world, services, version))) as converter:
         yield world.with_converter(converter)
 
 
@@ -126,64 +116,19 @@ class AskingAside(Converter):
         return asyncio.run_coroutine_threadsafe(asked, self._loop).result()
 
 
-@dataclass(frozen=True, slots=True)
-class _Definitions:
-    """What definitions say of their kinds."""
-
-    custom: KindsOnDemand
-    conversions: Mapping[GroupKind, ConversionWebhook]
-
-
 class _Webhooks:
     """Asks the webhooks of the definitions of a world."""
 
-    def __init__(self, world: ObjectWorld, version: str, caller: Any) -> None:  # noqa: ANN401
-        from celadon.apiserver.conversion_webhooks import Conversions, conversion_webhooks
+    def __init__(self, world: ObjectWorld, services: Services, version: str) -> None:
+        from celadon.apiserver.conversion_webhooks import CalledWebhooks
+        from celadon.apiserver.webhook_routes import CallerOnDemand, ServiceRoutes
 
-        definitions = [one for one in world.objects if _says_where(one)]
-        found = _Definitions(
-            RememberedKinds(version).of(definitions), conversion_webhooks(definitions)
-        )
-        self._caller = caller
-        self._unreached: dict[GroupKind, str] = {}
-        self._conversions: Conversions = Conversions(
-            lambda: found, caller.call, lambda: str(uuid.uuid4())
-        )
-
-    async def ask(
-        self, objects: Sequence[JsonObject], kind: GroupVersionKind, *, stored: bool
-    ) -> Sequence[JsonObject]:
-        from celadon.apiserver.conversion_webhooks import ConversionFailed, Unreached
-
-        source = next(one for one in map(metadata.gvk, objects) if one != kind)
-        conversions = self._conversions
-        if not conversions.concern(kind.group_kind):
-            raise WebhookNotCalled(source, kind)
-        if kind.group_kind in self._unreached:
-            raise WebhookNotCalled(source, kind, self._unreached[kind.group_kind])
-        try:
-            return await conversions.all_given(objects, kind, stored=stored)
-        except Unreached as error:
-            why = f"cannot be reached ({error.why})"
-            self._unreached[kind.group_kind] = why
-            raise WebhookNotCalled(source, kind, why) from None
-        except ConversionFailed as error:
-            raise ConversionError(str(error)) from None
+        self._caller = CallerOnDemand(ServiceRoutes(world, services))
+        called = CalledWebhooks(world.objects, version, self._caller.call, once=True)
+        self.ask = called.ask
 
     async def aclose(self) -> None:
         await self._caller.aclose()
-
-
-def _says_where(obj: JsonObject) -> bool:
-    """Whether it is a definition that says which webhook is to be asked: those of files may lack
-    what a server would ask for."""
-    if obj.get("kind") != "CustomResourceDefinition":
-        return False
-    spec = obj.get("spec") or {}
-    webhook = (spec.get("conversion") or {}).get("webhook") or {}
-    return isinstance(webhook.get("clientConfig"), dict) and any(
-        one.get("storage") for one in spec.get("versions") or ()
-    )
 
 
 class _Cluster:
