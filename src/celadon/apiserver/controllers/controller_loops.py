@@ -31,7 +31,7 @@ from celadon.kube import JsonObject, StatusError, User, metadata
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import FieldWriter, track_update
 from celadon.kube.rbac import service_account_user
-from celadon.kube.registry import Target, draft_of
+from celadon.kube.registry import Target, draft_of, patch
 from celadon.kube.resources import Resource
 from celadon.kube.well_known_values import MERGE_PATCH
 from celadon.records import dataclass
@@ -429,6 +429,7 @@ CONTROLLERS: Final = (
     "resourcequota-controller",
     ROOT_CERTIFICATES,
     "serviceaccount-controller",
+    "storage-version-migrator-controller",
     "validatingadmissionpolicy-status-controller",
 )
 ON_BY_DEFAULT: Final = frozenset(CONTROLLERS) - {ROOT_CERTIFICATES}
@@ -492,9 +493,11 @@ class ServerRequests:
     agent: str = "celadon"
     user: User | None = None
 
-    async def call(self, method: str, path: str, body: JsonObject | None = None) -> Reply:
-        """PATCH is a merge patch."""
-        content = MERGE_PATCH if method == "PATCH" else "application/json"
+    async def call(
+        self, method: str, path: str, body: JsonObject | None = None, content: str = ""
+    ) -> Reply:
+        """PATCH is a merge patch, unless `content` says something else."""
+        content = content or (MERGE_PATCH if method == "PATCH" else "application/json")
         headers = [
             ("accept", "application/json"),
             ("user-agent", f"{self.agent}/{self.account}"),
@@ -508,6 +511,13 @@ class ServerRequests:
         except ValueError:
             found = {}
         return Reply(answer.code, found if isinstance(found, dict) else {})
+
+    async def apply(
+        self, path: str, body: JsonObject, manager: str, *, force: bool = False
+    ) -> Reply:
+        """Server-side apply, as a field manager."""
+        query = f"fieldManager={manager}{'&force=true' if force else ''}"
+        return await self.call("PATCH", f"{path}?{query}", body, patch.APPLY_PATCH)
 
     async def require(self, method: str, path: str, body: JsonObject | None = None) -> Reply:
         """Raises RequestFailed, but not for an object that is gone."""

@@ -21,7 +21,7 @@ from celadon.apiserver.authz.claim_status_access import GATE, SINCE
 from celadon.apiserver.caches.served_resources import ServedResources
 from celadon.apiserver.caches.service_network_view import LiveNetwork, ServiceNetworkView
 from celadon.apiserver.conversion_webhooks import ConversionFailed, Conversions
-from celadon.apiserver.handlers.admission.admission_chain import Admission
+from celadon.apiserver.handlers.admission.admission_chain import Admission, Denied
 from celadon.apiserver.handlers.calls import (
     Call,
     LostRace,
@@ -342,8 +342,22 @@ class Writer:
         self, call: Call, stored: StoredObject, read: ReadChange, *, is_patch: bool
     ) -> Written:
         """Raises LostRace when somebody else has written in between."""
+        resource = call.target.resource
+        old = await call.work.step(self._reader.cached, stored.object, resource)
+        try:
+            return await self._changed(call, stored, old, read, is_patch=is_patch)
+        except (StatusError, Denied):
+            if self._reader.may_wait(resource):
+                # Upstream begins with what it would store of the object in its cache: while the
+                # webhook is out of reach, that is all there is to say.
+                await call.work.step(self._reader.stored, old, resource)
+            raise
+
+    async def _changed(
+        self, call: Call, stored: StoredObject, old: JsonObject, read: ReadChange, *, is_patch: bool
+    ) -> Written:
+        """As `_change_once`, of an object as the endpoint shows it."""
         target = call.target
-        old = await call.work.step(self._reader.cached, stored.object, target.resource)
         incoming = await call.work.step(
             self._read_change, call, read, old, self._context(call), is_patch
         )
