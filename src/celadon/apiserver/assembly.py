@@ -287,7 +287,7 @@ def verbs_of(
     deleter = Deleter(core.objects, reader, core.world, admission, sources.timestamp)
     return Verbs(
         reader,
-        Watching(core.objects, reader),
+        Watching(core.objects, reader, core.served),
         Standings(authenticator, sources.now, time.monotonic),
         Writer(
             core.objects,

@@ -18,14 +18,14 @@ from celadon.apiserver.controllers.controller_loops import (
     ServerRequests,
     Stale,
     StatusWrites,
+    asked_resources,
     condition,
     find_condition,
     is_true,
     resource_path,
 )
-from celadon.apiserver.discovery.discovery_documents import version_rank
 from celadon.apiserver.object_store import ObjectStore, StoredObject
-from celadon.kube import GroupVersionResource, JsonObject, metadata
+from celadon.kube import GroupResource, GroupVersionResource, JsonObject, metadata
 from celadon.kube.go import quote
 from celadon.kube.resources import Resource
 
@@ -114,8 +114,8 @@ class StorageMigrations:
             await self._tell_definition(
                 item, "False", "MigrationFailed", "The migration has failed"
             )
-        ended = condition(RUNNING, "False", "MigrationCompleted", "Migration completed")
-        ended = self._timed(ended, metadata.generation(migration))
+        done = condition(RUNNING, "False", "MigrationCompleted", "Migration completed")
+        ended = self._timed(done, metadata.generation(migration))
         others = [ended if one["type"] == RUNNING else one for one in _conditions(migration)]
         await self._write(migration, others)
 
@@ -226,13 +226,8 @@ class StorageMigrations:
     def _resource(self, migration: JsonObject) -> Resource | None:
         """The resource, in the version that clients prefer."""
         wanted = migration["spec"]["resource"]
-        named = wanted.get("group", ""), wanted["resource"]
-        found = [
-            one
-            for one in self._served().catalog
-            if one.served and (one.gvr.group, one.gvr.resource) == named
-        ]
-        return min(found, key=lambda one: version_rank(one.gvr.version), default=None)
+        named = GroupResource(wanted.get("group", ""), wanted["resource"])
+        return asked_resources(self._served().catalog).get(named)
 
     # --- the status ---
 

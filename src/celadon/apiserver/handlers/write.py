@@ -343,11 +343,12 @@ class Writer:
     ) -> Written:
         """Raises LostRace when somebody else has written in between."""
         resource = call.target.resource
-        old = await call.work.step(self._reader.cached, stored.object, resource)
+        read_old = self._reader.shown if call.dry_run else self._reader.cached
+        old = await call.work.step(read_old, stored.object, resource)
         try:
             return await self._changed(call, stored, old, read, is_patch=is_patch)
         except (StatusError, Denied):
-            if self._reader.may_wait(resource):
+            if self._reader.may_wait(resource) and not call.dry_run:
                 # Upstream begins with what it would store of the object in its cache: while the
                 # webhook is out of reach, that is all there is to say.
                 await call.work.step(self._reader.stored, old, resource)
@@ -456,6 +457,7 @@ class Writer:
         before = shown_object(old, target, no_count=0)
         needs_version = strategy_of(target, STRATEGIES).needs_version
         update.require_state(draft.made, before, target, needs_version=needs_version)
+        patch.require_kind(incoming, target)
         warnings = write_warnings(draft.made, target, STRATEGIES)
         _warn_of_owners(call, incoming)
         made = update.finish_update(draft, before, target, incoming.sent, STRATEGIES)
