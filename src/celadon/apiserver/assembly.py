@@ -544,6 +544,7 @@ class ApiServer:
             notes.impersonated_user,
             notes.constraint,
             panic,
+            answer.tunnel,
         )
         if notes.info is not None:
             resource = None if notes.endpoint is None else notes.endpoint.resource

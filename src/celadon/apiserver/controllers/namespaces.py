@@ -210,6 +210,7 @@ class NamespaceDeletion:
             )
             if reply.failed:
                 failures.append(reply.message)
+                continue  # upstream counts what is left behind a deletion only
             left = self._objects.page(resource, namespace).objects
             if left:
                 objects[resource.gvr.group_resource] = len(left)
