@@ -338,7 +338,6 @@ CALLED_BY_OTHERS = {
     "celadon.goyaml.yaml_events.FlowParser": "PyYAML calls it",
     "celadon.kube.resources.plugin_facts.PluginFacts": "what the plugins must agree with",
     "celadon.pytest_plugin": "pytest calls it",
-    "celadon.apiserver.clientconfig.go_network": "httpcore calls it",
     "celadon.apiserver.aggregation.remote_documents._Below": "msgspec reads and writes it",
     "celadon.apiserver.http.http_connection": "asyncio calls it",
     "celadon.webhook.handlers.trial_client.Asking": "the keywords of `TestClient`",

@@ -21,6 +21,7 @@ from tests.apiserver.test_conversion_webhooks import (
     definition,
     hook,
     path,
+    until,
 )
 
 __all__ = ["hook"]
@@ -101,16 +102,32 @@ def test_all_objects_are_written_anew(server: Running, hook: Hook) -> None:
     assert {one["manager"] for one in kept["managedFields"]} == {"unknown"}
 
 
-def test_a_webhook_that_is_out_of_reach_ends_it(server: Running, hook: Hook) -> None:
+def test_a_webhook_that_is_out_of_reach_is_waited_for(
+    server: Running, hook: Hook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storage_migrations, "RETRY_SECONDS", 0.02)
     hook.is_down = True
     make(server, MIGRATIONS, migration("m"))
-    text = (
-        "migration encountered unhandled error: conversion webhook for conv.example.com/v2, "
-        "Kind=Conv failed: connection refused"
-    )
-    assert said(settled(server, "m"))[1] == (
-        *("Failed", "True", "StorageVersionMigrationFailed", text, None),
-    )
+    (running,) = said(settled(server, "m"))
+    assert running[:2] == ("Running", "True")
+    stored, (told,) = of_definition(server)
+    assert stored == ["v2", "v1"]
+    assert told[1:4] == ("True", "MigrationRunning", "Migration m is running")
+    hook.is_down = False
+    until(lambda: len(said(settled(server, "m"))) == 2)
+    assert of_definition(server)[0] == ["v1"]
+
+
+def test_an_object_that_cannot_be_written_ends_it(server: Running) -> None:
+    """Since it was written, it has become invalid."""
+    found = read(ask(server, "GET", f"{DEFINITIONS}/{NAME}"))
+    for version in found["spec"]["versions"]:
+        version["schema"]["openAPIV3Schema"]["required"] = ["data"]
+    assert ask(server, "PUT", f"{DEFINITIONS}/{NAME}", found).code == 200
+    make(server, MIGRATIONS, migration("m"))
+    _, failed = said(settled(server, "m"))
+    assert failed[:3] == ("Failed", "True", "StorageVersionMigrationFailed")
+    assert failed[3].startswith("migration encountered unhandled error: Conv.conv.example.com ")
     stored, (told,) = of_definition(server)
     assert (stored, told[2:4]) == (["v1"], ("MigrationFailed", "The migration has failed"))
 
@@ -127,8 +144,7 @@ def test_what_cannot_be_migrated(server: Running, monkeypatch: pytest.MonkeyPatc
     make(server, MIGRATIONS, migration("none", "nothing", "example.com"))
     assert said(settled(server, "none"))[1][3] == "resource does not exist in discovery"
     make(server, MIGRATIONS, migration("events", "events", ""))
-    text = "migration encountered unhandled error: resource does not exist in GC: %!w(<nil>)"
-    assert said(settled(server, "events"))[1][3] == text
+    assert [one[0] for one in said(settled(server, "events"))] == ["Running"], "for ever"
     make(server, MIGRATIONS, migration("b", "tokenreviews", "authentication.k8s.io"))
     text = (
         'resource "authentication.k8s.io/v1, Resource=tokenreviews" does not support discovery '

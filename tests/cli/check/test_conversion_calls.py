@@ -145,7 +145,7 @@ def test_calls_of_webhooks_are_those_of_conversion_too(
 
 
 def test_requests_of_a_log(port: Port, capsys: pytest.CaptureFixture[str]) -> None:
-    about = {
+    about: Json = {
         "requestURI": "/apis/x.io/v2/namespaces/default/boxes",
         "objectRef": {
             "resource": "boxes",

@@ -176,7 +176,8 @@ V1, V2 = (GroupVersionKind("conv.example.com", one, "Conv") for one in ("v1", "v
 def converting_rules(is_down: list[bool], *policies: Any) -> Rulebook:
     """Policies whose world has a conversion webhook: v1 has `spec.a` where v2 has `spec.b`."""
 
-    async def call(call: WebhookCall, _: float, **__: Any) -> Reply | NoReply:
+    async def call(call: WebhookCall, seconds: float, *, mutating: bool | None) -> Reply | NoReply:
+        assert (seconds, mutating) == (30, None)
         if is_down[0]:
             return NoReply("connection refused")
         return Reply(200, json.dumps(review(call)).encode(), "application/json")

@@ -24,7 +24,7 @@ from celadon.apiserver.controllers.controller_loops import (
     is_true,
     resource_path,
 )
-from celadon.apiserver.object_store import ObjectStore, StoredObject
+from celadon.apiserver.object_store import ObjectStore, StoredObject, is_event
 from celadon.kube import GroupResource, GroupVersionResource, JsonObject, metadata
 from celadon.kube.go import quote
 from celadon.kube.resources import Resource
@@ -45,7 +45,6 @@ RUNNING, SUCCEEDED, FAILED = "Running", "Succeeded", "Failed"
 _IN_DEFINITIONS: Final = "StorageMigrating"
 _VERBS: Final = ("update", "patch", "list")
 _COLLECTED: Final = frozenset({"delete", "list", "watch"})
-_NOT_COLLECTED: Final = frozenset({("", "events"), ("events.k8s.io", "events")})
 _FOR_NOW: Final = frozenset(
     {"ServerTimeout", "TooManyRequests", "ServiceUnavailable", "InternalError", "Timeout"}
 )
@@ -161,9 +160,8 @@ class StorageMigrations:
     async def _proceed(self, item: str, migration: JsonObject) -> float | None:
         """What comes next of a migration that runs; in how many seconds to look again."""
         resource = self._resource(migration)
-        is_late = self._seconds_since(migration) > PATIENCE
         if resource is None:
-            if not is_late:
+            if self._seconds_since(migration) <= PATIENCE:
                 return RETRY_SECONDS
             await self._fail(migration, "resource does not exist in discovery")
             return None
@@ -179,10 +177,7 @@ class StorageMigrations:
             await self._write(migration, _conditions(migration), resourceVersion=version)
             return None
         if not _is_collected(resource):
-            if not is_late:
-                return RETRY_SECONDS
-            await self._fail(migration, _unhandled("resource does not exist in GC: %!w(<nil>)"))
-            return None
+            return None  # upstream asks again and again, for ever
         try:
             if not await self._migrated(resource, int(migration["status"]["resourceVersion"])):
                 return RETRY_SECONDS
@@ -209,6 +204,8 @@ class StorageMigrations:
                 continue
             if reply.body.get("reason") in _FOR_NOW or reply.code == 429:
                 return False
+            if resource.by_webhook and "reason" not in reply.body:
+                return False  # upstream's collector cannot list them, for which it is waited
             raise _Unmigrated(reply.message)
         return True
 
@@ -297,8 +294,7 @@ def _age(migration: JsonObject) -> tuple[str, str]:
 def _is_collected(resource: Resource) -> bool:
     """Whether upstream's garbage collector, of whose cache migrations are made, knows its
     objects."""
-    named = resource.gvr.group, resource.gvr.resource
-    return named not in _NOT_COLLECTED and _COLLECTED.issubset(resource.verbs)
+    return not is_event(resource) and _COLLECTED.issubset(resource.verbs)
 
 
 def _unhandled(why: str) -> str:
