@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from celadon.admission import (
     Action,
@@ -38,7 +38,6 @@ from celadon.cli.audit.audit_report import (
     effect_of,
 )
 from celadon.cli.check.check_report import Notice, Place, Silence
-from celadon.cli.check.conversion_calls import Services
 from celadon.cli.check.object_preparation import Made, Prepare
 from celadon.cli.check.overlaid_world import GivenWorld
 from celadon.cli.check.plugins import PluginAnswer, PluginChoice, PluginDesk
@@ -51,6 +50,9 @@ from celadon.kube.registry import Target, WriteOptions
 from celadon.kube.resources import DEFAULT_PLUGINS, Resource, guessed_resource, known_resources
 from celadon.kube.well_known_values import NAMESPACES
 from celadon.records import dataclass
+
+if TYPE_CHECKING:
+    from celadon.cli.check.conversion_calls import Services
 
 # --- Plugin findings ---------------------------------------------------------
 #

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from celadon.admission import World
 from celadon.cli.check.check_report import Notice
-from celadon.cli.check.conversion_calls import Services
 from celadon.cli.reading.problems import Problem
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.admission.webhooks import AsJson, Call, NoReply, Reply
+    from celadon.cli.check.conversion_calls import Services
 
 
 class Answers(Protocol):

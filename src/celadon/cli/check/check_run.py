@@ -18,7 +18,6 @@ from celadon.cli.check.answer_sources import AnswerSettings, answer_source
 from celadon.cli.check.check_options import CheckInputs
 from celadon.cli.check.check_report import Report
 from celadon.cli.check.cluster import ANEW, Cluster, EngineMakers, cluster_of, engines_of
-from celadon.cli.check.conversion_calls import converting
 from celadon.cli.check.notices import Findings, Sightings, notices, unasked
 from celadon.cli.check.object_chain import AskedWebhooks
 from celadon.cli.check.object_judging import Judge
@@ -120,6 +119,8 @@ def _converting(cluster: Cluster, settings: AnswerSettings, version: str) -> Ite
     if not settings.converts or not isinstance(cluster.world, ObjectWorld):
         yield cluster
         return
+    from celadon.cli.check.conversion_calls import converting  # late: it loads what waits
+
     with converting(cluster.world, settings.services, version) as world:
         yield replace(cluster, world=world)
 

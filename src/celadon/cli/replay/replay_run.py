@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from celadon.admission import (
     ADMIN,
@@ -25,7 +26,6 @@ from celadon.cli.audit.audit_lookups import given_objects, lookups_of, preparati
 from celadon.cli.audit.audit_report import AUDIT, DENY, WARN, effect_of
 from celadon.cli.audit.object_audit import PluginAudit, of_former_requests, plugin_finding
 from celadon.cli.check.check_report import Notice, Place, PolicyError, Silence, UnaskedPlugin
-from celadon.cli.check.conversion_calls import Services, converting
 from celadon.cli.check.manifests import Manifests
 from celadon.cli.check.notices import Coverage, assumed_namespaces, not_applied, policy_notices
 from celadon.cli.check.object_preparation import Prepare
@@ -50,6 +50,9 @@ from celadon.kube import MASTERS, GroupVersionKind, Json, JsonObject, metadata
 from celadon.kube.well_known_values import NAMESPACES, RBAC_GROUP, SERVICE_ACCOUNT_PREFIX
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
+
+if TYPE_CHECKING:
+    from celadon.cli.check.conversion_calls import Services
 
 # --- Findings ----------------------------------------------------------------
 #
@@ -455,8 +458,7 @@ def replay(asked: Replay, logs: Sequence[str]) -> ReplayReport:
     choice = of_former_requests(asked.plugins)
     files = log_files(logs)
     total = total_bytes(files)
-    given_world = ObjectWorld(objects, implicit_namespaces=True)
-    with converting(given_world, asked.conversions, asked.version) as world:
+    with _converting(asked, ObjectWorld(objects, implicit_namespaces=True)) as world:
         plugins = PluginAudit(choice, asked.version, world, prepare)
         events = EventReplay(engine, world, prepare, policies, findings, missing, plugins)
         for read in read_events(files):
@@ -474,6 +476,15 @@ def replay(asked: Replay, logs: Sequence[str]) -> ReplayReport:
         choice.asked,
         unasked_plugins(choice, findings.unasked),
     )
+
+
+def _converting(asked: Replay, world: ObjectWorld) -> AbstractContextManager[ObjectWorld]:
+    """The world, with its conversion webhooks where they are called."""
+    if asked.conversions is None:
+        return nullcontext(world)
+    from celadon.cli.check.conversion_calls import converting  # late: it loads what waits
+
+    return converting(world, asked.conversions, asked.version)
 
 
 def _notices(
