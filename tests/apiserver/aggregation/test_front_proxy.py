@@ -198,6 +198,7 @@ def test_what_is_sent_to_ask_for_another_protocol(
     assert (target, shown) == (f"{NODES}/one/exec?a=x&b=1", "front-proxy-client")
     assert sent["connection"] == ["Upgrade"]
     assert sent["upgrade"] == ["echo"]
+    assert sent["user-agent"] == ["Go-http-client/1.1"]
     assert sent["sec-websocket-protocol"] == ["v5.channel.k8s.io"]
     assert sent["x-remote-user"] == ["admin"]
     assert sent["x-forwarded-for"] == ["203.0.113.9, 192.0.2.1"]

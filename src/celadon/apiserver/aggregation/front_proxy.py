@@ -56,6 +56,8 @@ POOLS: Final = 200
 IDLE_CONNECTIONS: Final = 25
 REDIRECTED: Final = "the backend attempted to redirect this request, which is not permitted"
 UNAVAILABLE: Final = "service unavailable"
+GO_AGENT: Final = "Go-http-client/1.1"
+"""Who asks, where nobody says."""
 HEAD_BYTES: Final = 1 << 20
 """Of an answer to a request that asks for another protocol."""
 WAITING_BYTES: Final = 64 << 10
@@ -147,6 +149,8 @@ def upgrade_headers(request: HttpRequest, audit_id: str) -> Iterator[Header]:
                 yield name, ", ".join(kept)
         elif name not in _NOT_SENT and not name.startswith(_NOT_SENT_PREFIXES):
             yield name, value
+    if not request.header_values("user-agent"):
+        yield "User-Agent", GO_AGENT
     before = request.header_values("x-forwarded-for")
     yield "X-Forwarded-For", ", ".join((*before, request.remote_address))
     if request.body:
