@@ -129,7 +129,7 @@ def kube_api(request: pytest.FixtureRequest, new_kube_api: Callable[..., KubeApi
 
 
 def _named(mark: pytest.Mark) -> dict[str, Any]:
-    """What it says; fails for what would have no effect."""
+    """Return what it says; fails for what would have no effect."""
     if mark.args:
         pytest.fail(
             f"the marker `{MARKER}` takes arguments by name: manifests=[...]", pytrace=False
@@ -232,5 +232,5 @@ class PolicyCaseItem(pytest.Item):
         return super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Where the case stands."""
+        """Return where the case stands."""
         return self.path, max(self._case.place.line - 1, 0), self.name

@@ -129,7 +129,7 @@ def check_timeout(request: HttpRequest, info: RequestInfo) -> None:
 
 
 def _duration_fault(text: str) -> str:
-    """What Go's `time.ParseDuration` says."""
+    """Return what Go's `time.ParseDuration` says."""
     rest = text.lstrip("+-") if text[0] in "+-" else text
     while rest:
         number = _NUMBER.match(rest)

@@ -86,7 +86,7 @@ def expression_fields(group_kind: tuple[str, str], value: object) -> Iterator[tu
 
 
 def _rules(schema: object, path: Path) -> Iterator[tuple[Path, str]]:
-    """Those of a schema and of all schemas in it, wherever a map or a list leads to one."""
+    """Yield those of a schema and of all schemas in it, wherever a map or a list leads to one."""
     pending: list[tuple[Path, object]] = [(path, schema)]
     while pending:
         at, one = pending.pop()

@@ -228,11 +228,11 @@ class Migration:
 
     @property
     def judged(self) -> int:
-        """How many cases there are of rules that were translated."""
+        """Return how many cases there are of rules that were translated."""
         return sum(one.cases for one in self.outcomes if not one.translation.reason)
 
     def count(self, state: str) -> int:
-        """How many rules are in a state."""
+        """Return how many rules are in a state."""
         return sum(one.state == state for one in self.outcomes)
 
 

@@ -78,13 +78,13 @@ class Proof:
         return [one for one in self.replies if one.question is question and one.answer in answers]
 
     def _never(self, question: Question) -> bool:
-        """Whether it is proved for all endpoints that are asked about."""
+        """Return whether it is proved for all endpoints that are asked about."""
         asked = self._of(question, *Answer)
         return bool(asked) and len(self._of(question, Answer.NO, Answer.BOUNDED)) == len(asked)
 
     @property
     def is_finding(self) -> bool:
-        """Whether there is something to be mended."""
+        """Return whether there is something to be mended."""
         return bool(self._of(Question.FAILS, Answer.YES)) or any(
             self._never(question) and not self.left_out
             for question in (Question.REFUSES, Question.ADMITS)
@@ -92,7 +92,7 @@ class Proof:
 
     @property
     def is_undecided(self) -> bool:
-        """Whether there is a question without an answer."""
+        """Return whether there is a question without an answer."""
         return (
             self.left_out
             or not self.replies

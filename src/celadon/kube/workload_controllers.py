@@ -120,7 +120,7 @@ def _hashed_member(value: JsonObject, key: str) -> Json:
 
 
 def _value(type_: str, value: Json) -> str:
-    """What stands behind the type."""
+    """Return what stands behind the type."""
     if type_.startswith("*"):
         return _NOT_SET if value is None else _value(type_[1:], value)
     if type_.startswith("[]"):

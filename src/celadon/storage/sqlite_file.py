@@ -587,7 +587,7 @@ def _put_in_place(draft: str, target: str, *, force: bool) -> None:
 
 
 def _has_links(draft: str) -> bool:
-    """Whether a file of this file system may have two names."""
+    """Return whether a file of this file system may have two names."""
     trial = f"{draft}-name"
     try:
         os.link(draft, trial)

@@ -373,7 +373,7 @@ class Mutator(Admitters):
         return ALLOWED
 
     def mutating_policies(self, request: Request, draft: Draft | None) -> PolicyRounds | None:
-        """Those of the rules."""
+        """Return those of the rules."""
         engine, world = self._rules.engine, self._world
         if not engine.concerns(request, world):
             return None
@@ -484,7 +484,7 @@ class WatchedFiles:
         )
 
     def stamp(self) -> object:
-        """How often something was loaded: nothing else is looked up."""
+        """Return how often something was loaded: nothing else is looked up."""
         return self._loads
 
     def start(self) -> None:

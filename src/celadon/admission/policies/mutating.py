@@ -337,7 +337,7 @@ class MutatingEngine:
         return bool(self._candidates(request, world))
 
     def param_sources(self, request: Request, world: World) -> Iterator[ParamSource]:
-        """Where those policies have their params from."""
+        """Yield where those policies have their params from."""
         found = (standing[0].source for standing in self._candidates(request, world))
         return (source for source in found if source is not None)
 

@@ -196,7 +196,7 @@ class Engine:
         return self._endpoints.of(request, world.catalog).candidates
 
     def param_sources(self, request: Request, world: World) -> Iterator[ParamSource]:
-        """Where these have their params from."""
+        """Yield where these have their params from."""
         found = (candidate.source for candidate in self.candidates(request, world))
         return (source for source in found if source is not None)
 

@@ -432,7 +432,8 @@ def failed_call(why: str, code: int | None = None) -> CallError:
 
 
 def code_of_failure(code: int) -> int:
-    """What metrics say where no server has said anything; before 1.34 that the request was bad."""
+    """Return what metrics say where no server has said anything; before 1.34 that the request was
+    bad."""
     return code if is_since("1.34") else BAD_REQUEST
 
 

@@ -274,7 +274,7 @@ class DefinitionCleanup:
         return min(found, key=lambda one: one.gvr.version != one.storage_version, default=None)
 
     async def _emptied(self, resource: Resource) -> tuple[bool, list[str]]:
-        """Whether objects are left, and what went wrong."""
+        """Return whether objects are left, and what went wrong."""
         page = self._objects.page(resource)
         spaces = dict.fromkeys(metadata.namespace(one.object) for one in page.objects)
         failures = []

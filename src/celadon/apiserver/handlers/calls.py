@@ -78,7 +78,7 @@ class Notes:
 
 
 def wanted_seconds(request: HttpRequest) -> float:
-    """What a request may take."""
+    """Return what a request may take."""
     text = request.first("timeout")
     own = parse_duration(text) if text else None
     return HANDLER_SECONDS if own is None else min(own.nanoseconds / 1e9, HANDLER_SECONDS)
@@ -117,7 +117,7 @@ class Call:
 
     @remembered
     def target(self) -> Target:
-        """Where a write goes."""
+        """Return where a write goes."""
         endpoint = self.endpoint
         subresource = "" if endpoint.subresource is None else endpoint.subresource.name
         return Target(

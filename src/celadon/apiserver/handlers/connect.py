@@ -231,7 +231,7 @@ def _first_port(pod: JsonObject) -> int:
 
 
 def refused(address: str) -> str:
-    """What Go says of a port where nobody listens."""
+    """Return what Go says of a port where nobody listens."""
     return f"dial tcp {address}: connect: connection refused"
 
 
@@ -243,7 +243,7 @@ class Connector:
     admission: Admission
 
     async def refused(self, call: Call) -> StatusError:
-        """Why there is no connection. Raises StatusError for what is wrong with the request,
+        """Return why there is no connection. Raises StatusError for what is wrong with the request,
         Denied."""
         if "dryRun" in call.request.query:
             raise status.bad_request("dryRun is not supported")
@@ -278,7 +278,8 @@ def _options(call: Call) -> dict[str, Any]:
 
 
 def _path_behind(info: RequestInfo) -> str:
-    """What follows the subresource: with a slash before it, and behind it if there is one."""
+    """Return what follows the subresource: with a slash before it, and behind it if there is
+    one."""
     path = "/" + "/".join(info.rest) if info.rest else ""
     return f"{path}/" if info.path.endswith("/") and not path.endswith("/") else path
 
@@ -324,7 +325,7 @@ def pod_log(call: Call, world: World) -> HttpAnswer:
 
 
 def _pod_logs_options(query: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Those that matter here. Raises StatusError 400."""
+    """Return those that matter here. Raises StatusError 400."""
     found = {}
     for name, convert in _PARAMETERS.items():
         if query.get(name):

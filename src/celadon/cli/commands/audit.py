@@ -238,7 +238,7 @@ def _compare(
     manifests: Manifests,
     progress: output.Progress,
 ) -> Exit:
-    """What releases do not agree on."""
+    """Return what releases do not agree on."""
     from celadon.apiserver.clientconfig import KubeconfigError
     from celadon.cli.audit.audit_inputs import given_inputs
     from celadon.cli.audit.audit_report import FailOn

@@ -142,7 +142,7 @@ def _compare(
     releases: Sequence[str],
     progress: output.Progress,
 ) -> Exit:
-    """What releases do not agree on."""
+    """Return what releases do not agree on."""
     from celadon.cli.check.check_options import judging_settings
     from celadon.cli.check.upgrade_report import compared
 

@@ -95,7 +95,7 @@ def _require_revision(revision: str) -> None:
 
 
 def _git(*words: str, wrong: str = "") -> bytes:
-    """What git prints. `wrong` is said if it fails without a word."""
+    """Return what git prints. `wrong` is said if it fails without a word."""
     try:
         done = subprocess.run(
             ["git", *words],
@@ -161,7 +161,7 @@ class Given:
         return Side(engine, self.objects)
 
     def place(self, source: Source, policy: str, binding: str) -> Place | None:
-        """Where it stands what a decision comes from, or the like of it; None if it is not
+        """Return where it stands what a decision comes from, or the like of it; None if it is not
         there."""
         found: PolicySet = self.sets.validating
         if source.in_binding:
@@ -380,7 +380,8 @@ def compared(old: Given, new: Given, settings: DiffSettings) -> DiffReport:
 
 
 def _unbound(old: Given, new: Given) -> frozenset[str]:
-    """Those that no binding of either side puts to work: without one nothing would be compared."""
+    """Return those that no binding of either side puts to work: without one nothing would be
+    compared."""
     names = [frozenset(one.sets.validating.policies) for one in (old, new)]
     unbound = [(names[0] - old.unbound), (names[1] - new.unbound)]
     return (names[0] | names[1]) - unbound[0] - unbound[1]
@@ -419,7 +420,8 @@ class _Wording:
         )
 
     def _spot(self, found: Comparison) -> tuple[Place, str]:
-        """Where the change is to be looked at: in the new files, if what decides is there."""
+        """Return where the change is to be looked at: in the new files, if what decides is
+        there."""
         assert found.example is not None
         sides = (self.new, self.old)
         judgements = (found.example.new, found.example.old)

@@ -263,8 +263,8 @@ def _switch(name: str, value: str) -> str:
 
 
 def _address(last: Mapping[str, str]) -> str:
-    """What to listen on. Without `--bind-address` that is this machine alone; port 0 is any that
-    is free, which kube-apiserver refuses."""
+    """Return what to listen on. Without `--bind-address` that is this machine alone; port 0 is any
+    that is free, which kube-apiserver refuses."""
     port = last.get("secure-port", DEFAULT_PORT)
     if not port.isascii() or not port.isdigit() or int(port) > 65535:
         raise FlagError(f"--secure-port {port} must be between 0 and 65535, inclusive")
@@ -281,7 +281,7 @@ def _emulated(last: Mapping[str, str]) -> Iterator[str]:
 
 
 def _certificates(last: Mapping[str, str]) -> Iterator[str]:
-    """Those that are named, else those that stand in the folder of certificates."""
+    """Yield those that are named, else those that stand in the folder of certificates."""
     certificate, key = last.get("tls-cert-file", ""), last.get("tls-private-key-file", "")
     folder = last.get("cert-dir", "")
     if not (certificate or key) and folder:

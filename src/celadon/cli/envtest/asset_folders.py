@@ -90,7 +90,7 @@ class VersionSelector:
     only_installed: bool = False
 
     def matches(self, version: AssetVersion) -> bool:
-        """Whether a version is meant."""
+        """Return whether a version is meant."""
         if self.numbers is None:
             return True
         numbers = version[:2]
@@ -219,7 +219,7 @@ def this_platform() -> tuple[str, str]:
 
 
 def default_root(environment: Mapping[str, str] = os.environ) -> Path:
-    """Where folders stand if nobody says."""
+    """Return where folders stand if nobody says."""
     installation = hashlib.sha256(f"{sys.executable}\n{_PACKAGES}".encode()).hexdigest()[:8]
     return _cache_folder(environment) / "celadon" / "envtest" / f"{__version__}-{installation}"
 
@@ -234,7 +234,7 @@ def _cache_folder(environment: Mapping[str, str]) -> Path:
 
 
 def installed_folders(root: Path, selector: VersionSelector) -> list[AssetFolder]:
-    """Those that are meant, newest first; also those of other programs than Celadon."""
+    """Return those that are meant, newest first; also those of other programs than Celadon."""
     folders = []
     for path in (root / "k8s").glob("*-*-*"):
         match = _FOLDER.fullmatch(path.name)
@@ -284,14 +284,14 @@ def remove_folders(folders: list[AssetFolder]) -> Iterator[AssetFolder]:
 
 
 def holds_programs(path: Path) -> bool:
-    """Whether it is a folder that tests can use."""
+    """Return whether it is a folder that tests can use."""
     return all(
         any((path / f"{name}{end}").exists() for end in ("", ".exe", ".cmd")) for name in PROGRAMS
     )
 
 
 def _marker(version: AssetVersion) -> str:
-    """What a folder is made of: if it is another text, the folder is made anew."""
+    """Return what a folder is made of: if it is another text, the folder is made anew."""
     made_of = {"celadon": __version__, "packages": _PACKAGES, "python": sys.executable}
     return json.dumps({**made_of, "version": str(version)}, indent=2) + "\n"
 
@@ -340,9 +340,9 @@ def _fill(folder: Path, version: AssetVersion, marker: str) -> None:
 
 
 def first_lines(python: str, options: str) -> str:
-    """What makes a file a program of this Python. A path that is too long for the first line, or
-    that has blanks, is given to the shell, which takes the second line for a command and Python
-    for a text: as pip does it."""
+    """Return what makes a file a program of this Python. A path that is too long for the first
+    line, or that has blanks, is given to the shell, which takes the second line for a command and
+    Python for a text: as pip does it."""
     line = f"#!{python} {options}".rstrip()
     if " " not in python and len(line.encode()) <= LONGEST_FIRST_LINE:
         return f"{line}\n"

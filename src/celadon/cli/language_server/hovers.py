@@ -134,7 +134,7 @@ def _of_part(text: str, part: Written, checked: CheckedAst, environment: Environ
 
 
 def _overloads(part: Written, checked: CheckedAst, environment: Environment) -> list[Overload]:
-    """Those that the checker left, of functions that are called by a name."""
+    """Return those that the checker left, of functions that are called by a name."""
     reference = checked.references.get(part.node.id)
     if reference is None:
         return []
@@ -331,7 +331,7 @@ def _definitions(file: EditedFile, document: Document) -> Iterator[tuple[str, in
 
 
 def _uses(spot: ExpressionSpot) -> Iterator[tuple[str, int, int]]:
-    """Those in an expression."""
+    """Yield those in an expression."""
     for found in _USE.finditer(spot.text):
         placed = spot.span(*found.span("name")) if found["name"] else None
         if placed is not None:
@@ -603,8 +603,8 @@ class TestLens:
 
 
 def test_lenses(file: EditedFile, tests: Iterable[str]) -> list[TestLens]:
-    """Those of the policies in a file that one of the test files may be about: it stands in the
-    same folder, or names the file."""
+    """Return those of the policies in a file that one of the test files may be about: it stands in
+    the same folder, or names the file."""
     path = os.path.abspath(file.text.file)
     own = tuple(one for one in tests if _is_about(one, path))
     return [

@@ -84,7 +84,8 @@ def read(arguments: Sequence[str], exclude: Sequence[str] = ()) -> LintInput:
 
 
 def _unusable(document: Document) -> Problem | None:
-    """Why nothing can be known of a definition, if so; of other objects the linter says it."""
+    """Return why nothing can be known of a definition, if so; of other objects the linter says
+    it."""
     is_definition = metadata.gvk(document.value)[::2] == DEFINITION_KIND
     return shape_problem(document) if is_definition else None
 

@@ -95,7 +95,7 @@ class DiffView(model.ReportView[diff_run.DiffReport]):
             )
 
     def rules(self, groups: Sequence[str]) -> Sequence[model.FindingRule]:
-        """What the groups stand for."""
+        """Return what the groups stand for."""
         return [
             model.FindingRule(one, one, _MEANT.get(one, one.replace("-", " "))) for one in groups
         ]

@@ -66,7 +66,7 @@ _TYPE_FIELDS: Final = tuple(sorted(TYPE_FIELDS))
 
 
 def has_embedded_resources(schema: Schema) -> bool:
-    """Whether there can be any below the root."""
+    """Return whether there can be any below the root."""
     below = [*schema.properties.values(), schema.items, schema.additional_properties]
     return any(
         one is not None and (one.embedded_resource or has_embedded_resources(one)) for one in below
@@ -115,7 +115,7 @@ def _is_readable(meta: object) -> bool:
 
 
 def unreadable_resource(obj: dict[str, Any], schema: Schema) -> FieldError | None:
-    """Why the embedded resources of a request cannot be read, if they cannot."""
+    """Return why the embedded resources of a request cannot be read, if they cannot."""
     for path, found in _embedded(obj, schema, ROOT):
         for name in _TYPE_FIELDS:
             if name in found and not isinstance(found[name], str):
@@ -127,7 +127,7 @@ def unreadable_resource(obj: dict[str, Any], schema: Schema) -> FieldError | Non
 
 
 def embedded_resource_errors(obj: dict[str, Any], schema: Schema) -> Iterable[FieldError]:
-    """What is wrong with the types and the metadata of embedded resources."""
+    """Yield what is wrong with the types and the metadata of embedded resources."""
     for path, found in _embedded(obj, schema, ROOT):
         missing = [name for name in _TYPE_FIELDS if name not in found]
         yield from (required(path.child(name), NOT_EMPTY.text) for name in missing)
@@ -370,7 +370,7 @@ def _path(names: tuple[str, ...]) -> FieldPath:
 
 
 def as_stored(obj: dict[str, Any], storage: Schema) -> dict[str, Any]:
-    """What the store gives back of an object, with `storage` the schema of its version."""
+    """Return what the store gives back of an object, with `storage` the schema of its version."""
     found: dict[str, Any] = defaulted(pruned(obj, storage).value, storage)
     return found
 
@@ -615,12 +615,12 @@ class DefinedKinds:
 
     @property
     def names(self) -> list[GroupVersionKind]:
-        """What they are called; nothing is compiled for that."""
+        """Return what they are called; nothing is compiled for that."""
         return defined_kinds(self._definition)
 
     @property
     def is_compiled(self) -> bool:
-        """Whether `compiled` is there already."""
+        """Return whether `compiled` is there already."""
         return self._kinds is not None
 
     @property
@@ -641,7 +641,7 @@ class KindsOnDemand(Mapping[GroupVersionKind, CustomKind]):
         self._by_kind = {kind: one for one in definitions for kind in one.names}
 
     def is_compiled(self, kind: GroupVersionKind) -> bool:
-        """Whether asking for the kind takes no time."""
+        """Return whether asking for the kind takes no time."""
         found = self._by_kind.get(kind)
         return found is None or found.is_compiled
 

@@ -106,7 +106,7 @@ def schema_in(holder: JsonObject) -> JsonObject | None:
 
 
 def has_status(holder: JsonObject) -> bool:
-    """Whether a version, or all of them, have the status subresource."""
+    """Return whether a version, or all of them, have the status subresource."""
     parts = holder.get("subresources")
     return isinstance(parts, dict) and parts.get("status") is not None
 
@@ -339,11 +339,11 @@ class Demands:
     """Versions that may have too many selectable fields; empty is the whole definition."""
 
     def rule_environment(self, text: str) -> Environment:
-        """What a rule may use."""
+        """Return what a rule may use."""
         return self._environment(is_stored=text in self.stored_rules)
 
     def message_environment(self, text: str) -> Environment:
-        """What a message expression may use."""
+        """Return what a message expression may use."""
         return self._environment(is_stored=text in self.stored_messages)
 
     def _environment(self, *, is_stored: bool) -> Environment:
@@ -413,8 +413,8 @@ def _many_fields(now: InternalDefinition, before: InternalDefinition) -> frozens
 
 
 def has_divided_items(node: JsonObject) -> bool:
-    """Whether items of a set can be written in parts. Lists as items are wholes unless they say
-    otherwise."""
+    """Return whether items of a set can be written in parts. Lists as items are wholes unless they
+    say otherwise."""
     items = node.get("items")
     if node.get(LIST_TYPE) != "set" or not isinstance(items, dict):
         return False
@@ -424,12 +424,14 @@ def has_divided_items(node: JsonObject) -> bool:
 
 
 def has_loose_keys(node: JsonObject) -> bool:
-    """Whether items of a set or map list may be null, or their keys may be absent or null."""
+    """Return whether items of a set or map list may be null, or their keys may be absent or
+    null."""
     return next(loose_keys(node), None) is not None
 
 
 def loose_keys(node: JsonObject) -> Iterator[tuple[str, str]]:
-    """What is wrong: the key that it is about, empty for the item, and `default` or `nullable`."""
+    """Yield what is wrong: the key that it is about, empty for the item, and `default` or
+    `nullable`."""
     items = node.get("items")
     if node.get(LIST_TYPE) not in ("set", "map") or not isinstance(items, dict):
         return
@@ -491,7 +493,7 @@ def approval_errors(group: str, annotations: Mapping[str, str]) -> Errors:
 
 
 def approval_state(annotations: Mapping[str, str]) -> str:
-    """Whether a definition of the community's is approved, bypassed, missing or wrong."""
+    """Return whether a definition of the community's is approved, bypassed, missing or wrong."""
     said = annotations.get(APPROVAL, "")
     if not said:
         return "missing"
@@ -509,7 +511,7 @@ def _is_link(text: str) -> bool:
 
 
 def deprecation_errors(version: JsonObject, at: FieldPath) -> Errors:
-    """What is wrong with the warning of a deprecated version."""
+    """Return what is wrong with the warning of a deprecated version."""
     text = version.get("deprecationWarning")
     if text is None:
         return
@@ -533,7 +535,7 @@ def deprecation_errors(version: JsonObject, at: FieldPath) -> Errors:
 
 
 def column_errors(columns: Sequence[JsonObject], at: FieldPath) -> Errors:
-    """What is wrong with the columns that tables show."""
+    """Return what is wrong with the columns that tables show."""
     for i, column in enumerate(columns):
         place = at.index(i)
         type_, format_ = column.get("type") or "", column.get("format") or ""
@@ -560,7 +562,7 @@ def _simple_path(path: str, at: FieldPath) -> Errors:
 
 
 def subresource_errors(given: JsonObject, at: FieldPath) -> Errors:
-    """What is wrong with the paths of the scale subresource."""
+    """Return what is wrong with the paths of the scale subresource."""
     scale = given.get("scale")
     if scale is None:
         return
@@ -614,7 +616,7 @@ def preserving_errors(spec: JsonObject) -> Errors:
 
 
 def conversion_errors(given: JsonObject, at: FieldPath, demands: Demands) -> Errors:
-    """What is wrong with how objects get from one version to another."""
+    """Return what is wrong with how objects get from one version to another."""
     strategy = given.get("strategy") or ""
     webhook = given.get("webhook") or {}
     config, versions = webhook.get("clientConfig"), webhook.get("conversionReviewVersions") or []
@@ -645,8 +647,8 @@ def conversion_errors(given: JsonObject, at: FieldPath, demands: Demands) -> Err
 
 
 def trusts_nobody(definition: JsonObject) -> bool:
-    """Whether the webhook of a definition is trusted by what is no certificate; before 1.31 nobody
-    looked."""
+    """Return whether the webhook of a definition is trusted by what is no certificate; before 1.31
+    nobody looked."""
     webhook = (definition["spec"].get("conversion") or {}).get("webhook") or {}
     return is_since("1.31") and bool(_bundle_fault(webhook.get("clientConfig") or {}))
 

@@ -126,8 +126,8 @@ def errors_before(
     *,
     in_metadata: bool,
 ) -> Errors:
-    """What is said of a node before the nodes below it. With `no_default`, which says where the
-    node stands, it may have no default."""
+    """Return what is said of a node before the nodes below it. With `no_default`, which says where
+    the node stands, it may have no default."""
     type_ = given.get("type") or ""
     if demands.valid_types and type_ and type_ not in definition_parts.TYPES:
         yield fieldpath.not_supported(at.child("type"), type_, definition_parts.TYPES)
@@ -154,7 +154,7 @@ def errors_before(
 
 
 def errors_after(given: JsonObject, at: FieldPath, demands: definition_parts.Demands) -> Errors:
-    """What is said of a node behind the nodes below it, its rules left out."""
+    """Return what is said of a node behind the nodes below it, its rules left out."""
     if given.get(PRESERVE) is False:
         yield fieldpath.invalid(at.child(PRESERVE), False, "must be true or undefined")
     map_type, list_type = (
@@ -298,8 +298,8 @@ def schema_findings(
     compiles: bool = True,
     limits_costs: bool = True,
 ) -> SchemaFindings:
-    """What is wrong with a schema. Rules are only compiled with `compiles`, in a structural schema;
-    without `limits_costs` each may cost what it likes."""
+    """Return what is wrong with a schema. Rules are only compiled with `compiles`, in a structural
+    schema; without `limits_costs` each may cost what it likes."""
     check = _Check(demands, limits_costs)
     check.visit(one.given, one.schema if compiles else None, _Node(one.path, is_root=True))
     found = check.found
@@ -330,7 +330,7 @@ class _Node:
         return replace(self, path=path, is_root=False, cardinality=cardinality)
 
     def branch(self, path: FieldPath) -> _Node:
-        """What a branch says about the same part."""
+        """Return what a branch says about the same part."""
         return replace(self, path=path, is_root=False)
 
     def uncorrelated(self, path: FieldPath) -> _Node:
@@ -350,7 +350,7 @@ class _Node:
 
 
 def _occurrences(given: JsonObject) -> int | None:
-    """How many of each of its parts a value can have; None if nothing says so."""
+    """Return how many of each of its parts a value can have; None if nothing says so."""
     most: int | None = 1
     if given.get("type") == "array":
         most = given.get("maxItems")

@@ -66,7 +66,7 @@ def definition_errors(obj: JsonObject) -> list[FieldError]:
 
 
 def definition_update_errors(obj: JsonObject, old: JsonObject) -> list[FieldError]:
-    """Why it refuses to update one."""
+    """Return why it refuses to update one."""
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     established = _is_established(old)
     demands = definition_parts.demands_of_update(spec, before, established=established)
@@ -86,7 +86,7 @@ def definition_update_errors(obj: JsonObject, old: JsonObject) -> list[FieldErro
 
 
 def definition_status_errors(obj: JsonObject) -> list[FieldError]:
-    """What is wrong with the status of one."""
+    """Return what is wrong with the status of one."""
     names = (obj.get("status") or {}).get("acceptedNames") or {}
     return [*_names(names, _STATUS.child("acceptedNames"))]
 
@@ -253,7 +253,7 @@ def _parts(
     *,
     status: bool,
 ) -> Errors:
-    """What a version has of its own."""
+    """Return what a version has of its own."""
     schema = definition_parts.schema_in(version)
     if schema is not None:
         place = at.child("schema", "openAPIV3Schema")
@@ -268,7 +268,7 @@ def _parts(
 def _shared(
     whole: definition_parts.InternalDefinition, demands: definition_parts.Demands
 ) -> Errors:
-    """What all versions share."""
+    """Return what all versions share."""
     shared = whole.shared
     schema = definition_parts.schema_in(shared)
     if schema is not None:
@@ -316,7 +316,7 @@ def _selectable(
 def _schema(
     given: JsonObject, at: FieldPath, name: str, demands: definition_parts.Demands, *, status: bool
 ) -> Errors:
-    """What is wrong with a schema; `name` is that of its version, the first of several."""
+    """Return what is wrong with a schema; `name` is that of its version, the first of several."""
     found = [*_root_with_status(given, at)] if status else []
     if given.get("nullable"):
         found.append(

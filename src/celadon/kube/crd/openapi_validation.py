@@ -155,7 +155,7 @@ def _is_credit_card(text: str) -> bool:
 
 
 def is_duration(text: str) -> bool:
-    """Whether `parse_duration` takes it."""
+    """Return whether `parse_duration` takes it."""
     try:
         parse_duration(text)
     except DurationError:
@@ -210,13 +210,13 @@ def known_format(name: str, type_: str) -> str:
 
 
 def is_of_texts(name: str) -> bool:
-    """Whether `matches` knows a format."""
+    """Return whether `matches` knows a format."""
     plain = name.replace("-", "")
     return plain in FORMATS and (plain not in _SINCE_1_35 or is_since("1.35"))
 
 
 def matches(name: str, text: str) -> bool:
-    """Whether a text has a known format."""
+    """Return whether a text has a known format."""
     return FORMATS[name.replace("-", "")](text)
 
 
@@ -338,7 +338,7 @@ def not_all(name: FieldPath, *, none: bool) -> FieldError:
 
 
 def forbidden_match(name: FieldPath) -> FieldError:
-    """What `not` describes."""
+    """Return what `not` describes."""
     return _about_nothing(f'"{name.text}" must not validate the schema (not)')
 
 
@@ -384,7 +384,7 @@ _INT64: Final = (MIN_INT64, MAX_INT64)
 
 
 def number_errors(name: FieldPath, value: int | float, schema: Schema) -> Iterator[FieldError]:
-    """What is wrong with a number, in upstream's order."""
+    """Yield what is wrong with a number, in upstream's order."""
     limits = schema.limits
     if not _is_in_range(value, schema):
         yield _out_of_range(name, "Checked", schema)
@@ -409,7 +409,7 @@ def number_errors(name: FieldPath, value: int | float, schema: Schema) -> Iterat
 
 
 def is_json_integer(value: float) -> bool:
-    """Whether a double stands for an integer: nearly, if it is a little above."""
+    """Return whether a double stands for an integer: nearly, if it is a little above."""
     if not abs(value) <= _MAX_JSON_INTEGER:
         return False
     whole = math.trunc(value)
@@ -498,7 +498,7 @@ def _told(error: FieldError) -> _Told:
 
 
 def value_errors(value: Json, schema: Schema, before: Json | Unknown) -> list[FieldError]:
-    """What is wrong with a whole object. `before` is the stored object of an update, else
+    """Return what is wrong with a whole object. `before` is the stored object of an update, else
     `Unknown`."""
     was = None if isinstance(before, Unknown) else Correlated(value, before, schema)
     return _ratcheted(ROOT, value, schema, was).errors

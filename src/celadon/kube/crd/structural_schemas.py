@@ -74,7 +74,7 @@ def members(given: JsonObject, name: str) -> Mapping[str, JsonObject]:
 
 
 def branches(given: JsonObject) -> Iterator[tuple[FieldPath, JsonObject]]:
-    """What stands in `not`, `allOf`, `oneOf` and `anyOf`, with the place below the node."""
+    """Yield what stands in `not`, `allOf`, `oneOf` and `anyOf`, with the place below the node."""
     if isinstance(given.get("not"), dict):
         yield FieldPath("not"), given["not"]
     for name in ("allOf", "oneOf", "anyOf"):
@@ -121,8 +121,8 @@ _UNREADABLE: Final = (
 
 
 def unreadable(given: Any) -> str | None:
-    """Why there is no structural schema to be judged at all: some keywords have no place in one.
-    None if there is."""
+    """Return why there is no structural schema to be judged at all: some keywords have no place in
+    one. None if there is."""
     if not isinstance(given, dict):
         return None
     for name, key in _UNREADABLE:
@@ -357,7 +357,7 @@ def default_errors(one: GivenSchema, *, pruned: bool = True) -> list[FieldError]
 
 
 def has_unpruned_defaults(given: JsonObject) -> bool:
-    """Whether a default in a schema has unknown fields."""
+    """Return whether a default in a schema has unknown fields."""
     if not any(node.get("default") is not None for node in every_schema(given)):
         return False
     check = _Check(None, pruned=True)

@@ -45,7 +45,7 @@ _SCALARS: Final = (bool, float, int, str)
 
 
 def member_before(before: object | Unknown, key: str) -> Any | Unknown:
-    """What a member was."""
+    """Return what a member was."""
     if isinstance(before, dict) and key in before:
         return before[key]
     return UNKNOWN
@@ -69,7 +69,7 @@ class ItemsBefore:
                 self._items.setdefault(identity, one)
 
     def of(self, item: object) -> Any | Unknown:
-        """What an item was."""
+        """Return what an item was."""
         identity = self._identity(item)
         return UNKNOWN if identity is None else self._items.get(identity, UNKNOWN)
 
@@ -131,8 +131,8 @@ class Correlated:
 
     @property
     def is_same(self) -> bool:
-        """Whether it is what it was. The order of a list with keys does not count; a member that
-        the schema does not know does, as one that may have changed."""
+        """Return whether it is what it was. The order of a list with keys does not count; a member
+        that the schema does not know does, as one that may have changed."""
         if self._is_same is None:
             self._is_same = self._compare()
         return self._is_same
@@ -158,7 +158,7 @@ class Correlated:
 
 
 def same(value: object, before: object | Unknown) -> bool:
-    """Whether it is what it was: also the kinds of numbers and booleans are the same."""
+    """Return whether it is what it was: also the kinds of numbers and booleans are the same."""
     if value.__class__ is not before.__class__:
         return False
     if isinstance(value, dict) and isinstance(before, dict):

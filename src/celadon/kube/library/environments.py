@@ -66,7 +66,7 @@ class Block:
     until: Minor | None = None
 
     def is_in(self, release: Minor, server: Minor) -> bool:
-        """Whether a server has it for what is written for that release."""
+        """Return whether a server has it for what is written for that release."""
         if (self.since and server < self.since) or (self.until and server >= self.until):
             return False
         return self.introduced <= release and (self.removed is None or release < self.removed)

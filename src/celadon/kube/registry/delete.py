@@ -204,7 +204,7 @@ def remaining_finalizers(old: JsonObject, options: DeleteOptions) -> list[str]:
 
 
 def is_decided(options: DeleteOptions) -> bool:
-    """Whether they say what becomes of dependents."""
+    """Return whether they say what becomes of dependents."""
     return options.orphan is not None or options.propagation is not None
 
 

@@ -385,7 +385,7 @@ def require(document: JsonObject, shape: Shape, what: str) -> None:
 
 
 def refusal_of(code: int, status: object, retry_after: int = 0) -> ClusterRefusal:
-    """What says no; `status` counts if it is a Status."""
+    """Return what says no; `status` counts if it is a Status."""
     said = status if isinstance(status, dict) and misfit(status, STATUS) is None else {}
     return ClusterRefusal(code, said, retry_after)
 

@@ -175,7 +175,7 @@ class PolicyAnswers:
             yield True, f"policies ok ({rules.policies})"
 
     def families(self) -> Iterable[Family]:
-        """Those of policies among them."""
+        """Return those of policies among them."""
         return self._metrics.families()
 
     async def run(self) -> None:
