@@ -47,7 +47,7 @@ class Shelf:
     def __init__(self) -> None:
         self.store = open_memory()
         self.objects = ObjectStore(self.store)
-        served = ServedResources(self.objects, known_resources(), DEFAULT)
+        self.served = served = ServedResources(self.objects, known_resources(), DEFAULT)
         conversions = Conversions(served.current, _unasked, lambda: "uid")
         self.reader = Reader(self.objects, ObjectWorld(), served.current().custom.get, conversions)
 

@@ -6,6 +6,7 @@ The texts, and which verb asks for what, were seen at a kube-apiserver 1.36.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -25,6 +26,7 @@ from celadon.apiserver.conversion_webhooks import (
     conversion_webhooks,
     read_conversion,
 )
+from celadon.apiserver.handlers import watch
 from celadon.apiserver.webhook_routes import CallerOnDemand
 from celadon.kube import GroupKind, GroupVersionKind
 from tests.apiserver.asking import ask, make, read, said
@@ -616,3 +618,114 @@ def test_params_are_converted_for_cheap_policies_too(
         answer = ask(server, "POST", "/api/v1/namespaces/default/configmaps", body)
         assert answer.code == 201, answer.body
         assert ("v2>v1", 1) in hook.asked()
+
+
+def test_nothing_is_refused_that_could_not_be_stored_anyway(server: Running, hook: Hook) -> None:
+    """Upstream first makes of the object in its cache what it would store."""
+    make(server, path("v2"), conv("o", "v2", b="1"))
+    ask(server, "GET", path("v1"))
+    too_long = {"spec": {"a": "1234567890"}}
+    answer = ask(server, "PATCH", path("v1", "o"), too_long, content_type=MERGE)
+    assert said(answer)[0] == 422
+    hook.is_down = True
+    text = "conversion webhook for conv.example.com/v1, Kind=Conv failed: connection refused"
+    stale = {"metadata": {"resourceVersion": "1"}}
+    for body in (too_long, stale, {"kind": "Other"}):
+        answer = ask(server, "PATCH", path("v1", "o"), body, content_type=MERGE)
+        assert said(answer) == (500, text)
+    dry = ask(server, "PATCH", f"{path('v1', 'o')}?dryRun=All", too_long, content_type=MERGE)
+    assert said(dry) == (500, text.replace("/v1", "/v2")), "a dry run reads what is stored"
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_patches_that_make_something_else(server: Running, version: str) -> None:
+    make(server, path("v2"), conv("o", "v2", b="1"))
+    wanted = f"{GROUP}/{version}"
+
+    def patched(body: Any, name: str = "o") -> tuple[int, str]:
+        return said(ask(server, "PATCH", path(version, name), body, content_type=MERGE))
+
+    assert patched({"kind": "Other"}) == (
+        422,
+        f'Other.{GROUP} "o" is invalid: kind: Invalid value: "Other": must be Conv',
+    )
+    assert patched({"apiVersion": "apps/v1", "kind": "Deployment"}) == (
+        422,
+        'Deployment.apps "o" is invalid: [kind: Invalid value: "Deployment": must be Conv, '
+        f'apiVersion: Invalid value: "apps/v1": must be {wanted}]',
+    )
+    assert patched({"kind": "Other", "metadata": {"resourceVersion": "1"}})[0] == 409
+    text = "Object 'apiVersion' is missing in 'object has no apiVersion field'"
+    assert patched({"apiVersion": None}) == (500, f"Internal error occurred: {text}")
+    answer = ask(server, "PATCH", path(version, "o/status"), {"kind": "Other"}, content_type=MERGE)
+    assert (answer.code, read(answer)["kind"]) == (200, "Conv")
+
+
+def test_a_watch_waits_for_its_webhook(
+    server: Running, hook: Hook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "RETRY_SECONDS", 0.01)
+    made = make(server, path("v2"), conv("o", "v2", b="1"))
+    since = made["metadata"]["resourceVersion"]
+    hook.is_down = True
+    ask(server, "PATCH", path("v2", "o"), {"spec": {"b": "2"}}, content_type=MERGE)
+    answer = ask(server, "GET", path("v1") + f"?watch=1&timeoutSeconds=60&resourceVersion={since}")
+    assert answer.stream is not None
+    lines = server.lines(answer.stream)
+    hook.is_down = False
+    assert json.loads(lines.readline())["object"]["spec"]["a"] == "2"
+    hook.is_down = True
+    monkeypatch.setattr(watch, "PATIENCE_SECONDS", 0.0)
+    ask(server, "PATCH", path("v2", "o"), {"spec": {"b": "3"}}, content_type=MERGE)
+    assert lines.readline() == b"", "not for ever"
+
+
+def test_watches_end_when_their_definition_becomes_another(server: Running) -> None:
+    stored = f"{DEFINITIONS}/convs.{GROUP}"
+    streams = []
+    for version in ("v1", "v2"):
+        answer = ask(server, "GET", f"{path(version)}?watch=1&timeoutSeconds=600")
+        assert answer.stream is not None
+        streams.append(server.lines(answer.stream))
+    labels = {"metadata": {"labels": {"a": "b"}}}
+    assert ask(server, "PATCH", stored, labels, content_type=MERGE).code == 200
+    make(server, path("v2"), conv("o", "v2", b="1"))
+    for lines in streams:
+        assert json.loads(lines.readline())["type"] == "ADDED", "labels change nothing"
+    none = {"spec": {"conversion": {"strategy": "None", "webhook": None}}}
+    assert ask(server, "PATCH", stored, none, content_type=MERGE).code == 200
+    for lines in streams:
+        assert lines.readline() == b""
+
+
+def test_controllers_ask_for_the_version_that_discovery_names_first(
+    server: Running, hook: Hook
+) -> None:
+    """`v2` comes before `v1`: what is stored as `v1` goes only when the webhook is there."""
+    found = read(ask(server, "GET", f"{DEFINITIONS}/convs.{GROUP}"))
+    found["spec"]["versions"] = definition("v1")["spec"]["versions"]
+    assert ask(server, "PUT", f"{DEFINITIONS}/convs.{GROUP}", found).code == 200
+    make(server, "/api/v1/namespaces", {"metadata": {"name": "gone"}})
+    there = path("v1").replace("/default/", "/gone/")
+    make(server, there, {**conv("o", "v1", a="1"), "metadata": {"name": "o"}})
+    hook.is_down = True
+    ask(server, "DELETE", "/api/v1/namespaces/gone")
+    text = "Failed to delete all resource types, 1 remaining: conversion webhook for "
+
+    def told() -> str:
+        answer = ask(server, "GET", "/api/v1/namespaces/gone")
+        if answer.code == 404:
+            return "gone"
+        conditions = read(answer)["status"].get("conditions", ())
+        return " ".join(one["message"] for one in conditions)
+
+    until(lambda: text in told())
+    hook.is_down = False
+    until(lambda: told() == "gone")
+
+
+def until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)

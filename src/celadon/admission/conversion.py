@@ -10,8 +10,8 @@ and `pkg/apis/autoscaling/v1/conversion.go`.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Protocol
 
 from celadon.kube import GroupKind, GroupVersionKind, Json, JsonObject, metadata
 from celadon.kube.resources import Catalog
@@ -44,14 +44,31 @@ class ConversionError(Exception):
 
 
 class WebhookNotCalled(ConversionError):
-    """A conversion webhook would know, and nobody here calls it: what the object looks like in that
-    version is not known, whatever a server would say."""
+    """A conversion webhook would know, and nobody here calls it, or it is out of reach from here:
+    what the object looks like in that version is not known, whatever a server would say."""
 
-    def __init__(self, source: GroupVersionKind, target: GroupVersionKind) -> None:
+    def __init__(
+        self, source: GroupVersionKind, target: GroupVersionKind, why: str = "is not called"
+    ) -> None:
         super().__init__(
-            f"the conversion webhook for {source} is not called, so the object is not known as "
+            f"the conversion webhook for {source} {why}, so the object is not known as "
             f"{target.api_version}"
         )
+
+
+class Converter(Protocol):
+    """Who asks conversion webhooks about objects of one kind. Raises ConversionError;
+    WebhookNotCalled for a webhook that is out of reach."""
+
+    def converted(
+        self, objects: Sequence[JsonObject], kind: GroupVersionKind
+    ) -> Sequence[JsonObject]:
+        """Objects in a version, just as the webhook gives them."""
+        ...
+
+    def shown(self, objects: Sequence[JsonObject], kind: GroupVersionKind) -> Sequence[JsonObject]:
+        """Stored objects in a version, as a server shows them."""
+        ...
 
 
 def convert(obj: JsonObject, kind: GroupVersionKind, catalog: Catalog | None = None) -> JsonObject:

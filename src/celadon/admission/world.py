@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from celadon.admission.conversion import convert
+from celadon.admission.conversion import Converter, WebhookNotCalled, convert
 from celadon.kube import (
     Answer,
     Attributes,
@@ -49,7 +49,8 @@ class ObjectWorld:
     """A world made of objects. Objects of kinds the catalogue does not know are left out.
 
     With `implicit_namespaces`, a namespace nobody gave exists, with its name as its only label.
-    `catalog` is what the server knows besides the custom resources among the objects.
+    `catalog` is what the server knows besides the custom resources among the objects, `converter`
+    asks conversion webhooks where somebody does.
     """
 
     def __init__(
@@ -58,9 +59,11 @@ class ObjectWorld:
         *,
         implicit_namespaces: bool = False,
         catalog: Catalog | None = None,
+        converter: Converter | None = None,
     ) -> None:
         given = list(objects)
         self._implicit_namespaces = implicit_namespaces
+        self._converter = converter
         self._builtin = known_resources() if catalog is None else catalog
         self._index = ObjectIndex(given, self._builtin.with_crds(filter(_is_crd, given)))
         self._rbac: RbacAuthorizer | None = None
@@ -86,8 +89,17 @@ class ObjectWorld:
 
     def _of(self, objects: Iterable[JsonObject]) -> ObjectWorld:
         return ObjectWorld(
-            objects, implicit_namespaces=self._implicit_namespaces, catalog=self._builtin
+            objects,
+            implicit_namespaces=self._implicit_namespaces,
+            catalog=self._builtin,
+            converter=self._converter,
         )
+
+    def with_converter(self, converter: Converter) -> ObjectWorld:
+        """The same world, with somebody who asks conversion webhooks."""
+        world = self._of(())
+        world._index, world._converter = self._index, converter
+        return world
 
     @property
     def objects(self) -> Sequence[JsonObject]:
@@ -110,20 +122,28 @@ class ObjectWorld:
         """One object; None if it is not there. `namespace` is empty for cluster-scoped
         resources."""
         found = self._index.get(resource, namespace, name)
-        return None if found is None else self._in_version(found, resource)
+        return None if found is None else self._in_version([found], resource)[0]
 
     def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
         """Return those of a resource, by namespace and name; of all namespaces if that is empty."""
         found = self._listed.get((resource, namespace))
         if found is None:
             listed = self._index.list(resource, namespace)
-            found = [self._in_version(obj, resource) for obj in listed]
+            found = self._in_version(listed, resource) if listed else []
             self._listed[resource, namespace] = found
         return found
 
-    def _in_version(self, obj: JsonObject, resource: GroupVersionResource) -> JsonObject:
-        kind = GroupVersionKind(resource.group, resource.version, metadata.gvk(obj).kind)
-        return self.convert(obj, kind)
+    def _in_version(
+        self, objects: Sequence[JsonObject], resource: GroupVersionResource
+    ) -> Sequence[JsonObject]:
+        """Objects of a kind, of which there is one at least. Raises ConversionError."""
+        kind = GroupVersionKind(resource.group, resource.version, metadata.gvk(objects[0]).kind)
+        try:
+            return [convert(obj, kind, self.catalog) for obj in objects]
+        except WebhookNotCalled:
+            if self._converter is None:
+                raise
+            return self._converter.shown(objects, kind)
 
     def authorize(self, attributes: Attributes) -> Answer:
         """Return what the given RBAC objects say, and those that every server has, unless one of
@@ -137,8 +157,14 @@ class ObjectWorld:
 
     def convert(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
         """The object in another version of its kind; ConversionError where that is not known, as it
-        is where a webhook converts."""
-        return convert(obj, kind, self.catalog)
+        is where a webhook converts that nobody asks."""
+        try:
+            return convert(obj, kind, self.catalog)
+        except WebhookNotCalled:
+            if self._converter is None:
+                raise
+            (found,) = self._converter.converted([obj], kind)
+            return found
 
 
 def _is_crd(obj: JsonObject) -> bool:

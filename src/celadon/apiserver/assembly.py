@@ -293,7 +293,7 @@ def verbs_of(
     deleter = Deleter(core.objects, reader, core.world, admission, sources.timestamp)
     return Verbs(
         reader,
-        Watching(core.objects, reader),
+        Watching(core.objects, reader, core.served),
         Standings(authenticator, sources.now, time.monotonic),
         Writer(
             core.objects,
@@ -551,6 +551,7 @@ class ApiServer:
             notes.impersonated_user,
             notes.constraint,
             panic,
+            answer.tunnel,
         )
         if notes.info is not None:
             resource = None if notes.endpoint is None else notes.endpoint.resource

@@ -14,10 +14,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+import uuid
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final, Protocol, TypeVar
 
+from celadon.admission import ConversionError
+from celadon.admission.conversion import WebhookNotCalled
 from celadon.admission.registration import decode_client_config
 from celadon.admission.webhooks import (
     CallError,
@@ -37,7 +40,7 @@ from celadon.apiserver.operation.webhook_counts import ConversionCounts
 from celadon.apiserver.webhook_routes import as_json
 from celadon.apiserver.workers import is_worker, waited_for
 from celadon.kube import GroupKind, GroupVersionKind, JsonObject, metadata
-from celadon.kube.crd import CustomKind
+from celadon.kube.crd import CustomKind, KindsOnDemand, RememberedKinds
 from celadon.kube.fieldpath import FieldPath, aggregate
 from celadon.kube.go import json_text, quote, type_text
 from celadon.kube.registry import request_bodies
@@ -77,6 +80,14 @@ class ConversionFailed(Exception):
     def __init__(self, message: str, stage: str = INVALID) -> None:
         super().__init__(message)
         self.stage = stage
+
+
+class Unreached(ConversionFailed):
+    """Nobody has answered; `why` is the reason alone."""
+
+    def __init__(self, source: str, why: str) -> None:
+        super().__init__(f"conversion webhook for {source} failed: {why}", CALL)
+        self.why = why
 
 
 class _Malformed(CallError):
@@ -178,6 +189,8 @@ def read_conversion(
 ) -> list[dict[str, Any]]:
     """The objects that were sent, in the version that was wanted. Raises ConversionFailed."""
     source = _text_of_kind(metadata.gvk(sent[0]))
+    if isinstance(reply, NoReply):
+        raise Unreached(source, reply.text)
     try:
         given = _converted_objects(call, reply)
     except CallError as error:
@@ -195,10 +208,8 @@ def _text_of_kind(kind: GroupVersionKind) -> str:
     return f"{kind.api_version}, Kind={kind.kind}"
 
 
-def _converted_objects(call: ConversionCall, reply: Reply | NoReply) -> Sequence[object]:
+def _converted_objects(call: ConversionCall, reply: Reply) -> Sequence[object]:
     """What the webhook has answered with. Raises CallError."""
-    if isinstance(reply, NoReply):
-        raise CallError(reply.text)
     failure = http_failure(reply, media_type(reply), as_json)
     if failure is not None:
         raise CallError(failure[0])
@@ -455,14 +466,38 @@ class Conversions:
         in several versions, and be too many for one call."""
         fetched: list[JsonObject] = []
         for some in _batches(objects):
-            source = metadata.gvk(some[0])
-            webhook = self._webhook(source, custom.gvk)
-            sent = [self.kinds().custom[source].shown(obj) for obj in some]
-            for obj, found in zip(some, await self._asked(webhook, sent, custom.gvk), strict=True):
-                shown = custom.received(found)
+            webhook = self._webhook(metadata.gvk(some[0]), custom.gvk)
+            for obj, shown in zip(some, await self._received(some, custom), strict=True):
                 fetched.append(shown)
                 self.memory.keep(_key(obj, custom.gvk, webhook), shown, _weight(shown))
         return fetched
+
+    async def _received(
+        self, objects: Sequence[JsonObject], custom: CustomKind
+    ) -> list[dict[str, Any]]:
+        """Stored objects of one version in another one, as a server shows them."""
+        source = metadata.gvk(objects[0])
+        webhook = self._webhook(source, custom.gvk)
+        sent = [self.kinds().custom[source].shown(obj) for obj in objects]
+        return [custom.received(one) for one in await self._asked(webhook, sent, custom.gvk)]
+
+    async def all_given(
+        self, objects: Sequence[JsonObject], target: GroupVersionKind, *, stored: bool
+    ) -> list[JsonObject]:
+        """Objects of a kind in another version, so many at once as a webhook may be asked for, and
+        nothing kept: as a server shows those that are `stored`, otherwise just as the webhook gives
+        them. Raises ConversionFailed."""
+        given: list[JsonObject] = []
+        for some in _batches(objects):
+            source = metadata.gvk(some[0])
+            webhook = self._webhook(source, target)
+            if source == target:
+                given += some
+            elif stored:
+                given += await self._received(some, self.kinds().custom[target])
+            else:
+                given += await self._asked(webhook, some, target)
+        return given
 
     async def _asked(
         self, webhook: ConversionWebhook, objects: Sequence[JsonObject], target: GroupVersionKind
@@ -519,3 +554,61 @@ def _batches(objects: Sequence[JsonObject]) -> Iterator[list[JsonObject]]:
         size += own
     if some:
         yield some
+
+
+# --- Objects that others keep ------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What definitions say of their kinds."""
+
+    custom: KindsOnDemand
+    conversions: Mapping[GroupKind, ConversionWebhook]
+
+
+class CalledWebhooks:
+    """Asks the webhooks of definitions for whoever judges objects of files, logs or reviews. With
+    `once`, one that is out of reach is not asked again."""
+
+    def __init__(
+        self, objects: Iterable[JsonObject], version: str, call: Caller, *, once: bool = False
+    ) -> None:
+        """The definitions are among `objects`."""
+        definitions = [one for one in objects if _says_whom_to_ask(one)]
+        found = _Given(RememberedKinds(version).of(definitions), conversion_webhooks(definitions))
+        self._conversions = Conversions(lambda: found, call, lambda: str(uuid.uuid4()))
+        self._once = once
+        self._unreached: dict[GroupKind, str] = {}
+
+    async def ask(
+        self, objects: Sequence[JsonObject], kind: GroupVersionKind, *, stored: bool
+    ) -> Sequence[JsonObject]:
+        """As `Conversions.all_given`. Raises ConversionError; WebhookNotCalled for a webhook that
+        is out of reach."""
+        source = next(one for one in map(metadata.gvk, objects) if one != kind)
+        group_kind = kind.group_kind
+        if not self._conversions.concern(group_kind):
+            raise WebhookNotCalled(source, kind)
+        if group_kind in self._unreached:
+            raise WebhookNotCalled(source, kind, self._unreached[group_kind])
+        try:
+            return await self._conversions.all_given(objects, kind, stored=stored)
+        except Unreached as error:
+            why = f"cannot be reached ({error.why})"
+            if self._once:
+                self._unreached[group_kind] = why
+            raise WebhookNotCalled(source, kind, why) from None
+        except ConversionFailed as error:
+            raise ConversionError(str(error)) from None
+
+
+def _says_whom_to_ask(obj: JsonObject) -> bool:
+    """Whether it is a definition with a webhook: those of files may lack what a server asks for."""
+    if obj.get("kind") != "CustomResourceDefinition":
+        return False
+    spec = obj.get("spec") or {}
+    webhook = (spec.get("conversion") or {}).get("webhook") or {}
+    return isinstance(webhook.get("clientConfig"), dict) and any(
+        one.get("storage") for one in spec.get("versions") or ()
+    )

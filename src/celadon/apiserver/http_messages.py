@@ -135,6 +135,32 @@ class HttpRequest:
         return self._by_name.get(name, ())
 
 
+class Hold(Protocol):
+    """Is told whether nothing more should come for now."""
+
+    def __call__(self, *, is_held: bool) -> None: ...
+
+
+class Tunnel(Protocol):
+    """Where the bytes go that a client sends when its connection is no HTTP any more: those that
+    come back are the answer's `stream`. `head` is what the client is sent before them."""
+
+    @property
+    def head(self) -> bytes: ...
+
+    def connect(self, hold: Hold) -> None:
+        """It begins."""
+        ...
+
+    def take(self, data: bytes) -> None:
+        """The client has sent something."""
+        ...
+
+    def end(self) -> None:
+        """The client sends no more."""
+        ...
+
+
 # House rule 9: nobody assigns to its fields, but it is not frozen: each request makes one, and a
 # frozen one takes four times as long.
 @dataclass(slots=True)
@@ -158,6 +184,8 @@ class HttpAnswer:
     """Which constrained right let them do so (`impersonate:user-info`); empty for the old one."""
     panic: str = field(default="", compare=False)
     """What was raised that nobody expected, for the audit event."""
+    tunnel: Tunnel | None = field(default=None, compare=False)
+    """What the connection becomes, if it does: then there is a `stream`, too."""
 
 
 Handler: TypeAlias = Callable[[HttpRequest], Awaitable[HttpAnswer]]

@@ -42,9 +42,12 @@ Address = tuple[str, int]
 
 
 class ServiceRoutes:
-    """`given` is by (namespace, name, port); a port of 0 is for all of them."""
+    """`given` is by (namespace, name, port); a port of 0 is for all of them. Without a `world`, who
+    asks is in the network of the cluster, where services have their names."""
 
-    def __init__(self, world: World, given: Mapping[tuple[str, str, int], Address] = {}) -> None:
+    def __init__(
+        self, world: World | None, given: Mapping[tuple[str, str, int], Address] = {}
+    ) -> None:
         self._world = world
         self._given = given
 
@@ -56,6 +59,8 @@ class ServiceRoutes:
         for key in ((namespace, name, port), (namespace, name, 0)):
             if key in self._given:
                 return self._given[key]
+        if self._world is None:
+            return host, port
         service = self._world.get(SERVICES, namespace, name)
         if service is None:
             raise NetworkFailure(f"service {quote(name)} not found")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
+from celadon.cli.check.check_options import conversion_services
 from celadon.cli.options import seconds
 from celadon.records import dataclass
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from celadon.admission import Request, Verdict
     from celadon.apiserver.clientconfig import ClusterLocation
+    from celadon.apiserver.conversion_webhooks import Caller
     from celadon.apiserver.operation import Family
     from celadon.webhook.certificates import OwnAuthority, SecretCertificate
     from celadon.webhook.cluster import ClusterClient, ClusterPolicies, FollowedRelease
@@ -180,9 +182,26 @@ def _policies(options: argparse.Namespace, client: ClusterClient) -> ClusterPoli
     from celadon.webhook.cluster import ClusterPolicies, PolicySettings
 
     settings = PolicySettings(
-        options.kubernetes_version or "", client.location.namespace, options.max_staleness
+        options.kubernetes_version or "",
+        client.location.namespace,
+        options.max_staleness,
+        conversion_caller(options),
     )
     return ClusterPolicies(client, settings)
+
+
+def conversion_caller(options: argparse.Namespace) -> Caller | None:
+    """Return what calls conversion webhooks; None where nobody does. Raises StartError."""
+    from celadon.apiserver.http import StartError
+    from celadon.apiserver.webhook_routes import CallerOnDemand, ServiceRoutes
+
+    try:
+        services = conversion_services(options)
+    except ValueError as error:
+        raise StartError(f"--webhook-service: {error}") from None
+    if services is None:
+        return None
+    return CallerOnDemand(ServiceRoutes(None, services)).call
 
 
 def _release(options: argparse.Namespace, client: ClusterClient) -> FollowedRelease:

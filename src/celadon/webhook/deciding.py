@@ -9,7 +9,7 @@ import dataclasses
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from time import perf_counter
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from celadon.admission import (
     Action,
@@ -30,9 +30,13 @@ from celadon.kube import GroupVersionKind, JsonObject, StatusError
 from celadon.kube.crd import CustomKind
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import MutatedKinds
+from celadon.kube.go import json_text
 from celadon.kube.registry import Draft, patch_between
 from celadon.kube.releases import answering_as, current_release
 from celadon.records import dataclass, field
+
+if TYPE_CHECKING:
+    from celadon.apiserver.conversion_webhooks import CalledWebhooks
 
 # --- Original requests -------------------------------------------------------
 #
@@ -200,6 +204,49 @@ async def settled(verdict: Callable[[], Verdict], question: Unanswered) -> Verdi
         except Unanswered as another:
             question = another
     raise TooManyQuestions
+
+
+# --- Conversions -------------------------------------------------------------
+
+
+class ReviewConverter:
+    """A `Converter` of one review: what conversion webhooks have given is known for the rest of it,
+    and so is why they have not."""
+
+    def __init__(self, webhooks: CalledWebhooks) -> None:
+        self._webhooks = webhooks
+        self._given: dict[tuple[str, str, bool], Sequence[JsonObject] | ConversionError] = {}
+
+    def converted(
+        self, objects: Sequence[JsonObject], kind: GroupVersionKind
+    ) -> Sequence[JsonObject]:
+        """As they are given. Raises Unanswered, ConversionError."""
+        return self._known(objects, kind, stored=False)
+
+    def shown(self, objects: Sequence[JsonObject], kind: GroupVersionKind) -> Sequence[JsonObject]:
+        """As a server shows them. Raises Unanswered, ConversionError."""
+        return self._known(objects, kind, stored=True)
+
+    def _known(
+        self, objects: Sequence[JsonObject], kind: GroupVersionKind, *, stored: bool
+    ) -> Sequence[JsonObject]:
+        """What is decided anew makes the same objects anew, so that they are known by what is in
+        them."""
+        key = json_text(list(objects)), kind.api_version, stored
+        found = self._given.get(key)
+        if found is None:
+            raise Unanswered(lambda: self._find(key, objects, kind))
+        if isinstance(found, ConversionError):
+            raise found
+        return found
+
+    async def _find(
+        self, key: tuple[str, str, bool], objects: Sequence[JsonObject], kind: GroupVersionKind
+    ) -> None:
+        try:
+            self._given[key] = await self._webhooks.ask(objects, kind, stored=key[2])
+        except ConversionError as error:
+            self._given[key] = error
 
 
 # --- Decider -----------------------------------------------------------------

@@ -154,6 +154,8 @@ class ExtensionServer:
         self.go_on = threading.Event()
         self.has_ended = threading.Event()
         self.aggregates = True
+        self.echoed = 0
+        """Bytes that came on connections which are no HTTP any more."""
         self.cut_off = 0
         """Bytes of a long answer that come."""
         self._http = _Quiet(("127.0.0.1", 0), _handler(self))
@@ -243,6 +245,9 @@ def _handler(server: ExtensionServer) -> type[BaseHTTPRequestHandler]:
             path = self.path.partition("?")[0]
             if path in server.slow:
                 time.sleep(server.slow[path])
+            if "upgrade" in headers and path not in server.answers:
+                self._echo()
+                return
             if path in server.answers:
                 code, more, content = server.answers[path]
                 self._write(code, content, more)
@@ -280,6 +285,18 @@ def _handler(server: ExtensionServer) -> type[BaseHTTPRequestHandler]:
                 self._json({"kind": "Status", "apiVersion": "v1", "metadata": {}})
             else:
                 self._status(404, "the server could not find the requested resource")
+
+        def _echo(self) -> None:
+            """Greets, then says everything again in capitals, until there is no more."""
+            head = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n"
+            self.wfile.write(f"{head}X-Own: 1\r\n\r\nhello".encode())
+            self.close_connection = True
+            while data := self.connection.recv(1 << 14):
+                self.connection.sendall(data.upper())
+                server.echoed += len(data)
+                if data.endswith(b"bye"):
+                    break
+            server.has_ended.set()
 
         def _watch(self) -> None:
             self.send_response(200)

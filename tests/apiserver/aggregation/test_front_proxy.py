@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import http.client
 import json
+import socket
 import time
 from collections.abc import Callable
 
@@ -17,7 +18,7 @@ from celadon.apiserver.aggregation.front_proxy import asking_headers, encoded_pa
 from celadon.apiserver.http_messages import BrokenStream
 from celadon.apiserver.operation.request_limits import RequestLimits
 from celadon.kube import User
-from tests.apiserver.aggregation.before import OWN, SERVICES, before
+from tests.apiserver.aggregation.before import API_SERVICES, OWN, SERVICES, before
 from tests.apiserver.aggregation.extension_server import (
     NODE_METRICS,
     ROOT,
@@ -145,10 +146,101 @@ def test_a_redirect_is_not_passed_on(
     )
 
 
-def test_nobody_is_handed_over(certificates: Certificates, extension: ExtensionServer) -> None:
-    upgrade = (("connection", "Upgrade"), ("upgrade", "SPDY/3.1"))
-    answer = _answered(certificates, extension, f"{ROOT}/nodes/one/exec", *upgrade)
-    assert (answer.code, answer.body) == (503, b"request connection cannot be hijacked\n")
+UPGRADE = (("connection", "Upgrade"), ("upgrade", "echo"))
+
+
+def test_what_is_no_upgrade_is_passed_on(
+    certificates: Certificates, extension: ExtensionServer
+) -> None:
+    exec_path = f"{NODES}/one/exec"
+    extension.answers[exec_path] = 403, {"Content-Type": "text/weird"}, b"not you"
+    answer = _answered(certificates, extension, exec_path, *UPGRADE)
+    assert (answer.code, answer.content_type, answer.body) == (403, "text/weird", b"not you")
+    assert answer.tunnel is None
+
+
+def test_an_upgrade_needs_an_answer_that_is_one(
+    certificates: Certificates, extension: ExtensionServer
+) -> None:
+    exec_path = f"{NODES}/one/exec"
+    extension.answers[exec_path] = 200, {}, b""
+    answer = _answered(certificates, extension, exec_path, *UPGRADE)
+    text = b"invalid upgrade response: status code 200\n"
+    assert (answer.code, answer.body) == (503, text)
+
+
+def test_what_is_sent_to_ask_for_another_protocol(
+    certificates: Certificates, extension: ExtensionServer
+) -> None:
+    token = "base64url.bearer.authorization.k8s.io.c2VjcmV0"
+    headers = (
+        *UPGRADE,
+        ("sec-websocket-protocol", f"{token}, v5.channel.k8s.io"),
+        ("x-remote-user", "evil"),
+        ("x-forwarded-for", "203.0.113.9"),
+    )
+
+    async def asked() -> None:
+        async with before(certificates) as front:
+            await front.register(extension, certificates)
+            answer = await front.ask("GET", f"{NODES}/one/exec?b=1&a=x", None, *headers)
+            assert answer.stream is not None
+            assert answer.tunnel is not None
+            assert answer.tunnel.head.startswith(b"HTTP/1.1 101 Switching Protocols\r\n")
+            assert await anext(answer.stream) == b"hello"
+            answer.tunnel.take(b"some ")
+            answer.tunnel.take(b"thing, bye")
+            said = b"".join([part async for part in answer.stream])
+            assert said == b"SOME THING, BYE"
+
+    asyncio.run(asked())
+    ((_, target, sent, _, shown),) = extension.asked(f"{NODES}/one/exec")
+    assert (target, shown) == (f"{NODES}/one/exec?a=x&b=1", "front-proxy-client")
+    assert sent["connection"] == ["Upgrade"]
+    assert sent["upgrade"] == ["echo"]
+    assert sent["user-agent"] == ["Go-http-client/1.1"]
+    assert sent["sec-websocket-protocol"] == ["v5.channel.k8s.io"]
+    assert sent["x-remote-user"] == ["admin"]
+    assert sent["x-forwarded-for"] == ["203.0.113.9, 192.0.2.1"]
+    assert not {"x-forwarded-uri", "x-forwarded-host", "authorization"} & sent.keys()
+
+
+@pytest.mark.thorough
+def test_a_connection_becomes_another_one(
+    served: Callable[..., Served], certificates: Certificates, extension: ExtensionServer
+) -> None:
+    """Both ways, with much of it, and when the client goes, so does the extension server's."""
+    running = served()
+    assert running.call("POST", SERVICES, service(extension.port))[0] == 201
+    made = api_service(extension.port, caBundle=certificates.bundle)
+    assert running.call("POST", API_SERVICES, made)[0] == 201
+    end = time.monotonic() + 60
+    while running.text(NODES)[0] != 200:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    sent = "".join(
+        f"{name}: {value}\r\n"
+        for name, value in (*UPGRADE, *request_headers(running.token).items())
+    )
+    host, _, port = running.address.rpartition(":")
+    plain = socket.create_connection((host, int(port)), timeout=60)
+    client = running.tls.wrap_socket(plain, server_hostname=host)
+    client.sendall(f"GET {NODES}/one/exec HTTP/1.1\r\nHost: a\r\n{sent}\r\nearly ".encode())
+    found = b""
+    while b"hello" not in found:
+        found += client.recv(1 << 16)
+    head, _, rest = found.partition(b"\r\n\r\n")
+    assert head.split(b"\r\n")[0] == b"HTTP/1.1 101 Switching Protocols"
+    assert b"X-Own: 1" in head
+    wanted = b"helloEARLY "
+    for number in range(20):
+        client.sendall(b"x" * 200_000)
+        wanted += b"X" * 200_000
+        while len(rest) < len(wanted):
+            rest += client.recv(1 << 16)
+        assert rest == wanted, number
+    client.close()
+    assert extension.has_ended.wait(60)
 
 
 def test_discovery_must_be_quick(

@@ -12,6 +12,7 @@ import pytest
 from celadon.apiserver.api_settings import Settings
 from celadon.apiserver.controllers.controller_loops import ON_BY_DEFAULT
 from celadon.apiserver.http_messages import HttpRequest
+from celadon.apiserver.operation.runtime_config import RuntimeConfig
 from tests.apiserver.in_process import Running
 
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -297,6 +298,7 @@ def test_without_controllers_nothing_of_this_happens() -> None:
 RULES = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
 QUOTA = "/api/v1/namespaces/default/resourcequotas"
 RBAC = "rbac.authorization.k8s.io/v1"
+MIGRATIONS = "/apis/storagemigration.k8s.io/v1beta1/storageversionmigrations"
 
 
 def work_for_all(client: Client) -> None:
@@ -316,6 +318,9 @@ def work_for_all(client: Client) -> None:
     spec = {"matchConstraints": {"resourceRules": [RULES]}, "validations": [{"expression": "true"}]}
     version = "admissionregistration.k8s.io/v1"
     client.make(POLICIES, "ValidatingAdmissionPolicy", "p", version, spec=spec)
+    version = "storagemigration.k8s.io/v1beta1"
+    spec = {"resource": {"resource": "configmaps"}}
+    client.make(MIGRATIONS, "StorageVersionMigration", "m", version, spec=spec)
 
 
 def is_done(client: Client, controller: str) -> bool:
@@ -335,6 +340,9 @@ def is_done(client: Client, controller: str) -> bool:
         "validatingadmissionpolicy-status-controller": lambda: (
             "typeChecking" in client.ask("GET", f"{POLICIES}/p")[1].get("status", {})
         ),
+        "storage-version-migrator-controller": lambda: (
+            "conditions" in client.ask("GET", f"{MIGRATIONS}/m")[1].get("status", {})
+        ),
     }
     return seen[controller]()
 
@@ -342,7 +350,15 @@ def is_done(client: Client, controller: str) -> bool:
 @pytest.mark.parametrize("off", [None, *sorted(ON_BY_DEFAULT)])
 def test_each_controller_has_a_switch(off: str | None) -> None:
     names = ON_BY_DEFAULT - {off}
-    running = Running(Settings(namespace_grace=0, collection_lag=0, controller_names=names))
+    running = Running(
+        Settings(
+            namespace_grace=0,
+            collection_lag=0,
+            controller_names=names,
+            gates={"StorageVersionMigrator": True},
+            runtime_config=RuntimeConfig({"storagemigration.k8s.io/v1beta1": True}),
+        )
+    )
     client = Client(running)
     try:
         work_for_all(client)

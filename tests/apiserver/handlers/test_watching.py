@@ -38,7 +38,7 @@ def opened(
 ) -> AsyncGenerator[WatchEvent, None]:
     options = list_options(HttpRequest("GET", f"/?{query}&watch=1"), resource())
     request = WatchRequest(endpoint("a", verb="watch"), options, seconds, definition, standing)
-    return Watching(shelf.objects, shelf.reader).open(request)
+    return Watching(shelf.objects, shelf.reader, shelf.served).open(request)
 
 
 async def taken(stream: AsyncGenerator[WatchEvent, None], count: int) -> list[Seen]:

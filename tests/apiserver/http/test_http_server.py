@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import socket
 import ssl
+import threading
 import time
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime
@@ -16,7 +17,7 @@ import pytest
 from celadon.apiserver.http.http_connection import ConnectionLimits
 from celadon.apiserver.http.server_settings import Address, CredentialsFolder, TlsSettings
 from celadon.apiserver.http.tls_context import server_tls
-from celadon.apiserver.http_messages import HttpAnswer, HttpRequest, plain_text
+from celadon.apiserver.http_messages import Hold, HttpAnswer, HttpRequest, plain_text
 from tests.apiserver.http.certificates import client_pair
 from tests.apiserver.http.listening import PATIENCE, code, listening, until, until_closed
 
@@ -354,3 +355,60 @@ def test_certificates_that_are_recalled_end_connections_and_sessions(
                 resumed.sendall(LAST)
                 assert until_closed(resumed) == b""
     assert [one is None for one in seen] == [False, True]
+
+
+class Echo:
+    """A `Tunnel` that gives back what it takes, a few bytes at a time."""
+
+    head = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n"
+
+    def __init__(self) -> None:
+        self.came: asyncio.Queue[bytes] = asyncio.Queue()
+        self.holds: list[bool] = []
+        self.has_ended = threading.Event()
+
+    def connect(self, hold: Hold) -> None:
+        self.hold = hold
+
+    def take(self, data: bytes) -> None:
+        self.hold(is_held=True)
+        self.came.put_nowait(data)
+
+    def end(self) -> None:
+        self.came.put_nowait(b"")
+        self.has_ended.set()
+
+    async def received(self) -> AsyncGenerator[bytes, None]:
+        yield b"hello "
+        while data := await self.came.get():
+            await asyncio.sleep(0)
+            self.hold(is_held=False)
+            yield data
+            if data.endswith(b"bye"):
+                return
+
+
+def test_a_connection_that_is_no_http_any_more() -> None:
+    made: list[Echo] = []
+
+    async def upgrade(_: HttpRequest) -> HttpAnswer:
+        made.append(Echo())
+        return HttpAnswer(101, stream=made[-1].received(), tunnel=made[-1])
+
+    asked = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n"
+    with listening(upgrade) as server:
+        with server.connected() as client:
+            client.sendall(asked + b"GET early HTTP/1.1\r\n\r\n ")
+            said = until(client, b"\r\n\r\n ")
+            client.sendall(b"y" * 100_000)
+            said += until(client, b"y")
+            while said.count(b"y") < 100_000 + 1:  # there is one in `early`
+                said += client.recv(1 << 16)
+            client.sendall(b"bye")
+            said += until_closed(client)
+        assert said.startswith(Echo.head + b"hello GET early HTTP/1.1\r\n\r\n yyy")
+        assert said.endswith(b"yyybye")
+        with server.connected() as client:
+            client.sendall(asked)
+            until(client, b"hello ")
+        assert made[1].has_ended.wait(60)

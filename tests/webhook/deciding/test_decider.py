@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import json
 from typing import Any
 
 import pytest
 
-from celadon.admission import ObjectWorld
+from celadon.admission import ObjectWorld, Verdict
 from celadon.admission.policies.validating import Engine
+from celadon.admission.webhooks import NoReply, Reply, WebhookCall
+from celadon.apiserver.conversion_webhooks import CalledWebhooks
 from celadon.kube import Answer, Attributes, GroupVersionKind, GroupVersionResource, Ruling
-from celadon.webhook.deciding import Decider, Rulebook, TooManyQuestions, Unanswerable, Unanswered
+from celadon.webhook.deciding import (
+    Decider,
+    ReviewConverter,
+    Rulebook,
+    TooManyQuestions,
+    Unanswerable,
+    Unanswered,
+)
 from tests.admission.building import binding, policy, refusal, request
+from tests.apiserver.test_conversion_webhooks import conv, definition, review
 
 ASKING = "authorizer.group('').resource('secrets').namespace('ns').check('get').allowed()"
 
@@ -157,3 +168,65 @@ def test_what_cannot_be_shown_as_the_client_sent_it_is_not_answered() -> None:
     about = Engine([policy(matchConstraints={"resourceRules": [rule]})], [binding()])
     with pytest.raises(Unanswerable, match=r"webhook for x\.io/v1, Kind=Box is not called"):
         Decider(asked, Rulebook(about, lambda: world)).verdict()
+
+
+V1, V2 = (GroupVersionKind("conv.example.com", one, "Conv") for one in ("v1", "v2"))
+
+
+def converting_rules(is_down: list[bool], *policies: Any) -> Rulebook:
+    """Policies whose world has a conversion webhook: v1 has `spec.a` where v2 has `spec.b`."""
+
+    async def call(call: WebhookCall, seconds: float, *, mutating: bool | None) -> Reply | NoReply:
+        assert (seconds, mutating) == (30, None)
+        if is_down[0]:
+            return NoReply("connection refused")
+        return Reply(200, json.dumps(review(call)).encode(), "application/json")
+
+    crd = definition()
+    webhooks = CalledWebhooks([crd], "1.36", call)
+    world = ObjectWorld([crd], implicit_namespaces=True)
+    engine = Engine(policies, [binding()])
+    return Rulebook(engine, lambda: world.with_converter(ReviewConverter(webhooks)))
+
+
+def about(version: str, expression: str) -> Any:
+    rule = {
+        "apiGroups": [V1.group],
+        "apiVersions": [version],
+        "operations": ["*"],
+        "resources": ["convs"],
+    }
+    validations = [{"expression": expression, "message": "seen"}]
+    return policy(matchConstraints={"resourceRules": [rule]}, validations=validations)
+
+
+@pytest.mark.parametrize("original", [None, V2])
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_conversion_webhooks_that_are_called(original: Any, version: str) -> None:
+    """The review has the object in v1, whatever version the client has sent."""
+    field = "a" if version == "v1" else "b"
+    is_down = [False]
+    rules = converting_rules(is_down, about(version, f"object.spec.{field} != '1'"))
+    resource = GroupVersionResource(V1.group, "v1", "convs")
+    asked = dataclasses.replace(
+        request(conv("o", "v1", a="1")),
+        kind=V1,
+        resource=resource,
+        request_kind=original,
+        request_resource=None if original is None else resource._replace(version="v2"),
+    )
+
+    def verdict() -> Verdict:
+        decider = Decider(asked, rules)
+        try:
+            return decider.verdict()
+        except Unanswered as question:
+            return asyncio.run(decider.settled(question))
+
+    assert refusal(verdict()) == "seen"
+    is_down[0] = True
+    if original is not None:
+        with pytest.raises(Unanswerable, match=r"cannot be reached \(connection refused\)"):
+            verdict()
+    elif version == "v2":
+        assert "cannot be reached (connection refused)" in refusal(verdict())

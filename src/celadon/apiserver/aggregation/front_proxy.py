@@ -22,12 +22,19 @@ from celadon.apiserver.aggregation.api_services import RemoteApiService
 from celadon.apiserver.aggregation.proxy_settings import ProxySettings
 from celadon.apiserver.answers import NO_SNIFF, NOT_KEPT
 from celadon.apiserver.clientconfig.certificate_failures import UnusableRoots, tls_context
-from celadon.apiserver.clientconfig.go_network import GoNetwork, ProtocolsSwitched
+from celadon.apiserver.clientconfig.go_network import (
+    READ_BYTES,
+    GoNetwork,
+    GoStream,
+    ProtocolsSwitched,
+    head_complaint,
+)
 from celadon.apiserver.http_messages import (
     AnswerRoom,
     BrokenStream,
     Header,
     HeldBytes,
+    Hold,
     HttpAnswer,
     HttpRequest,
     NetworkFailure,
@@ -39,14 +46,24 @@ from celadon.records import dataclass
 
 DISCOVERY_SECONDS: Final = 5.0
 """For `/apis/GROUP/VERSION`, which clients ask for all group versions."""
+LAST_SECONDS: Final = 10.0
+"""For the body of an answer that refuses one, and for what a client has sent that has gone."""
+UPGRADE_SECONDS: Final = 60.0
+"""For the head of an answer to a request for another protocol."""
 JOINED_BYTES: Final = 64 << 10
 """Up to so many bytes of an answer are sent as one, if the other server says how many there are."""
 POOLS: Final = 200
 IDLE_CONNECTIONS: Final = 25
 REDIRECTED: Final = "the backend attempted to redirect this request, which is not permitted"
 UNAVAILABLE: Final = "service unavailable"
-NO_UPGRADE: Final = "request connection cannot be hijacked"
-"""No connection of a client can be handed over to an extension server."""
+GO_AGENT: Final = "Go-http-client/1.1"
+"""Who asks, where nobody says."""
+HEAD_BYTES: Final = 1 << 20
+"""Of an answer to a request that asks for another protocol."""
+WAITING_BYTES: Final = 64 << 10
+"""Of a client, that an extension server has not taken: then no more is read."""
+_TOKEN_PROTOCOL: Final = "base64url.bearer.authorization.k8s.io."
+"""How a browser shows its token, which is nobody else's."""
 
 _HOP_BY_HOP: Final = frozenset(
     {
@@ -116,6 +133,28 @@ def forwarded_headers(
     yield "X-Forwarded-Uri", path
     yield "X-Forwarded-Host", host
     yield "X-Forwarded-Proto", "https"
+    if audit_id:
+        yield "Audit-Id", audit_id
+
+
+def upgrade_headers(request: HttpRequest, audit_id: str) -> Iterator[Header]:
+    """What of the headers of a request for another protocol goes on, and what is added."""
+    for name, value in request.headers:
+        if name in ("connection", "upgrade"):
+            yield _canonical(name), value
+        elif name == "sec-websocket-protocol":
+            offered = [one.strip() for one in value.split(",")]
+            kept = [one for one in offered if not one.startswith(_TOKEN_PROTOCOL)]
+            if kept:
+                yield name, ", ".join(kept)
+        elif name not in _NOT_SENT and not name.startswith(_NOT_SENT_PREFIXES):
+            yield name, value
+    if not request.header_values("user-agent"):
+        yield "User-Agent", GO_AGENT
+    before = request.header_values("x-forwarded-for")
+    yield "X-Forwarded-For", ", ".join((*before, request.remote_address))
+    if request.body:
+        yield "Content-Length", str(len(request.body))
     if audit_id:
         yield "Audit-Id", audit_id
 
@@ -199,6 +238,20 @@ class ExtensionServers:
             text = f"net/http: HTTP/1.x transport connection broken: {error}"
             raise NetworkFailure(text) from None
 
+    async def upgrade(self, service: RemoteApiService, request: bytes) -> UpgradedConnection:
+        """The connection that answers a request for another protocol, at the end of the head of its
+        answer. Raises NetworkFailure, UnusableRoots."""
+        stream = await self._network.connect_tcp(service.host, service.port)
+        assert isinstance(stream, GoStream)
+        try:
+            await stream.start_tls(self._context(service), service.host)
+            await stream.send(request)
+            head, behind = await _read_up_to_body(stream)
+        except BaseException:
+            await stream.aclose()
+            raise
+        return UpgradedConnection(stream, head, behind)
+
     def _pool(self, service: RemoteApiService) -> httpcore.AsyncConnectionPool:
         """Raises NetworkFailure for a certificate of ours that cannot be read, UnusableRoots."""
         try:
@@ -217,13 +270,24 @@ class ExtensionServers:
             task.add_done_callback(self._closing.discard)
         return pool
 
-    def _made(self, service: RemoteApiService) -> httpcore.AsyncConnectionPool:
+    def _context(self, service: RemoteApiService) -> ssl.SSLContext:
+        """Raises NetworkFailure for a certificate of ours that cannot be read, UnusableRoots."""
+        try:
+            return self._new_context(service)
+        except (OSError, ssl.SSLError) as error:
+            raise NetworkFailure(f"the certificate of the front proxy: {error}") from None
+
+    def _new_context(self, service: RemoteApiService) -> ssl.SSLContext:
         context = tls_context(service.ca_bundle, ["http/1.1"])
         if service.is_insecure:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
         if self._settings.certificate is not None:
             context.load_cert_chain(self._settings.certificate, self._settings.key)
+        return context
+
+    def _made(self, service: RemoteApiService) -> httpcore.AsyncConnectionPool:
+        context = self._new_context(service)
         return httpcore.AsyncConnectionPool(
             ssl_context=context,
             max_connections=None,
@@ -237,6 +301,107 @@ class ExtensionServers:
             _, pool = self._pools.popitem()
             with contextlib.suppress(RuntimeError):  # requests that are given up
                 await pool.aclose()
+
+
+async def _read_up_to_body(stream: GoStream) -> tuple[bytes, bytes]:
+    """The head of an answer with its empty line, and what has come with it. Raises
+    NetworkFailure."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        more = await stream.read(READ_BYTES)
+        if not more or len(data) > HEAD_BYTES:
+            raise NetworkFailure("unexpected EOF" if data else "EOF")
+        data += more
+    head, end, behind = data.partition(b"\r\n\r\n")
+    return head + end, behind
+
+
+class UpgradedConnection:
+    """Both directions of a connection that is no HTTP any more (a `Tunnel`): each end has the
+    other's bytes, and both end together. `head` is what the extension server has sent up to the end
+    of its head, `behind` what came with it."""
+
+    def __init__(self, stream: GoStream, head: bytes, behind: bytes) -> None:
+        self.head = head
+        self._stream = stream
+        self._behind = behind
+        self._waiting = bytearray()
+        self._is_over = False
+        self._hold: Hold = lambda **_: None
+        self._wake = asyncio.Event()
+        self._sending: asyncio.Future[None] | None = None
+
+    def connect(self, hold: Hold) -> None:
+        """As a `Tunnel`."""
+        self._hold = hold
+
+    def take(self, data: bytes) -> None:
+        """As a `Tunnel`."""
+        self._waiting += data
+        self._wake.set()
+        if len(self._waiting) > WAITING_BYTES:
+            self._hold(is_held=True)
+
+    def end(self) -> None:
+        """As a `Tunnel`. What is still to be sent has a little time."""
+        self._is_over = True
+        self._wake.set()
+        if self._sending is not None:
+            asyncio.get_running_loop().call_later(LAST_SECONDS, self._sending.cancel)
+
+    async def body(self, length: int) -> bytes:
+        """Of an answer that is no upgrade, not too much of it; up to the end if nobody knows its
+        length."""
+        most = JOINED_BYTES if length < 0 else min(length, JOINED_BYTES)
+        with contextlib.suppress(NetworkFailure, TimeoutError):
+            async with asyncio.timeout(LAST_SECONDS):
+                while len(self._behind) < most:
+                    more = await self._stream.read(READ_BYTES)
+                    if not more:
+                        break
+                    self._behind += more
+        return self._behind[:most]
+
+    async def aclose(self) -> None:
+        """It became nothing else."""
+        await self._stream.aclose()
+
+    async def received(self) -> AsyncGenerator[bytes, None]:
+        """What the extension server sends, until one of both ends."""
+        sending = self._sending = asyncio.ensure_future(self._send())
+        try:
+            if self._behind:
+                yield self._behind
+            while True:
+                reading = asyncio.ensure_future(self._stream.read(READ_BYTES))
+                try:
+                    await asyncio.wait((reading, sending), return_when=asyncio.FIRST_COMPLETED)
+                    if not reading.done():
+                        return
+                    data = reading.result()
+                finally:
+                    reading.cancel()
+                if not data:
+                    return
+                yield data
+        except NetworkFailure:
+            return
+        finally:
+            sending.cancel()
+            await self._stream.aclose()
+
+    async def _send(self) -> None:
+        """What the client sends, until there is no more, or nobody to take it."""
+        with contextlib.suppress(NetworkFailure):
+            while True:
+                await self._wake.wait()
+                self._wake.clear()
+                while self._waiting:
+                    data, self._waiting = bytes(self._waiting), bytearray()
+                    await self._stream.send(data)
+                    self._hold(is_held=False)
+                if self._is_over:
+                    return
 
 
 class _Trace:
@@ -285,7 +450,7 @@ class FrontProxy:
         except NetworkFailure:
             return refusal(503, UNAVAILABLE)
         if is_upgrade(request):
-            return refusal(503, NO_UPGRADE)
+            return await self._upgraded(service, request, user, host, audit_id)
         is_discovery = len(request.path.strip("/").split("/")) == 3
         try:
             async with asyncio.timeout(DISCOVERY_SECONDS if is_discovery else None):
@@ -296,6 +461,41 @@ class FrontProxy:
             return refusal(503, f"error trying to reach service: {error}")
         except TimeoutError:
             return refusal(503, "error trying to reach service: context deadline exceeded")
+
+    async def _upgraded(
+        self,
+        service: RemoteApiService,
+        request: HttpRequest,
+        user: User,
+        host: str,
+        audit_id: str,
+    ) -> HttpAnswer:
+        """The answer to a client that wants to go on with another protocol."""
+        target = encoded_path(urllib.parse.unquote(request.path)) + encoded_query(request)
+        headers = (("Host", host), *upgrade_headers(request, audit_id), *asking_headers(user))
+        lines = [f"{request.method} {target} HTTP/1.1", *(f"{one}: {it}" for one, it in headers)]
+        sent = "\r\n".join((*lines, "", "")).encode("utf-8", "replace") + request.body
+        try:
+            async with asyncio.timeout(UPGRADE_SECONDS):
+                found = await self.servers.upgrade(service, sent)
+        except UnusableRoots as error:
+            return refusal(500, str(error))
+        except NetworkFailure as error:
+            return refusal(503, str(error))
+        except TimeoutError:
+            return refusal(503, "context deadline exceeded")
+        try:
+            code, kind, length = _read_head(found.head)
+            if code == 101:
+                return HttpAnswer(code, stream=found.received(), tunnel=found)
+            if code < 400:
+                answer = refusal(503, f"invalid upgrade response: status code {code}")
+            else:
+                answer = HttpAnswer(code, kind, await found.body(length), (NOT_KEPT,))
+        except NetworkFailure as error:
+            answer = refusal(503, str(error))
+        await found.aclose()
+        return answer
 
     async def _passed_on(
         self,
@@ -333,6 +533,22 @@ class FrontProxy:
         finally:
             if not passed:
                 await response.aclose()
+
+
+def _read_head(head: bytes) -> tuple[int, str, int]:
+    """The code, the media type, and the length of what follows (-1 for up to the end) of an answer.
+    Raises NetworkFailure."""
+    first, *lines = head.decode("latin-1").split("\r\n")
+    complaint = head_complaint(head)
+    if complaint is not None:
+        raise NetworkFailure(complaint)
+    told = {name.lower(): value.strip() for name, _, value in (one.partition(":") for one in lines)}
+    length = told.get("content-length", "")
+    return (
+        int(first.split()[1]),
+        told.get("content-type", ""),
+        int(length) if length.isdigit() and len(length) < 19 else -1,
+    )
 
 
 def _is_redirect(response: httpcore.Response) -> bool:

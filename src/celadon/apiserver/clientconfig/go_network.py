@@ -258,6 +258,14 @@ class GoStream(httpcore.AsyncNetworkStream):
         except OSError as error:
             raise self._broken("write", error) from None
 
+    async def send(self, data: bytes) -> None:
+        """As `write`, where no answer in HTTP follows. Raises NetworkFailure."""
+        try:
+            self._writer.write(data)
+            await self._writer.drain()
+        except OSError as error:
+            raise self._broken("write", error) from None
+
     def _broken(self, operation: str, error: OSError) -> NetworkFailure:
         here, there = self._ends
         return NetworkFailure(f"{operation} tcp {here}->{there}: {operation}: {_words(error)}")

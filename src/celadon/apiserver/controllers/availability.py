@@ -152,7 +152,7 @@ class ApiServiceAvailability:
     async def _attempt(self, service: RemoteApiService) -> str:
         """Return what is wrong; empty if nothing is."""
         # late: most servers have nobody behind them
-        from celadon.apiserver.aggregation.front_proxy import asking_headers
+        from celadon.apiserver.aggregation.front_proxy import GO_AGENT, asking_headers
         from celadon.apiserver.clientconfig.certificate_failures import UnusableRoots
 
         servers = self._aggregator.servers()
@@ -165,7 +165,7 @@ class ApiServiceAvailability:
             path = service.path
         url = f"https://{host}{path}"
         headers = (
-            *(("Host", host), ("User-Agent", "Go-http-client/1.1"), ("Accept-Encoding", "gzip")),
+            *(("Host", host), ("User-Agent", GO_AGENT), ("Accept-Encoding", "gzip")),
             *asking_headers(AGGREGATOR),
         )
         missing = f"failing or missing response from {url}"

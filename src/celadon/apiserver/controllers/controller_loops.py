@@ -16,6 +16,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar
 from urllib.parse import quote
 
+from celadon.apiserver.discovery.discovery_documents import version_rank
 from celadon.apiserver.http_messages import BrokenStream, HttpAnswer, HttpRequest
 from celadon.apiserver.object_store import (
     ROOT,
@@ -27,12 +28,12 @@ from celadon.apiserver.object_store import (
 )
 from celadon.apiserver.request_work import LARGE_BYTES, RequestWork
 from celadon.apiserver.workers import Turns, Workers
-from celadon.kube import JsonObject, StatusError, User, metadata
+from celadon.kube import GroupResource, JsonObject, StatusError, User, metadata
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import FieldWriter, track_update
 from celadon.kube.rbac import service_account_user
-from celadon.kube.registry import Target, draft_of
-from celadon.kube.resources import Resource
+from celadon.kube.registry import Target, draft_of, patch
+from celadon.kube.resources import Catalog, Resource
 from celadon.kube.well_known_values import MERGE_PATCH
 from celadon.records import dataclass
 from celadon.storage import Compacted, Entry, StoreClosed, Watch, WatchLost, WatchOverflow
@@ -429,6 +430,7 @@ CONTROLLERS: Final = (
     "resourcequota-controller",
     ROOT_CERTIFICATES,
     "serviceaccount-controller",
+    "storage-version-migrator-controller",
     "validatingadmissionpolicy-status-controller",
 )
 ON_BY_DEFAULT: Final = frozenset(CONTROLLERS) - {ROOT_CERTIFICATES}
@@ -492,9 +494,11 @@ class ServerRequests:
     agent: str = "celadon"
     user: User | None = None
 
-    async def call(self, method: str, path: str, body: JsonObject | None = None) -> Reply:
-        """PATCH is a merge patch."""
-        content = MERGE_PATCH if method == "PATCH" else "application/json"
+    async def call(
+        self, method: str, path: str, body: JsonObject | None = None, content: str = ""
+    ) -> Reply:
+        """PATCH is a merge patch, unless `content` says something else."""
+        content = content or (MERGE_PATCH if method == "PATCH" else "application/json")
         headers = [
             ("accept", "application/json"),
             ("user-agent", f"{self.agent}/{self.account}"),
@@ -508,6 +512,13 @@ class ServerRequests:
         except ValueError:
             found = {}
         return Reply(answer.code, found if isinstance(found, dict) else {})
+
+    async def apply(
+        self, path: str, body: JsonObject, manager: str, *, force: bool = False
+    ) -> Reply:
+        """Server-side apply, as a field manager."""
+        query = f"fieldManager={manager}{'&force=true' if force else ''}"
+        return await self.call("PATCH", f"{path}?{query}", body, patch.APPLY_PATCH)
 
     async def require(self, method: str, path: str, body: JsonObject | None = None) -> Reply:
         """Raises RequestFailed, but not for an object that is gone."""
@@ -533,6 +544,22 @@ async def _body(answer: HttpAnswer) -> bytes:
     finally:
         await answer.stream.aclose()
     return b"".join(parts)
+
+
+def asked_resources(catalog: Catalog) -> dict[GroupResource, Resource]:
+    """Each resource that is served, in the version in which clients ask for it that look into
+    discovery."""
+    found: dict[GroupResource, Resource] = {}
+    for one in catalog:
+        own = one.gvr.group_resource
+        known = found.get(own)
+        if one.served and (known is None or (one.custom and _rank(one) < _rank(known))):
+            found[own] = one
+    return found
+
+
+def _rank(resource: Resource) -> tuple[int, int, int, str]:
+    return version_rank(resource.gvr.version)
 
 
 def resource_path(resource: Resource, namespace: str = "", name: str = "") -> str:

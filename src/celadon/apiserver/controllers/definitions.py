@@ -259,16 +259,19 @@ class DefinitionCleanup:
                 await self._said(
                     stored, condition(_TERMINATING, "True", "InstanceDeletionFailed", text)
                 )
-            if left or failures:
+                raise Stale
+            if left:
                 return AGAIN
         await self._released(stored)
         return None
 
     def _resource(self, definition: JsonObject) -> Resource | None:
-        """In one of the versions that are served; None when there is none, or never was."""
+        """In the version in which its objects are stored, if that is served, else in another one;
+        None when there is none, or never was."""
         name = metadata.name(definition)
-        found = (one for one in self._served().catalog if one.custom and one.served)
-        return next((one for one in found if str(one.gvr.group_resource) == name), None)
+        served = (one for one in self._served().catalog if one.custom and one.served)
+        found = [one for one in served if str(one.gvr.group_resource) == name]
+        return min(found, key=lambda one: one.gvr.version != one.storage_version, default=None)
 
     async def _emptied(self, resource: Resource) -> tuple[bool, list[str]]:
         """Return whether objects are left, and what went wrong."""

@@ -24,6 +24,7 @@ from celadon.apiserver.controllers.controller_loops import (
     RequestFailed,
     ServerRequests,
     Stale,
+    asked_resources,
     resource_path,
 )
 from celadon.apiserver.object_store import CLAIMS, ROOT, ObjectStore, StoredObject
@@ -318,8 +319,7 @@ class GarbageCollection:
         served = self._served()
         if served is not self._for:
             self._for = served
-            found = [one for one in served.catalog if one.served]
-            self._resources = {one.gvr.group_resource: one for one in reversed(found)}
+            self._resources = asked_resources(served.catalog)
         group, name = key.split("/", 4)[2:4]
         return self._resources.get(GroupResource("" if group == "core" else group, name))
 

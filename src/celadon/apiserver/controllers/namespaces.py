@@ -25,6 +25,7 @@ from celadon.apiserver.controllers.controller_loops import (
     ServerRequests,
     Stale,
     StatusWrites,
+    asked_resources,
     condition,
     resource_path,
     with_condition,
@@ -209,6 +210,7 @@ class NamespaceDeletion:
             )
             if reply.failed:
                 failures.append(reply.message)
+                continue  # upstream counts what is left behind a deletion only
             left = self._objects.page(resource, namespace).objects
             if left:
                 objects[resource.gvr.group_resource] = len(left)
@@ -231,12 +233,9 @@ class NamespaceDeletion:
 
     def _deletable(self) -> Iterator[Resource]:
         """Each resource in one version."""
-        seen: set[GroupResource] = set(STORED_ELSEWHERE)
-        for resource in self._served().catalog:
-            own = resource.gvr.group_resource
+        for own, resource in asked_resources(self._served().catalog).items():
             deletable = {"deletecollection", "list"} <= set(resource.verbs)
-            if resource.namespaced and resource.served and deletable and own not in seen:
-                seen.add(own)
+            if resource.namespaced and deletable and own not in STORED_ELSEWHERE:
                 yield resource
 
     async def _said(self, stored: StoredObject, remains: Remains) -> StoredObject:

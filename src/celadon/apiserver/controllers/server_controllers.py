@@ -35,6 +35,12 @@ from celadon.apiserver.controllers.namespaces import (
     RootCertificates,
 )
 from celadon.apiserver.controllers.services import AddressRecords, OwnService
+from celadon.apiserver.controllers.storage_migrations import (
+    ACCOUNT,
+    GATE,
+    MIGRATIONS,
+    StorageMigrations,
+)
 from celadon.apiserver.controllers.upkeep import (
     FlowControlUpkeep,
     PolicyTypeChecks,
@@ -49,6 +55,7 @@ from celadon.apiserver.workers import Workers
 from celadon.kube import GroupVersionResource, User
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import FieldWriter
+from celadon.kube.releases import is_since
 from celadon.kube.resources import Resource, known_resources
 from celadon.kube.well_known_values import API_SERVER, NAMESPACES, SERVICE_ACCOUNTS
 from celadon.records import dataclass
@@ -136,7 +143,7 @@ def led_controllers(given: ControllerSurroundings) -> list[Controller]:
 
 def _named(given: ControllerSurroundings, *, urgent: bool) -> list[Controller]:
     made = (make(given) for name, make in _MAKERS.items() if name in given.names)
-    return [one for one in made if one.urgent == urgent]
+    return [one for one in made if one is not None and one.urgent == urgent]
 
 
 def _definitions(given: ControllerSurroundings) -> Controller:
@@ -241,7 +248,22 @@ def _quotas(given: ControllerSurroundings) -> Controller:
     )
 
 
-_MAKERS: Final[Mapping[str, Callable[[ControllerSurroundings], Controller]]] = {
+def _migrations(given: ControllerSurroundings) -> Controller | None:
+    """Since 1.36 it does what is done here; before, it went by other conditions. None where its
+    gate is off."""
+    is_there = known_resources(all_versions=True).by_gvr(MIGRATIONS) is not None
+    if not (is_since("1.36") and is_there and given.new_context().gates.get(GATE)):
+        return None
+    return StorageMigrations(
+        given.objects,
+        given.writes(MIGRATIONS, "kube-controller-manager"),
+        given.served.current,
+        given.requests(ACCOUNT),
+        given.now,
+    )
+
+
+_MAKERS: Final[Mapping[str, Callable[[ControllerSurroundings], Controller | None]]] = {
     "serviceaccount-controller": _default_accounts,
     "namespace-controller": _namespaces,
     "validatingadmissionpolicy-status-controller": _type_checks,
@@ -249,4 +271,5 @@ _MAKERS: Final[Mapping[str, Callable[[ControllerSurroundings], Controller]]] = {
     ROOT_CERTIFICATES: _root_certificates,
     "garbage-collector-controller": _garbage,
     "resourcequota-controller": _quotas,
+    ACCOUNT: _migrations,
 }

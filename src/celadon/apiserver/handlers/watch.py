@@ -2,8 +2,8 @@
 
 A watch begins with what is there (as ADDED events), or with the history after a revision, and goes
 on with what comes. It ends when its time is over, when the server closes, when its definition goes
-away, when its reader is too slow, or is not who they were any more. Bookmarks tell a client how far
-it has come.
+away or becomes another, when its reader is too slow, or is not who they were any more. Bookmarks
+tell a client how far it has come.
 As k8s.io/apiserver `pkg/storage/cacher` and `pkg/endpoints/handlers/watch.go`.
 """
 
@@ -15,6 +15,7 @@ from dataclasses import field
 from typing import Any, Final
 
 from celadon.apiserver.authz.access_decisions import STANDING_SECONDS, Standing
+from celadon.apiserver.caches.served_resources import ServedResources
 from celadon.apiserver.handlers.endpoints import Endpoint
 from celadon.apiserver.handlers.read import Reader
 from celadon.apiserver.object_store import (
@@ -59,6 +60,12 @@ _CLOCK_TICK: Final = 0.005
 _LOOKED_AT: Final = 50
 """Objects that are looked at, of those there are at first, before others may have their turn."""
 
+RETRY_SECONDS: Final = 1.0
+"""Before a conversion webhook is asked again that could not be reached."""
+
+PATIENCE_SECONDS: Final = 30.0
+"""With it; then the watch ends (`MaxInternalErrorRetryDuration` of upstream's cache)."""
+
 _AT_ONCE: Final = 200
 """Events taken from the store before the loop gets a chance to do something else."""
 
@@ -97,9 +104,10 @@ _Seen = tuple[
 class Watching:
     """Opens watches on the objects of one server."""
 
-    def __init__(self, objects: ObjectStore, reader: Reader) -> None:
+    def __init__(self, objects: ObjectStore, reader: Reader, served: ServedResources) -> None:
         self._objects = objects
         self._reader = reader
+        self._served = served
         self._seen: _Seen = (None, None, (None, None))
 
     def open(self, request: WatchRequest) -> AsyncGenerator[WatchEvent, None]:
@@ -189,6 +197,14 @@ class Watching:
             return await self._reader.prepared(objects, resource)
         return (self._reader.shown(obj, resource) for obj in objects)
 
+    def defined_by(self, request: WatchRequest) -> object:
+        """What defines a custom kind now: another object once it says something else."""
+        return self._served.current().custom.definition(request.endpoint.resource.gvk)
+
+    async def settled(self) -> None:
+        """Returns when `defined_by` is about what is stored."""
+        await self._served.settled()
+
     def translated(self, event: Event, request: WatchRequest) -> WatchEvent | None:
         """What a change means to who sees only what is selected; None if nothing."""
         selection = request.selection
@@ -246,6 +262,7 @@ class _Stream:
         self._watching = watching
         self._request = request
         self._watch = watch
+        self._defined_by = watching.defined_by(request) if request.definition else None
 
     def close(self) -> None:
         self._watch.close()
@@ -273,7 +290,9 @@ class _Stream:
                     return
                 for event in delivery.events:
                     if may_wait:
-                        seen = await self._watching.converted(event, self._request)
+                        is_known, seen = await self._converted(event)
+                        if not is_known:
+                            return
                     else:
                         seen = self._watching.translated(event, self._request)
                     if seen is not None:
@@ -281,7 +300,7 @@ class _Stream:
                 if len(delivery.events) >= _AT_ONCE:
                     await asyncio.sleep(0)
                     continue
-                if definition is not None and _is_gone(definition):
+                if definition is not None and await self._is_over(definition):
                     return
                 now = loop.time()
                 if now >= next_bookmark:
@@ -296,6 +315,33 @@ class _Stream:
                 await wake.wait()
         finally:
             timer.cancel()
+
+    async def _converted(self, event: Event) -> tuple[bool, WatchEvent | None]:
+        """As `Watching.converted`, again and again while the webhook is out of reach; first whether
+        it was known in the end. If not, clients have to begin anew."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + PATIENCE_SECONDS
+        while True:
+            try:
+                return True, await self._watching.converted(event, self._request)
+            except StatusError:
+                if loop.time() >= end:
+                    return False, None
+            await asyncio.sleep(RETRY_SECONDS)
+
+    async def _is_over(self, definition: Watch) -> bool:
+        """Whether the definition was deleted, or may have been, or is another one: upstream begins
+        anew then with all that is kept of its objects."""
+        try:
+            events = definition.take().events
+        except StoreError:
+            return True
+        if not events:
+            return False
+        if any(event.entry is None for event in events):
+            return True
+        await self._watching.settled()
+        return self._watching.defined_by(self._request) is not self._defined_by
 
     def _bookmarks(self, start: float, deadline: float) -> Iterator[float]:
         """When bookmarks are due; never, if the client did not allow them."""
@@ -319,14 +365,6 @@ def _wants_initial_events(options: ListOptions, revision: int) -> bool:
 def _too_old(revision: int, oldest: int) -> StatusError:
     """`oldest` is the first revision that is still known."""
     return status.expired(f"too old resource version: {revision} ({oldest - 1})")
-
-
-def _is_gone(definition: Watch) -> bool:
-    """Return whether it was deleted, or may have been."""
-    try:
-        return any(event.entry is None for event in definition.take().events)
-    except StoreError:
-        return True
 
 
 def bookmark(resource: Resource, revision: int, *, initial_end: bool = False) -> WatchEvent:

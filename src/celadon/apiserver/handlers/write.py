@@ -21,7 +21,7 @@ from celadon.apiserver.authz.claim_status_access import GATE, SINCE
 from celadon.apiserver.caches.served_resources import ServedResources
 from celadon.apiserver.caches.service_network_view import LiveNetwork, ServiceNetworkView
 from celadon.apiserver.conversion_webhooks import ConversionFailed, Conversions
-from celadon.apiserver.handlers.admission.admission_chain import Admission
+from celadon.apiserver.handlers.admission.admission_chain import Admission, Denied
 from celadon.apiserver.handlers.calls import (
     Call,
     LostRace,
@@ -342,8 +342,23 @@ class Writer:
         self, call: Call, stored: StoredObject, read: ReadChange, *, is_patch: bool
     ) -> Written:
         """Raises LostRace when somebody else has written in between."""
+        resource = call.target.resource
+        read_old = self._reader.shown if call.dry_run else self._reader.cached
+        old = await call.work.step(read_old, stored.object, resource)
+        try:
+            return await self._changed(call, stored, old, read, is_patch=is_patch)
+        except (StatusError, Denied):
+            if self._reader.may_wait(resource) and not call.dry_run:
+                # Upstream begins with what it would store of the object in its cache: while the
+                # webhook is out of reach, that is all there is to say.
+                await call.work.step(self._reader.stored, old, resource)
+            raise
+
+    async def _changed(
+        self, call: Call, stored: StoredObject, old: JsonObject, read: ReadChange, *, is_patch: bool
+    ) -> Written:
+        """As `_change_once`, of an object as the endpoint shows it."""
         target = call.target
-        old = await call.work.step(self._reader.cached, stored.object, target.resource)
         incoming = await call.work.step(
             self._read_change, call, read, old, self._context(call), is_patch
         )
@@ -442,6 +457,7 @@ class Writer:
         before = shown_object(old, target, no_count=0)
         needs_version = strategy_of(target, STRATEGIES).needs_version
         update.require_state(draft.made, before, target, needs_version=needs_version)
+        patch.require_kind(incoming, target)
         warnings = write_warnings(draft.made, target, STRATEGIES)
         _warn_of_owners(call, incoming)
         made = update.finish_update(draft, before, target, incoming.sent, STRATEGIES)

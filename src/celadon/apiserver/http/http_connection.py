@@ -38,6 +38,7 @@ from celadon.apiserver.http_messages import (
     HttpAnswer,
     HttpRequest,
     PromptHandler,
+    Tunnel,
 )
 from celadon.apiserver.operation.request_limits import TIMED_OUT, TOO_MANY, started
 from celadon.apiserver.workers import Turns
@@ -223,6 +224,9 @@ class Connection(asyncio.Protocol):
         self._held = 0
         """What the server has counted of ours."""
         self._streaming = False
+        self._tunnel: Tunnel | None = None
+        self._is_held = False
+        """Whether the tunnel takes nothing for now."""
         self._is_reading = False
         self._is_first = False
         """Whether no request has been answered of what came last: more than one in a packet wait
@@ -270,7 +274,9 @@ class Connection(asyncio.Protocol):
             self._idle_timer.cancel()
         if self._writable is not None and not self._writable.done():
             self._writable.set_result(None)
-        if self._streaming and self._answering is not None:
+        if self._tunnel is not None:
+            self._tunnel.end()
+        elif self._streaming and self._answering is not None:
             self._answering.cancel()
         self._departure.tell()
         self._closes = True
@@ -280,6 +286,9 @@ class Connection(asyncio.Protocol):
     def eof_received(self) -> bool:
         """A client that will send no more may still want its answers."""
         self._is_over = True
+        if self._tunnel is not None:
+            self._tunnel.end()
+            return True
         if self._streaming:
             return False
         if not self._is_answering:
@@ -353,6 +362,9 @@ class Connection(asyncio.Protocol):
     # --- what comes ---
 
     def data_received(self, data: bytes) -> None:
+        if self._tunnel is not None:
+            self._tunnel.take(data)
+            return
         if self._closes and not self.is_busy:
             return
         self._unread += data
@@ -389,8 +401,17 @@ class Connection(asyncio.Protocol):
         self._rests = False
         self._read_more()
 
+    def _hold(self, *, is_held: bool) -> None:
+        """What the other end of a tunnel does not take is not read."""
+        self._is_held = is_held
+        if is_held and not self.transport.is_closing():
+            self.transport.pause_reading()
+        else:
+            self._read_more()
+
     def _read_more(self) -> None:
-        if not (self._is_paused or self._rests or self.transport.is_closing()):
+        waits = self._is_paused or self._rests or self._is_held
+        if not (waits or self.transport.is_closing()):
             self.transport.resume_reading()
 
     def _read_on(self) -> None:
@@ -618,14 +639,17 @@ class Connection(asyncio.Protocol):
         self, answer: HttpAnswer, stream: AsyncGenerator[bytes, None], arrived: _Arriving
     ) -> None:
         """Until the stream ends, the client goes, or the server ends."""
-        chunked = not arrived.head.is_old
+        chunked = not arrived.head.is_old and answer.tunnel is None
         self._closes = self._closes or not chunked
         self._streaming = True
         self.waits_since = self._loop.time()
-        self._hold_back()
         try:
             if not self.transport.is_closing() and not self._server.is_ending:
-                self.transport.write(head(answer, chunked=chunked, close=self._closes))
+                if answer.tunnel is None:
+                    self._hold_back()
+                    self.transport.write(head(answer, chunked=chunked, close=self._closes))
+                else:
+                    self._switch(answer.tunnel)
                 if arrived.head.method != "HEAD":
                     await self._pump(stream, chunked=chunked)
         except asyncio.CancelledError:
@@ -638,9 +662,24 @@ class Connection(asyncio.Protocol):
             log_broken_stream(error)
         finally:
             self._streaming = False
+            self._tunnel = None
             await stream.aclose()
         if chunked and arrived.head.method != "HEAD" and not self.transport.is_closing():
             self.transport.write(LAST_CHUNK)
+
+    def _switch(self, tunnel: Tunnel) -> None:
+        """No HTTP from here on. What has come behind the request belongs to what follows."""
+        self._tunnel = tunnel
+        self.transport.write(tunnel.head)
+        tunnel.connect(self._hold)
+        behind, self._unread = bytes(self._unread), bytearray()
+        if behind:
+            tunnel.take(behind)
+        if self._is_over:
+            tunnel.end()
+        if self._is_paused:
+            self._is_paused = False
+            self._read_more()
 
     async def _pump(self, stream: AsyncGenerator[bytes, None], *, chunked: bool) -> None:
         turns, written = Turns(), 0

@@ -754,11 +754,15 @@ def looked_up_in(survey: Survey, given: tuple[Document, ...], settings: AuditSet
     return LookedUp(existing, (*survey.objects, *objects), tuple(problems), prepare)
 
 
+def source_world(survey: Survey, found: LookedUp) -> ObjectWorld:
+    """What policies look up there."""
+    return ObjectWorld(found.objects, implicit_namespaces=True, catalog=survey.catalog)
+
+
 def source_auditor(
-    survey: Survey, found: LookedUp, sets: PolicySets, engine: Engine, settings: AuditSettings
+    world: ObjectWorld, found: LookedUp, sets: PolicySets, engine: Engine, settings: AuditSettings
 ) -> ObjectAuditor:
     """Ready to audit the objects of a source."""
-    world = ObjectWorld(found.objects, implicit_namespaces=True, catalog=survey.catalog)
     return ObjectAuditor(
         engine,
         world,

@@ -37,11 +37,13 @@ from celadon.cli.audit.audit_inputs import (
     pages,
     path_of,
     source_auditor,
+    source_world,
 )
 from celadon.cli.audit.etcd_snapshots import StoredPiece
 from celadon.cli.audit.object_audit import AuditSettings, ObjectAuditor
 from celadon.cli.check import upgrade_report
 from celadon.cli.check.check_report import Notice, Place, Silence
+from celadon.cli.check.conversion_calls import converting, converting_cluster
 from celadon.cli.check.manifests import Manifests, PolicySet, PolicySets, validating_engine
 from celadon.cli.check.notices import assumed_namespaces, not_applied, policy_notices
 from celadon.cli.options import VERSIONS
@@ -125,14 +127,15 @@ def audit_inputs(audit: Audit, inputs: Inputs) -> audit_report.AuditReport:
     engine = validating_engine(sets.validating, settings.version)
     survey = Survey(documents)
     source = looked_up_in(survey, audit.given, settings)
-    auditor = source_auditor(survey, source, sets, engine, settings)
     findings = audit_report.Findings(problems=[*audit.manifests.problems, *source.problems])
     findings.ignored.update((one.message, one) for one in inputs.notices)
     workers = possible_workers(settings.jobs)
     total = inputs.total
-    for one in audited_in_order(inputs.blocks, auditor.block, workers):
-        take(audit, findings, one)
-        audit.step(findings.objects, one.read_bytes / total if total else 1.0)
+    with converting(source_world(survey, source), settings.conversions, settings.version) as world:
+        auditor = source_auditor(world, source, sets, engine, settings)
+        for one in audited_in_order(inputs.blocks, auditor.block, workers):
+            take(audit, findings, one)
+            audit.step(findings.objects, one.read_bytes / total if total else 1.0)
     return finished(audit, findings, source.existing)
 
 
@@ -296,16 +299,18 @@ async def _audited(
     survey, problems = await surveyed_cluster(client, lookups_of(audit.sets))
     engine = validating_engine(audit.sets.validating, settings.version)
     source = looked_up_in(survey, audit.given, settings)
-    auditor = source_auditor(survey, source, audit.sets, engine, settings)
     findings = audit_report.Findings(
         problems=[*audit.manifests.problems, *problems, *source.problems]
     )
-    resources = concerned_resources(auditor, survey)
-    total = sum([await counted(client, resource) for resource in resources])
-    for resource in resources:
-        async for one in audited_pages(client, resource, auditor, memory):
-            take(audit, findings, one)
-            audit.step(findings.objects, min(1.0, findings.objects / total) if total else 0.0)
+    with converting_cluster(client.location, survey.catalog) as converter:
+        world = source_world(survey, source).with_converter(converter)
+        auditor = source_auditor(world, source, audit.sets, engine, settings)
+        resources = concerned_resources(auditor, survey)
+        total = sum([await counted(client, resource) for resource in resources])
+        for resource in resources:
+            async for one in audited_pages(client, resource, auditor, memory):
+                take(audit, findings, one)
+                audit.step(findings.objects, min(1.0, findings.objects / total) if total else 0.0)
     if not findings.problems:
         memory.forget()
     return finished(audit, findings, source.existing)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from celadon.admission import (
     Action,
@@ -39,6 +39,9 @@ from celadon.kube.registry import Target, WriteOptions
 from celadon.kube.resources import DEFAULT_PLUGINS, Resource, guessed_resource, known_resources
 from celadon.kube.well_known_values import NAMESPACES
 from celadon.records import dataclass
+
+if TYPE_CHECKING:
+    from celadon.cli.check.conversion_calls import Services
 
 # --- Plugin findings ---------------------------------------------------------
 #
@@ -148,6 +151,8 @@ class AuditSettings:
     defaulting: bool = True
     jobs: int = 0
     plugins: tuple[str, ...] = tuple(sorted(DEFAULT_PLUGINS))
+    conversions: Services | None = None
+    """Where services are that conversion webhooks are behind; None where these are not called."""
 
     @property
     def choice(self) -> PluginChoice:

@@ -21,6 +21,7 @@ from celadon.records import dataclass, field
 
 if TYPE_CHECKING:
     from celadon.admission.webhooks import AsJson
+    from celadon.cli.check.conversion_calls import Services
 
 
 class Answers(Protocol):
@@ -42,11 +43,13 @@ class NoAnswers:
 @dataclass(frozen=True, slots=True)
 class AnswerSettings:
     """This is what the command line says about webhooks; `services` says where those are that they
-    are behind: by namespace, name and port (0 for all of them), host and port."""
+    are behind."""
 
     folder: str = ""
     calls: bool = False
-    services: Mapping[tuple[str, str, int], tuple[str, int]] = field(default_factory=dict)
+    services: Services = field(default_factory=dict)
+    converts: bool = False
+    """Whether webhooks of conversion are called."""
 
     @property
     def asks(self) -> bool:

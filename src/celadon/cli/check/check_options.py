@@ -41,6 +41,7 @@ from celadon.records import dataclass
 if TYPE_CHECKING:
     from celadon.admission.plugins import PluginSettings
     from celadon.cli.check.answer_sources import AnswerSettings
+    from celadon.cli.check.conversion_calls import Services
     from celadon.cli.check.plugins import PluginChoice
 
 
@@ -271,7 +272,24 @@ def _add_webhooks(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--call-webhooks",
         action="store_true",
-        help="really call them: they get the objects, over the network",
+        help="really call them, those of conversion too: they get the objects, over the network",
+    )
+    add_conversion_calls(group)
+
+
+# --- Conversion webhooks -----------------------------------------------------
+#
+# Nobody is called unless asked for: a run in a pipeline sends nothing over the network, and is
+# the same tomorrow.
+
+
+def add_conversion_calls(group: argparse._ArgumentGroup) -> None:
+    """Declare the options."""
+    group.add_argument(
+        "--call-conversion-webhooks",
+        action="store_true",
+        help="call the conversion webhooks of CustomResourceDefinitions, where policies would see "
+        "objects in another version (default: such objects are not judged, and a notice says so)",
     )
     group.add_argument(
         "--webhook-service",
@@ -280,6 +298,33 @@ def _add_webhooks(group: argparse._ArgumentGroup) -> None:
         metavar="NAMESPACE/NAME[:PORT]=URL",
         help="where a service that webhooks are behind is reached; may be repeated",
     )
+
+
+def wrong_calls(options: argparse.Namespace, *others: str) -> str:
+    """Return what options about calls do not go together; empty if all do. `others` are further
+    options that call webhooks."""
+    names = [name for name in (*others, "call_conversion_webhooks") if getattr(options, name)]
+    shown = [f"`--{name.replace('_', '-')}`" for name in (*others, "call_conversion_webhooks")]
+    if names and importlib.util.find_spec("httpcore") is None:
+        flag = f"--{names[0].replace('_', '-')}"
+        return f"`{flag}` needs a package more: pip install 'celadon[serve]'"
+    if options.webhook_service and not names:
+        return f"`--webhook-service` goes with {' or '.join(shown)}"
+    return ""
+
+
+def service_places(options: argparse.Namespace) -> Services:
+    """Return where services are, as the options say. Raises ValueError."""
+    if not options.webhook_service:
+        return {}
+    from celadon.apiserver.http import given_services
+
+    return given_services(options.webhook_service)
+
+
+def conversion_services(options: argparse.Namespace) -> Services | None:
+    """The same, where conversion webhooks are to be called; else None. Raises ValueError."""
+    return service_places(options) if options.call_conversion_webhooks else None
 
 
 def static_paths(options: argparse.Namespace) -> list[str]:
@@ -306,13 +351,9 @@ def wrong_use(options: argparse.Namespace) -> str:
         return "standard input (`-`) can only be read once"
     if options.call_webhooks and options.webhook_answers:
         return "`--webhook-answers` and `--call-webhooks` exclude each other"
-    if options.call_webhooks and importlib.util.find_spec("httpcore") is None:
-        return "`--call-webhooks` needs a package more: pip install 'celadon[serve]'"
-    if options.webhook_service and not options.call_webhooks:
-        return "`--webhook-service` goes with `--call-webhooks`"
     if options.as_group and not options.user:
         return "`--as-group` goes with `--as`"
-    return ""
+    return wrong_calls(options, "call_webhooks")
 
 
 def judging_settings(options: argparse.Namespace) -> Settings:
@@ -364,12 +405,13 @@ def _answers(options: argparse.Namespace) -> AnswerSettings:
     """Raises ValueError."""
     from celadon.cli.check.answer_sources import AnswerSettings
 
-    services = {}
-    if options.webhook_service:
-        from celadon.apiserver.http import given_services
-
-        services = given_services(options.webhook_service)
-    return AnswerSettings(options.webhook_answers or "", options.call_webhooks, services)
+    calls = options.call_webhooks
+    return AnswerSettings(
+        options.webhook_answers or "",
+        calls,
+        service_places(options),
+        calls or options.call_conversion_webhooks,
+    )
 
 
 # --- Check inputs ------------------------------------------------------------

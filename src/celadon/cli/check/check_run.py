@@ -10,10 +10,11 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
-from celadon.cli.check.answer_sources import answer_source
+from celadon.admission import ObjectWorld
+from celadon.cli.check.answer_sources import AnswerSettings, answer_source
 from celadon.cli.check.check_options import CheckInputs
 from celadon.cli.check.check_report import Report
 from celadon.cli.check.cluster import ANEW, Cluster, EngineMakers, cluster_of, engines_of
@@ -94,7 +95,10 @@ def check(
         manifests, engines, settings.circumstances, asks_plugins=choice is not None
     )
     documents = webhook_documents(manifests.existing, settings.version)
-    with answer_source(settings.webhooks, cluster.world, documents.names) as source:
+    with (
+        _converting(cluster, settings.webhooks, settings.version) as cluster,
+        answer_source(settings.webhooks, cluster.world, documents.names) as source,
+    ):
         webhooks = AskedWebhooks.of(documents, settings.version, source.answers, source.as_json)
         cluster = replace(cluster, webhooks=webhooks, looks=look is not None)
         report = _judged(given, cluster, step, look)
@@ -107,6 +111,18 @@ def check(
         needs_answers=settings.webhooks.asks,
         plugins=() if choice is None else choice.asked,
     )
+
+
+@contextmanager
+def _converting(cluster: Cluster, settings: AnswerSettings, version: str) -> Iterator[Cluster]:
+    """Yield the cluster, with its conversion webhooks where they are called."""
+    if not settings.converts or not isinstance(cluster.world, ObjectWorld):
+        yield cluster
+        return
+    from celadon.cli.check.conversion_calls import converting  # late: it loads what waits
+
+    with converting(cluster.world, settings.services, version) as world:
+        yield replace(cluster, world=world)
 
 
 def _judged(

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
-from celadon.admission import Engine, ValidatingAdmissionPolicy
+from celadon.admission import Engine, ObjectWorld, ValidatingAdmissionPolicy, World
+from celadon.apiserver.conversion_webhooks import CalledWebhooks, Caller
 from celadon.cli.check.check_report import PolicyError
 from celadon.cli.check.cluster import Circumstances, given_world
 from celadon.cli.check.manifests import (
@@ -27,17 +28,21 @@ from celadon.cli.check.manifests import (
 from celadon.cli.check.object_preparation import Prepare
 from celadon.cli.reading.documents import Problem
 from celadon.kube.releases import answering_as
-from celadon.webhook.deciding import LoadError, MutationRules, Rulebook
+from celadon.webhook.deciding import LoadError, MutationRules, ReviewConverter, Rulebook
 
 
 class PolicyLoader:
     """Reads the paths each time it is called, and remembers what came out: policies that have not
     changed are not compiled again."""
 
-    def __init__(self, paths: Sequence[str], release: Callable[[], str]) -> None:
-        """`release` is asked each time."""
+    def __init__(
+        self, paths: Sequence[str], release: Callable[[], str], call: Caller | None = None
+    ) -> None:
+        """`release` is asked each time; `call` calls conversion webhooks, None where nobody
+        does."""
         self._paths = paths
         self._release = release
+        self._call = call
         self._version = ""
         self._engine = Engine()
         self._known: dict[str, ValidatingAdmissionPolicy] = {}
@@ -61,11 +66,18 @@ class PolicyLoader:
         self._compile(policies)
         return Rulebook(
             self._engine,
-            lambda: world,
+            self._worlds(world),
             len(policies.bindings) + len(sets.mutating.bindings),
             self._mutation(sets.mutating, prepare),
             remarks=tuple(_error_text(error) for one in sets.all for error in one.unserved),
         )
+
+    def _worlds(self, world: ObjectWorld) -> Callable[[], World]:
+        """Return what makes the world of a review."""
+        if self._call is None:
+            return lambda: world
+        webhooks = CalledWebhooks(world.objects, self._version, self._call)
+        return lambda: world.with_converter(ReviewConverter(webhooks))
 
     def _mutation(self, given: PolicySet, prepare: Prepare) -> MutationRules | None:
         if not given.policies:

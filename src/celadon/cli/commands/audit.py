@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
-from celadon.cli.check.check_options import add_plugins, chosen_plugins
+from celadon.cli.check.check_options import (
+    add_conversion_calls,
+    add_plugins,
+    chosen_plugins,
+    conversion_services,
+    wrong_calls,
+)
 from celadon.cli.exits import Exit
 from celadon.cli.options import POLICIES, add_exclude, add_files, add_version, count
 from celadon.cli.project_config import add_project, use_project
@@ -130,6 +136,7 @@ def _question(group: argparse._ArgumentGroup) -> None:
     )
     add_version(group, default=None, several=True)
     add_plugins(group)
+    add_conversion_calls(group)
 
 
 def _strictness(group: argparse._ArgumentGroup) -> None:
@@ -363,7 +370,9 @@ def _wrong_use(options: argparse.Namespace, *, several: bool) -> str:
         return "standard input (`-`) can only be read once"
     if options.as_group and not options.user:
         return "`--as-group` goes with `--as`"
-    return ""
+    if options.call_conversion_webhooks and options.fleet:
+        return "`--call-conversion-webhooks` does not go with `--fleet`"
+    return wrong_calls(options)
 
 
 def _settings(options: argparse.Namespace) -> AuditSettings:
@@ -385,6 +394,7 @@ def _settings(options: argparse.Namespace) -> AuditSettings:
         defaulting=not options.no_defaulting,
         jobs=options.jobs,
         plugins=tuple(sorted(chosen_plugins(options).names)),
+        conversions=conversion_services(options),
     )
 
 

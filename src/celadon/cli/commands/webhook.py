@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Final
 
 from celadon import __version__, owner_only
 from celadon.cli import output
+from celadon.cli.check.check_options import add_conversion_calls, wrong_calls
 from celadon.cli.cluster_options import (
     SECRETS,
     ClusterParts,
     add_certificates,
     add_cluster,
     cluster_parts,
+    conversion_caller,
     missing_beside,
     uses_cluster,
 )
@@ -99,6 +101,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_version(parser, default=None, usual=f"that of the cluster, else {DEFAULT_VERSION}")
     add_cluster(parser.add_argument_group("the cluster"))
+    add_conversion_calls(parser.add_argument_group("conversion webhooks"))
     network = parser.add_argument_group("network")
     _add_network(network)
     add_certificates(network)
@@ -257,7 +260,7 @@ def _unheeded(options: argparse.Namespace) -> str:
         return f"{_option(name)} goes with `--decision-log`"
     missing = missing_beside(options)
     if missing is None:
-        return ""
+        return wrong_calls(options)
     name, wanted = missing
     return f"{_option(name)} goes with {' or '.join(map(_option, wanted))}"
 
@@ -323,7 +326,7 @@ def _source(options: argparse.Namespace, parts: ClusterParts | None) -> WatchedF
         followed = None if parts is None else parts.release
         return options.kubernetes_version or (followed.version if followed else DEFAULT_VERSION)
 
-    load = PolicyLoader(options.files, release)
+    load = PolicyLoader(options.files, release, conversion_caller(options))
     return WatchedFiles(load, lambda: (release(), signatures(options.files)))
 
 

@@ -224,7 +224,8 @@ def _engine(job: Job) -> AdmissionEngine:
 def _auditor(job: Job, source: SurveyedSource) -> ObjectAuditor:
     survey = source.survey
     found = audit_inputs.looked_up_in(survey, job.manifests.beside, job.settings)
-    return audit_inputs.source_auditor(survey, found, _sets(job), _engine(job), job.settings)
+    world = audit_inputs.source_world(survey, found)
+    return audit_inputs.source_auditor(world, found, _sets(job), _engine(job), job.settings)
 
 
 # --- Ordered work ------------------------------------------------------------

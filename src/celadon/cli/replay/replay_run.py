@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Final
 
 from celadon.admission import (
     ADMIN,
@@ -50,6 +51,9 @@ from celadon.kube import MASTERS, GroupVersionKind, Json, JsonObject, metadata
 from celadon.kube.well_known_values import NAMESPACES, RBAC_GROUP, SERVICE_ACCOUNT_PREFIX
 from celadon.patterns import late_pattern
 from celadon.records import dataclass, field
+
+if TYPE_CHECKING:
+    from celadon.cli.check.conversion_calls import Services
 
 # --- Findings ----------------------------------------------------------------
 #
@@ -439,6 +443,8 @@ class Replay:
     strict: bool
     step: Callable[[int, float], None]
     plugins: PluginChoice = PluginChoice()
+    conversions: Services | None = None
+    """Where services are that conversion webhooks are behind; None where these are not called."""
 
 
 def replay(asked: Replay, logs: Sequence[str]) -> ReplayReport:
@@ -449,19 +455,19 @@ def replay(asked: Replay, logs: Sequence[str]) -> ReplayReport:
     findings = ReplayFindings(problems=[*asked.manifests.problems, *problems])
     policies = asked.sets.validating
     engine = validating_engine(policies, asked.version)
-    world = ObjectWorld(objects, implicit_namespaces=True)
     missing = () if any(metadata.gvk(one).group == RBAC_GROUP for one in objects) else _NO_ROLES
     choice = of_former_requests(asked.plugins)
-    plugins = PluginAudit(choice, asked.version, world, prepare)
-    events = EventReplay(engine, world, prepare, policies, findings, missing, plugins)
     files = log_files(logs)
     total = total_bytes(files)
-    for read in read_events(files):
-        if isinstance(read, Problem):
-            findings.problems.append(read)
-            continue
-        events.take(read)
-        asked.step(findings.events, read.read_bytes / total if total else 0.0)
+    with _converting(asked, ObjectWorld(objects, implicit_namespaces=True)) as world:
+        plugins = PluginAudit(choice, asked.version, world, prepare)
+        events = EventReplay(engine, world, prepare, policies, findings, missing, plugins)
+        for read in read_events(files):
+            if isinstance(read, Problem):
+                findings.problems.append(read)
+                continue
+            events.take(read)
+            asked.step(findings.events, read.read_bytes / total if total else 0.0)
     return ReplayReport(
         findings,
         tuple(sorted(policies.policies)),
@@ -471,6 +477,15 @@ def replay(asked: Replay, logs: Sequence[str]) -> ReplayReport:
         choice.asked,
         unasked_plugins(choice, findings.unasked),
     )
+
+
+def _converting(asked: Replay, world: ObjectWorld) -> AbstractContextManager[ObjectWorld]:
+    """The world, with its conversion webhooks where they are called."""
+    if asked.conversions is None:
+        return nullcontext(world)
+    from celadon.cli.check.conversion_calls import converting  # late: it loads what waits
+
+    return converting(world, asked.conversions, asked.version)
 
 
 def _notices(

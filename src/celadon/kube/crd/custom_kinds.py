@@ -645,6 +645,11 @@ class KindsOnDemand(Mapping[GroupVersionKind, CustomKind]):
         found = self._by_kind.get(kind)
         return found is None or found.is_compiled
 
+    def definition(self, kind: GroupVersionKind) -> object:
+        """What defines the kind: the same object for as long as that says the same. None for a
+        kind that nothing defines."""
+        return self._by_kind.get(kind)
+
     def __getitem__(self, kind: GroupVersionKind) -> CustomKind:
         return self._by_kind[kind].compiled[kind]
 

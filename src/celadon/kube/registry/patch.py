@@ -235,11 +235,13 @@ def three_way_patched(
 def read_patched(
     result: Patched, target: Target, context: DefaultingContext, field_validation: str = WARN
 ) -> Incoming:
-    """The patched object. StatusError: 422 when it is not one of the endpoint's kind, 400 for a
-    scale without a count."""
+    """The patched object. StatusError: 422 when it is not one of the endpoint's kind, which of
+    custom resources `require_kind` says, 400 for a scale without a count."""
     document = _typed(result, target)
     found = metadata.gvk(document)
-    if found != target.kind and not result.is_strategic:
+    if target.schema is not None:
+        document = {**document, "apiVersion": target.kind.api_version, "kind": target.kind.kind}
+    elif found != target.kind and not result.is_strategic:
         raise result.refusal(_other_kind(document, target))
     try:
         draft = draft_of(document, target, context)
@@ -256,6 +258,23 @@ def read_patched(
     return Incoming(found, draft, document, complaints)
 
 
+def require_kind(read: Incoming, target: Target) -> None:
+    """StatusError (422) where a patch has made an object of another kind, or version, of a custom
+    resource. Its status is taken whatever it says it is the status of."""
+    found, wanted = read.found, target.kind
+    if target.schema is None or target.subresource or found == wanted:
+        return
+    errors = [
+        fieldpath.invalid(FieldPath(field), value, f"must be {must}")
+        for field, value, must in (
+            ("kind", found.kind, wanted.kind),
+            ("apiVersion", found.api_version, wanted.api_version),
+        )
+        if value != must
+    ]
+    raise status.invalid(found.group_kind, target.name, errors)
+
+
 def _typed(result: Patched, target: Target) -> dict[str, object]:
     """The patched object with its kind, which it may have lost. StatusError: 422 for what is no
     object, 400 for one without a version, of which Go's decoder reads nothing."""
@@ -268,8 +287,12 @@ def _typed(result: Patched, target: Target) -> dict[str, object]:
         if target.schema is not None:
             raise result.refusal(f"Object 'Kind' is missing in '{result.show()}'")
         document = {**document, "kind": target.kind.kind}
-    if not document.get("apiVersion") and target.schema is None:
-        raise undeterminable(target)
+    if not document.get("apiVersion"):
+        if target.schema is None:
+            raise undeterminable(target)
+        raise status.internal_error(
+            "Object 'apiVersion' is missing in 'object has no apiVersion field'"
+        )
     return document
 
 

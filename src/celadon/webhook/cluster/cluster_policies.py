@@ -28,6 +28,7 @@ from celadon.admission.registration import (
     validate_create,
     validate_object_meta,
 )
+from celadon.apiserver.conversion_webhooks import CalledWebhooks, Caller
 from celadon.apiserver.operation import LIFE, say, warn
 from celadon.goyaml import UnreadableError, read_yaml
 from celadon.kube import (
@@ -267,11 +268,13 @@ RETRY_SECONDS: Final = 2.0
 @dataclass(frozen=True, slots=True)
 class PolicySettings:
     """`version` is the release that answers, empty for that of the cluster, which may change;
-    `namespace` is where ConfigMaps with policies are."""
+    `namespace` is where ConfigMaps with policies are; `call` calls conversion webhooks, None where
+    nobody does."""
 
     version: str
     namespace: str
     max_staleness: float
+    call: Caller | None = None
 
 
 class FollowedRelease:
@@ -335,6 +338,7 @@ class ClusterPolicies:
         self._served: tuple[Resource, ...] = ()
         self._catalog: Catalog | None = None
         self._catalog_of: object = None
+        self._webhooks: CalledWebhooks | None = None
         self._rules: Rulebook | None = None
         self._loads = 0
         self._failed_loads = 0
@@ -471,7 +475,12 @@ class ClusterPolicies:
         catalog = self._current_catalog()
         self.caches.follow(self._param_resources(catalog))
         view = ClusterView(
-            self._client, self.caches, self.authorizer, catalog, self._settings.max_staleness
+            self._client,
+            self.caches,
+            self.authorizer,
+            catalog,
+            self._settings.max_staleness,
+            self._webhooks,
         )
         before = self._rules
         self._rules = Rulebook(
@@ -506,6 +515,9 @@ class ClusterPolicies:
             self._catalog = cluster_catalog(self._served, definitions)
             self._custom = self._kinds.of(definitions)
             self._catalog_of = key
+            call = self._settings.call
+            if call is not None:
+                self._webhooks = CalledWebhooks(definitions, self._version, call)
         return self._catalog
 
     def _param_resources(self, catalog: Catalog) -> Iterator[Resource]:

@@ -15,6 +15,8 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Final
 
 from celadon.admission import convert
+from celadon.admission.conversion import WebhookNotCalled
+from celadon.apiserver.conversion_webhooks import CalledWebhooks
 from celadon.kube import (
     Answer,
     Attributes,
@@ -36,7 +38,7 @@ from celadon.webhook.cluster.cluster_client import (
     require,
 )
 from celadon.webhook.cluster.watched_collection import NAMESPACES, ClusterCaches, WatchedCollection
-from celadon.webhook.deciding import Unanswerable, Unanswered
+from celadon.webhook.deciding import ReviewConverter, Unanswerable, Unanswered
 
 # --- Asked authorizer --------------------------------------------------------
 #
@@ -184,6 +186,8 @@ class ClusterView:
     authorizer: AskedAuthorizer
     catalog: Catalog
     max_staleness: float
+    webhooks: CalledWebhooks | None = None
+    """Those of conversion, where they are called."""
 
 
 class ClusterWorld:
@@ -193,6 +197,8 @@ class ClusterWorld:
         self._view = view
         self._namespaces: dict[str, JsonObject | None] = {}
         self._answers: dict[Hashable, Answer] = {}
+        webhooks = view.webhooks
+        self._converter = None if webhooks is None else ReviewConverter(webhooks)
 
     @property
     def catalog(self) -> Catalog:
@@ -244,8 +250,14 @@ class ClusterWorld:
         raise Unanswered(find)
 
     def convert(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
-        """As far as it can be told without the cluster's conversion webhooks. ConversionError."""
-        return convert(obj, kind, self.catalog)
+        """By the cluster's conversion webhooks only where they are called. ConversionError."""
+        try:
+            return convert(obj, kind, self.catalog)
+        except WebhookNotCalled:
+            if self._converter is None:
+                raise
+            (found,) = self._converter.converted([obj], kind)
+            return found
 
     def _params(self, resource: GroupVersionResource) -> WatchedCollection:
         found = self._view.caches.params.get(resource)

@@ -1,0 +1,301 @@
+"""StorageVersionMigrations: all objects of a resource are written anew, in its storage version.
+
+Of several migrations of one resource, the oldest runs. It is told the resource version up to which
+objects are concerned, each of them is applied without a field, and it succeeds or fails. While it
+runs, a CustomResourceDefinition says so, and afterwards it no longer names the versions in which
+nothing is stored. As k8s.io/kubernetes `pkg/controller/storageversionmigrator` of 1.36.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from celadon.apiserver.caches.served_resources import DEFINITIONS, Served
+from celadon.apiserver.controllers.controller_loops import (
+    Change,
+    ServerRequests,
+    Stale,
+    StatusWrites,
+    asked_resources,
+    condition,
+    find_condition,
+    is_true,
+    resource_path,
+)
+from celadon.apiserver.object_store import ObjectStore, StoredObject, is_event
+from celadon.kube import GroupResource, GroupVersionResource, JsonObject, metadata
+from celadon.kube.go import quote
+from celadon.kube.resources import Resource
+
+MIGRATIONS: Final = GroupVersionResource(
+    "storagemigration.k8s.io", "v1beta1", "storageversionmigrations"
+)
+ACCOUNT: Final = "storage-version-migrator-controller"
+"""Also the field manager of what it applies to objects."""
+GATE: Final = "StorageVersionMigrator"
+RUNNER: Final = "migration-runner-controller"
+"""The field manager of what definitions say."""
+PATIENCE: Final = 60.0
+"""Seconds that a resource has to come after its migration."""
+RETRY_SECONDS: Final = 1.0
+PAGE: Final = 100
+RUNNING, SUCCEEDED, FAILED = "Running", "Succeeded", "Failed"
+_IN_DEFINITIONS: Final = "StorageMigrating"
+_VERBS: Final = ("update", "patch", "list")
+_COLLECTED: Final = frozenset({"delete", "list", "watch"})
+_FOR_NOW: Final = frozenset(
+    {"ServerTimeout", "TooManyRequests", "ServiceUnavailable", "InternalError", "Timeout"}
+)
+"""Reasons of refusals that may be others the next time."""
+
+
+class _Unmigrated(Exception):
+    """Why a migration has failed."""
+
+
+class StorageMigrations:
+    """Items are resources, `RESOURCE.GROUP`. `now` gives the time."""
+
+    urgent = False
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        migrations: StatusWrites,
+        served: Callable[[], Served],
+        requests: ServerRequests,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._objects = objects
+        self._migrations = migrations
+        self._served = served
+        self._requests = requests
+        self._now = now
+
+    @property
+    def prefixes(self) -> Sequence[str]:
+        return (self._migrations.prefix,)
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        return {_item(one) for one in (change.old, change.new) if one is not None}
+
+    async def reconcile(self, item: str) -> float | None:
+        found = [one for one in self._migrations.all() if _item(one) == item]
+        for one in found:
+            if _is_running(one) and _is_over(one):
+                await self._clean_up(item, one)
+        running = next((one for one in found if _is_running(one) and not _is_over(one)), None)
+        if running is not None:
+            return await self._proceed(item, running)
+        waiting = [one for one in found if not _is_running(one) and not _is_over(one)]
+        if waiting:
+            await self._begin(item, min(waiting, key=_age))
+        return None
+
+    # --- the definition ---
+
+    async def _begin(self, item: str, migration: JsonObject) -> None:
+        name = metadata.name(migration)
+        await self._tell_definition(
+            item, "True", "MigrationRunning", f"Migration {name} is running"
+        )
+        began = condition(RUNNING, "True", "MigrationRunning", "The migration is running")
+        await self._write(migration, [*_conditions(migration), self._timed(began)])
+
+    async def _clean_up(self, item: str, migration: JsonObject) -> None:
+        if is_true(_conditions(migration), SUCCEEDED):
+            await self._tell_definition(
+                item, "False", "MigrationSucceeded", "The migration has succeeded"
+            )
+        else:
+            await self._tell_definition(
+                item, "False", "MigrationFailed", "The migration has failed"
+            )
+        done = condition(RUNNING, "False", "MigrationCompleted", "Migration completed")
+        ended = self._timed(done, metadata.generation(migration))
+        others = [ended if one["type"] == RUNNING else one for one in _conditions(migration)]
+        await self._write(migration, others)
+
+    async def _tell_definition(self, name: str, state: Any, reason: str, message: str) -> None:  # noqa: ANN401
+        """Of a custom resource, that a migration begins or is over. Raises Stale."""
+        path = f"/apis/{DEFINITIONS.group}/{DEFINITIONS.version}/{DEFINITIONS.resource}/{name}"
+        read = await self._requests.call("GET", path)
+        if read.code == 404:
+            return
+        if read.failed:
+            raise Stale
+        definition = read.body
+        generation = metadata.generation(definition)
+        told: dict[str, Any] = {}
+        if state == "False":
+            former = find_condition(_conditions(definition), _IN_DEFINITIONS)
+            is_same = former is not None and former.get("observedGeneration") == generation
+            if is_same:
+                told["storedVersions"] = [
+                    one["name"] for one in definition["spec"]["versions"] if one.get("storage")
+                ]
+            if reason == "MigrationSucceeded":
+                message += (
+                    " and the stored versions have been updated"
+                    if is_same
+                    else " but the stored versions have not been updated due to a generation "
+                    "mismatch"
+                )
+        shown = condition(_IN_DEFINITIONS, state, reason, message)
+        told["conditions"] = [self._timed(shown, generation)]
+        body = {
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "metadata": {"name": name, "resourceVersion": metadata.resource_version(definition)},
+            "status": told,
+        }
+        applied = await self._requests.apply(f"{path}/status", body, RUNNER, force=True)
+        if applied.failed:
+            raise Stale
+
+    # --- the objects ---
+
+    async def _proceed(self, item: str, migration: JsonObject) -> float | None:
+        """What comes next of a migration that runs; in how many seconds to look again."""
+        resource = self._resource(migration)
+        if resource is None:
+            if self._seconds_since(migration) <= PATIENCE:
+                return RETRY_SECONDS
+            await self._fail(migration, "resource does not exist in discovery")
+            return None
+        if not (migration.get("status") or {}).get("resourceVersion"):
+            if set(_VERBS).difference(resource.verbs):
+                group, version, name = resource.gvr
+                shown = quote(f"{group}/{version}, Resource={name}")
+                verbs = f"[{' '.join(_VERBS)}]"
+                why = f"resource {shown} does not support discovery operations: {verbs}"
+                await self._fail(migration, why)
+                return None
+            version = str(self._objects.store.revision())
+            await self._write(migration, _conditions(migration), resourceVersion=version)
+            return None
+        if not _is_collected(resource):
+            return None  # upstream asks again and again, for ever
+        try:
+            if not await self._migrated(resource, int(migration["status"]["resourceVersion"])):
+                return RETRY_SECONDS
+        except _Unmigrated as error:
+            await self._fail(migration, _unhandled(str(error)))
+            return None
+        done = self._timed(condition(SUCCEEDED, "True", "StorageVersionMigrationSucceeded", ""))
+        await self._write(migration, [*_conditions(migration), done])
+        return None
+
+    async def _migrated(self, resource: Resource, version: int) -> bool:
+        """Whether all objects are written that have not been since a version. Raises
+        _Unmigrated."""
+        for stored in self._stored(resource):
+            if stored.revision > version:
+                continue
+            obj = stored.object
+            path = resource_path(resource, metadata.namespace(obj), metadata.name(obj))
+            same = {"uid": metadata.uid(obj), "resourceVersion": str(stored.revision)}
+            gvk = resource.gvk
+            body = {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": same}
+            reply = await self._requests.apply(path, body, ACCOUNT)
+            if reply.code == 409 or reply.code < 400:
+                continue
+            if reply.body.get("reason") in _FOR_NOW or reply.code == 429:
+                return False
+            if resource.by_webhook and "reason" not in reply.body:
+                return False  # upstream's collector cannot list them, for which it is waited
+            raise _Unmigrated(reply.message)
+        return True
+
+    def _stored(self, resource: Resource) -> Iterator[StoredObject]:
+        """Every object, a page at a time; those that are written meanwhile are passed over by their
+        revision."""
+        start = ""
+        while True:
+            page = self._objects.page(resource, start=start, limit=PAGE)
+            yield from page.objects
+            if not page.remaining:
+                return
+            start = f"{page.last}\0"
+
+    def _resource(self, migration: JsonObject) -> Resource | None:
+        """The resource, in the version that clients prefer."""
+        wanted = migration["spec"]["resource"]
+        named = GroupResource(wanted.get("group", ""), wanted["resource"])
+        return asked_resources(self._served().catalog).get(named)
+
+    # --- the status ---
+
+    async def _fail(self, migration: JsonObject, why: str) -> None:
+        failed = self._timed(condition(FAILED, "True", "StorageVersionMigrationFailed", why))
+        await self._write(migration, [*_conditions(migration), failed])
+
+    async def _write(
+        self, migration: JsonObject, conditions: Sequence[JsonObject], **more: str
+    ) -> None:
+        """Raises Stale."""
+        stored = self._migrations.get(metadata.name(migration))
+        if stored is None:
+            return
+        if metadata.resource_version(stored.object) != metadata.resource_version(migration):
+            raise Stale
+        status = {**(migration.get("status") or {}), **more}
+        if conditions:
+            status["conditions"] = list(conditions)
+        await self._migrations.write(stored, status)
+
+    def _timed(self, given: JsonObject, generation: int = 0) -> JsonObject:
+        """A condition with its time, and the generation that it is about."""
+        now = self._now().strftime("%Y-%m-%dT%H:%M:%SZ")
+        seen = {"observedGeneration": generation} if generation else {}
+        return {
+            "type": given["type"],
+            "status": given["status"],
+            **seen,
+            "lastTransitionTime": now,
+            "reason": given["reason"],
+            "message": given["message"],
+        }
+
+    def _seconds_since(self, migration: JsonObject) -> float:
+        made = metadata.metadata(migration).get("creationTimestamp") or ""
+        try:
+            began = datetime.strptime(made, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+        except ValueError:
+            return 0.0
+        return (self._now() - began).total_seconds()
+
+
+def _item(migration: JsonObject) -> str:
+    """The name of the definition, if the resource has one."""
+    wanted = (migration.get("spec") or {}).get("resource") or {}
+    return f"{wanted.get('resource', '')}.{wanted.get('group', '')}"
+
+
+def _conditions(obj: JsonObject) -> Sequence[JsonObject]:
+    return (obj.get("status") or {}).get("conditions") or ()
+
+
+def _is_running(migration: JsonObject) -> bool:
+    return is_true(_conditions(migration), RUNNING)
+
+
+def _is_over(migration: JsonObject) -> bool:
+    return any(is_true(_conditions(migration), one) for one in (SUCCEEDED, FAILED))
+
+
+def _age(migration: JsonObject) -> tuple[str, str]:
+    made = metadata.metadata(migration).get("creationTimestamp") or ""
+    return made, metadata.name(migration)
+
+
+def _is_collected(resource: Resource) -> bool:
+    """Whether upstream's garbage collector, of whose cache migrations are made, knows its
+    objects."""
+    return not is_event(resource) and _COLLECTED.issubset(resource.verbs)
+
+
+def _unhandled(why: str) -> str:
+    return f"migration encountered unhandled error: {why}"
