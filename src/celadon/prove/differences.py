@@ -27,7 +27,7 @@ from celadon.kube import JsonObject, User
 from celadon.kube.registry import create
 from celadon.kube.releases import answering_as, parse_version
 from celadon.kube.resources import Catalog, Resource, known_resources
-from celadon.prove.decisions import ACTIONS, Decider, Effects, Gap, Scene, target
+from celadon.prove.decisions import ACTIONS, Decider, Effects, Gap, Scene, Sought, target
 from celadon.prove.examples import mended
 from celadon.prove.logic import Formula, both, either, negated, same
 from celadon.prove.objects import ITEMS, Inputs
@@ -141,6 +141,9 @@ class Differences:
     items: int = ITEMS
     seconds: float = 10
     catalog: Catalog = field(default_factory=known_resources)
+    about: str = ""
+    """The policy whose requests are asked about, if it is not all that have changed. Then it is
+    only asked what is refused."""
     unseen: list[Unseen] = field(default_factory=list)
 
     @property
@@ -166,7 +169,7 @@ class Differences:
         for resource in self.catalog:
             if not resource.served:
                 continue
-            changed = self._changed(resource)
+            changed = [one for one in self._changed(resource) if self._is_asked(one)]
             seen = {
                 operation
                 for hook in changed
@@ -178,6 +181,9 @@ class Differences:
                 if operation in seen and verb in resource.verbs:
                     yield Endpoint(resource, resource.gvk, operation)
         self.unseen = [Unseen(name, tuple(sorted(who))) for name, who in unseen.items()]
+
+    def _is_asked(self, hook: Hook[CompiledPolicy]) -> bool:
+        return self.about in ("", hook.policy.name)
 
     def _changed(self, resource: Resource) -> list[Hook[CompiledPolicy]]:
         """The policies of either side that the other has not, or not like this."""
@@ -270,12 +276,12 @@ class _Look:
 
     def answer(self) -> Comparison:
         """The answer for these lists."""
-        before, after = (self._effects(side) for side in self.differences.sides)
-        if self.direction is Direction.STRICTER:
-            before, after = after, before
+        sides = self.differences.sides
+        before_after = sides if self.direction is Direction.LOOSER else sides[::-1]
+        before, after = map(self._effects, before_after, Sought)
         scene = self.scene
         search = Search(scene.inputs, scene.unmodelled, self.differences.seconds)
-        lost = less_strict(before, after)
+        lost = less_strict(before, after)[: 1 if self.differences.about else None]
         found = search.find(either(lost), self._confirmed, lost[:1], tries=FIRST_TRIES)
         if not found.is_proved and found.example is None:
             admitted = [negated(one.denied) for one in self._unchanged()]
@@ -290,10 +296,12 @@ class _Look:
         gaps = tuple(scene.gaps) if finding is Finding.UNDECIDED else ()
         return Comparison(self.endpoint, self.direction, finding, found.example, found.reason, gaps)
 
-    def _effects(self, side: Side) -> Effects:
+    def _effects(self, side: Side, sought: Sought) -> Effects:
         with answering_as(side.engine.version):
             side.engine.prepare()
-        return Decider(self.scene, side.engine, self._world(side, ())).effects(self.changed)
+        world = self._world(side, ())
+        asked = sought if self.differences.about else None
+        return Decider(self.scene, side.engine, world, asked).effects(self.changed)
 
     def _unchanged(self) -> list[Effects]:
         """What each of those does that have not changed, on both sides."""
@@ -359,6 +367,8 @@ class _Look:
     ) -> tuple[Judgement, Judgement] | None:
         """What the engine says of both sides, if they differ as it is asked."""
         old, new = (self._judged(side, request, around) for side in self.differences.sides)
+        if self.differences.about and old.denied == new.denied:
+            return None
         is_looser = old.rank > new.rank
         if old.rank == new.rank or is_looser is not (self.direction is Direction.LOOSER):
             return None

@@ -87,6 +87,8 @@ class Evaluator:
     """Nodes that may still be evaluated."""
     within: list[Cut] = field(default_factory=list)
     """The inputs that loops are running over."""
+    free: frozenset[int] = frozenset()
+    """The loops that need no item of their own (`celadon.prove.witnesses`)."""
 
     def evaluate(self, scope: Scope) -> Outcome:
         """The whole expression. Raises NotModelled."""
@@ -325,7 +327,8 @@ class Evaluator:
         sources = value.sources
         # `exists_one` counts: two witnesses tell it from none.
         counts = isinstance(node.accu_init, syntax.Literal) and node.accu_init.value == 0
-        self._enter(sources, 2 if counts else 1)
+        if node.id not in self.free:
+            self._enter(sources, 2 if counts else 1)
         before = len(self.within)
         self.within += sources
         try:

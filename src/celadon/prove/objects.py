@@ -10,7 +10,8 @@ sets (`celadon.kube.defaulting`), and those that the schema requires.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -73,6 +74,16 @@ class Inputs:
         made = self.unknown(f"{path}?", z3.BoolSort())
         self.presences.append(made)
         return made
+
+    @contextmanager
+    def alternative(self) -> Iterator[None]:
+        """What is evaluated meanwhile is one of several things of which one has to hold: of the
+        items that each of them asks for, only the most are needed."""
+        before = {id(cut): cut.loops for cut in self.cuts}
+        yield
+        for cut in self.cuts:
+            known = before.get(id(cut), 0)
+            cut.most, cut.loops = max(cut.most, cut.loops - known), known
 
     # Values by schema.
 
