@@ -213,23 +213,42 @@ class Differences:
 
     def compare(self, endpoint: Endpoint, direction: Direction) -> Comparison:
         """The answer, with as many items in lists as the expressions have questions about them."""
-        changed = frozenset(hook.policy.name for hook in self._changed(endpoint.resource))
         items = self.items
         while True:
-            look = _Look(self, endpoint, direction, changed, items)
+            look = self.look(direction, Scene(endpoint, Inputs(items), self.newest))
             found = look.answer()
-            if found.finding not in (Finding.SAME, Finding.BOUNDED):
+            if not look.asks_for_more:
                 return found
-            cuts = look.scene.inputs.cuts
-            needed = max((cut.witnesses for cut in cuts), default=0)
-            if needed > items and items < MOST_ITEMS:
-                items = min(needed, MOST_ITEMS)
-                continue
-            bounded = tuple(
-                dict.fromkeys(cut.path for cut in cuts if cut.is_counted or cut.witnesses > items)
-            )
-            finding = Finding.BOUNDED if bounded else Finding.SAME
-            return Comparison(endpoint, direction, finding, bounded=bounded, items=items)
+            items = min(look.needed, MOST_ITEMS)
+
+    def look(self, direction: Direction, scene: Scene) -> Look:
+        """The question about one endpoint, with the lists of a scene."""
+        resource = scene.endpoint.resource
+        changed = frozenset(hook.policy.name for hook in self._changed(resource))
+        return Look(self, scene.endpoint, direction, changed, scene)
+
+
+def compared_together(
+    asked: Sequence[Differences], endpoint: Endpoint
+) -> Iterator[tuple[int, Comparison]]:
+    """Whether each of several policies refuses what the same set admits; which it is, and the
+    answer. What the set decides is evaluated once."""
+    left = list(range(len(asked)))
+    items = asked[0].items
+    while left:
+        scene = Scene(endpoint, Inputs(items), asked[0].newest)
+        again, more = [], items
+        for number in left:
+            look = asked[number].look(Direction.LOOSER, scene)
+            look.prepare()
+            with scene.inputs.one_question():
+                found = look.answer()
+                if look.asks_for_more:
+                    again.append(number)
+                    more = max(more, min(look.needed, MOST_ITEMS))
+                    continue
+            yield number, found
+        left, items = again, more
 
 
 def _matched(
@@ -261,18 +280,30 @@ def _note(
 
 
 @dataclass(slots=True)
-class _Look:
-    """One question about one endpoint, with so many items in lists."""
+class Look:
+    """One question about one endpoint, with the lists of a scene."""
 
     differences: Differences
     endpoint: Endpoint
     direction: Direction
     changed: frozenset[str]
-    items: int
-    scene: Scene = field(init=False)
+    scene: Scene
+    is_proved: bool = False
 
-    def __post_init__(self) -> None:
-        self.scene = Scene(self.endpoint, Inputs(self.items), self.differences.newest)
+    def prepare(self) -> None:
+        """Evaluate the new side."""
+        self._effects(self.differences.new, Sought.ADMITTED)
+
+    @property
+    def needed(self) -> int:
+        """The items of lists that the questions can ask for."""
+        return max((cut.witnesses for cut in self.scene.inputs.cuts), default=0)
+
+    @property
+    def asks_for_more(self) -> bool:
+        """Whether longer lists may have what these have not."""
+        items = self.scene.inputs.items
+        return self.is_proved and self.needed > items and items < MOST_ITEMS
 
     def answer(self) -> Comparison:
         """The answer for these lists."""
@@ -290,11 +321,20 @@ class _Look:
             if example is None:
                 lost = [both(one, *admitted) for one in lost]
                 found = search.find(either(lost), self._confirmed, lost[:1])
-        finding = Finding.SAME if found.is_proved else Finding.UNDECIDED
-        if found.example is not None:
-            finding = Finding.DIFFERS
+        self.is_proved = found.is_proved
+        if found.is_proved:
+            return self._proved()
+        finding = Finding.UNDECIDED if found.example is None else Finding.DIFFERS
         gaps = tuple(scene.gaps) if finding is Finding.UNDECIDED else ()
         return Comparison(self.endpoint, self.direction, finding, found.example, found.reason, gaps)
+
+    def _proved(self) -> Comparison:
+        cuts, items = self.scene.inputs.cuts, self.scene.inputs.items
+        bounded = tuple(
+            dict.fromkeys(cut.path for cut in cuts if cut.is_counted or cut.witnesses > items)
+        )
+        finding = Finding.BOUNDED if bounded else Finding.SAME
+        return Comparison(self.endpoint, self.direction, finding, bounded=bounded, items=items)
 
     def _effects(self, side: Side, sought: Sought) -> Effects:
         with answering_as(side.engine.version):

@@ -85,6 +85,15 @@ class Inputs:
             known = before.get(id(cut), 0)
             cut.most, cut.loops = max(cut.most, cut.loops - known), known
 
+    @contextmanager
+    def one_question(self) -> Iterator[None]:
+        """What is evaluated meanwhile is for one of several questions: which items it asks for does
+        not matter to the others."""
+        before = {id(cut): (cut.most, cut.is_counted) for cut in self.cuts}
+        yield
+        for cut in self.cuts:
+            cut.most, cut.is_counted = before.get(id(cut), (0, False))
+
     # Values by schema.
 
     def kind(self, gvk: GroupVersionKind, schema: Schema, path: str) -> Fields:
@@ -299,7 +308,7 @@ class _Objects:
         place = f"{path}.{name}"
         here = (*below, name)
         is_sure = name in schema.required or _rule_path(here) in self.always
-        if schema.name not in built_in().encodings():
+        if schema.name not in built_in():
             there = TRUE if is_sure else self.inputs.presence(place)
             return there, self.inputs.value(inside, place, self, here)
         return self._written(schema, name, place, here, is_sure=is_sure)

@@ -16,8 +16,9 @@ from typing import Final
 from celadon.admission import Engine, decode_binding, decode_policy
 from celadon.admission.expressions.compiled_expressions import BOOL_RESULT, PolicyScope
 from celadon.kube import JsonObject
+from celadon.kube.releases import answering_as
 from celadon.kube.resources import Catalog, known_resources
-from celadon.prove.differences import Comparison, Differences, Direction, Side
+from celadon.prove.differences import Comparison, Differences, Direction, Side, compared_together
 from celadon.prove.objects import ITEMS
 
 PROPERTY: Final = "property"
@@ -123,17 +124,24 @@ class Properties:
     def answers(self, about: Property) -> Iterator[Comparison]:
         """The answers, endpoint by endpoint. An example is a request against the property."""
         side = Side(self.side.engine) if about.any_params else self.side
-        policy = about.policy()
-        yield from self.refused_by(policy, side, is_new=about.subject is Subject.REFUSED)
+        one = side_of(about.policy(), side.engine.version)
+        old, new = (one, side) if about.subject is Subject.ADMITTED else (side, one)
+        yield from self._asked(old, new, one).comparisons([Direction.LOOSER])
 
-    def refused_by(
-        self, policy: JsonObject, side: Side | None = None, *, is_new: bool = False
-    ) -> Iterator[Comparison]:
-        """Whether all that one policy refuses is refused by the set; or, if it `is_new`, whether
-        all that the set refuses is refused by it."""
-        side = side or self.side
-        one = side_of(policy, side.engine.version)
-        old, new = (side, one) if is_new else (one, side)
-        name = one.engine.policies[0].name
-        asked = Differences(old, new, self.items, self.seconds, self.catalog, name)
-        yield from asked.comparisons([Direction.LOOSER])
+    def refuses_all(self, policies: Sequence[JsonObject]) -> Iterator[tuple[int, Comparison]]:
+        """Whether all that each of these refuses is refused by the set; which of them it is, and
+        the answer. They match the same."""
+        sides = [side_of(one, self.side.engine.version) for one in policies]
+        asked = [self._asked(one, self.side, one) for one in sides]
+        with answering_as(self.side.engine.version):
+            for endpoint in asked[0].endpoints():
+                yield from compared_together(asked, endpoint)
+
+    def refuses_only(self, policy: JsonObject) -> Iterator[Comparison]:
+        """Whether all that the set refuses is refused by this policy."""
+        one = side_of(policy, self.side.engine.version)
+        yield from self._asked(self.side, one, one).comparisons([Direction.LOOSER])
+
+    def _asked(self, old: Side, new: Side, about: Side) -> Differences:
+        name = about.engine.policies[0].name
+        return Differences(old, new, self.items, self.seconds, self.catalog, about=name)
