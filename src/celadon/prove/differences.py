@@ -308,7 +308,7 @@ class Look:
     def answer(self) -> Comparison:
         """The answer for these lists."""
         sides = self.differences.sides
-        before_after = sides if self.direction is Direction.LOOSER else sides[::-1]
+        before_after = sides[::-1] if self.direction is Direction.STRICTER else sides
         before, after = map(self._effects, before_after, Sought)
         scene = self.scene
         search = Search(scene.inputs, scene.unmodelled, self.differences.seconds)

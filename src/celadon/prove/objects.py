@@ -50,6 +50,10 @@ ITEMS: Final = 2
 
 Path = tuple[str, ...]
 
+_NAMED_UNIONS: Final = frozenset({"io.k8s.api.core.v1.Volume"})
+"""Types that have a name, and one at least of all other fields: where there is none, defaulting
+puts one in."""
+
 _INTEGERS: Final = {"int32": 1 << 31, "": 1 << 63, "int64": 1 << 63}
 
 
@@ -286,7 +290,7 @@ class _Objects:
 
     def fields(self, schema: Schema, path: str, below: Path) -> Fields:
         """An object whose fields are those of a schema."""
-        return Fields(
+        made = Fields(
             path,
             lambda name: self._field(schema, path, below, name),
             (dict(self.given) if not below else {})
@@ -296,6 +300,10 @@ class _Objects:
                 if name in schema.properties
             },
         )
+        if schema.name in _NAMED_UNIONS:
+            members = (name for name in schema.properties if name != "name")
+            self.inputs.assumed.append(either(made.made_field(name)[0] for name in members))
+        return made
 
     def _field(
         self, schema: Schema, path: str, below: Path, name: str

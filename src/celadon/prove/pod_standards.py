@@ -1,15 +1,15 @@
 """The Pod Security Standards as policies: each check of the plugin PodSecurity as an expression.
 
 Which checks a level has in which version the plugin says
-(`celadon.admission.plugins.pod_security_standards`); here is what each of them claims of a pod. Both
-are held against each other field by field (`tests/prove/test_pod_standards.py`). Versions before
-1.25 are not here: their checks are of annotations that nobody reads any more.
+(`celadon.admission.plugins.pod_security_standards`); here is what each of them claims of a pod.
+Both are held against each other field by field (`tests/prove/test_pod_standards.py`). Versions
+before 1.25 are not here: their checks are of annotations that nobody reads any more.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,9 +26,8 @@ from celadon.admission.plugins.pod_security_standards import (
     VOLUMES,
     checks_of,
 )
-from celadon.admission.plugins.security_levels import BASELINE, RESTRICTED
 from celadon.kube import JsonObject
-from celadon.kube.well_known_values import APPARMOR_OF_CONTAINER, PROBES
+from celadon.kube.well_known_values import APPARMOR_OF_CONTAINER, EPHEMERAL_CONTAINERS, PROBES
 from celadon.prove.properties import policy_document
 
 OLDEST: Final = 25
@@ -64,7 +63,9 @@ def _everywhere(rule: str) -> str:
 
 def _profile(field: str) -> str:
     profile = f"{_CONTEXT}.?{field}"
-    return _everywhere(f"(!{profile}.hasValue() || {profile}.?type.orValue('') in {_texts(PROFILES)})")
+    return _everywhere(
+        f"(!{profile}.hasValue() || {profile}.?type.orValue('') in {_texts(PROFILES)})"
+    )
 
 
 def _added_within(allowed: Iterable[str]) -> str:
@@ -81,9 +82,7 @@ def _selinux(allowed: Iterable[str]) -> str:
 
 
 def _sysctls(safe: Iterable[str]) -> str:
-    return (
-        f"object.spec.?securityContext.?sysctls.orValue([]).all(one, one.name in {_texts(safe)})"
-    )
+    return f"object.spec.?securityContext.?sysctls.orValue([]).all(one, one.name in {_texts(safe)})"
 
 
 _HANDLERS: Final = (*PROBES, "lifecycle.?postStart", "lifecycle.?preStop")
@@ -106,7 +105,8 @@ _NON_ROOT: Final = (
 )
 _NOT_ZERO: Final = _everywhere(f"{_CONTEXT}.?runAsUser.orValue(1) != 0")
 _REQUIRED_SECCOMP: Final = (
-    f"{_profile('seccompProfile')} && (object.spec.?securityContext.?seccompProfile.?type.orValue('')"
+    f"{_profile('seccompProfile')}"
+    " && (object.spec.?securityContext.?seccompProfile.?type.orValue('')"
     f" in {_texts(PROFILES)}"
     " || variables.containers.all(c, c.?securityContext.?seccompProfile.hasValue()))"
 )
@@ -175,20 +175,18 @@ _LOOKED_AT: Final = " || ".join(
 )
 """An update is looked at if it changes an image, or brings a container."""
 
-_RULES: Final[tuple[JsonObject, ...]] = (
-    {
-        "apiGroups": [""],
-        "apiVersions": ["v1"],
-        "operations": ["CREATE", "UPDATE"],
-        "resources": ["pods"],
-    },
-    {
-        "apiGroups": [""],
-        "apiVersions": ["v1"],
-        "operations": ["UPDATE"],
-        "resources": ["pods/ephemeralcontainers", "pods/resize"],
-    },
-)
+_OPERATIONS: Final = ["CREATE", "UPDATE"]
+_RULE: Final[JsonObject] = {
+    "apiGroups": [""],
+    "apiVersions": ["v1"],
+    "operations": _OPERATIONS,
+    "resources": ["pods"],
+}
+_EPHEMERAL_RULE: Final[JsonObject] = {
+    **_RULE,
+    "operations": ["UPDATE"],
+    "resources": [f"pods/{EPHEMERAL_CONTAINERS}"],
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +203,7 @@ class Standard:
         found = _NAME.fullmatch(text)
         if found is None:
             return None
-        minor = int(found[3]) if found[3] else min(latest, NEWEST)
+        minor = int(found[3]) if found[3] else latest
         return cls(found[1], minor) if minor >= OLDEST else None
 
     def __str__(self) -> str:
@@ -219,17 +217,32 @@ class Standard:
             for one in checks_of(self.level, min(self.minor, NEWEST))
         }
 
-    def policy(self, *checks: str) -> JsonObject:
-        """A policy that enforces it, or these checks of it."""
+    @property
+    def document(self) -> JsonObject:
+        """A policy that enforces it as the plugin does."""
+        return self._policy((_RULE, _EPHEMERAL_RULE), self.checks.values())
+
+    def asked(
+        self, *checks: str, operations: Sequence[str] = (), of_all_updates: bool = False
+    ) -> JsonObject:
+        """The same for proofs: of pods only, or of one check; `of_all_updates` refuses them also if
+        they change nothing that matters."""
+        rule = {**_RULE, "operations": list(operations) or _OPERATIONS}
         expressions = [text for name, text in self.checks.items() if name in checks or not checks]
+        return self._policy((rule,), expressions, of_all_updates=of_all_updates)
+
+    def _policy(
+        self,
+        rules: Sequence[JsonObject],
+        expressions: Iterable[str],
+        *,
+        of_all_updates: bool = False,
+    ) -> JsonObject:
+        conditions = [] if of_all_updates else [{"name": "looked-at", "expression": _LOOKED_AT}]
         return policy_document(
             f"pod-security-{self.level}",
-            _RULES,
-            expressions,
+            rules,
+            list(expressions),
             [("containers", CONTAINERS)],
-            conditions=[{"name": "looked-at", "expression": _LOOKED_AT}],
+            conditions=conditions,
         )
-
-
-STANDARDS: Final = (BASELINE, RESTRICTED)
-"""The levels that ask for something."""

@@ -1,9 +1,9 @@
 """Properties of a set of policies: what is true of all that it admits, or of all that it refuses.
 
-A property is compared like another set of policies. "All that is admitted is so" says that nothing
-is admitted which a policy with this rule would refuse; "all that is refused is so" says that nothing
-is refused which is not. So properties have the semantics, the limits and the examples of
-`celadon.prove.differences`; an error in a property counts against it.
+A property is compared like another set of policies. "All that is admitted is so" says that
+nothing is admitted which a policy with this rule would refuse; "all that is refused is so" says
+that nothing is refused which is not. So properties have the semantics, the limits and the examples
+of `celadon.prove.differences`; an error in a property counts against it.
 """
 
 from __future__ import annotations

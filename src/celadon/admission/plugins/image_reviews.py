@@ -13,6 +13,7 @@ from typing import Final
 from celadon.admission.plugins.plugin_answers import PODS, Opinion, forbidden
 from celadon.admission.request import Operation, Request
 from celadon.kube import Json, JsonObject, metadata
+from celadon.kube.well_known_values import EPHEMERAL_CONTAINERS
 from celadon.records import dataclass
 
 API_VERSION: Final = "imagepolicy.k8s.io/v1alpha1"
@@ -20,10 +21,12 @@ KIND: Final = "ImageReview"
 PREFIX: Final = "imagepolicywebhook.image-policy.k8s.io/"
 """Of the keys of audit annotations."""
 
-EPHEMERAL: Final = "ephemeralcontainers"
 _TOLD: Final = ".image-policy.k8s.io/"
 """Annotations of a pod with this in their key are shown."""
-_LISTS: Final = {"": ("containers", "initContainers"), EPHEMERAL: ("ephemeralContainers",)}
+_LISTS: Final = {
+    "": ("containers", "initContainers"),
+    EPHEMERAL_CONTAINERS: ("ephemeralContainers",),
+}
 _OPERATIONS: Final = frozenset({Operation.CREATE, Operation.UPDATE})
 
 

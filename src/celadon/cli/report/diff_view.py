@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from celadon.cli.check.check_report import Place
+from celadon.cli.claims.claim_report import ClaimExample
 from celadon.cli.diff.diff_report import (
     BOUNDED,
     DIFFERS,
@@ -171,8 +172,12 @@ _STYLES: Final = {
 
 
 def _example_lines(one: DiffAnswer) -> Iterator[str]:
-    example = one.example
-    assert example is not None
+    assert one.example is not None
+    return request_lines(one.example)
+
+
+def request_lines(example: RequestExample | ClaimExample) -> Iterator[str]:
+    """A request as manifests."""
     if example.user:
         groups = f" of {', '.join(example.groups)}" if example.groups else ""
         yield f"# by {lines(example.user)}{lines(groups)}"
