@@ -12,7 +12,16 @@ from celadon.cli.reading import sources
 from celadon.cli.reading.documents import Document, DocumentReader, shape_problem
 from celadon.cli.reading.problems import Problem
 from celadon.kube import Json, JsonObject
-from celadon.prove import Answer, Prover, Question, Reply
+from celadon.prove import (
+    Answer,
+    Comparison,
+    Finding,
+    Part,
+    Prover,
+    Question,
+    Reply,
+    Superfluous,
+)
 
 _POLICY: Final = ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy")
 
@@ -136,6 +145,78 @@ class Proof:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class PartProof:
+    """The answer about a part of a policy, at all endpoints of the policy."""
+
+    policy: str
+    part: Part
+    position: str
+    answers: tuple[Comparison, ...]
+    left_out: bool = False
+
+    @classmethod
+    def about(
+        cls, document: Document, policy: ValidatingAdmissionPolicy, items: int, seconds: int
+    ) -> Iterator[PartProof]:
+        """One for each part."""
+        left_out = Prover(policy, items, seconds).left_out
+        for part, answers in Superfluous(document.value, items, seconds).answers():
+            position = document.position(part.path)
+            yield cls(policy.name, part, position, tuple(answers), left_out)
+
+    @property
+    def field(self) -> str:
+        """Its place in the policy."""
+        return self.part.field
+
+    @property
+    def is_finding(self) -> bool:
+        """Whether it is at fault, for all requests."""
+        proved = (Finding.SAME, Finding.BOUNDED)
+        return (
+            bool(self.answers)
+            and not self.left_out
+            and all(one.finding in proved for one in self.answers)
+        )
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether nobody knows."""
+        findings = [one.finding for one in self.answers]
+        return Finding.UNDECIDED in findings and Finding.DIFFERS not in findings
+
+    @property
+    def example(self) -> None:
+        """None: a fault is one of all requests."""
+
+    @property
+    def remarks(self) -> Iterator[tuple[str, str]]:
+        """What is found, and what is not decided."""
+        if self.is_finding:
+            yield f"{self.part.fault.value} (proved)", _bounds(self.answers)
+        elif self.is_undecided:
+            reasons = (
+                gap.reason
+                for one in self.answers
+                for gap in one.gaps or (one,)
+                if one.finding is Finding.UNDECIDED
+            )
+            yield "not decided", f"{self.part.fault.value}? {', '.join(dict.fromkeys(reasons))}"
+
+    def to_json(self) -> JsonObject:
+        """For programs."""
+        return {
+            "policy": self.policy,
+            "field": self.field,
+            "position": self.position,
+            "leftOut": self.left_out,
+            "question": self.part.fault.value,
+            "isFinding": self.is_finding,
+            "isUndecided": self.is_undecided,
+        }
+
+
 _LEFT_OUT: Final = "the subresources, connections and unknown kinds that its policy matches, too"
 
 _NEVER: Final = {
@@ -149,7 +230,7 @@ def _endpoints(replies: Sequence[Reply]) -> str:
     return ", ".join(dict.fromkeys(str(reply.endpoint) for reply in replies))
 
 
-def _bounds(replies: Sequence[Reply]) -> str:
+def _bounds(replies: Sequence[Reply | Comparison]) -> str:
     paths = dict.fromkeys(path for reply in replies for path in reply.bounded)
     if not paths:
         return ""

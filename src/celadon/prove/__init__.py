@@ -20,6 +20,7 @@ from celadon.prove.differences import (
     Side,
     judged,
 )
+from celadon.prove.parts import Part, Superfluous
 from celadon.prove.pod_standards import Standard
 from celadon.prove.properties import Properties, Property, Subject
 from celadon.prove.questions import Answer, Prover, Question, Reply
@@ -35,6 +36,7 @@ __all__ = [
     "Finding",
     "Gap",
     "Judgement",
+    "Part",
     "Properties",
     "Property",
     "Prover",
@@ -43,5 +45,6 @@ __all__ = [
     "Side",
     "Standard",
     "Subject",
+    "Superfluous",
     "judged",
 ]

@@ -99,7 +99,7 @@ class Prover:
         self._items = items
         self._seconds = seconds
         self._param = _param_kind(policy)
-        self._engine = Engine([policy], [decode_binding(_binding(policy)).value])
+        self._engine = Engine([policy], [decode_binding(everywhere(policy)).value])
 
     def endpoints(self) -> Iterator[Endpoint]:
         """The kinds and operations that the policy's rules name, subresources left out."""
@@ -154,7 +154,8 @@ def _reaches_further(rule: Rule) -> bool:
     return not built_in.issuperset(rule.api_groups)  # nor is `*` one of them
 
 
-def _binding(policy: ValidatingAdmissionPolicy) -> JsonObject:
+def everywhere(policy: ValidatingAdmissionPolicy) -> JsonObject:
+    """A binding that puts a policy in force everywhere."""
     spec: dict[str, Json] = {"policyName": policy.name, "validationActions": ["Deny"]}
     if policy.spec.param_kind is not None:
         kind = _param_kind(policy)

@@ -19,7 +19,7 @@ from celadon.cli.options import (
 from celadon.cli.report.report_model import CLAIMS
 
 if TYPE_CHECKING:
-    from celadon.cli.proofs import Proof
+    from celadon.cli.proofs import PartProof, Proof
 
 _PROGRAM: Final = "celadon prove"
 
@@ -27,7 +27,7 @@ DESCRIPTION: Final = """\
 Ask of each validation of ValidatingAdmissionPolicies, for every kind and operation that the policy
 matches: can it fail with an error, can it refuse a request, can it admit one? "No" is a proof for
 all objects that the schema of the kind admits. "Yes" comes with an object, which the engine has
-judged as claimed.
+judged as claimed. Parts of policies that change nothing are found, too.
 
 With --property, --implies or --implied-by something is claimed of all these policies together: it
 is proved, or there is a request against it.
@@ -47,6 +47,9 @@ what is found:
   can fail         an object that the schema admits makes the expression an error
   never refuses    no object is refused: the rule does nothing
   never admits     every object is refused
+  changes nothing  a validation that others imply, a match condition, a rule that excludes: without
+                   it, the policy refuses the same
+  admit nothing    the validations of a policy, together
   not decided      the reason is said, and the place in the expression
 
 not modelled: the cost of expressions, subresources, params and objects of custom kinds
@@ -112,7 +115,7 @@ def run(options: argparse.Namespace) -> Exit:
         return _prove_claims(options)
     if options.output not in ("text", "json"):
         return output.usage_error(_PROGRAM, f"`-o {options.output}` is for claims")
-    from celadon.cli.proofs import Proof, read_policies
+    from celadon.cli.proofs import PartProof, Proof, read_policies
 
     policies, problems = read_policies(options.paths)
     for problem in problems:
@@ -124,10 +127,16 @@ def run(options: argparse.Namespace) -> Exit:
         for document, policy in policies
         for proof in Proof.about(document, policy, options.items, options.timeout)
     ]
-    _write(proofs, options.output)
+    parts = [
+        proof
+        for document, policy in policies
+        for proof in PartProof.about(document, policy, options.items, options.timeout)
+    ]
+    _write(proofs, parts, options.output)
     if problems:
         return Exit.USAGE
-    return Exit.DENIED if any(proof.is_finding for proof in proofs) else Exit.OK
+    is_found = any(proof.is_finding for proof in (*proofs, *parts))
+    return Exit.DENIED if is_found else Exit.OK
 
 
 def _prove_claims(options: argparse.Namespace) -> Exit:
@@ -166,20 +175,27 @@ def _progress(line: str) -> None:
         output.complain(line)
 
 
-def _write(proofs: list[Proof], format: str) -> None:
+def _write(proofs: list[Proof], parts: list[PartProof], format: str) -> None:
     if format == "json":
         import json
 
-        output.say(json.dumps([proof.to_json() for proof in proofs], indent=2))
+        output.say(json.dumps([proof.to_json() for proof in (*proofs, *parts)], indent=2))
         return
-    for proof in proofs:
+    told = [one for one in parts if one.is_finding or one.is_undecided]
+    for proof in (*proofs, *told):
         output.say("\n".join(_lines(proof)))
     found = sum(proof.is_finding for proof in proofs)
     undecided = sum(proof.is_undecided for proof in proofs)
     output.say(f"\n{len(proofs)} validations, {found} with findings, {undecided} not decided")
+    if told:
+        faults = sum(one.is_finding for one in told)
+        output.say(
+            f"{len(parts)} parts of policies, {faults} with findings, "
+            f"{len(told) - faults} not decided"
+        )
 
 
-def _lines(proof: Proof) -> Iterator[str]:
+def _lines(proof: Proof | PartProof) -> Iterator[str]:
     yield f"{proof.position}: {proof.policy} {proof.field}"
     for title, remark in proof.remarks:
         yield f"  {title}: {remark}" if remark else f"  {title}"
