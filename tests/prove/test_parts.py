@@ -25,7 +25,7 @@ def document(
 ) -> JsonObject:
     """A policy about Pods."""
     made = policy("true", conditions=conditions)
-    rules = made["spec"]["matchConstraints"]["resourceRules"]  # type: ignore[index, call-overload]
+    rules = made["spec"]["matchConstraints"]["resourceRules"]
     return changed(
         made,
         validations=[{"expression": one} for one in validations],

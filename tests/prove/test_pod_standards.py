@@ -34,13 +34,13 @@ LEVELS: Final = ("baseline", "restricted")
 # empty. `None` leaves a field out.
 
 FLAG: Final = (None, False, True)
-PROFILE: Final = (None, {"type": "RuntimeDefault"}, {"type": "Localhost", "localhostProfile": "p"},
-                  {"type": "Unconfined"}, {"type": ""})  # fmt: skip
-SELINUX: Final = (
+PROFILE: Final[Sequence[Any]] = (None, {"type": "RuntimeDefault"},
+    {"type": "Localhost", "localhostProfile": "p"}, {"type": "Unconfined"}, {"type": ""})  # fmt: skip
+SELINUX: Final[Sequence[Any]] = (
     None, {}, {"type": "container_t"}, {"type": "container_engine_t"}, {"type": "spc_t"},
     {"user": "u"}, {"role": "r"}, {"level": "s0"}, {"type": "", "user": ""},
 )  # fmt: skip
-CAPABILITIES: Final = (
+CAPABILITIES: Final[Sequence[Any]] = (
     None, {}, {"drop": ["ALL"]}, {"drop": ["all"]}, {"add": ["NET_BIND_SERVICE"], "drop": ["ALL"]},
     {"add": ["CHOWN"], "drop": ["X", "ALL"]}, {"add": ["SYS_ADMIN"]}, {"add": []},
     {"add": ["CHOWN", "NET_RAW"], "drop": ["ALL"]},
@@ -86,8 +86,9 @@ def volume(kind: str) -> JsonObject:
 def pod(spec: Mapping[str, Any], annotations: object = None) -> dict[str, Any]:
     """A pod as the server completes it."""
     metadata = {"name": "p", "namespace": "n", "annotations": annotations}
-    value = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {**spec}}
-    value["spec"].setdefault("containers", [{"name": "c"}])
+    written: dict[str, Any] = {**spec}
+    written.setdefault("containers", [{"name": "c"}])
+    value = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": written}
     return dict(create.admit_form(_without_none(value), POD))
 
 
@@ -185,7 +186,7 @@ WORLD: Final = ObjectWorld([{"apiVersion": "v1", "kind": "Namespace", "metadata"
 
 def checks() -> dict[tuple[str, int], tuple[Standard, StandardCheck]]:
     """Every check of every release once."""
-    found = {}
+    found: dict[tuple[str, int], tuple[Standard, StandardCheck]] = {}
     for level, minor in itertools.product(LEVELS, VERSIONS):
         for one in checks_of(level, minor):
             found.setdefault((one.name, one.since), (Standard(level, minor), one))

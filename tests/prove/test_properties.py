@@ -18,9 +18,9 @@ from tests.prove.test_differences import (
     REF,
     SECONDS,
     binding,
-    policy,
     side,
 )
+from tests.prove.test_questions import policy
 
 NO_HOST = policy("!object.spec.?hostNetwork.orValue(false)")
 IMAGES = "object.spec.containers.all(c, c.image.startsWith('r.io/'))"
@@ -88,7 +88,7 @@ def test_examples_are_decided_by_the_engine() -> None:
     assert found.example is not None
     assert (found.example.old.denied, found.example.new.denied) == (True, False)
     assert found.example.manifest is not None
-    assert found.example.manifest["spec"]["hostPID"] is True  # type: ignore[index, call-overload]
+    assert found.example.manifest["spec"]["hostPID"] is True
 
 
 @pytest.mark.parametrize(("right", "wrong", "direction"), PLANTED[:3])

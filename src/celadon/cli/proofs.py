@@ -71,7 +71,7 @@ class Proof:
         for index in range(len(policy.spec.validations)):
             replies = tuple(
                 prover.reply(endpoint, index, question)
-                for question in Question
+                for question in _asked(policy, index)
                 for endpoint in endpoints
             )
             path = ("spec", "validations", index, "expression")
@@ -89,10 +89,15 @@ class Proof:
     @property
     def is_finding(self) -> bool:
         """Whether there is something to be mended."""
-        return bool(self._of(Question.FAILS, Answer.YES)) or any(
+        return bool(self._found) or any(
             self._never(question) and not self.left_out
             for question in (Question.REFUSES, Question.ADMITS)
         )
+
+    @property
+    def _found(self) -> list[Reply]:
+        """What should not be, with examples."""
+        return [one for bad in _BAD for one in self._of(bad, Answer.YES)]
 
     @property
     def is_undecided(self) -> bool:
@@ -105,8 +110,8 @@ class Proof:
 
     @property
     def example(self) -> JsonObject | None:
-        """An object for which it fails."""
-        for reply in self._of(Question.FAILS, Answer.YES):
+        """An object for which it fails, or has no message."""
+        for reply in self._found:
             assert reply.request is not None
             return reply.request.object or reply.request.old_object
         return None
@@ -116,8 +121,9 @@ class Proof:
         """What is found, proved and not decided, each with the endpoints it is about."""
         if not self.replies:
             yield "not decided", "its policy matches no kind that is known, or subresources only"
-        if fails := self._of(Question.FAILS, Answer.YES):
-            yield "can fail", _endpoints(fails)
+        for bad in _BAD:
+            if found := self._of(bad, Answer.YES):
+                yield bad.value, _endpoints(found)
         for question, title in _NEVER.items():
             if self._never(question):
                 limits = [_bounds(self._of(question, Answer.BOUNDED))]
@@ -219,11 +225,20 @@ class PartProof:
 
 _LEFT_OUT: Final = "the subresources, connections and unknown kinds that its policy matches, too"
 
+_BAD: Final = (Question.FAILS, Question.MESSAGE)
+"""What should not be."""
+
 _NEVER: Final = {
     Question.FAILS: "never fails (proved)",
     Question.REFUSES: "never refuses (proved)",
     Question.ADMITS: "never admits (proved)",
 }
+
+
+def _asked(policy: ValidatingAdmissionPolicy, index: int) -> list[Question]:
+    """Of validations without messageExpression nobody asks whether it is right."""
+    has_message = bool(policy.spec.validations[index].message_expression)
+    return [one for one in Question if one is not Question.MESSAGE or has_message]
 
 
 def _endpoints(replies: Sequence[Reply]) -> str:

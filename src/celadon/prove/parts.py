@@ -17,7 +17,6 @@ from typing import Any, Final
 from celadon.admission import Engine, ValidatingAdmissionPolicy, decode_binding, decode_policy
 from celadon.kube import FieldPath, Json, JsonObject
 from celadon.kube.releases import answering_as
-from celadon.kube.resources import known_resources
 from celadon.prove.differences import Comparison, Differences, Side, compared_together
 from celadon.prove.objects import ITEMS
 from celadon.prove.questions import everywhere
@@ -103,9 +102,9 @@ class Superfluous:
         return zip(found, answers, strict=True)
 
     def _asked(self, part: Part) -> Differences:
-        sides = [_side(decode_policy(one).value) for one in (part.more, part.less)]
-        name = sides[0].engine.policies[0].name
-        return Differences(*sides, self.items, self.seconds, known_resources(), about=name)
+        old, new = (_side(decode_policy(one).value) for one in (part.more, part.less))
+        name = old.engine.policies[0].name
+        return Differences(old, new, self.items, self.seconds, about=name)
 
 
 def _side(policy: ValidatingAdmissionPolicy) -> Side:

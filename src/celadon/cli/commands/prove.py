@@ -45,6 +45,7 @@ examples:
 
 what is found:
   can fail         an object that the schema admits makes the expression an error
+  no message       its messageExpression is an error or blank when it refuses
   never refuses    no object is refused: the rule does nothing
   never admits     every object is refused
   changes nothing  a validation that others imply, a match condition, a rule that excludes: without
@@ -135,7 +136,7 @@ def run(options: argparse.Namespace) -> Exit:
     _write(proofs, parts, options.output)
     if problems:
         return Exit.USAGE
-    is_found = any(proof.is_finding for proof in (*proofs, *parts))
+    is_found = any([one.is_finding for one in proofs] + [one.is_finding for one in parts])
     return Exit.DENIED if is_found else Exit.OK
 
 
@@ -179,13 +180,15 @@ def _write(proofs: list[Proof], parts: list[PartProof], format: str) -> None:
     if format == "json":
         import json
 
-        output.say(json.dumps([proof.to_json() for proof in (*proofs, *parts)], indent=2))
+        every: list[Proof | PartProof] = [*proofs, *parts]
+        output.say(json.dumps([one.to_json() for one in every], indent=2))
         return
     told = [one for one in parts if one.is_finding or one.is_undecided]
-    for proof in (*proofs, *told):
+    shown: list[Proof | PartProof] = [*proofs, *told]
+    for proof in shown:
         output.say("\n".join(_lines(proof)))
-    found = sum(proof.is_finding for proof in proofs)
-    undecided = sum(proof.is_undecided for proof in proofs)
+    found = sum(one.is_finding for one in proofs)
+    undecided = sum(one.is_undecided for one in proofs)
     output.say(f"\n{len(proofs)} validations, {found} with findings, {undecided} not decided")
     if told:
         faults = sum(one.is_finding for one in told)
