@@ -34,8 +34,10 @@ LEVELS: Final = ("baseline", "restricted")
 # empty. `None` leaves a field out.
 
 FLAG: Final = (None, False, True)
-PROFILE: Final[Sequence[Any]] = (None, {"type": "RuntimeDefault"},
-    {"type": "Localhost", "localhostProfile": "p"}, {"type": "Unconfined"}, {"type": ""})  # fmt: skip
+PROFILE: Final[Sequence[Any]] = (
+    None, {"type": "RuntimeDefault"}, {"type": "Localhost", "localhostProfile": "p"},
+    {"type": "Unconfined"}, {"type": ""},
+)  # fmt: skip
 SELINUX: Final[Sequence[Any]] = (
     None, {}, {"type": "container_t"}, {"type": "container_engine_t"}, {"type": "spc_t"},
     {"user": "u"}, {"role": "r"}, {"level": "s0"}, {"type": "", "user": ""},

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from celadon.cli.check.check_report import Place, PolicyError
-from celadon.cli.diff.diff_report import Reason, SideVerdict
-from celadon.cli.exits import Exit
-from celadon.cli.reading.problems import Problem, exit_of
+from celadon.cli.diff.diff_run import Reason, SideVerdict
+from celadon.cli.reading.documents import Exit, Problem, exit_of
 from celadon.kube import JsonObject
 from celadon.records import dataclass
 

@@ -17,9 +17,7 @@ from celadon.cli.claims.claim_report import (
     ClaimReport,
 )
 from celadon.cli.claims.property_files import GivenProperty
-from celadon.cli.diff.diff_report import Against, Reason, SideVerdict
-from celadon.cli.diff.diff_run import served_kinds
-from celadon.cli.diff.sides import Given
+from celadon.cli.diff.diff_run import Against, Given, Reason, SideVerdict, served_kinds
 from celadon.kube import GroupVersionKind, Json, JsonObject
 from celadon.kube.registry import create
 from celadon.kube.well_known_values import EPHEMERAL_CONTAINERS, PODS

@@ -7,9 +7,14 @@ from typing import Any, Final
 
 from celadon.cli.check.check_report import Place
 from celadon.cli.own_files import API_VERSION, faults, is_own, problem_at
-from celadon.cli.reading import sources
-from celadon.cli.reading.documents import Document, DocumentReader, shape_problem
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.documents import (
+    Document,
+    DocumentReader,
+    Problem,
+    expand_paths,
+    read_text,
+    shape_problem,
+)
 from celadon.kube import JsonObject
 from celadon.prove import Property, Subject
 from celadon.records import dataclass
@@ -98,8 +103,8 @@ def read_properties(paths: list[str], version: str) -> tuple[list[GivenProperty]
     found: list[GivenProperty] = []
     problems: list[Problem] = []
     reader = DocumentReader()
-    for file in sources.expand(paths):
-        text = file if isinstance(file, Problem) else sources.read(file)
+    for file in expand_paths(paths):
+        text = file if isinstance(file, Problem) else read_text(file)
         if isinstance(text, Problem):
             problems.append(text)
             continue

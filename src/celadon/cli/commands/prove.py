@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
 from celadon.cli.options import (
     DEFAULT_VERSION,
     add_exclude,
     add_proof_limits,
     kubernetes_version,
 )
+from celadon.cli.reading.documents import Exit
 from celadon.cli.report.report_model import CLAIMS
 
 if TYPE_CHECKING:
@@ -145,8 +145,8 @@ def _prove_claims(options: argparse.Namespace) -> Exit:
     from celadon.cli.claims.claim_report import ClaimReport
     from celadon.cli.claims.claim_run import Claims, answered
     from celadon.cli.claims.property_files import read_properties
-    from celadon.cli.diff.sides import read_side
-    from celadon.cli.reading.sources import Exclusion
+    from celadon.cli.diff.diff_run import read_side
+    from celadon.cli.reading.documents import Exclusion
     from celadon.prove import Standard
 
     version: str = options.kubernetes_version

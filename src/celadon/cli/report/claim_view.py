@@ -17,19 +17,25 @@ from celadon.cli.claims.claim_report import (
     ClaimExample,
     ClaimReport,
 )
-from celadon.cli.diff.diff_report import Against, Reason
+from celadon.cli.diff.diff_run import Against, Reason
 from celadon.cli.report.diff_view import request_lines
-from celadon.cli.report.json_form import SHAPES, Shapes, document
-from celadon.cli.report.plain_text import Look, joined, lines, plural, policy_error_lines
 from celadon.cli.report.report_model import (
+    SHAPES,
     CaseState,
     Finding,
     FindingRule,
     Level,
+    Look,
     ReportCase,
     ReportView,
+    Shapes,
+    document,
     error_case,
     error_finding,
+    joined,
+    lines,
+    plural,
+    policy_error_lines,
 )
 
 _SHAPES: Final[Shapes] = {
