@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
 import os
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from celadon.admission import World
 from celadon.admission.webhooks import REVIEW_KIND, Call, NoReply, Reply
-from celadon.apiserver.webhook_routes import CallerOnDemand, ServiceRoutes
 from celadon.cli.check.check_report import Notice, Place, Silence
 from celadon.cli.options import did_you_mean
 from celadon.cli.reading.documents import Document, DocumentReader, Problem, expand_paths, read_text
@@ -22,7 +20,7 @@ from celadon.kube import Json, JsonObject
 from celadon.records import dataclass, field
 
 if TYPE_CHECKING:
-    from celadon.admission.webhooks import AsJson, Call, NoReply, Reply
+    from celadon.admission.webhooks import AsJson
 
 
 class Answers(Protocol):
@@ -258,6 +256,11 @@ class RealCalls:
     def __init__(
         self, world: World, services: Mapping[tuple[str, str, int], tuple[str, int]]
     ) -> None:
+        # late: a check that calls nobody does without the server and its event loop
+        import asyncio
+
+        from celadon.apiserver.webhook_routes import CallerOnDemand, ServiceRoutes
+
         self._runner = asyncio.Runner()
         self._client = CallerOnDemand(ServiceRoutes(world, services))
 
@@ -278,4 +281,6 @@ class RealCalls:
         return self._runner.run(self._all(calls))
 
     async def _all(self, calls: Sequence[Call]) -> Sequence[Reply | NoReply]:
+        import asyncio  # late: see above
+
         return await asyncio.gather(*(self._client.call(call, REQUEST_SECONDS) for call in calls))
