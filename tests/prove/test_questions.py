@@ -57,7 +57,12 @@ def replies(document: JsonObject) -> dict[Question, Reply]:
     """The answers of a policy with one endpoint."""
     prover = Prover(decode_policy(document).value)
     (endpoint,) = prover.endpoints()
-    return {question: prover.reply(endpoint, 0, question) for question in Question}
+    asked = (
+        one
+        for one in Question
+        if one is not Question.MESSAGE or "messageExpression" in str(document)
+    )
+    return {question: prover.reply(endpoint, 0, question) for question in asked}
 
 
 NO, YES, BOUNDED, UNKNOWN = Answer.NO, Answer.YES, Answer.BOUNDED, Answer.UNKNOWN
@@ -115,7 +120,7 @@ NO, YES, BOUNDED, UNKNOWN = Answer.NO, Answer.YES, Answer.BOUNDED, Answer.UNKNOW
 )  # fmt: skip
 def test_answers(document: JsonObject, fails: Answer, refuses: Answer, admits: Answer) -> None:
     found = replies(document)
-    assert [found[question].answer for question in Question] == [fails, refuses, admits]
+    assert [one.answer for one in found.values()] == [fails, refuses, admits]
     for question, reply in found.items():
         if reply.answer is YES:
             assert decided(document, reply) == (question is not Question.ADMITS)
@@ -249,3 +254,37 @@ def test_planted_mistakes_are_found() -> None:
         assert ("hostNetwork" in spec, "hostPID" in spec) in (
             {(True, True)} if document is wrong else {(True, False), (False, True)}
         )
+
+
+def with_message(expression: str, message: str) -> JsonObject:
+    """A policy with a messageExpression."""
+    document = dict(policy(expression))
+    spec = dict(document["spec"])
+    spec["validations"] = [{"expression": expression, "messageExpression": message}]
+    return {**document, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("message", "answer"),
+    [
+        ("'no: ' + object.metadata.name", NO),
+        ("string(object.metadata.name)", NO),
+        ("string(object.metadata.labels.team)", YES),
+        ("string(object.metadata.?labels.?team.orValue(''))", YES),
+        ("object.metadata.name", YES),
+        ("'  '", YES),
+        ("string(object.spec.?hostname.orValue('none'))", YES),
+    ],
+)
+def test_messages_that_are_missing(message: str, answer: Answer) -> None:
+    found = replies(with_message("!object.spec.?hostPID.orValue(false)", message))
+    assert found[Question.MESSAGE].answer is answer
+
+
+def test_a_message_matters_where_it_is_refused() -> None:
+    found = replies(with_message("has(object.spec.hostname)", "string(object.spec.hostname)"))
+    assert found[Question.MESSAGE].answer is YES
+    found = replies(with_message("!has(object.spec.hostname)", "string(object.spec.hostname)"))
+    assert found[Question.MESSAGE].answer is YES  # " " is a text, and no message
+    found = replies(with_message("!has(object.spec.hostPID)", "string(object.spec.hostPID)"))
+    assert found[Question.MESSAGE].answer is NO

@@ -17,7 +17,16 @@ from celadon.cli.reading.documents import (
     shape_problem,
 )
 from celadon.kube import Json, JsonObject
-from celadon.prove import Answer, Prover, Question, Reply
+from celadon.prove import (
+    Answer,
+    Comparison,
+    Finding,
+    Part,
+    Prover,
+    Question,
+    Reply,
+    Superfluous,
+)
 
 _POLICY: Final = ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy")
 
@@ -67,7 +76,7 @@ class Proof:
         for index in range(len(policy.spec.validations)):
             replies = tuple(
                 prover.reply(endpoint, index, question)
-                for question in Question
+                for question in _asked(policy, index)
                 for endpoint in endpoints
             )
             path = ("spec", "validations", index, "expression")
@@ -85,10 +94,15 @@ class Proof:
     @property
     def is_finding(self) -> bool:
         """Return whether there is something to be mended."""
-        return bool(self._of(Question.FAILS, Answer.YES)) or any(
+        return bool(self._found) or any(
             self._never(question) and not self.left_out
             for question in (Question.REFUSES, Question.ADMITS)
         )
+
+    @property
+    def _found(self) -> list[Reply]:
+        """What should not be, with examples."""
+        return [one for bad in _BAD for one in self._of(bad, Answer.YES)]
 
     @property
     def is_undecided(self) -> bool:
@@ -101,8 +115,8 @@ class Proof:
 
     @property
     def example(self) -> JsonObject | None:
-        """An object for which it fails."""
-        for reply in self._of(Question.FAILS, Answer.YES):
+        """An object for which it fails, or has no message."""
+        for reply in self._found:
             assert reply.request is not None
             return reply.request.object or reply.request.old_object
         return None
@@ -112,8 +126,9 @@ class Proof:
         """What is found, proved and not decided, each with the endpoints it is about."""
         if not self.replies:
             yield "not decided", "its policy matches no kind that is known, or subresources only"
-        if fails := self._of(Question.FAILS, Answer.YES):
-            yield "can fail", _endpoints(fails)
+        for bad in _BAD:
+            if found := self._of(bad, Answer.YES):
+                yield bad.value, _endpoints(found)
         for question, title in _NEVER.items():
             if self._never(question):
                 limits = [_bounds(self._of(question, Answer.BOUNDED))]
@@ -141,7 +156,82 @@ class Proof:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class PartProof:
+    """The answer about a part of a policy, at all endpoints of the policy."""
+
+    policy: str
+    part: Part
+    position: str
+    answers: tuple[Comparison, ...]
+    left_out: bool = False
+
+    @classmethod
+    def about(
+        cls, document: Document, policy: ValidatingAdmissionPolicy, items: int, seconds: int
+    ) -> Iterator[PartProof]:
+        """One for each part."""
+        left_out = Prover(policy, items, seconds).left_out
+        for part, answers in Superfluous(document.value, items, seconds).answers():
+            position = document.position(part.path)
+            yield cls(policy.name, part, position, tuple(answers), left_out)
+
+    @property
+    def field(self) -> str:
+        """Its place in the policy."""
+        return self.part.field
+
+    @property
+    def is_finding(self) -> bool:
+        """Whether it is at fault, for all requests."""
+        proved = (Finding.SAME, Finding.BOUNDED)
+        return (
+            bool(self.answers)
+            and not self.left_out
+            and all(one.finding in proved for one in self.answers)
+        )
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether nobody knows."""
+        findings = [one.finding for one in self.answers]
+        return Finding.UNDECIDED in findings and Finding.DIFFERS not in findings
+
+    @property
+    def example(self) -> None:
+        """None: a fault is one of all requests."""
+
+    @property
+    def remarks(self) -> Iterator[tuple[str, str]]:
+        """What is found, and what is not decided."""
+        if self.is_finding:
+            yield f"{self.part.fault.value} (proved)", _bounds(self.answers)
+        elif self.is_undecided:
+            reasons = (
+                gap.reason
+                for one in self.answers
+                for gap in one.gaps or (one,)
+                if one.finding is Finding.UNDECIDED
+            )
+            yield "not decided", f"{self.part.fault.value}? {', '.join(dict.fromkeys(reasons))}"
+
+    def to_json(self) -> JsonObject:
+        """For programs."""
+        return {
+            "policy": self.policy,
+            "field": self.field,
+            "position": self.position,
+            "leftOut": self.left_out,
+            "question": self.part.fault.value,
+            "isFinding": self.is_finding,
+            "isUndecided": self.is_undecided,
+        }
+
+
 _LEFT_OUT: Final = "the subresources, connections and unknown kinds that its policy matches, too"
+
+_BAD: Final = (Question.FAILS, Question.MESSAGE)
+"""What should not be."""
 
 _NEVER: Final = {
     Question.FAILS: "never fails (proved)",
@@ -150,11 +240,17 @@ _NEVER: Final = {
 }
 
 
+def _asked(policy: ValidatingAdmissionPolicy, index: int) -> list[Question]:
+    """Of validations without messageExpression nobody asks whether it is right."""
+    has_message = bool(policy.spec.validations[index].message_expression)
+    return [one for one in Question if one is not Question.MESSAGE or has_message]
+
+
 def _endpoints(replies: Sequence[Reply]) -> str:
     return ", ".join(dict.fromkeys(str(reply.endpoint) for reply in replies))
 
 
-def _bounds(replies: Sequence[Reply]) -> str:
+def _bounds(replies: Sequence[Reply | Comparison]) -> str:
     paths = dict.fromkeys(path for reply in replies for path in reply.bounded)
     if not paths:
         return ""

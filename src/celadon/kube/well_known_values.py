@@ -111,6 +111,8 @@ SECCOMP_OF_POD: Final = "seccomp.security.alpha.kubernetes.io/pod"
 """As above, of all containers of a pod."""
 CONTAINER_LISTS: Final = ("initContainers", "containers", "ephemeralContainers")
 """Where containers are in the spec of a pod, in the order in which Kubernetes visits them."""
+EPHEMERAL_CONTAINERS: Final = "ephemeralcontainers"
+"""The subresource of pods by which containers come to one that runs."""
 HUGE_PAGES: Final = "hugepages-"
 """What the names of huge pages begin with, as resources of a container."""
 HEADLESS: Final = "None"

@@ -18,7 +18,11 @@ from celadon.prove.differences import (
     Finding,
     Judgement,
     Side,
+    judged,
 )
+from celadon.prove.parts import Part, Superfluous
+from celadon.prove.pod_standards import Standard
+from celadon.prove.properties import Properties, Property, Subject
 from celadon.prove.questions import Answer, Prover, Question, Reply
 from celadon.prove.requests import Endpoint
 
@@ -32,8 +36,15 @@ __all__ = [
     "Finding",
     "Gap",
     "Judgement",
+    "Part",
+    "Properties",
+    "Property",
     "Prover",
     "Question",
     "Reply",
     "Side",
+    "Standard",
+    "Subject",
+    "Superfluous",
+    "judged",
 ]

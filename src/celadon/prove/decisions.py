@@ -12,8 +12,10 @@ engine to confirm.
 
 from __future__ import annotations
 
+import enum
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
 
@@ -50,6 +52,7 @@ from celadon.prove.values import (
     is_false,
     is_true,
 )
+from celadon.prove.witnesses import Claim, free_loops
 
 ACTIONS: Final = ("Deny", "Warn", "Audit")
 """Of bindings, in the order of `Effects`."""
@@ -102,6 +105,14 @@ _Key: TypeAlias = tuple[str, tuple[tuple[str, str | None], ...], str, bool, str]
 (None: one that does not compile), the params, whether it is a match condition, and the release."""
 
 
+class Sought(enum.Enum):
+    """What is asked about the refusals of a set: a request that it refuses, or one that it
+    admits."""
+
+    REFUSED = "refused"
+    ADMITTED = "admitted"
+
+
 @dataclass(slots=True)
 class Scene:
     """A request that is not known, and what policies look up for it."""
@@ -113,7 +124,8 @@ class Scene:
     unmodelled: Unmodelled = field(init=False)
     params: dict[str, Param] = field(default_factory=dict)
     gaps: list[Gap] = field(default_factory=list)
-    known: dict[_Key, Outcome] = field(default_factory=dict)
+    known: dict[tuple[_Key, Claim | None], Outcome] = field(default_factory=dict)
+    opaque_ones: dict[_Key, Outcome] = field(default_factory=dict)
     plans: list[tuple[MatchPlan, Formula]] = field(default_factory=list)
     _variable: Outcome = field(init=False)
 
@@ -232,11 +244,13 @@ def target(endpoint: Endpoint) -> Request:
 
 @dataclass(slots=True)
 class Decider:
-    """One set of policies in a scene. `given` are the params that its files have."""
+    """One set of policies in a scene. `given` are the params that its files have; `sought` is what
+    is looked for, if it is about refusals alone."""
 
     scene: Scene
     engine: Engine
     given: ObjectWorld
+    sought: Sought | None = None
 
     def effects(self, only: frozenset[str] | None = None) -> Effects:
         """What the set decides, or those of its policies that are named here."""
@@ -346,7 +360,8 @@ class Decider:
         is_evaluated = both(negated(skipped), negated(failed))
         against = [] if policy.ignores_failures else [failed]
         for validation in policy.validations:
-            made = self._outcome(policy, validation.expression, look)
+            with self._alternative():
+                made = self._outcome(policy, validation.expression, look, claim=self._claim(policy))
             wrong = negated(is_true(made))
             if policy.ignores_failures:
                 wrong = both(wrong, negated(made.error))
@@ -364,6 +379,7 @@ class Decider:
         look: _Look,
         *,
         in_condition: bool = False,
+        claim: Claim | None = None,
     ) -> Outcome:
         if expression.program is None:
             return FAILS
@@ -378,14 +394,41 @@ class Decider:
             in_condition,
             self.engine.version,
         )
-        known = self.scene.known
-        if key not in known:
-            known[key] = self._new_outcome(policy, expression, look, in_condition=in_condition)
-        return known[key]
+        known, opaque = self.scene.known, self.scene.opaque_ones
+        if key in opaque:
+            return opaque[key]
+        if (key, claim) not in known:
+            made = self._new_outcome(policy, expression, look, claim, in_condition=in_condition)
+            if isinstance(made, Gap):
+                opaque[key] = self.scene.opaque(made)
+                return opaque[key]
+            known[key, claim] = made
+        return known[key, claim]
+
+    def _alternative(self) -> AbstractContextManager[None]:
+        """One validation is enough to refuse a request."""
+        if self.sought is not Sought.REFUSED:
+            return nullcontext()
+        return self.scene.inputs.alternative()
+
+    def _claim(self, policy: CompiledPolicy) -> Claim | None:
+        """What is claimed of a validation."""
+        if self.sought is None:
+            return None
+        is_refused = self.sought is Sought.REFUSED
+        if policy.ignores_failures:  # then only what is false refuses
+            return Claim(value=False, holds=is_refused)
+        return Claim(value=True, holds=not is_refused)
 
     def _new_outcome(
-        self, policy: CompiledPolicy, expression: Expression, look: _Look, *, in_condition: bool
-    ) -> Outcome:
+        self,
+        policy: CompiledPolicy,
+        expression: Expression,
+        look: _Look,
+        claim: Claim | None,
+        *,
+        in_condition: bool,
+    ) -> Outcome | Gap:
         scope: dict[str, Outcome] = {}
         values: dict[str, Outcome] = {}
         places: list[tuple[Source, int | None]] = []
@@ -395,6 +438,8 @@ class Decider:
                 return FAILS
             checked = one.program.checked
             evaluator = Evaluator(checked, self.scene.unmodelled)
+            if claim is not None and one is expression:
+                evaluator.free = free_loops(checked.root, claim)
             try:
                 return evaluator.evaluate(scope)
             except NotModelled:
@@ -414,7 +459,7 @@ class Decider:
             return evaluated(expression)
         except NotModelled as error:
             place = places[0] if places else (expression.source, None)
-            return self.scene.opaque(Gap(str(error), policy.name, *place))
+            return Gap(str(error), policy.name, *place)
 
 
 class _Look(NamedTuple):

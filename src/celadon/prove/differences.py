@@ -27,7 +27,7 @@ from celadon.kube import JsonObject, User
 from celadon.kube.registry import create
 from celadon.kube.releases import answering_as, parse_version
 from celadon.kube.resources import Catalog, Resource, known_resources
-from celadon.prove.decisions import ACTIONS, Decider, Effects, Gap, Scene, target
+from celadon.prove.decisions import ACTIONS, Decider, Effects, Gap, Scene, Sought, target
 from celadon.prove.examples import mended
 from celadon.prove.logic import Formula, both, either, negated, same
 from celadon.prove.objects import ITEMS, Inputs
@@ -141,6 +141,9 @@ class Differences:
     items: int = ITEMS
     seconds: float = 10
     catalog: Catalog = field(default_factory=known_resources)
+    about: str = ""
+    """The policy whose requests are asked about, if it is not all that have changed. Then it is
+    only asked what is refused."""
     unseen: list[Unseen] = field(default_factory=list)
 
     @property
@@ -166,7 +169,7 @@ class Differences:
         for resource in self.catalog:
             if not resource.served:
                 continue
-            changed = self._changed(resource)
+            changed = [one for one in self._changed(resource) if self._is_asked(one)]
             seen = {
                 operation
                 for hook in changed
@@ -178,6 +181,9 @@ class Differences:
                 if operation in seen and verb in resource.verbs:
                     yield Endpoint(resource, resource.gvk, operation)
         self.unseen = [Unseen(name, tuple(sorted(who))) for name, who in unseen.items()]
+
+    def _is_asked(self, hook: Hook[CompiledPolicy]) -> bool:
+        return self.about in ("", hook.policy.name)
 
     def _changed(self, resource: Resource) -> list[Hook[CompiledPolicy]]:
         """The policies of either side that the other has not, or not like this."""
@@ -207,23 +213,42 @@ class Differences:
 
     def compare(self, endpoint: Endpoint, direction: Direction) -> Comparison:
         """The answer, with as many items in lists as the expressions have questions about them."""
-        changed = frozenset(hook.policy.name for hook in self._changed(endpoint.resource))
         items = self.items
         while True:
-            look = _Look(self, endpoint, direction, changed, items)
+            look = self.look(direction, Scene(endpoint, Inputs(items), self.newest))
             found = look.answer()
-            if found.finding not in (Finding.SAME, Finding.BOUNDED):
+            if not look.asks_for_more:
                 return found
-            cuts = look.scene.inputs.cuts
-            needed = max((cut.witnesses for cut in cuts), default=0)
-            if needed > items and items < MOST_ITEMS:
-                items = min(needed, MOST_ITEMS)
-                continue
-            bounded = tuple(
-                dict.fromkeys(cut.path for cut in cuts if cut.is_counted or cut.witnesses > items)
-            )
-            finding = Finding.BOUNDED if bounded else Finding.SAME
-            return Comparison(endpoint, direction, finding, bounded=bounded, items=items)
+            items = min(look.needed, MOST_ITEMS)
+
+    def look(self, direction: Direction, scene: Scene) -> Look:
+        """The question about one endpoint, with the lists of a scene."""
+        resource = scene.endpoint.resource
+        changed = frozenset(hook.policy.name for hook in self._changed(resource))
+        return Look(self, scene.endpoint, direction, changed, scene)
+
+
+def compared_together(
+    asked: Sequence[Differences], endpoint: Endpoint
+) -> Iterator[tuple[int, Comparison]]:
+    """Whether each of several policies refuses what the same set admits; which it is, and the
+    answer. What the set decides is evaluated once."""
+    left = list(range(len(asked)))
+    items = asked[0].items
+    while left:
+        scene = Scene(endpoint, Inputs(items), asked[0].newest)
+        again, more = [], items
+        for number in left:
+            look = asked[number].look(Direction.LOOSER, scene)
+            look.prepare()
+            with scene.inputs.one_question():
+                found = look.answer()
+                if look.asks_for_more:
+                    again.append(number)
+                    more = max(more, min(look.needed, MOST_ITEMS))
+                    continue
+            yield number, found
+        left, items = again, more
 
 
 def _matched(
@@ -255,27 +280,39 @@ def _note(
 
 
 @dataclass(slots=True)
-class _Look:
-    """One question about one endpoint, with so many items in lists."""
+class Look:
+    """One question about one endpoint, with the lists of a scene."""
 
     differences: Differences
     endpoint: Endpoint
     direction: Direction
     changed: frozenset[str]
-    items: int
-    scene: Scene = field(init=False)
+    scene: Scene
+    is_proved: bool = False
 
-    def __post_init__(self) -> None:
-        self.scene = Scene(self.endpoint, Inputs(self.items), self.differences.newest)
+    def prepare(self) -> None:
+        """Evaluate the new side."""
+        self._effects(self.differences.new, Sought.ADMITTED)
+
+    @property
+    def needed(self) -> int:
+        """The items of lists that the questions can ask for."""
+        return max((cut.witnesses for cut in self.scene.inputs.cuts), default=0)
+
+    @property
+    def asks_for_more(self) -> bool:
+        """Whether longer lists may have what these have not."""
+        items = self.scene.inputs.items
+        return self.is_proved and self.needed > items and items < MOST_ITEMS
 
     def answer(self) -> Comparison:
         """The answer for these lists."""
-        before, after = (self._effects(side) for side in self.differences.sides)
-        if self.direction is Direction.STRICTER:
-            before, after = after, before
+        sides = self.differences.sides
+        before_after = sides[::-1] if self.direction is Direction.STRICTER else sides
+        before, after = map(self._effects, before_after, Sought)
         scene = self.scene
         search = Search(scene.inputs, scene.unmodelled, self.differences.seconds)
-        lost = less_strict(before, after)
+        lost = less_strict(before, after)[: 1 if self.differences.about else None]
         found = search.find(either(lost), self._confirmed, lost[:1], tries=FIRST_TRIES)
         if not found.is_proved and found.example is None:
             admitted = [negated(one.denied) for one in self._unchanged()]
@@ -284,16 +321,27 @@ class _Look:
             if example is None:
                 lost = [both(one, *admitted) for one in lost]
                 found = search.find(either(lost), self._confirmed, lost[:1])
-        finding = Finding.SAME if found.is_proved else Finding.UNDECIDED
-        if found.example is not None:
-            finding = Finding.DIFFERS
+        self.is_proved = found.is_proved
+        if found.is_proved:
+            return self._proved()
+        finding = Finding.UNDECIDED if found.example is None else Finding.DIFFERS
         gaps = tuple(scene.gaps) if finding is Finding.UNDECIDED else ()
         return Comparison(self.endpoint, self.direction, finding, found.example, found.reason, gaps)
 
-    def _effects(self, side: Side) -> Effects:
+    def _proved(self) -> Comparison:
+        cuts, items = self.scene.inputs.cuts, self.scene.inputs.items
+        bounded = tuple(
+            dict.fromkeys(cut.path for cut in cuts if cut.is_counted or cut.witnesses > items)
+        )
+        finding = Finding.BOUNDED if bounded else Finding.SAME
+        return Comparison(self.endpoint, self.direction, finding, bounded=bounded, items=items)
+
+    def _effects(self, side: Side, sought: Sought) -> Effects:
         with answering_as(side.engine.version):
             side.engine.prepare()
-        return Decider(self.scene, side.engine, self._world(side, ())).effects(self.changed)
+        world = self._world(side, ())
+        asked = sought if self.differences.about else None
+        return Decider(self.scene, side.engine, world, asked).effects(self.changed)
 
     def _unchanged(self) -> list[Effects]:
         """What each of those does that have not changed, on both sides."""
@@ -359,6 +407,8 @@ class _Look:
     ) -> tuple[Judgement, Judgement] | None:
         """What the engine says of both sides, if they differ as it is asked."""
         old, new = (self._judged(side, request, around) for side in self.differences.sides)
+        if self.differences.about and old.denied == new.denied:
+            return None
         is_looser = old.rank > new.rank
         if old.rank == new.rank or is_looser is not (self.direction is Direction.LOOSER):
             return None

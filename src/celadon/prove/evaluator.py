@@ -85,8 +85,10 @@ class Evaluator:
     """The nodes around what was not modelled, the innermost first."""
     steps: int = MOST_STEPS
     """Nodes that may still be evaluated."""
-    within: list[Cut] = field(default_factory=list)
-    """The inputs that loops are running over."""
+    within: list[frozenset[Cut]] = field(default_factory=list)
+    """The inputs that loops are running over, the items of each loop."""
+    free: frozenset[int] = frozenset()
+    """The loops that need no item of their own (`celadon.prove.witnesses`)."""
 
     def evaluate(self, scope: Scope) -> Outcome:
         """The whole expression. Raises NotModelled."""
@@ -325,13 +327,13 @@ class Evaluator:
         sources = value.sources
         # `exists_one` counts: two witnesses tell it from none.
         counts = isinstance(node.accu_init, syntax.Literal) and node.accu_init.value == 0
-        self._enter(sources, 2 if counts else 1)
-        before = len(self.within)
-        self.within += sources
+        if node.id not in self.free:
+            self._enter(sources, 2 if counts else 1)
+        self.within.append(sources)
         try:
             made = self._rounds(node, value, scope)
         finally:
-            del self.within[before:]
+            self.within.pop()
         cases = [Case(case.guard, _from(case.value, sources)) for case in made.cases]
         return Outcome(made.error, tuple(cases))
 
@@ -341,8 +343,9 @@ class Evaluator:
         for source in sources:
             source.loops += witnesses
             for outer in self.within:
-                if not source.path.startswith(f"{outer.path}["):
-                    source.is_counted = outer.is_counted = True
+                if not any(source.path.startswith(f"{one.path}[") for one in outer):
+                    for one in (source, *outer):
+                        one.is_counted = True
 
     def _rounds(self, node: syntax.Comprehension, value: List | Map, scope: Scope) -> Outcome:
         inner = dict(scope)
@@ -521,7 +524,12 @@ def _found(value: Fields | Map, key: Value) -> tuple[Formula, Outcome]:
 
 
 def _asked(value: Map, key: Value) -> None:
-    """Something asks for an entry of a map: one more of its inputs' entries can matter."""
+    """Something asks for an entry of a map: one more of its inputs' entries can matter, unless it
+    is one that is known to be there."""
+    if isinstance(key, Text) and any(
+        isinstance(one.key, Text) and one.key.term.eq(key.term) for one in value.entries
+    ):
+        return
     for source in value.sources:
         source.keys.add(str(key.term) if isinstance(key, KEYS) else "")
 

@@ -67,12 +67,23 @@ def mended(
     found = Written(_copied(new), _copied(old))
     if found.object is not None and found.old_object is not None:
         alike = Written(found.object, copy.deepcopy(found.object))
-        if _still(alike, holds):
-            found = alike
+        other_images = _filled(kind, _with_other_images(alike), holds, (*_TEXTS, *texts))
+        found = next((one for one in (alike, other_images) if _still(one, holds)), found)
     found = _filled(kind, found, holds, (*_TEXTS, *texts))
     found = _filled(kind, _shrunk(kind, found, holds), holds, (*_TEXTS, *texts))
     left = _errors(kind, found)
     return Written(found.object, found.old_object, str(left[0]) if left else "")
+
+
+def _with_other_images(written: Written) -> Written:
+    """With other images before, which is all that may change in a pod."""
+    made = copy.deepcopy(written)
+    assert made.old_object is not None
+    spec = made.old_object.get("spec")
+    containers = spec.get("containers") if isinstance(spec, dict) else None
+    for one in containers or ():
+        one["image"] = "z"
+    return made
 
 
 def _filled(

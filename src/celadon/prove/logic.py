@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterable
-from typing import Final, TypeAlias
+from collections.abc import Callable, Collection, Iterable
+from typing import Any, Final, TypeAlias
 
 import z3
 
@@ -25,35 +25,50 @@ INT_MAX = (1 << 63) - 1
 UINT_MAX = (1 << 64) - 1
 
 
+_CONTEXT: Final = z3.main_ctx()
+_TRUE_ID: Final = TRUE.get_id()
+_FALSE_ID: Final = FALSE.get_id()
+# What follows is called so often that it does without the wrappers of z3's own functions: equal
+# terms are one term in a context, and have one number.
+
+
 def both(*formulas: Formula) -> Formula:
     """All of them hold."""
     kept: dict[int, Formula] = {}
     for formula in formulas:
-        if z3.is_false(formula):
+        number = formula.get_id()
+        if number == _FALSE_ID:
             return FALSE
-        if not z3.is_true(formula):
-            kept[formula.get_id()] = formula
-    parts = list(kept.values())
-    return TRUE if not parts else parts[0] if len(parts) == 1 else z3.And(*parts)
+        if number != _TRUE_ID:
+            kept[number] = formula
+    return _joined(z3.Z3_mk_and, kept.values()) if kept else TRUE
 
 
 def either(formulas: Iterable[Formula]) -> Formula:
     """At least one of them holds."""
     kept: dict[int, Formula] = {}
     for formula in formulas:
-        if z3.is_true(formula):
+        number = formula.get_id()
+        if number == _TRUE_ID:
             return TRUE
-        if not z3.is_false(formula):
-            kept[formula.get_id()] = formula
-    parts = list(kept.values())
-    return FALSE if not parts else parts[0] if len(parts) == 1 else z3.Or(*parts)
+        if number != _FALSE_ID:
+            kept[number] = formula
+    return _joined(z3.Z3_mk_or, kept.values()) if kept else FALSE
+
+
+def _joined(join: Callable[..., Any], parts: Collection[Formula]) -> Formula:
+    if len(parts) == 1:
+        return next(iter(parts))
+    terms = (z3.Ast * len(parts))(*(one.as_ast() for one in parts))
+    return z3.BoolRef(join(_CONTEXT.ref(), len(parts), terms), _CONTEXT)
 
 
 def negated(formula: Formula) -> Formula:
     """It does not hold."""
-    if z3.is_true(formula):
+    number = formula.get_id()
+    if number == _TRUE_ID:
         return FALSE
-    if z3.is_false(formula):
+    if number == _FALSE_ID:
         return TRUE
     return formula.arg(0) if z3.is_not(formula) else z3.Not(formula)
 

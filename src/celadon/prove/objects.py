@@ -10,7 +10,8 @@ sets (`celadon.kube.defaulting`), and those that the schema requires.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -49,6 +50,10 @@ ITEMS: Final = 2
 
 Path = tuple[str, ...]
 
+_NAMED_UNIONS: Final = frozenset({"io.k8s.api.core.v1.Volume"})
+"""Types that have a name, and one at least of all other fields: where there is none, defaulting
+puts one in."""
+
 _INTEGERS: Final = {"int32": 1 << 31, "": 1 << 63, "int64": 1 << 63}
 
 
@@ -73,6 +78,25 @@ class Inputs:
         made = self.unknown(f"{path}?", z3.BoolSort())
         self.presences.append(made)
         return made
+
+    @contextmanager
+    def alternative(self) -> Iterator[None]:
+        """What is evaluated meanwhile is one of several things of which one has to hold: of the
+        items that each of them asks for, only the most are needed."""
+        before = {id(cut): cut.loops for cut in self.cuts}
+        yield
+        for cut in self.cuts:
+            known = before.get(id(cut), 0)
+            cut.most, cut.loops = max(cut.most, cut.loops - known), known
+
+    @contextmanager
+    def one_question(self) -> Iterator[None]:
+        """What is evaluated meanwhile is for one of several questions: which items it asks for does
+        not matter to the others."""
+        before = {id(cut): (cut.most, cut.is_counted) for cut in self.cuts}
+        yield
+        for cut in self.cuts:
+            cut.most, cut.is_counted = before.get(id(cut), (0, False))
 
     # Values by schema.
 
@@ -266,7 +290,7 @@ class _Objects:
 
     def fields(self, schema: Schema, path: str, below: Path) -> Fields:
         """An object whose fields are those of a schema."""
-        return Fields(
+        made = Fields(
             path,
             lambda name: self._field(schema, path, below, name),
             (dict(self.given) if not below else {})
@@ -276,6 +300,10 @@ class _Objects:
                 if name in schema.properties
             },
         )
+        if schema.name in _NAMED_UNIONS:
+            members = (name for name in schema.properties if name != "name")
+            self.inputs.assumed.append(either(made.made_field(name)[0] for name in members))
+        return made
 
     def _field(
         self, schema: Schema, path: str, below: Path, name: str
@@ -288,7 +316,7 @@ class _Objects:
         place = f"{path}.{name}"
         here = (*below, name)
         is_sure = name in schema.required or _rule_path(here) in self.always
-        if schema.name not in built_in().encodings():
+        if schema.name not in built_in():
             there = TRUE if is_sure else self.inputs.presence(place)
             return there, self.inputs.value(inside, place, self, here)
         return self._written(schema, name, place, here, is_sure=is_sure)

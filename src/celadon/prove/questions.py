@@ -14,6 +14,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import z3
 
@@ -27,14 +28,14 @@ from celadon.admission import (
     ValidatingAdmissionPolicy,
     decode_binding,
 )
-from celadon.admission.expressions.compiled_expressions import base_environment
+from celadon.admission.expressions.compiled_expressions import Expression, base_environment
 from celadon.admission.lint import matched_resources
 from celadon.admission.registration import Rule
 from celadon.cel import CheckedAst, Environment, syntax
 from celadon.kube import GroupVersionKind, Json, JsonObject, parse_api_version
 from celadon.kube.resources import known_resources
 from celadon.prove.evaluator import Evaluator
-from celadon.prove.logic import Formula, both, either, negated
+from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, either, negated
 from celadon.prove.objects import ITEMS, Inputs
 from celadon.prove.requests import PARAM, Endpoint, SymbolicRequest
 from celadon.prove.search import MOST_ITEMS, Search
@@ -43,6 +44,7 @@ from celadon.prove.values import (
     NotModelled,
     Null,
     Outcome,
+    Text,
     Variables,
     certain,
     is_false,
@@ -56,6 +58,8 @@ class Question(enum.Enum):
     FAILS = "can fail"
     REFUSES = "can refuse"
     ADMITS = "can admit"
+    MESSAGE = "can have no message"
+    """Whether it refuses something and its messageExpression is an error then, or no text."""
 
 
 class Answer(enum.Enum):
@@ -99,7 +103,7 @@ class Prover:
         self._items = items
         self._seconds = seconds
         self._param = _param_kind(policy)
-        self._engine = Engine([policy], [decode_binding(_binding(policy)).value])
+        self._engine = Engine([policy], [decode_binding(everywhere(policy)).value])
 
     def endpoints(self) -> Iterator[Endpoint]:
         """The kinds and operations that the policy's rules name, subresources left out."""
@@ -128,6 +132,8 @@ class Prover:
         expression = self._engine.policies[0].validations[index].expression
         if expression.program is None:
             return Reply(index, question, Answer.UNKNOWN, endpoint, reason=expression.detail)
+        if question is Question.MESSAGE and _message(self._engine, index) is None:
+            return Reply(index, question, Answer.NO, endpoint)
         return self._reply(endpoint, index, expression.program.checked, question)
 
     def _reply(
@@ -154,7 +160,8 @@ def _reaches_further(rule: Rule) -> bool:
     return not built_in.issuperset(rule.api_groups)  # nor is `*` one of them
 
 
-def _binding(policy: ValidatingAdmissionPolicy) -> JsonObject:
+def everywhere(policy: ValidatingAdmissionPolicy) -> JsonObject:
+    """A binding that puts a policy in force everywhere."""
     spec: dict[str, Json] = {"policyName": policy.name, "validationActions": ["Deny"]}
     if policy.spec.param_kind is not None:
         kind = _param_kind(policy)
@@ -198,16 +205,37 @@ class _Look:
     def reply(self, index: int, checked: CheckedAst, question: Question) -> Reply:
         """The answer about one validation."""
         try:
-            outcome = self._evaluated(checked, self._scope())
-            matched = self._matched()
+            wanted = self._wanted(index, checked, question)
         except NotModelled as error:
             return self._undecided(index, question, str(error))
+        return self._searched(index, question, wanted)
+
+    def _wanted(self, index: int, checked: CheckedAst, question: Question) -> Formula:
+        outcome = self._evaluated(checked, self._scope())
+        matched = self._matched()
         wanted = {
             Question.FAILS: either((outcome.error, _neither(outcome))),
             Question.REFUSES: is_false(outcome),
             Question.ADMITS: is_true(outcome),
+            Question.MESSAGE: both(is_false(outcome), self._has_no_message(index, question)),
         }[question]
-        return self._searched(index, question, both(matched, wanted))
+        return both(matched, wanted)
+
+    def _has_no_message(self, index: int, question: Question) -> Formula:
+        """As `_message` of `celadon.admission.policies.evaluation`. Raises NotModelled."""
+        message = _message(self.engine, index)
+        if question is not Question.MESSAGE or message is None:
+            return FALSE
+        if message.program is None:
+            return TRUE
+        made = self._evaluated(message.program.checked, self._scope())
+        texts = [
+            both(case.guard, negated(_is_blank(case.value.term)))
+            for case in made.cases
+            if isinstance(case.value, Text)
+        ]
+        # Names are never blank, whatever a kind lets them be.
+        return both(negated(either(texts)), negated(_is_blank(self.request.name)))
 
     def _undecided(self, index: int, question: Question, reason: str) -> Reply:
         offset = None
@@ -290,15 +318,32 @@ class _Look:
         if not candidates:
             return False
         verdict = self.engine.review(request, world)
-        causes = [
-            decision.cause
+        found = [
+            decision
             for decision in verdict.decisions
             if decision.index == index and decision.action is Action.DENY
         ]
+        causes = [decision.cause for decision in found]
         if question is Question.ADMITS:
             return not causes
+        if question is Question.MESSAGE:
+            said = self.engine.policies[0].validations[index].default_message
+            return [(one.cause, one.message) for one in found] == [(Cause.VALIDATION, said)]
         wanted = Cause.ERROR if question is Question.FAILS else Cause.VALIDATION
         return causes == [wanted]
+
+
+def _message(engine: Engine, index: int) -> Expression | None:
+    return engine.policies[0].validations[index].message_expression
+
+
+_BLANKS: Final = z3.Star(z3.Union(*(z3.Re(one) for one in " \t\n\v\f\r")))
+
+
+def _is_blank(text: Term) -> Formula:
+    """Whether a text says nothing; one of several lines, or one that is too long, is not found."""
+    formula: Formula = z3.InRe(text, _BLANKS)
+    return formula
 
 
 def _neither(outcome: Outcome) -> Formula:

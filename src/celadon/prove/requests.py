@@ -111,6 +111,11 @@ class SymbolicRequest:
         """The name of its namespace, if it is in one."""
         return None if self._namespace_name is None else Text(self._namespace_name)
 
+    @property
+    def name(self) -> Term:
+        """The name of its object, whether the request says it or not."""
+        return self._name
+
     def named(self, names: Collection[str] | None) -> Formula:
         """Where it has one of these names; None stands for all, and for none."""
         if names is None:

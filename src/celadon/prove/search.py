@@ -251,17 +251,21 @@ def _steps(solver: z3.Solver) -> int:
 
 def _unknowns(formula: Formula) -> set[str]:
     """The names of the unknowns in a formula, and of the functions without a meaning."""
+    context = formula.ctx.ref()
     found: set[str] = set()
     seen: set[int] = set()
-    waiting: list[z3.ExprRef] = [formula]
-    while waiting:
+    waiting = [formula.as_ast()]
+    while waiting:  # without the wrappers of z3's own functions: formulas are large
         one = waiting.pop()
-        if one.get_id() in seen:
+        number = z3.Z3_get_ast_id(context, one)
+        if number in seen or z3.Z3_get_ast_kind(context, one) != z3.Z3_APP_AST:
             continue
-        seen.add(one.get_id())
-        if z3.is_app(one) and one.decl().kind() == z3.Z3_OP_UNINTERPRETED:
-            found.add(one.decl().name())
-        waiting += one.children()
+        seen.add(number)
+        count = z3.Z3_get_app_num_args(context, one)
+        waiting += (z3.Z3_get_app_arg(context, one, place) for place in range(count))
+        function = z3.Z3_get_app_decl(context, one)
+        if z3.Z3_get_decl_kind(context, function) == z3.Z3_OP_UNINTERPRETED:
+            found.add(z3.FuncDeclRef(function, formula.ctx).name())
     return found
 
 

@@ -136,12 +136,14 @@ class Cut:
     path: str
     loops: int = 0
     keys: set[str] = field(default_factory=set)
+    most: int = 0
+    """What one of several alternatives asks for, of which only one has to hold."""
     is_counted: bool = False
 
     @property
     def witnesses(self) -> int:
         """Items that the questions can ask for."""
-        return self.loops + len(self.keys)
+        return self.loops + self.most + len(self.keys)
 
 
 @dataclass(slots=True, eq=False)

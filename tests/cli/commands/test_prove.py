@@ -75,3 +75,17 @@ def test_wrong_use(
     code, _, err = run(capsys, "prove", str(empty))
     assert code == Exit.USAGE
     assert "z3 is not installed: pip install 'celadon[prove]'" in err
+
+
+def test_parts_that_change_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    conditions = ("has(object.metadata.name)", "object.metadata.name != 'x'")
+    document = dict(policy("has(object.metadata.labels)", conditions=conditions))
+    file = write(tmp_path / "p.json", document)
+    code, out, _ = run(capsys, "prove", str(file))
+    assert code == Exit.DENIED
+    assert "p spec.matchConditions[0]\n  changes nothing (proved)\n" in out
+    assert "spec.matchConditions[1]" not in out
+    assert "2 parts of policies, 1 with findings, 0 not decided" in out
+    _, out, _ = run(capsys, "prove", str(file), "-o", "json")
+    parts = [one for one in json.loads(out) if one.get("question") == "changes nothing"]
+    assert [one["isFinding"] for one in parts] == [True, False]

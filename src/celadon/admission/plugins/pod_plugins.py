@@ -35,6 +35,7 @@ from celadon.kube.go import parse_bool, quote
 from celadon.kube.quantity import parse_amounts, pod_needs, same_amount
 from celadon.kube.well_known_values import (
     CONTAINER_LISTS,
+    EPHEMERAL_CONTAINERS,
     MOUNTABLE_SECRETS,
     NODES,
     SERVICE_ACCOUNTS,
@@ -594,10 +595,12 @@ KIND: Final = "ImageReview"
 PREFIX: Final = "imagepolicywebhook.image-policy.k8s.io/"
 """Of the keys of audit annotations."""
 
-EPHEMERAL: Final = "ephemeralcontainers"
 _TOLD: Final = ".image-policy.k8s.io/"
 """Annotations of a pod with this in their key are shown."""
-_LISTS: Final = {"": ("containers", "initContainers"), EPHEMERAL: ("ephemeralContainers",)}
+_LISTS: Final = {
+    "": ("containers", "initContainers"),
+    EPHEMERAL_CONTAINERS: ("ephemeralContainers",),
+}
 _OPERATIONS: Final = frozenset({Operation.CREATE, Operation.UPDATE})
 
 

@@ -19,7 +19,6 @@ from celadon.admission.world import World
 from celadon.kube import FieldError, GroupResource, JsonObject, fieldpath, metadata, status
 from celadon.kube.go import quote
 from celadon.kube.well_known_values import PODS as POD_RESOURCE
-from celadon.kube.well_known_values import SECCOMP_OF_CONTAINER, SECCOMP_OF_POD
 from celadon.records import dataclass
 
 # --- Security settings -------------------------------------------------------
@@ -203,11 +202,8 @@ def _text(
 
 
 def _matters(pod: JsonObject, old: JsonObject) -> bool:
-    """Return whether an update changes something that a check looks at and that can be changed."""
-    notes, old_notes = metadata.annotations(pod), metadata.annotations(old)
+    """Return whether an update changes an image, or brings a container."""
     spec, old_spec = pod.get("spec") or {}, old.get("spec") or {}
-    if notes.get(SECCOMP_OF_POD) != old_notes.get(SECCOMP_OF_POD):
-        return True
     pairs = []
     for field in ("containers", "initContainers"):
         new_ones, old_ones = spec.get(field) or (), old_spec.get(field) or ()
@@ -216,12 +212,10 @@ def _matters(pod: JsonObject, old: JsonObject) -> bool:
         pairs += list(zip(new_ones, old_ones, strict=True))
     known = {one.get("name"): one for one in old_spec.get("ephemeralContainers") or ()}
     for container in spec.get("ephemeralContainers") or ():
-        pairs.append((container, known.get(container.get("name"), {})))
-    for new, former in pairs:
-        key = SECCOMP_OF_CONTAINER + new.get("name", "")
-        if new.get("image") != former.get("image") or notes.get(key) != old_notes.get(key):
+        if container.get("name") not in known:
             return True
-    return False
+        pairs.append((container, known[container.get("name")]))
+    return any(new.get("image", "") != former.get("image", "") for new, former in pairs)
 
 
 # --- namespaces ---

@@ -690,14 +690,15 @@ def violations(
     if chosen.level == PRIVILEGED:
         return []
     minor = newest if chosen.minor is None else min(chosen.minor, newest)
-    checks = _checks(chosen.level, minor)
-    return [found for check in checks if (found := check(meta, spec)) is not None]
+    checks = checks_of(chosen.level, minor)
+    return [found for one in checks if (found := one.check(meta, spec)) is not None]
 
 
 @functools.lru_cache(maxsize=128)
-def _checks(level: str, minor: int) -> tuple[Check, ...]:
+def checks_of(level: str, minor: int) -> tuple[StandardCheck, ...]:
+    """Return what a level checks, in the version of a minor release."""
     current = {one.name: one for one in CHECKS if one.since <= minor}
     if level == BASELINE:
-        return tuple(one.check for one in current.values() if one.level == BASELINE)
+        return tuple(one for one in current.values() if one.level == BASELINE)
     replaced = {one.instead for one in current.values()}
-    return tuple(one.check for one in current.values() if one.name not in replaced)
+    return tuple(one for one in current.values() if one.name not in replaced)

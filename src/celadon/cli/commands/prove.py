@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.options import add_proof_limits
+from celadon.cli.options import (
+    DEFAULT_VERSION,
+    add_exclude,
+    add_proof_limits,
+    kubernetes_version,
+)
+from celadon.cli.report.report_model import CLAIMS
 
 if TYPE_CHECKING:
-    from celadon.cli.proofs import Proof
+    from celadon.cli.proofs import PartProof, Proof
 
 _PROGRAM: Final = "celadon prove"
 
@@ -20,7 +27,10 @@ DESCRIPTION: Final = """\
 Ask of each validation of ValidatingAdmissionPolicies, for every kind and operation that the policy
 matches: can it fail with an error, can it refuse a request, can it admit one? "No" is a proof for
 all objects that the schema of the kind admits. "Yes" comes with an object, which the engine has
-judged as claimed.
+judged as claimed. Parts of policies that change nothing are found, too.
+
+With --property, --implies or --implied-by something is claimed of all these policies together: it
+is proved, or there is a request against it.
 
 PATHS may be files, folders, globs, or - for standard input. Needs z3: pip install 'celadon[prove]'
 """
@@ -30,29 +40,71 @@ examples:
   celadon prove policies/
   celadon prove policies/replicas.yaml --items 4
   celadon prove policies/ -o json
+  celadon prove --property limits.properties.yaml policies/
+  celadon prove --implies pod-security/restricted policies/ -o github
 
 what is found:
   can fail         an object that the schema admits makes the expression an error
+  no message       its messageExpression is an error or blank when it refuses
   never refuses    no object is refused: the rule does nothing
   never admits     every object is refused
+  changes nothing  a validation that others imply, a match condition, a rule that excludes: without
+                   it, the policy refuses the same
+  admit nothing    the validations of a policy, together
   not decided      the reason is said, and the place in the expression
 
 not modelled: the cost of expressions, subresources, params and objects of custom kinds
 
 exit codes:
   0  nothing was found
-  1  a validation can fail, never refuses, or never admits
+  1  a validation can fail, never refuses, or never admits; a claim has a counterexample
   2  wrong usage, or an input that cannot be read
+  3  a claim is not decided, or a policy is broken
 """
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything `celadon prove --help` shows."""
     parser.add_argument("paths", nargs="+", metavar="PATHS", help="policies")
+    parser.add_argument(
+        "--property",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="prove these properties of the policies together; may be repeated",
+    )
+    parser.add_argument(
+        "--implies",
+        action="append",
+        default=[],
+        metavar="STANDARD",
+        help="prove that the policies refuse all that pod-security/baseline or "
+        "pod-security/restricted (or :1.32, the version of a release) refuses",
+    )
+    parser.add_argument(
+        "--implied-by",
+        action="append",
+        default=[],
+        metavar="STANDARD",
+        help="prove that the policies refuse nothing else",
+    )
+    parser.add_argument(
+        "--kubernetes-version",
+        type=kubernetes_version,
+        default=DEFAULT_VERSION,
+        metavar="VERSION",
+        help=f"the release that decides, for claims (default: {DEFAULT_VERSION})",
+    )
+    add_exclude(parser)
     add_proof_limits(parser)
     parser.add_argument(
-        "-o", "--output", choices=("text", "json"), default="text", help="(default: text)"
+        "-o",
+        "--output",
+        choices=CLAIMS.names,
+        default="text",
+        help="text or json; of claims also the others (default: text)",
     )
+    parser.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
 
 
 def run(options: argparse.Namespace) -> Exit:
@@ -60,7 +112,11 @@ def run(options: argparse.Namespace) -> Exit:
     if importlib.util.find_spec("z3") is None:
         missing = "z3 is not installed: pip install 'celadon[prove]'"
         return output.usage_error(_PROGRAM, missing)
-    from celadon.cli.proofs import Proof, read_policies
+    if options.property or options.implies or options.implied_by:
+        return _prove_claims(options)
+    if options.output not in ("text", "json"):
+        return output.usage_error(_PROGRAM, f"`-o {options.output}` is for claims")
+    from celadon.cli.proofs import PartProof, Proof, read_policies
 
     policies, problems = read_policies(options.paths)
     for problem in problems:
@@ -72,26 +128,77 @@ def run(options: argparse.Namespace) -> Exit:
         for document, policy in policies
         for proof in Proof.about(document, policy, options.items, options.timeout)
     ]
-    _write(proofs, options.output)
+    parts = [
+        proof
+        for document, policy in policies
+        for proof in PartProof.about(document, policy, options.items, options.timeout)
+    ]
+    _write(proofs, parts, options.output)
     if problems:
         return Exit.USAGE
-    return Exit.DENIED if any(proof.is_finding for proof in proofs) else Exit.OK
+    is_found = any([one.is_finding for one in proofs] + [one.is_finding for one in parts])
+    return Exit.DENIED if is_found else Exit.OK
 
 
-def _write(proofs: list[Proof], format: str) -> None:
+def _prove_claims(options: argparse.Namespace) -> Exit:
+    """What is claimed of all policies together."""
+    from celadon.cli.claims.claim_report import ClaimReport
+    from celadon.cli.claims.claim_run import Claims, answered
+    from celadon.cli.claims.property_files import read_properties
+    from celadon.cli.diff.diff_run import read_side
+    from celadon.cli.reading.documents import Exclusion
+    from celadon.prove import Standard
+
+    version: str = options.kubernetes_version
+    standards: list[list[Standard]] = []
+    for names in (options.implies, options.implied_by):
+        found = [(name, Standard.named(name, int(version.partition(".")[2]))) for name in names]
+        for name, standard in found:
+            if standard is None:
+                return output.usage_error(_PROGRAM, f"unknown standard `{name}`, {_EXPECTED}")
+        standards.append([one for _, one in found if one is not None])
+    properties, problems = read_properties(options.property, version)
+    if problems:
+        report = ClaimReport(problems=tuple(problems))
+    else:
+        given = read_side("policies", options.paths, version, exclude=Exclusion(options.exclude))
+        claims = Claims(tuple(properties), tuple(standards[0]), tuple(standards[1]))
+        report = answered(given, claims, options.items, options.timeout, _progress)
+    output.show(report, CLAIMS, options.output, no_color=options.no_color)
+    return report.exit
+
+
+_EXPECTED: Final = "expected pod-security/baseline or pod-security/restricted, :1.25 or later"
+
+
+def _progress(line: str) -> None:
+    if sys.stderr.isatty():
+        output.complain(line)
+
+
+def _write(proofs: list[Proof], parts: list[PartProof], format: str) -> None:
     if format == "json":
         import json
 
-        output.say(json.dumps([proof.to_json() for proof in proofs], indent=2))
+        every: list[Proof | PartProof] = [*proofs, *parts]
+        output.say(json.dumps([one.to_json() for one in every], indent=2))
         return
-    for proof in proofs:
+    told = [one for one in parts if one.is_finding or one.is_undecided]
+    shown: list[Proof | PartProof] = [*proofs, *told]
+    for proof in shown:
         output.say("\n".join(_lines(proof)))
-    found = sum(proof.is_finding for proof in proofs)
-    undecided = sum(proof.is_undecided for proof in proofs)
+    found = sum(one.is_finding for one in proofs)
+    undecided = sum(one.is_undecided for one in proofs)
     output.say(f"\n{len(proofs)} validations, {found} with findings, {undecided} not decided")
+    if told:
+        faults = sum(one.is_finding for one in told)
+        output.say(
+            f"{len(parts)} parts of policies, {faults} with findings, "
+            f"{len(told) - faults} not decided"
+        )
 
 
-def _lines(proof: Proof) -> Iterator[str]:
+def _lines(proof: Proof | PartProof) -> Iterator[str]:
     yield f"{proof.position}: {proof.policy} {proof.field}"
     for title, remark in proof.remarks:
         yield f"  {title}: {remark}" if remark else f"  {title}"

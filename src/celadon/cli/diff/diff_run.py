@@ -359,7 +359,7 @@ def compared(old: Given, new: Given, settings: DiffSettings) -> DiffReport:
         new.side(unbound),
         settings.items,
         settings.seconds,
-        _catalog([*old.objects, *new.objects]),
+        served_kinds([*old.objects, *new.objects]),
     )
     wording = _Wording(old, new)
     answers = tuple(map(wording.answer, differences.comparisons(settings.directions)))
@@ -388,7 +388,8 @@ def _unbound(old: Given, new: Given) -> frozenset[str]:
     return (names[0] | names[1]) - unbound[0] - unbound[1]
 
 
-def _catalog(objects: Sequence[JsonObject]) -> Catalog:
+def served_kinds(objects: Sequence[JsonObject]) -> Catalog:
+    """The built-in kinds, and those that CustomResourceDefinitions define."""
     definitions = [one for one in objects if one.get("kind") == "CustomResourceDefinition"]
     return known_resources().with_crds(definitions) if definitions else known_resources()
 

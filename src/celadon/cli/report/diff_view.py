@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from celadon.cli.check.check_report import Place
+from celadon.cli.claims.claim_report import ClaimExample
 from celadon.cli.diff import diff_run
 from celadon.cli.report import report_model as model
 
@@ -158,8 +159,12 @@ _STYLES: Final = {
 
 
 def _example_lines(one: diff_run.DiffAnswer) -> Iterator[str]:
-    example = one.example
-    assert example is not None
+    assert one.example is not None
+    return request_lines(one.example)
+
+
+def request_lines(example: diff_run.RequestExample | ClaimExample) -> Iterator[str]:
+    """A request as manifests."""
     if example.user:
         groups = f" of {', '.join(example.groups)}" if example.groups else ""
         yield f"# by {model.lines(example.user)}{model.lines(groups)}"

@@ -404,6 +404,10 @@ class SchemaPack:
         """The kinds, and the names of their types."""
         return self._names
 
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a type of that OpenAPI name."""
+        return name in self._entries
+
     def encodings(self) -> dict[str, object]:
         """Return what it says about how Go writes its types, for a pack made of other documents."""
         return encodings_of(self._entries)

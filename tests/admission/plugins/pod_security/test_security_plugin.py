@@ -112,6 +112,7 @@ def test_wrong_labels_are_noted() -> None:
 
 OTHER_IMAGE = pod(hostPID=True, containers=[{"name": "c", "image": "j"}])
 EPHEMERAL = pod(hostPID=True, ephemeralContainers=[{"name": "e", "image": "i"}])
+NAMED_ONLY = pod(hostPID=True, ephemeralContainers=[{"name": "e"}])
 NOTED = pod({"seccomp.security.alpha.kubernetes.io/pod": "x"}, hostPID=True)
 LONGER = pod(hostPID=True, initContainers=[{"name": "n", "image": "i"}])
 LABELLED = {**BAD, "metadata": {**BAD["metadata"], "labels": {"a": "b"}}}
@@ -122,9 +123,10 @@ LABELLED = {**BAD, "metadata": {**BAD["metadata"], "labels": {"a": "b"}}}
     [
         (LABELLED, BAD, "", False),
         (OTHER_IMAGE, BAD, "", True),
-        (NOTED, BAD, "", True),
+        (NOTED, BAD, "", False),
         (LONGER, BAD, "", True),
         (EPHEMERAL, BAD, "ephemeralcontainers", True),
+        (NAMED_ONLY, BAD, "ephemeralcontainers", True),
         (EPHEMERAL, EPHEMERAL, "ephemeralcontainers", False),
     ],
 )

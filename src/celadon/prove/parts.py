@@ -1,0 +1,111 @@
+"""Parts of a policy that change nothing, and validations that together admit nothing.
+
+A validation may be implied by the others, a match condition may hold of all that the policy would
+refuse, a rule may exclude what is not matched. For each of them two policies are compared, the one
+that refuses more with the one that refuses less: where they do not differ, the part is superfluous.
+Where a policy does not differ from one that refuses everything, its validations contradict each
+other.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from celadon.admission import Engine, ValidatingAdmissionPolicy, decode_binding, decode_policy
+from celadon.kube import FieldPath, Json, JsonObject
+from celadon.kube.releases import answering_as
+from celadon.prove.differences import Comparison, Differences, Side, compared_together
+from celadon.prove.objects import ITEMS
+from celadon.prove.questions import everywhere
+
+_VALIDATIONS: Final = ("validations",)
+_LISTS: Final = (("matchConditions",), ("matchConstraints", "excludeResourceRules"))
+"""Lists of a policy's spec whose items make it refuse less."""
+
+
+class Fault(enum.Enum):
+    """What is wrong with a part if two policies do not differ."""
+
+    SUPERFLUOUS = "changes nothing"
+    CONTRADICTION = "admit nothing together"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Something in a policy, and two policies of which one refuses more, if there is no fault."""
+
+    path: tuple[str | int, ...]
+    fault: Fault
+    more: JsonObject
+    less: JsonObject
+
+    @property
+    def field(self) -> str:
+        """`spec.validations[1]`."""
+        return str(FieldPath(*self.path))
+
+
+def parts(document: JsonObject) -> Iterator[Part]:
+    """Those that may be superfluous; of validations only if there are several."""
+    if len(_items(document, _VALIDATIONS)) > 1:
+        for number, rest in _without_each(document, _VALIDATIONS):
+            yield Part(("spec", *_VALIDATIONS, number), Fault.SUPERFLUOUS, document, rest)
+        nothing = _with(document, ("spec", *_VALIDATIONS), [{"expression": "false"}])
+        yield Part(("spec", *_VALIDATIONS), Fault.CONTRADICTION, nothing, document)
+    for path in _LISTS:
+        for number, rest in _without_each(document, path):
+            yield Part(("spec", *path, number), Fault.SUPERFLUOUS, rest, document)
+
+
+def _without_each(document: JsonObject, path: Sequence[str]) -> Iterator[tuple[int, JsonObject]]:
+    items = _items(document, path)
+    for number in range(len(items)):
+        yield number, _with(document, ("spec", *path), [*items[:number], *items[number + 1 :]])
+
+
+def _items(document: JsonObject, path: Sequence[str]) -> list[Json]:
+    found: Any = document["spec"]
+    for step in path:
+        found = found.get(step) or {}
+    return list(found)
+
+
+def _with(value: Any, path: Sequence[str], new: Json) -> Any:  # noqa: ANN401 - JSON at any depth
+    if not path:
+        return new
+    assert isinstance(value, Mapping)
+    return {**value, path[0]: _with(value[path[0]], path[1:], new)}
+
+
+@dataclass(frozen=True, slots=True)
+class Superfluous:
+    """Asks which parts of one policy change nothing. `items` is the length of lists up to which is
+    looked, if no more are needed; `seconds` is for one answer."""
+
+    document: JsonObject
+    items: int = ITEMS
+    seconds: float = 10
+
+    def answers(self) -> Iterator[tuple[Part, list[Comparison]]]:
+        """Each part, and the answers for all endpoints."""
+        found = list(parts(self.document))
+        asked = [self._asked(one) for one in found]
+        answers: list[list[Comparison]] = [[] for _ in found]
+        if asked:
+            with answering_as(asked[0].newest):
+                for endpoint in asked[0].endpoints():
+                    for number, one in compared_together(asked, endpoint):
+                        answers[number].append(one)
+        return zip(found, answers, strict=True)
+
+    def _asked(self, part: Part) -> Differences:
+        old, new = (_side(decode_policy(one).value) for one in (part.more, part.less))
+        name = old.engine.policies[0].name
+        return Differences(old, new, self.items, self.seconds, about=name)
+
+
+def _side(policy: ValidatingAdmissionPolicy) -> Side:
+    return Side(Engine([policy], [decode_binding(everywhere(policy)).value]))

@@ -1,0 +1,77 @@
+"""Parts of policies that change nothing, and validations that contradict each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+pytest.importorskip("z3")
+
+from celadon.kube import JsonObject
+from celadon.prove import Finding, Superfluous
+from tests.prove.test_differences import SECONDS, changed
+from tests.prove.test_questions import policy
+
+IMAGES = "object.spec.containers.all(c, c.image.startsWith('r.io/'))"
+STRICTER = "object.spec.containers.all(c, c.image.startsWith('r.io/a'))"
+HOST = "!object.spec.?hostPID.orValue(false)"
+EXCLUDED = [{"apiGroups": ["apps"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*"]}]
+NAMED = [{**EXCLUDED[0], "apiGroups": [""], "resourceNames": ["a"]}]
+
+
+def document(
+    validations: Sequence[str], conditions: tuple[str, ...] = (), excluded: Sequence[object] = ()
+) -> JsonObject:
+    """A policy about Pods."""
+    made = policy("true", conditions=conditions)
+    rules = made["spec"]["matchConstraints"]["resourceRules"]
+    return changed(
+        made,
+        validations=[{"expression": one} for one in validations],
+        matchConstraints={"resourceRules": rules, "excludeResourceRules": list(excluded)},
+    )
+
+
+CONTRADICTION = "spec.validations"
+
+
+@pytest.mark.parametrize(
+    ("value", "faults"),
+    [
+        (document([HOST]), []),
+        (document([HOST, IMAGES]), []),
+        (document([STRICTER, IMAGES]), ["spec.validations[1]"]),
+        (document([IMAGES, HOST, STRICTER]), ["spec.validations[0]"]),
+        (document([HOST, "has(object.spec.hostPID)", "!has(object.spec.hostPID)"]),
+         ["spec.validations[0]", "spec.validations[2]", CONTRADICTION]),
+        (document([HOST], ("request.operation == 'CREATE'",)), ["spec.matchConditions[0]"]),
+        (document([HOST], ("object.metadata.name != 'x'",)), []),
+        (document([HOST], ("object.spec.?hostPID.orValue(false)",)), ["spec.matchConditions[0]"]),
+        (document([HOST], ("!has(object.spec.hostPID)",)), []),
+        (document([HOST], (), EXCLUDED), ["spec.matchConstraints.excludeResourceRules[0]"]),
+        (document([HOST], (), NAMED), []),
+        (document([HOST], (), [*NAMED, *NAMED]),
+         [f"spec.matchConstraints.excludeResourceRules[{number}]" for number in (0, 1)]),
+    ],
+)  # fmt: skip
+def test_faults(value: JsonObject, faults: list[str]) -> None:
+    found = Superfluous(value, seconds=SECONDS).answers()
+    assert [part.field for part, (one,) in found if one.finding is Finding.SAME] == faults
+
+
+def test_with_params() -> None:
+    value = policy(
+        "object.spec.replicas <= int(params.data.most)",
+        "deployments",
+        "apps",
+        params={"apiVersion": "v1", "kind": "ConfigMap"},
+        conditions=("has(params.data)", "true"),
+    )
+    found = {
+        part.field: one.finding for part, (one,) in Superfluous(value, seconds=SECONDS).answers()
+    }
+    assert found == {
+        "spec.matchConditions[0]": Finding.DIFFERS,
+        "spec.matchConditions[1]": Finding.SAME,
+    }
