@@ -9,7 +9,7 @@ import argparse
 import contextvars
 import importlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NoReturn, Protocol, cast
 
 from celadon import __version__
@@ -108,8 +108,37 @@ class CommandModule(Protocol):
         """Do the work."""
 
 
+_TRUTHS: Final[Mapping[str, bool]] = {
+    **dict.fromkeys(("1", "t", "T", "true", "True", "TRUE"), True),
+    **dict.fromkeys(("0", "f", "F", "false", "False", "FALSE"), False),
+}
+"""Values of switches, as Go reads them."""
+
+
 class CommandParser(argparse.ArgumentParser):
-    """Errors in the house's words, and a hint where more can be read."""
+    """Errors in the house's words, and a hint where more can be read. Switches may have a value, as
+    those of programs in Go: `--force=false`."""
+
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def,override]  # overloads of argparse
+        """What all other ways to parse come to."""
+        switches = {
+            name: action.dest
+            for action in self._actions
+            if action.nargs == 0 and action.const is True
+            for name in action.option_strings
+        }
+        said: dict[str, bool] = {}
+        words = []
+        for word in sys.argv[1:] if args is None else args:
+            name, _, value = word.partition("=")
+            if name in switches and value in _TRUTHS:
+                said[switches[name]] = _TRUTHS[value]
+            else:
+                words.append(word)
+        found, others = super().parse_known_args(words, namespace)
+        for dest, value in said.items():
+            setattr(found, dest, value)
+        return found, others
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the command line and end; an option that is not there gets the
