@@ -119,7 +119,7 @@ class CommandParser(argparse.ArgumentParser):
     """Errors in the house's words, and a hint where more can be read. Switches may have a value, as
     those of programs in Go: `--force=false`."""
 
-    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def,override]  # overloads of argparse
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]  # overloads of argparse
         """What all other ways to parse come to."""
         switches = {
             name: action.dest
