@@ -154,7 +154,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     """A test of policies, by its name."""
     if not file_path.name.lower().endswith(_POLICY_TESTS):
         return None
-    from celadon.cli.reading.sources import is_test_file
+    from celadon.cli.reading.documents import is_test_file
 
     wanted = parent.config.getini("celadon_policy_tests")
     if not wanted or not is_test_file(file_path.name):

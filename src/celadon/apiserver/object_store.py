@@ -26,7 +26,7 @@ from celadon.apiserver.request_work import RequestWork
 from celadon.apiserver.workers import aside, is_worker, on_loop
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, metadata
 from celadon.kube.go import JsonSyntaxError, json_text, read_json
-from celadon.kube.json_shapes import misfit
+from celadon.kube.json_types import misfit
 from celadon.kube.registry import request_bodies
 from celadon.kube.resources import Resource
 from celadon.kube.schemas import json_kind

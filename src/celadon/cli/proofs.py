@@ -8,9 +8,14 @@ from typing import Final
 
 from celadon.admission import ValidatingAdmissionPolicy, decode_policy
 from celadon.admission.registration import RegistrationError
-from celadon.cli.reading import sources
-from celadon.cli.reading.documents import Document, DocumentReader, shape_problem
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.documents import (
+    Document,
+    DocumentReader,
+    Problem,
+    expand_paths,
+    read_text,
+    shape_problem,
+)
 from celadon.kube import Json, JsonObject
 from celadon.prove import Answer, Prover, Question, Reply
 
@@ -24,8 +29,8 @@ def read_policies(
     policies: list[tuple[Document, ValidatingAdmissionPolicy]] = []
     problems: list[Problem] = []
     reader = DocumentReader()
-    for file in sources.expand(paths):
-        text = file if isinstance(file, Problem) else sources.read(file)
+    for file in expand_paths(paths):
+        text = file if isinstance(file, Problem) else read_text(file)
         if isinstance(text, Problem):
             problems.append(text)
             continue

@@ -27,7 +27,7 @@ from celadon.kube import (
     status,
 )
 from celadon.kube.go import TimeError, canonical_time, parse_int, quote
-from celadon.kube.registry import request_options
+from celadon.kube.registry import request_bodies
 from celadon.kube.resources import Lookups
 from celadon.kube.validation import NEGATIVE
 from celadon.kube.well_known_values import (
@@ -270,7 +270,7 @@ class Connector:
 
 def _options(call: Call) -> dict[str, Any]:
     try:
-        return request_options.connect_options(
+        return request_bodies.connect_options(
             call.target.kind, call.request.query, _path_behind(call.info)
         )
     except ValueError as error:

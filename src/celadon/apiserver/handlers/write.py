@@ -65,7 +65,7 @@ from celadon.kube.registry import (
     delete,
     patch,
     repeated_owner_warnings,
-    request_options,
+    request_bodies,
     require_version,
     shown_object,
     stored_object,
@@ -113,9 +113,9 @@ class FieldManagers:
         config = read_configuration(call)
         force = bool(call.options.force)
         merged = applied(config.value, live, call.target, self._writer(call, context), force=force)
-        if config.strict_error and call.field_validation == request_options.STRICT:
+        if config.strict_error and call.field_validation == request_bodies.STRICT:
             raise status.bad_request(f"error strict decoding YAML: {config.strict_error}")
-        if call.field_validation == request_options.WARN:
+        if call.field_validation == request_bodies.WARN:
             call.notes.warnings += config.warnings
         return read_applied(merged, call.target, context, config.value)
 

@@ -8,7 +8,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
+from celadon.cli.reading.documents import Exit
 
 if TYPE_CHECKING:
     from celadon.cli.migration import Migration, RuleOutcome

@@ -17,8 +17,8 @@ from celadon.kube import fieldpath
 from celadon.kube.errors import MalformedText
 from celadon.kube.fieldpath import ROOT, FieldError, FieldPath, MapKey, SpelledStep
 from celadon.kube.go.go_text import quote, trim_space
+from celadon.kube.schemas.definition_schemas import SchemaSizes, SchemaType, declared_type
 from celadon.kube.schemas.schema_model import Schema, ValidationRule
-from celadon.kube.schemas.schema_types import SchemaSizes, SchemaType, declared_type
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 

@@ -24,7 +24,7 @@ from celadon.cel.extend import (
 )
 from celadon.cel.value_functions import equal
 from celadon.kube.library import costs
-from celadon.kube.library.signatures import function
+from celadon.kube.library.costs import function
 from celadon.remembering import remembering
 
 # --- Patch values ------------------------------------------------------------

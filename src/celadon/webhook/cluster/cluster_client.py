@@ -39,7 +39,7 @@ from celadon.kube import (
     JsonObject,
     parse_api_version,
 )
-from celadon.kube.json_shapes import OBJECT, Needed, Shape, misfit
+from celadon.kube.json_types import OBJECT, Needed, Shape, misfit
 from celadon.kube.releases import nearest_release
 from celadon.kube.resources import Catalog, Resource, Subresource, known_resources
 from celadon.kube.well_known_values import MERGE_PATCH

@@ -19,7 +19,7 @@ from typing import Final
 
 from celadon.apiserver.operation import LIFE, say, warn
 from celadon.kube import GroupVersionResource, JsonObject, metadata
-from celadon.kube.json_shapes import DEFINITION, OBJECT, Shape
+from celadon.kube.json_types import DEFINITION, OBJECT, Shape
 from celadon.kube.resources import Resource
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.records import dataclass

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import field
 from typing import Any, Final, TypedDict, Unpack
 
 from celadon import admission
@@ -17,7 +16,7 @@ from celadon.admission import Operation
 from celadon.kube import GroupVersionKind, GroupVersionResource, User, name_rules
 from celadon.kube.resources import api_groups, known_resources
 from celadon.patterns import late_pattern
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Denials -----------------------------------------------------------------
 #
