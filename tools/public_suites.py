@@ -24,6 +24,11 @@ from typing import Final
 ROOT: Final = Path(__file__).resolve().parents[1]
 PAGE: Final = ROOT / "docs" / "public-suites.md"
 TIMEOUT: Final = "60m"
+PATIENCE: Final = {
+    "KUBEBUILDER_CONTROLPLANE_START_TIMEOUT": "3m",
+    "KUBEBUILDER_CONTROLPLANE_STOP_TIMEOUT": "1m",
+}
+"""A busy machine may take long to start anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +44,32 @@ class Suite:
     passed: int
     branch: str = "main"
     known: Mapping[str, str] | None = None
+    where: str = ""
+    """The folder in which the programs run, if it is not that of each package."""
 
 
-SUITES: Final[Sequence[Suite]] = ()
+_OCM: Final = "open-cluster-management-io/ocm"
+SUITES: Final[Sequence[Suite]] = (
+    Suite(
+        "`test/integration/placement`",
+        _OCM,
+        "00f84c32",
+        "1.35",
+        ("test/integration/placement",),
+        passed=33,
+        where=".",
+    ),
+    Suite(
+        "`test/integration/work`",
+        _OCM,
+        "00f84c32",
+        "1.35",
+        ("test/integration/work",),
+        passed=83,
+        where=".",
+        known={"should delete work successfully": "seen once under load; the cause is not known"},
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,16 +153,16 @@ def run_suite(folder: Path, suite: Suite) -> Outcome:
     """All packages, one after the other."""
     place = checkout(folder, suite)
     environment = {**os.environ, "KUBEBUILDER_ASSETS": assets(suite.release)}
-    environment |= {"GOFLAGS": "-mod=vendor", "CGO_ENABLED": "0"}
+    environment |= {"GOFLAGS": "-mod=vendor", **PATIENCE}
     total = Outcome()
     for package in suite.packages:
         program = folder / "programs" / f"{suite.project}/{package}.test".replace("/", "-")
-        words = ("go", "test", "-c", "-o", str(program), f"./{package}")
+        words = ("go", "test", "-vet=off", "-c", "-o", str(program), f"./{package}")
         subprocess.run(words, cwd=place, env=environment, check=True)
         began = time.monotonic()
         done = subprocess.run(
             (str(program), "-test.v", "-test.timeout", TIMEOUT),
-            cwd=place / package,
+            cwd=place / (suite.where or package),
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
