@@ -119,26 +119,23 @@ class CommandParser(argparse.ArgumentParser):
     """Errors in the house's words, and a hint where more can be read. Switches may have a value, as
     those of programs in Go: `--force=false`."""
 
-    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]  # overloads of argparse
-        """What all other ways to parse come to."""
+    def without_values(self, words: Sequence[str]) -> tuple[list[str], dict[str, bool]]:
+        """The words but for switches that have values, and these values."""
         switches = {
             name: action.dest
             for action in self._actions
             if action.nargs == 0 and action.const is True
             for name in action.option_strings
         }
+        left: list[str] = []
         said: dict[str, bool] = {}
-        words = []
-        for word in sys.argv[1:] if args is None else args:
+        for word in words:
             name, _, value = word.partition("=")
-            if name in switches and value in _TRUTHS:
+            if "--" not in left and name in switches and value in _TRUTHS:
                 said[switches[name]] = _TRUTHS[value]
             else:
-                words.append(word)
-        found, others = super().parse_known_args(words, namespace)
-        for dest, value in said.items():
-            setattr(found, dest, value)
-        return found, others
+                left.append(word)
+        return left, said
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the command line and end; an option that is not there gets the
@@ -180,7 +177,7 @@ def load(command: Command) -> CommandModule:
     return cast(CommandModule, importlib.import_module(command.module))
 
 
-def parser_of(command: Command) -> argparse.ArgumentParser:
+def parser_of(command: Command) -> CommandParser:
     """A command's parser with all its arguments and examples."""
     module = load(command)
     parser = CommandParser(
@@ -241,7 +238,10 @@ def _run(words: Sequence[str], *, is_process: bool = False) -> int:
 def _options(command: Command, words: list[str]) -> argparse.Namespace:
     """Options may stand between files; behind `--` there are none (argparse cannot do both)."""
     parser = parser_of(command)
-    return parser.parse_args(words) if "--" in words else parser.parse_intermixed_args(words)
+    left, said = parser.without_values(words)
+    found = parser.parse_args(left) if "--" in left else parser.parse_intermixed_args(left)
+    vars(found).update(said)
+    return found
 
 
 def _guarded(work: Callable[[], int]) -> int:
