@@ -9,7 +9,7 @@ import argparse
 import contextvars
 import importlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NoReturn, Protocol, cast
 
 from celadon import __version__
@@ -108,8 +108,34 @@ class CommandModule(Protocol):
         """Do the work."""
 
 
+_TRUTHS: Final[Mapping[str, bool]] = {
+    **dict.fromkeys(("1", "t", "T", "true", "True", "TRUE"), True),
+    **dict.fromkeys(("0", "f", "F", "false", "False", "FALSE"), False),
+}
+"""Values of switches, as Go reads them."""
+
+
 class CommandParser(argparse.ArgumentParser):
-    """Errors in the house's words, and a hint where more can be read."""
+    """Errors in the house's words, and a hint where more can be read. Switches may have a value, as
+    those of programs in Go: `--force=false`."""
+
+    def without_values(self, words: Sequence[str]) -> tuple[list[str], dict[str, bool]]:
+        """The words but for switches that have values, and these values."""
+        switches = {
+            name: action.dest
+            for action in self._actions
+            if action.nargs == 0 and action.const is True
+            for name in action.option_strings
+        }
+        left: list[str] = []
+        said: dict[str, bool] = {}
+        for word in words:
+            name, _, value = word.partition("=")
+            if "--" not in left and name in switches and value in _TRUTHS:
+                said[switches[name]] = _TRUTHS[value]
+            else:
+                left.append(word)
+        return left, said
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the command line and end; an option that is not there gets the
@@ -151,7 +177,7 @@ def load(command: Command) -> CommandModule:
     return cast(CommandModule, importlib.import_module(command.module))
 
 
-def parser_of(command: Command) -> argparse.ArgumentParser:
+def parser_of(command: Command) -> CommandParser:
     """A command's parser with all its arguments and examples."""
     module = load(command)
     parser = CommandParser(
@@ -212,7 +238,10 @@ def _run(words: Sequence[str], *, is_process: bool = False) -> int:
 def _options(command: Command, words: list[str]) -> argparse.Namespace:
     """Options may stand between files; behind `--` there are none (argparse cannot do both)."""
     parser = parser_of(command)
-    return parser.parse_args(words) if "--" in words else parser.parse_intermixed_args(words)
+    left, said = parser.without_values(words)
+    found = parser.parse_args(left) if "--" in left else parser.parse_intermixed_args(left)
+    vars(found).update(said)
+    return found
 
 
 def _guarded(work: Callable[[], int]) -> int:

@@ -146,6 +146,18 @@ def test_a_job_gives_up() -> None:
         assert (names(api, f"{BATCH}/jobs"), names(api, PODS)) == ([], [])
 
 
+def test_the_pods_of_a_deleted_job_go_where_another_has_its_name() -> None:
+    with living() as api:
+        made = api.create(job("work", parallelism=2))[0]
+        api.settle()
+        path = f"{BATCH}/jobs/work"
+        api.request("DELETE", path, {"propagationPolicy": "Background"})
+        api.create(job("work", parallelism=0))
+        api.advance(minutes=2)
+        assert api.request("GET", path)["metadata"]["uid"] != made["metadata"]["uid"]
+        assert names(api, PODS) == []
+
+
 def test_the_pods_of_a_deleted_job_go() -> None:
     with living() as api:
         api.create(job("work", running("1h")))

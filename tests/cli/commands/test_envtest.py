@@ -119,6 +119,23 @@ def test_sideload_needs_no_archive(envtest: Envtest) -> None:
     )
 
 
+def test_sideload_needs_a_whole_version(envtest: Envtest) -> None:
+    assert envtest("sideload", "1.33")[::2] == (
+        2,
+        "error: `sideload` needs a whole version, such as 1.33.0\n",
+    )
+
+
+def test_switches_may_have_values(envtest: Envtest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENVTEST_INSTALLED_ONLY", "1")
+    path = envtest.path("1.33.0")
+    assert envtest("use", "1.33", "-p", "path", "--force=t")[0] == 2
+    words = ("--installed-only=false", "--use-env=F", "--force=0")
+    assert envtest("use", "1.33", "-p=path", *words) == (0, path, "")
+    assert envtest("use", "-i=true", "1.33", "-p", "path") == (0, path, "")
+    assert envtest("use", "1.33", "--force=maybe")[0] == 2
+
+
 def test_version(envtest: Envtest) -> None:
     assert envtest("version")[1].startswith("celadon 0.")
 
@@ -145,6 +162,12 @@ def test_a_folder_that_cannot_be_written(envtest: Envtest, tmp_path: Path) -> No
     assert err.startswith(f"error: `{tmp_path / 'k8s'}")
 
 
-def test_what_setup_envtest_has_besides(envtest: Envtest) -> None:
-    words = ("--index", "https://x", "--verify=false", "-v=info", "--os", "*", "--arch", "*")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--index", "https://x", "--verify=false", "-v=info", "--os", "*", "--arch", "*"),
+        ("--remote-bucket=x", "--remote-server", "y", "--use-deprecated-gcs=false", "--verify"),
+    ],
+)
+def test_what_setup_envtest_has_besides(envtest: Envtest, words: tuple[str, ...]) -> None:
     assert envtest("use", "1.33", "-p", "path", *words)[:2] == (0, envtest.path("1.33.0"))

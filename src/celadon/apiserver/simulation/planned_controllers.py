@@ -207,27 +207,33 @@ class Jobs(PlannedController):
     def concerned(self, change: Change) -> Iterable[str]:
         """The items to look at after a change."""
         yield from super().concerned(change)
-        pod = change.new
-        is_pod = change.key.startswith(self.around.view(PODS).prefix)
-        if is_pod and JOB_TRACKING in metadata.finalizers(pod) and not controller_of(pod or {}):
-            yield f"{metadata.namespace(pod)}/{_ORPHAN}{metadata.name(pod)}"
+        pods = self.around.view(PODS)
+        changed: Iterable[JsonObject | None] = ()
+        if change.key.startswith(pods.prefix):
+            changed = (change.new,)
+        elif change.new is None and change.old is not None:
+            changed = pods.managed_by(metadata.uid(change.old))
+        for pod in changed:
+            if pod is not None and self._is_left(pod):
+                yield f"{metadata.namespace(pod)}/{_ORPHAN}{metadata.name(pod)}"
+
+    def _is_left(self, pod: JsonObject) -> bool:
+        """Whether a pod still waits for a Job that is gone, also where there is another one of its
+        name."""
+        if JOB_TRACKING not in metadata.finalizers(pod):
+            return False
+        owner = controller_of(pod)
+        job = self.view.get(metadata.namespace(pod), str(owner.get("name") or ""))
+        return job is None or metadata.uid(job) != owner.get("uid")
 
     async def reconcile(self, item: str) -> float | None:
         """In how many seconds to look again, if at all. Raises Stale."""
         namespace, _, name = item.partition("/")
-        pods = self.around.view(PODS)
-        if name.startswith(_ORPHAN):
-            orphan = pods.get(namespace, name.removeprefix(_ORPHAN))
-            if orphan is not None and not controller_of(orphan):
-                await self.runner.run(released_pods([orphan]), orphan)
-            return None
-        found = self.view.get(namespace, name)
-        if found is not None:
-            return await self.sync(found)
-        for pod in pods.in_namespace(namespace):
-            owner = controller_of(pod)
-            if owner.get("kind") == "Job" and owner.get("name") == name:
-                await self.runner.run(released_pods([pod]), pod)
+        if not name.startswith(_ORPHAN):
+            return await super().reconcile(item)
+        orphan = self.around.view(PODS).get(namespace, name.removeprefix(_ORPHAN))
+        if orphan is not None and self._is_left(orphan):
+            await self.runner.run(released_pods([orphan]), orphan)
         return None
 
     async def plan(self, workload: JsonObject) -> Plan:

@@ -83,8 +83,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{name}", metavar="NAME", help="this machine's, or `*`")
     of_others = parser.add_argument_group("accepted, since setup-envtest has them")
     of_others.add_argument("--index", metavar="URL", help="nothing is downloaded")
-    of_others.add_argument("--verify", nargs="?", metavar="BOOL", help="nothing is downloaded")
-    of_others.add_argument("-v", nargs="?", metavar="LEVEL", help="nothing is logged")
+    for name in ("--remote-bucket", "--remote-server"):
+        of_others.add_argument(name, metavar="NAME", help="nothing is downloaded")
+    for name in ("--use-deprecated-gcs", "--verify"):
+        of_others.add_argument(name, action="store_true", help="nothing is downloaded")
+    of_others.add_argument("-v", metavar="LEVEL", help="nothing is logged")
 
 
 def run(options: argparse.Namespace) -> Exit:
@@ -143,6 +146,8 @@ def _use(options: argparse.Namespace, selector: VersionSelector) -> Exit:
     if options.use_env and given and holds_programs(Path(given)):
         return _show(options.form, "*", "*/*", given)
     if options.verb == "sideload":
+        if selector.exact is None:
+            raise AssetError("`sideload` needs a whole version, such as 1.33.0")
         output.complain("warning: the archive is not read: the programs come with Celadon")
     if options.installed_only and options.force:
         raise AssetError("`--installed-only` and `--force` exclude each other")
