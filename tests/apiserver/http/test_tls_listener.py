@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.apiserver.http import tls_listener
+from celadon.apiserver.http.http_connection import ConnectionLimits
 from celadon.apiserver.http.tls_listener import STARTED_AT_ONCE, TlsListener, hello_size
 from celadon.apiserver.tls import server_context
 from tests.apiserver.http.certificates import new_authority
@@ -43,7 +44,8 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Listening]:
     (folder / "tls.key").write_bytes(authority.key)
     context = server_context()
     context.load_cert_chain(folder / "tls.crt", folder / "tls.key")
-    with listening(tls=context) as server:
+    # Nobody ends because of time: a test would not see why.
+    with listening(tls=context, limits=ConnectionLimits(head_seconds=2 * PATIENCE)) as server:
         yield server
 
 

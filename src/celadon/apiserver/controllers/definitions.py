@@ -128,7 +128,7 @@ class AcceptedNames:
 
     def has_another(self, definition: JsonObject, sort: str, name: str) -> bool:
         """Whether somebody else in the group has the name."""
-        holders = self._holders.get((definition["spec"]["group"], sort + name), frozenset())
+        holders = self._holders.get((definition["spec"]["group"], sort + name), set())
         return bool(holders - {metadata.name(definition)})
 
     def waiting(self, definition: JsonObject) -> list[str]:
