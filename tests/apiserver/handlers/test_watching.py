@@ -311,6 +311,7 @@ def test_others_have_their_turn_while_thousands_of_watches_are_woken() -> None:
             woken.append(sum(one.is_set() for one in events))
         steps = [after - before for before, after in pairwise(woken)]
         assert max(woken[0], *steps) <= watch.WOKEN_AT_ONCE
+        await asyncio.sleep(0)
         late = asyncio.Event()
         wakes.wake(late)
         assert late.is_set(), "nobody waits for a turn when there are few"
