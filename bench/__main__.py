@@ -46,7 +46,7 @@ def _chosen(names: Sequence[str] | None) -> Sequence[Case]:
 
 def _around() -> Around:
     _say("compiling ...")
-    compiling = load.mean_compile_seconds()
+    ready, hot = load.mean_compile_seconds()
     _say("loading policies ...")
     loading, validating = load.best_policies_seconds()
     _say("deciding ...")
@@ -57,7 +57,7 @@ def _around() -> Around:
     commands = check.measured()
     _say("celadon audit ...")
     return Around(
-        *(compiling, loading, validating, known, unknown, mutating, by_hand),
+        *(ready, hot, loading, validating, known, unknown, mutating, by_hand),
         commands,
         audit.measured(),
     )

@@ -34,7 +34,8 @@ _METHOD: Final = """\
   *Fresh object* includes converting the object, *converted before* does not. Celadon and the
   functions by hand convert nothing.
 - **Metered** evaluation counts costs as kube-apiserver does.
-- **Compiling** is from text to a loaded function, **loading** from the JSON of policies,
+- **Compiling** is from text to a program that can be evaluated; one in use becomes a
+  **function**. **Loading** is from the JSON of policies,
   **deciding** a review of a request. All count processor time on one core.
 - **`celadon check`** is the whole command by the clock; **one object of a stream** is the processor
   time that it adds, **memory** the most that the process held.

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from celadon.cli.main import COMMANDS, Command, parser_of
-from celadon.cli.reading.sources import is_test_file
+from celadon.cli.reading.documents import is_test_file
 from tests.docs import Shown, actual, shown
 from tests.paths import ROOT
 

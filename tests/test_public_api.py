@@ -65,7 +65,7 @@ SPARED = {
         *("base64", "datetime", "decimal", "json", "urllib", "zlib", "zoneinfo"),
         *(
             "celadon.cel.analysis.cost_bound",
-            "celadon.cel.parsing.diagnosis",
+            "celadon.cel.parsing.recovery.tree_reading",
             "celadon.cel.partial",
         ),
         *(

@@ -5,7 +5,7 @@
 writes `src/celadon/kube/data/<name>.json.z` (JSON, compressed with zlib):
 
     resources   groups and resources a server knows: see kube/resources/api_resources.py
-    columns     printer columns per resource: see kube/resources/printer_columns.py
+    columns     printer columns per resource: see kube/resources/api_resources.py
     defaults    defaulting rules per kind: see kube/defaulting/defaulting_rules.py
     schemas     structure of every API type: see kube/schemas/schema_packs.py
     messages    the same types in protobuf: see kube/protobuf/message_table.py

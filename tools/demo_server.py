@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from celadon.apiserver.http import collection_path
-from celadon.cli.reading import DocumentReader, Problem, expand, read
+from celadon.cli.reading import DocumentReader, Problem, expand_paths, read_text
 from celadon.kube import metadata
 from celadon.kube.resources import known_resources
 
@@ -140,8 +140,8 @@ def create_all(config: dict[str, Any], folder: Path) -> None:
     curl = shutil.which("curl")
     send = by_ourselves if curl is None else ByCurl(curl, folder)
     reader = DocumentReader()
-    for file in expand([MANIFESTS]):
-        text = file if isinstance(file, Problem) else read(file)
+    for file in expand_paths([MANIFESTS]):
+        text = file if isinstance(file, Problem) else read_text(file)
         for found in () if isinstance(text, Problem) else reader.read(text):
             if not isinstance(found, Problem):
                 create(config, found.value, send)

@@ -40,7 +40,7 @@ from pack_sources import (
 )
 from release_sources import difference, release_changes, release_sources
 
-from celadon.kube.defaulting.rule_paths import Each, parse_path
+from celadon.kube.defaulting.defaulting_context import Each, parse_path
 from celadon.kube.schemas.schema_packs import pack
 
 Json = Any

@@ -14,8 +14,7 @@ from pathlib import Path
 from time import perf_counter, sleep
 from typing import Final
 
-from celadon.cli.envtest.asset_folders import make_folder
-from celadon.cli.envtest.asset_versions import AssetVersion
+from celadon.cli.envtest.asset_folders import AssetVersion, make_folder
 
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 TOKEN: Final = "bench-token"

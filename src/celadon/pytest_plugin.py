@@ -129,7 +129,7 @@ def kube_api(request: pytest.FixtureRequest, new_kube_api: Callable[..., KubeApi
 
 
 def _named(mark: pytest.Mark) -> dict[str, Any]:
-    """What it says; fails for what would have no effect."""
+    """Return what it says; fails for what would have no effect."""
     if mark.args:
         pytest.fail(
             f"the marker `{MARKER}` takes arguments by name: manifests=[...]", pytrace=False
@@ -154,7 +154,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     """A test of policies, by its name."""
     if not file_path.name.lower().endswith(_POLICY_TESTS):
         return None
-    from celadon.cli.reading.sources import is_test_file
+    from celadon.cli.reading.documents import is_test_file
 
     wanted = parent.config.getini("celadon_policy_tests")
     if not wanted or not is_test_file(file_path.name):
@@ -232,5 +232,5 @@ class PolicyCaseItem(pytest.Item):
         return super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Where the case stands."""
+        """Return where the case stands."""
         return self.path, max(self._case.place.line - 1, 0), self.name

@@ -20,9 +20,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
+    from dataclasses import field as field
 else:
     import dataclasses
     from dataclasses import MISSING, Field
+    from dataclasses import field as field
     from functools import cache
     from operator import attrgetter
     from reprlib import recursive_repr

@@ -6,8 +6,14 @@ import pytest
 
 from celadon.admission import policy_limits
 from celadon.admission.policies.compiled_policy import CompiledPolicy, compile_policy
-from celadon.admission.policies.endpoint_memory import PerEndpoint
-from celadon.admission.policies.matching import Candidate, Hook, Hooks, OnDemand, candidates_for
+from celadon.admission.policies.matching import (
+    Candidate,
+    Hook,
+    Hooks,
+    OnDemand,
+    PerEndpoint,
+    candidates_for,
+)
 from celadon.admission.policies.validating import Engine
 from celadon.admission.registration.registration_types import ValidatingAdmissionPolicy
 from celadon.admission.request import Operation, Request

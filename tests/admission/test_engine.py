@@ -555,7 +555,7 @@ def test_large_requests_are_settled_by_what_counts() -> None:
     for size, allowed in ((40, True), (400, False)):
         obj = config_map(data={f"k{n}": f"v{n}" for n in range(size)})
         asked = request(obj)
-        assert not RequestContext(asked, WORLD).fits(engine.policies[0].plain_size)
+        assert not engine.policies[0].plain_sizes.include(RequestContext(asked, WORLD).size())
         verdict = engine.review(asked, WORLD)
         assert verdict.allowed is allowed
         assert bool(verdict.decisions) is not allowed

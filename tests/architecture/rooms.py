@@ -43,7 +43,7 @@ DOORS = {
     "celadon.kube.workload_controllers",
     "celadon.kube.defaulting",
     "celadon.kube.go",
-    "celadon.kube.json_shapes",
+    "celadon.kube.json_types",
     "celadon.kube.jsonpath",
     "celadon.kube.library",
     "celadon.kube.protobuf",
@@ -56,7 +56,6 @@ DOORS = {
     "celadon.kube.registry",
     "celadon.kube.registry.patching",
     "celadon.kube.releases",
-    "celadon.kube.wordings",
     "celadon.admission",
     "celadon.admission.chain",
     "celadon.admission.explain",
@@ -77,7 +76,7 @@ DOORS = {
     "celadon.prove",
     "celadon.storage",
     "celadon.storage.etcd",
-    "celadon.storage.data_copies",
+    "celadon.storage.sqlite_file",
     "celadon.goyaml",
     "celadon.apiserver",
     "celadon.apiserver.webhook_routes",
@@ -94,7 +93,7 @@ DOORS = {
     "celadon.webhook.cluster",
     "celadon.webhook.handlers",
     "celadon.webhook.installation",
-    "celadon.webhook.policy_sources",
+    "celadon.webhook.deciding",
     "celadon.webhook.service",
     "celadon.cli.policy_test_door",
     "celadon.cli.reading",
@@ -138,7 +137,6 @@ LONG_FUNCTIONS: dict[str, str] = {}
 
 WIDE_FLOORS: dict[str, str] = {
     "celadon.apiserver": "what a request goes through stands on one floor, in chapters",
-    "celadon.cli.check": "what `check` does is what other commands do first",
     "celadon.cli.commands": "a module per command",
     "celadon.kube.validation": "a module per group of kinds, named after it",
 }
@@ -201,16 +199,15 @@ HOMONYMS: dict[str, str] = {
 """Values that stand more than once, as Python writes them, each with the reason."""
 
 JSON_ALIASES = {
-    "celadon.kube.json_types": "the one name of a JSON object",
-    "celadon.kube.json_shapes": "a shape of JSON, which contains itself",
-    "celadon.admission.expressions.match_conditions": "what expressions know, not JSON",
+    "celadon.kube.json_types": "the one name of a JSON object, and its shapes",
+    "celadon.admission.expressions.compiled_expressions": "what expressions know, not JSON",
     "celadon.cel.partial": "a value of CEL, or what stands for one",
     "celadon.cel.program": "what expressions know, not JSON",
     "celadon.cel.values.message_values": "values of CEL by the names of fields",
     "celadon.kube.fieldmanager.field_sets": "`fieldsV1` of an entry of managedFields",
     "celadon.cli.policytest.files.file_format": "a JSON schema",
     "celadon.kube.registry.patching.three_way_merge": "an item of a list with merge keys",
-    "celadon.kube.registry.patching.patch_making": "an operation of a JSON patch",
+    "celadon.kube.registry.patching.patches": "an operation of a JSON patch",
     "celadon.apiserver.bootstrap_objects": "the rules of a FlowSchema",
     "celadon.apiserver.operation.request_limits": "what an event loop waits for, not JSON",
     "celadon.apiserver.printers.column_headers": "a column of a table",
@@ -286,7 +283,7 @@ ALLOWED = {
     ("celadon.cli.language_server.lsp_adapter", "asyncio.create_subprocess_exec"): "Celadon itself",
     ("celadon.cli.envtest.kubectl_program", "os.execv"): "the kubectl that the user's PATH names",
     ("celadon.cli.envtest.kubectl_program", "subprocess.call"): "the same, on Windows",
-    ("celadon.cli.diff.git_files", "subprocess.run"): "git, with words that are no options",
+    ("celadon.cli.diff.diff_run", "subprocess.run"): "git, with words that are no options",
     ("celadon.cli.main", "importlib.import_module"): "of the table of commands",
     ("celadon.cli.worker_pipes", "pickle.HIGHEST_PROTOCOL"): "for the process that forked this one",
     ("celadon.cli.worker_pipes", "pickle.dumps"): "for the process that forked this one",
@@ -324,7 +321,7 @@ PUBLIC = (
 
 CALLED_BY_OTHERS = {
     "celadon.apiserver.clientconfig.client_credentials._Printed": "asyncio",
-    "celadon.cel.checking.tree_printer.print_ast": "the form in which the golden cases show trees",
+    "celadon.cel.parsing.unparser.print_ast": "the form in which the golden cases show trees",
     "celadon.cel.checking.validators.comprehension_nesting_limit": "`cel.extend.validators`",
     "celadon.cel.re2.pattern.Pattern.strategy": "no answer shows how a pattern is searched",
     "celadon.cel.parsing.macros.BLOCK_MACROS": "what the suites of the specification declare",

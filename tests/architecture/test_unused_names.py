@@ -17,7 +17,7 @@ from tests.architecture.source_tree import SourceFile, SourceTree
 _FUNCTION_BY_TEXT = re.compile(r"[a-z_.]+:([A-Za-z][A-Za-z_]+)")
 _MEMBER_BY_TEXT = re.compile(r"(?:[A-Za-z]+=)?(?:[a-z_]+\.)*([a-z][a-z_]+)[?!]?")
 _SHAPED = "celadon.cli.report."
-"""Where shapes name members of records in texts (`celadon.cli.report.json_form`)."""
+"""Where shapes name members of records in texts (`celadon.cli.report.report_model`)."""
 
 
 def test_every_name_is_used(source: SourceTree) -> None:

@@ -203,7 +203,7 @@ UNDONE = (
         "storage/sqlite_file.py",
         "        return checksum_of_change(position, key, created, value, expires) == checksum\n",
         "        return True\n",
-        "tests/storage/data_copies/test_row_checksums.py",
+        "tests/storage/sqlite_file/test_row_checksums.py",
     ),
     Undone(
         "a full disk on which nothing can be deleted",

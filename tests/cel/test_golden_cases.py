@@ -14,11 +14,11 @@ from celadon.cel import Environment, EvaluationError, Program, ProgramError, Swi
 from celadon.cel.checking import validators
 from celadon.cel.checking.checker import check
 from celadon.cel.checking.scope import Declarations
-from celadon.cel.checking.tree_printer import print_ast, print_checked
 from celadon.cel.declarations import Variable
 from celadon.cel.errors import Source
 from celadon.cel.library import comprehensions, lists, optionals, sets, standard, strings
 from celadon.cel.parsing.parser import ParseOptions, parse
+from celadon.cel.parsing.unparser import print_ast, print_checked
 from tests.cel.types_in_tests import parse_type
 from tests.golden import Case, CaseFile, compare
 from tests.paths import ROOT
@@ -95,7 +95,7 @@ def _results(program: Program, inputs: dict[str, Any]) -> tuple[list[str], int |
     """One result if both variants agree, and the cost."""
     results, cost = [], None
     try:
-        results.append(show(program.evaluate(inputs)))
+        results.append(show(program.prepare().evaluate(inputs)))
     except EvaluationError as error:
         results.append(f"error: {error.message}")
     try:

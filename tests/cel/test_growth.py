@@ -52,7 +52,7 @@ def test_a_fraction_is_rounded_up() -> None:
     ],
 )
 def test_the_sum_over_a_range(each: Polynomial, total: dict[tuple[int, ...], float]) -> None:
-    assert each.summed(1, N, N).terms == total
+    assert each.summed(1, N, N).variable_terms == total
 
 
 def test_growths() -> None:

@@ -13,6 +13,7 @@ import traceback
 import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -38,9 +39,10 @@ def program(text: str) -> Program:
 
 
 def outcomes(one: Program, activation: dict[str, Any]) -> list[str]:
-    """What the plain and the metered variant say."""
+    """What the plain and the metered variant say; the interpreter says the same as the first."""
     ways: tuple[Callable[[], Any], ...] = (
         lambda: one.evaluate(activation),
+        lambda: one.prepare().evaluate(activation),
         lambda: one.evaluate_metered(activation)[0],
     )
     found = []
@@ -49,7 +51,9 @@ def outcomes(one: Program, activation: dict[str, Any]) -> list[str]:
             found.append(show(evaluate()))
         except EvaluationError as error:
             found.append(f"error: {error.message}")
-    return found
+    interpreted, *compiled = found
+    assert interpreted == compiled[0]
+    return compiled
 
 
 def from_a_deep_stack(levels: int, call: Callable[[], Any]) -> Any:
@@ -291,10 +295,44 @@ TWO_LINES = "object.a == 1\n  && x.all(i, i < 2)"
 def test_tracebacks_name_the_program_and_show_the_cel() -> None:
     one = ENVIRONMENT.program(ENVIRONMENT.compile(TWO_LINES).checked(), "require-a validations[0]")
     with pytest.raises(KeyboardInterrupt) as caught:
-        one.evaluate(_Broken(KeyboardInterrupt()))
+        one.prepare().evaluate(_Broken(KeyboardInterrupt()))
     shown = "".join(traceback.format_exception(caught.value))
     where = r'File "<celadon require-a validations\[0\] #\d+>", line \d+, in plain\n'
     assert re.search(rf"{where} +x\d+ = a\['@\d+'\] +# x\n", shown)
+
+
+def test_what_runs_seldom_is_interpreted() -> None:
+    one = program("x == 1")
+    found = [(one.evaluate({"x": 1}), one.is_hot) for _ in range(Program.MAX_COLD + 1)]
+    assert found[0] == (True, False)
+    assert found[-1] == (True, True)
+
+
+def test_programs_do_not_become_hot_all_at_once() -> None:
+    several = [program("x == 1") for _ in range(12)]
+    hot = []
+    for _ in range(Program.MAX_COLD + 1):
+        hot.append(sum(one.is_hot for one in several))
+        for one in several:
+            one.evaluate({"x": 1})
+    assert max(after - before for before, after in pairwise(hot)) <= 2
+    assert all(one.is_hot for one in several)
+
+
+def test_what_takes_long_is_not_interpreted() -> None:
+    one = program("x.all(i, i < 1000)")
+    assert one.evaluate({"x": [1, 2, 3]}) is True
+    assert not one.is_hot
+    assert one.evaluate({"x": list(range(1000))}) is True
+    assert one.is_hot
+
+
+def test_who_kept_the_first_evaluate_gets_the_same_answers() -> None:
+    one = program("x == 1")
+    kept = one.evaluate
+    assert one.hot() is one.evaluate
+    assert kept is not one.evaluate
+    assert [kept({"x": 1}), kept({"x": 2})] == [True, False]
 
 
 def test_a_failure_of_generated_code_names_its_place_in_the_source() -> None:

@@ -12,8 +12,8 @@ import pytest
 
 from celadon.cli import main as main_module
 from celadon.cli.check import object_judging
-from celadon.cli.exits import Exit
 from celadon.cli.lint import lint_run
+from celadon.cli.reading.documents import Exit
 from tests.cli.files import binding, config_map, policy, run, write
 from tests.paths import ROOT
 

@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 
 from celadon.cel.formatter import commented_tokens
 from celadon.cli.fmt import TextLayout, text_layout
-from celadon.cli.reading.documents import DocumentReader
-from celadon.cli.reading.problems import Problem
-from celadon.cli.reading.sources import Text
+from celadon.cli.reading.documents import DocumentReader, Problem, Text
 from tests.cel.formatter.spacing import comments, spaced, spaces
 from tests.cel.trees import expressions
 

@@ -21,12 +21,10 @@ from celadon.cli.check.check_report import (
     State,
     Violation,
 )
-from celadon.cli.exits import Exit
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.documents import Exit, Problem
 from celadon.cli.report.check_view import CheckView
 from celadon.cli.report.ci_forms import as_github, as_junit
-from celadon.cli.report.json_form import as_json, as_yaml
-from celadon.cli.report.plain_text import Look
+from celadon.cli.report.report_model import Look, as_json, as_yaml
 
 INVALID = ObjectResult(
     place=Place("d.yaml", 1),

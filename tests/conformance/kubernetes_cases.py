@@ -87,8 +87,9 @@ def _evaluate(
             _grade_cost(cost, case, grades)
             return
     _grade_cost(cost, case, grades)
-    plain = _plain_outcome(program, activation)
-    grades.give("plain", got=plain, want=outcome, agrees=same(plain, outcome))
+    for one in (program, program.prepare()):  # interpreted, and generated
+        plain = _plain_outcome(one, activation)
+        grades.give("plain", got=plain, want=outcome, agrees=same(plain, outcome))
 
 
 def _grade_cost(cost: int, case: dict[str, Any], grades: Grades) -> None:

@@ -81,13 +81,14 @@ def run(case: dict[str, Any]) -> Grades:
 def _evaluate(
     program: cel.Program, activation: dict[str, Any], want: dict[str, Any], grades: Grades
 ) -> None:
-    """The three ways to evaluate must agree with each other, too."""
+    """The four ways to evaluate must agree with each other, too. (The first is interpreted.)"""
     outcome = _outcome(lambda: program.evaluate(activation))
     failed = "error" in outcome
     grades.give("class", got=outcome, want=_expected(want), agrees=failed is ("error" in want))
     if "value" in want and not failed:
         grades.give("value", got=outcome, want=want["value"], agrees=_same(outcome, want["value"]))
     for way in (
+        lambda: program.prepare().evaluate(activation),
         lambda: program.evaluate_metered(activation)[0],
         lambda: program.evaluate_partial(activation, ())[0],
     ):

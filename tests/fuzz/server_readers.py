@@ -12,7 +12,7 @@ import functools
 import json
 from typing import Any, Final
 
-from celadon.admission.webhooks.call_results import CallError, Reply
+from celadon.admission.webhooks.hooks import CallError, Reply
 from celadon.admission.webhooks.reviews import read_answer
 from celadon.apiserver.api_settings import AccessSettings
 from celadon.apiserver.assembly import ApiServer

@@ -23,8 +23,7 @@ from celadon.cel import (
     types,
 )
 from celadon.cel.analysis.folding import constant_identifiers, fold
-from celadon.cel.analysis.tree_context import Context
-from celadon.cel.extend import Impl
+from celadon.cel.analysis.tree_context import Context, ResolvedCalls
 from celadon.kube.library.environments import environment
 from tests.fuzz.pieces import Piece, shrunk
 from tests.fuzz.typed_expressions import SIMPLEST, Expressions, damaged, objects
@@ -33,7 +32,7 @@ from tests.properties.interpreter import Interpreter, failed, show
 ENVIRONMENT = environment().extend({"object": types.DYN, "x": types.DYN})
 AFFORDABLE = 30_000
 """Evaluations that cost more are given up: they say nothing that smaller ones do not."""
-_IMPLEMENTATIONS: dict[tuple[str, tuple[str, ...]], Impl] = {}
+_RESOLVED: ResolvedCalls = {}
 """Of functions, for all expressions."""
 
 
@@ -122,7 +121,7 @@ def context_of(env: Environment, checked: CheckedAst) -> Context:
     constants = constant_identifiers(checked, declarations)
     folded = fold(checked, declarations.functions, constants)
     return Context(
-        checked, folded, declarations.functions, constants, env.switches, impls=_IMPLEMENTATIONS
+        checked, folded, declarations.functions, constants, env.switches, resolved=_RESOLVED
     )
 
 

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from celadon.cli.exits import Exit
 from celadon.cli.main import main
+from celadon.cli.reading.documents import Exit
 from celadon.goyaml import read_yaml
 from tests.faults.hostile_reviews import Damage
 from tests.hostile.confinement import SIGNS

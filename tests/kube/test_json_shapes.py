@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.json_shapes import DEFINITION, OBJECT, Needed, Shape, misfit
+from celadon.kube.json_types import DEFINITION, OBJECT, Needed, Shape, misfit
 
 ITSELF: Shape = {"name": str}
 ITSELF["below"] = [ITSELF]

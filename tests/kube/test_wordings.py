@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from celadon.kube import FieldPath, fieldpath, name_rules
-from celadon.kube.go.go_syntax import GoValue
-from celadon.kube.releases import answering_as
-from celadon.kube.wordings import since, until, wording
+from celadon.kube.go.go_text import GoValue
+from celadon.kube.releases import answering_as, since, until, wording
 
 PATH = FieldPath("f")
 LONG = "x" * 64

@@ -24,9 +24,9 @@ from celadon.cel.syntax import (
     Select,
 )
 from celadon.cel.values import container_access
-from celadon.cel.values.joined_lists import reopened
 from celadon.cel.values.maps import MISSING, is_map, make_map, refuse_unhashable
 from celadon.cel.values.runtime_types import NONE, Opaque, Optional, display, go_name
+from celadon.cel.values.typed_lists import reopened
 from tests.properties.attributes import Attribute, Qualifier, planned
 
 NO_OVERLOAD = "no such overload"

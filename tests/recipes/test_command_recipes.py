@@ -21,7 +21,7 @@ from __future__ import annotations
 import argparse
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
+from celadon.cli.reading.documents import Exit
 
 DESCRIPTION = "Say hello."
 EPILOG = "examples:\\n  celadon greet Ada\\n\\nexit codes:\\n  0  said\\n"
@@ -105,7 +105,7 @@ def test_an_output_format(copy: Copy) -> None:
 
 def test_a_limit(copy: Copy) -> None:
     copy.insert(
-        "src/celadon/cli/reading/sources.py",
+        "src/celadon/cli/reading/documents.py",
         "from celadon.records import dataclass\n",
         "\nMAX_VARIABLES: Final = 2\n"
         '"""Variables of one `celadon eval`; ours. More are better put in a file."""\n',
@@ -113,8 +113,8 @@ def test_a_limit(copy: Copy) -> None:
     options = "src/celadon/cli/commands/eval.py"
     copy.insert(
         options,
-        "from celadon.cli.reading.problems import Problem\n",
-        "from celadon.cli.reading.sources import MAX_VARIABLES\n",
+        "from celadon.cli.reading.documents import Problem\n",
+        "from celadon.cli.reading.documents import MAX_VARIABLES\n",
     )
     copy.insert(
         options,

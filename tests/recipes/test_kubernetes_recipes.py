@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from celadon.cel.extend import Library, types
 from celadon.cel.value_functions import equal
-from celadon.kube.library.signatures import method
+from celadon.kube.library.costs import method
 
 _ANY: Final = types.type_param("T")
 

@@ -26,7 +26,7 @@ from celadon.cli.main import main as celadon
 from celadon.cli.playground.browser_door import answer
 from celadon.cli.playground.judging import Desk
 from celadon.cli.playground.panes import state_of
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.documents import Problem
 from tests.apiserver.replaying import replayed_together as served
 from tests.paths import ROOT
 from tests.playground.built_site import built_site

@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 
 from celadon.admission.explain.explanations import LookingOn, TracingMeter
-from celadon.admission.expressions.compiled_expressions import Expression
-from celadon.admission.expressions.match_conditions import Meter
+from celadon.admission.expressions.compiled_expressions import Expression, Meter
 from celadon.cel import EvaluationError
 from celadon.kube.library import environment
 from tests.cel.tracing.separate_evaluation import differences

@@ -26,8 +26,7 @@ from celadon.apiserver.caches.policy_view import validating_view
 from celadon.apiserver.http import Address, TlsSettings, open_listener
 from celadon.kube.resources import DEFAULT_PLUGINS
 from celadon.webhook.deciding import Rulebook, SourceState
-from celadon.webhook.service.policy_answers import PolicyAnswers
-from celadon.webhook.service.webhook_process import Webhook, certificate_of
+from celadon.webhook.service.webhook_process import PolicyAnswers, Webhook, certificate_of
 from celadon.webhook.service.webhook_settings import WebhookSettings
 from tests.apiserver.in_process import Running
 from tests.apiserver.replaying import connected, request_of

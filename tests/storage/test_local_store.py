@@ -26,9 +26,8 @@ from celadon.storage import (
     update,
 )
 from celadon.storage.contract import DiskFull
-from celadon.storage.keyspace import Keyspace
+from celadon.storage.keyspace import MAX_BATCH, Job, Keyspace, ThreadedWriter
 from celadon.storage.local_store import Clocks, LocalStore, at_once
-from celadon.storage.watchers import MAX_BATCH, Job, ThreadedWriter
 
 STILL = Clocks(lambda: 0.0)
 

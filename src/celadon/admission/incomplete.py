@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
 from typing import Any, Final
 
 from celadon.admission.conversion import ConversionError
-from celadon.admission.expressions.activation import RequestContext
+from celadon.admission.expressions.activation import Hit, MatchError, RequestContext
 from celadon.admission.expressions.compiled_expressions import Expression
-from celadon.admission.hits import Hit, MatchError
 from celadon.admission.policies import params
 from celadon.admission.policies.compiled_policy import CompiledPolicy, CompiledValidation
 from celadon.admission.policies.evaluation import Evaluator, Finding, Phases
@@ -33,7 +31,7 @@ from celadon.admission.verdict import Action, Cause, Decision
 from celadon.admission.world import World
 from celadon.cel import AttributePattern, EvaluationError, Unknown
 from celadon.kube import JsonObject
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 __all__ = ["Missing", "PartialVerdict", "judged_partly"]
 

@@ -7,7 +7,6 @@ out of documents. Engines take them with `with_static`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Any, Final, NamedTuple, TypeVar
 
 from celadon.admission.registration import registration_types as registration
@@ -26,7 +25,7 @@ from celadon.kube.registry import request_bodies
 from celadon.kube.releases import current_release
 from celadon.kube.schemas import json_kind, strict_field_errors
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 __all__ = [
     "GATE",

@@ -43,7 +43,7 @@ class AccessSettings:
 
     @property
     def issuers(self) -> tuple[str, ...]:
-        """Whose tokens are taken, which are also the audiences of this server."""
+        """Return whose tokens are taken, which are also the audiences of this server."""
         return (self.issuer, *self.former_issuers)
 
 
@@ -132,7 +132,7 @@ class Settings:
         return config.catalog(self.gates)
 
     def has_gate(self, name: str) -> bool:
-        """Whether a feature gate is on; one that the release does not know is off."""
+        """Return whether a feature gate is on; one that the release does not know is off."""
         gate = gates_of(self.emulated).get(name)
         return gate is not None and self.gates.get(name, gate.on)
 

@@ -126,7 +126,8 @@ Perform = Callable[[HttpRequest, User], Awaitable[HttpAnswer]]
 
 
 def authenticator_of(core: ServerCore, access: AccessSettings) -> Authenticator:
-    """Who knows who asks: by tokens of the file and of service accounts, and by certificates."""
+    """Return who knows who asks: by tokens of the file and of service accounts, and by
+    certificates."""
     audiences = access.issuers
     accounts = ServiceAccountTokens(access.issuers, audiences, access.signer, core.world)
     return Authenticator(
@@ -137,7 +138,7 @@ def authenticator_of(core: ServerCore, access: AccessSettings) -> Authenticator:
 def publications_of(
     core: ServerCore, access: AccessSettings, checks: Callable[[str], Sequence[HealthCheck]]
 ) -> Publications:
-    """What is answered beside the resources."""
+    """Return what is answered beside the resources."""
     settings, seconds = core.settings, core.sources.seconds
     effective = settings.effective or effective_version(settings.version)
     version = ServerVersion(
@@ -160,7 +161,7 @@ def publications_of(
 
 
 def controllers_of(core: ServerCore, perform: Perform) -> Controllers:
-    """What happens without a request."""
+    """Return what happens without a request."""
     settings = core.settings
     surroundings = ControllerSurroundings(
         core.objects,
@@ -195,7 +196,7 @@ def controllers_of(core: ServerCore, perform: Perform) -> Controllers:
 
 
 def admission_of(core: ServerCore, perform: Perform) -> Admission:
-    """Whether a write may happen."""
+    """Return whether a write may happen."""
     settings = core.settings
     told = settings.plugin_settings
     switched_on = [gate for gate, is_on in settings.gates.items() if is_on]
@@ -275,7 +276,7 @@ def _namespace_maker(perform: Perform) -> Callable[[str], Awaitable[str]]:
 def verbs_of(
     core: ServerCore, access: AccessSettings, authenticator: Authenticator, admission: Admission
 ) -> Verbs:
-    """What can be done with resources."""
+    """Return what can be done with resources."""
     sources = core.sources
     reader = Reader(
         core.objects,
@@ -351,7 +352,7 @@ def _service_network(core: ServerCore) -> ServiceNetworkView:
 
 @per_release()
 def initial_objects(service_address: str, gates: frozenset[str]) -> Sequence[JsonObject]:
-    """Those that are the same everywhere, in an order in which each finds what it needs.
+    """Return those that are the same everywhere, in an order in which each finds what it needs.
     `service_address` is that of the server's own Service; `gates` are feature gates that somebody
     switched on."""
     namespaces = list(initial_namespaces())
@@ -369,8 +370,8 @@ def objects_of_server(
     service_addresses: str = CLUSTER_ADDRESSES,
     front_proxy: Mapping[str, str] = {},
 ) -> Iterator[JsonObject]:
-    """Those that depend on it: `address` is its host and port, `client_ca` PEM or empty, `now` the
-    time as objects have it, `service_addresses` the range that Services get theirs from,
+    """Yield those that depend on it: `address` is its host and port, `client_ca` PEM or empty,
+    `now` the time as objects have it, `service_addresses` the range that Services get theirs from,
     `front_proxy` by what extension servers know this one."""
     yield service_range(service_addresses, now)
     yield authentication_config_map(client_ca, front_proxy)
@@ -409,7 +410,8 @@ async def create_initial_objects(
 
 
 def _status(obj: JsonObject, now: str) -> JsonObject:
-    """Which no client could have given it; conditions without a time are from now."""
+    """Return the object with a status, which no client could have given it; conditions without a
+    time are from now."""
     if "status" not in obj:
         return {}
     conditions = [{"lastTransitionTime": now, **one} for one in obj["status"]["conditions"]]

@@ -176,7 +176,7 @@ _LISTS_OF_RESOURCES: Final = ("resources", "resourceNames")
 
 
 def _shape_errors(policy: Mapping[str, Any]) -> Iterator[str]:
-    """Where something else stands than the type of a policy has there. A rule that was read
+    """Yield where something else stands than the type of a policy has there. A rule that was read
     otherwise than it was meant would leave out events and say nothing."""
     yield from _fields(policy, "", lists=("omitStages",))
     if not isinstance(policy["rules"], list):

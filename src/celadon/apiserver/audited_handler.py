@@ -81,7 +81,7 @@ class Exchange:
 
     @property
     def is_unauthenticated(self) -> bool:
-        """Whether the sender's credentials were no good."""
+        """Return whether the sender's credentials were no good."""
         return self.answer.user is None and self.answer.code == UNAUTHORIZED
 
     def event(self, stage: str, at: datetime, recording: Recording) -> JsonObject:
@@ -191,7 +191,7 @@ def _agent(request: HttpRequest) -> Iterator[tuple[str, str]]:
 
 
 def _reference(info: RequestInfo, sent: object) -> JsonObject:
-    """What the path does not say about an object, the object says."""
+    """Return a reference to an object: what the path does not say of it, the object says."""
     meta = sent.get("metadata") if isinstance(sent, dict) else None
     own: Mapping[str, Any] = meta if isinstance(meta, dict) else {}
     found = {

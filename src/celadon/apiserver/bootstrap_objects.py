@@ -118,7 +118,7 @@ def service_range(cidr: str, now: str) -> dict[str, Any]:
 
 
 def address_record(address: str, namespace: str, name: str) -> dict[str, Any]:
-    """Who has an address: a Service."""
+    """Return who has an address: a Service."""
     return {
         "apiVersion": "networking.k8s.io/v1",
         "kind": "IPAddress",
@@ -134,8 +134,8 @@ def address_record(address: str, namespace: str, name: str) -> dict[str, Any]:
 
 
 def kubernetes_endpoints(address: str, port: int) -> Iterator[dict[str, Any]]:
-    """Where that Service leads: an Endpoints object and an EndpointSlice. `address` is an IPv4 or
-    IPv6 address that is not a loopback one: validation refuses those."""
+    """Yield where that Service leads: an Endpoints object and an EndpointSlice. `address` is an
+    IPv4 or IPv6 address that is not a loopback one: validation refuses those."""
     ports = [{"name": "https", "port": port, "protocol": "TCP"}]
     yield {
         "apiVersion": "v1",
@@ -164,8 +164,8 @@ def kubernetes_endpoints(address: str, port: int) -> Iterator[dict[str, Any]]:
 def authentication_config_map(
     client_ca: str, front_proxy: Mapping[str, str] = {}
 ) -> dict[str, Any]:
-    """What extension servers read to check clients; `client_ca` is PEM, empty if there is none,
-    `front_proxy` says by what they know this server."""
+    """Return what extension servers read to check clients; `client_ca` is PEM, empty if there is
+    none, `front_proxy` says by what they know this server."""
     data = {**({"client-ca-file": client_ca} if client_ca else {}), **front_proxy}
     return {
         "apiVersion": "v1",
@@ -411,7 +411,7 @@ def flow_schemas() -> Iterator[dict[str, Any]]:
 
 
 def level_condition(level: str, *, exists: bool) -> dict[str, Any]:
-    """What the status of a FlowSchema says about its level, without a time."""
+    """Return what the status of a FlowSchema says about its level, without a time."""
     names = f'This FlowSchema references the PriorityLevelConfiguration object named "{level}"'
     return {
         "type": "Dangling",

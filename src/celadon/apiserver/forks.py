@@ -66,7 +66,7 @@ class Said:
     body: bytes = b""
 
     def start(self) -> bytes:
-        """What is sent before the body."""
+        """Return what is sent before the body."""
         head = json.dumps(self.head).encode()
         return _SIZES.pack(len(head), len(self.body)) + head
 
@@ -129,7 +129,7 @@ class Parent:
         return Said(json.loads(head), body)
 
     def asks_for_forks(self) -> Iterator[tuple[socket.socket, float]]:
-        """What a template is asked for: connections for forks, and what these may use."""
+        """Yield what a template is asked for: connections for forks, and what these may use."""
         while True:
             asked, files, _, _ = socket.recv_fds(self._connection, _ASKED.size, 1)
             if not files:
@@ -153,7 +153,7 @@ Held: TypeAlias = Callable[[], AbstractContextManager[object]]
 
 
 def can_fork() -> bool:
-    """Whether this system has what is needed."""
+    """Return whether this system has what is needed."""
     return sys.platform == "linux" and hasattr(os, "fork") and hasattr(os, "pidfd_open")
 
 
@@ -278,7 +278,7 @@ class Process(ABC):
         return self._connection.recv(_PIECE)
 
     def _read(self) -> bool:
-        """Whether there may be more."""
+        """Return whether there may be more."""
         try:
             piece = self._received()
         except BlockingIOError:
@@ -326,7 +326,7 @@ def _pair() -> tuple[socket.socket, socket.socket]:
 
 
 def _processor_time(pid: int, known: float) -> float:
-    """What a process has used until now; what is `known` of it where it is no more."""
+    """Return what a process has used until now; what is `known` of it where it is no more."""
     try:
         return time.clock_gettime((~pid << 3) | 2)  # the clock of another process
     except OSError:
@@ -637,7 +637,7 @@ def _asked_to_store(transaction: Transaction) -> Said:
 
 
 def asked_transaction(said: Said) -> Transaction:
-    """What a fork wants to be stored."""
+    """Return what a fork wants to be stored."""
     at, operations = 0, list[Put | Delete]()
     for key, *of_put in said.head["operations"]:
         if not of_put:
@@ -651,7 +651,7 @@ def asked_transaction(said: Said) -> Transaction:
 
 
 async def stored_for_fork(submit: Callable[[Transaction], Awaitable[Outcome]], said: Said) -> Said:
-    """What a fork is told that wants something to be stored. Raises as the store."""
+    """Return what a fork is told that wants something to be stored. Raises as the store."""
     try:
         outcome = await submit(asked_transaction(said))
     except StoreClosed:

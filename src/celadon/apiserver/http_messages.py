@@ -111,7 +111,7 @@ class HttpRequest:
 
     @property
     def has_long_head(self) -> bool:
-        """Whether reading the target or some header may take long."""
+        """Return whether reading the target or some header may take long."""
         return self.head_size > LONG_HEAD
 
     @property
@@ -168,8 +168,8 @@ class PromptHandler(Protocol):
     """Answers without a task for each request: a tenth of what a small request costs."""
 
     def offer(self, request: HttpRequest, reply: Callable[[HttpAnswer], None]) -> bool:
-        """Whether it takes the request, and calls `reply` once, now or later, with an answer that
-        has no stream. It never raises."""
+        """Return whether it takes the request, and calls `reply` once, now or later, with an answer
+        that has no stream. It never raises."""
         ...
 
 
@@ -267,7 +267,7 @@ _TO_ESCAPE: Final = late_pattern(b"[<>&]|\xe2\x80[\xa8\xa9]")
 
 
 def has_exact_numbers(resource: Resource) -> bool:
-    """Whether all numbers of its objects are integers."""
+    """Return whether all numbers of its objects are integers."""
     return not resource.custom and resource.gvk.kind not in WITH_ANY_NUMBERS
 
 
@@ -317,7 +317,7 @@ def stored_bytes(obj: JsonObject, *, custom: bool) -> bytes:
 
 
 def read_stored(value: bytes) -> dict[str, Any]:
-    """What `stored_bytes` has written, as `json.loads` reads it."""
+    """Return what `stored_bytes` has written, as `json.loads` reads it."""
     try:
         if len(value) > LARGE_JSON:
             with contextlib.suppress(NotInPieces):

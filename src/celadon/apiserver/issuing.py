@@ -101,7 +101,7 @@ def server_certificate(
 
 
 def covers_names(certificate: x509.Certificate, names: Iterable[str]) -> bool:
-    """Whether a server's certificate names all of these."""
+    """Return whether a server's certificate names all of these."""
     try:
         found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:

@@ -82,8 +82,8 @@ class _Container:
 
 
 def read_in_pieces(text: bytes, read: Read) -> Any:  # noqa: ANN401 - any JSON
-    """What `read` reads from the text, if that is the JSON of a map or a list without spaces.
-    Raises NotInPieces, and what `read` raises."""
+    """Return what `read` reads from the text, if that is the JSON of a map or a list without
+    spaces. Raises NotInPieces, and what `read` raises."""
     opened: list[_Container] = []
     at = 0
     while True:
@@ -114,7 +114,7 @@ def read_in_pieces(text: bytes, read: Read) -> Any:  # noqa: ANN401 - any JSON
 
 
 def _between_brackets(text: bytes, at: int, opened: Sequence[_Container], read: Read) -> int:
-    """Where the next bracket is. What comes before it is read if it is enough. Raises
+    """Return where the next bracket is. What comes before it is read if it is enough. Raises
     NotInPieces."""
     while text[at : at + 1] not in _BRACKETS:
         found = _RUN.match(text, at)
@@ -131,7 +131,8 @@ def _between_brackets(text: bytes, at: int, opened: Sequence[_Container], read: 
 
 
 def _beginning_of_text(text: bytes, end: int) -> int:
-    """Where the text begins whose closing quotation mark is at the end. Raises NotInPieces."""
+    """Return where the text begins whose closing quotation mark is at the end. Raises
+    NotInPieces."""
     at = text.rfind(b'"', 0, end)
     while at > 0:
         before = text[:at]

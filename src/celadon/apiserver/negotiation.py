@@ -96,7 +96,7 @@ def accepted(
     collection: bool = False,
     tables: bool = True,
 ) -> Accepted:
-    """How to write the answer of a resource path. Raises StatusError 406.
+    """Return how to write the answer of a resource path. Raises StatusError 406.
 
     `types` are in the order in which texts name them. `routed` says whether a router stands before
     the path, as for built-in resources; `collection` whether the path offers watches, too, which
@@ -113,7 +113,7 @@ def accepted(
 def _negotiated(
     header: str, types: tuple[str, ...], *, routed: bool, collection: bool, tables: bool
 ) -> tuple[Accepted, str]:
-    """What was found, and its parameter `pretty`."""
+    """Return what was found, and its parameter `pretty`."""
     clauses = media_clauses(header) if header else [MediaClause("*", "*")]
     if routed:
         shown = (*types, *map(_streamed, STREAM_TYPES)) if collection else types
@@ -152,7 +152,7 @@ def _require_route(
 
 
 def _routed(clause: MediaClause, types: Sequence[str]) -> bool:
-    """Whether the router lets the clause through: it knows `*/*`, but no half wildcards."""
+    """Return whether the router lets the clause through: it knows `*/*`, but no half wildcards."""
     if clause.type == "*":
         return True
     return clause.subtype != "*" and any(clause.fits(one) for one in types)

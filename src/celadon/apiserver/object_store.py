@@ -26,7 +26,7 @@ from celadon.apiserver.request_work import RequestWork
 from celadon.apiserver.workers import aside, is_worker, on_loop
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, metadata
 from celadon.kube.go import JsonSyntaxError, json_text, read_json
-from celadon.kube.json_shapes import misfit
+from celadon.kube.json_types import misfit
 from celadon.kube.registry import request_bodies
 from celadon.kube.resources import Resource
 from celadon.kube.schemas import json_kind
@@ -66,7 +66,7 @@ STORED_ELSEWHERE: Final = {GroupResource("events.k8s.io", "events"): GroupResour
 
 
 def collection_prefix(resource: Resource, namespace: str = "") -> str:
-    """What the keys of all objects begin with: of all namespaces if none is named."""
+    """Return what the keys of all objects begin with: of all namespaces if none is named."""
     own = resource.gvr.group_resource
     group, name = STORED_ELSEWHERE.get(own, own)
     prefix = f"{ROOT}/{group or 'core'}/{name}/"
@@ -201,7 +201,7 @@ _BEFORE_THE_VERSION: Final = ("name", "generateName", "namespace", "selfLink", "
 
 
 def is_event(resource: Resource) -> bool:
-    """Whether objects of the resource are events: upstream keeps no cache of them."""
+    """Return whether objects of the resource are events: upstream keeps no cache of them."""
     return (resource.gvr.group, resource.gvr.resource) in _EVENTS
 
 
@@ -310,11 +310,11 @@ class ObjectStore:
 
     @on_loop
     def has_any(self, resource: Resource, namespace: str) -> bool:
-        """Whether there is an object of the namespace."""
+        """Return whether there is an object of the namespace."""
         return bool(self.store.range(collection_prefix(resource, namespace), limit=1).entries)
 
     def count(self, resource: Resource, namespace: str) -> int:
-        """How many objects a list would have."""
+        """Return how many objects a list would have."""
         page = self.store.range(collection_prefix(resource, namespace), limit=1)
         return len(page.entries) + page.remaining
 
@@ -324,14 +324,15 @@ class ObjectStore:
         return sum(len(entry.value) for entry in page.entries)
 
     def extent(self, group: str, name: str, sampled: int) -> tuple[int, int]:
-        """How many objects of a resource there are, and the mean of the bytes of the first."""
+        """Return how many objects of a resource there are, and the mean of the bytes of the
+        first."""
         group, name = STORED_ELSEWHERE.get(GroupResource(group, name), (group, name))
         page = self.store.range(f"{ROOT}/{group or 'core'}/{name}/", limit=sampled)
         some = [len(entry.value) for entry in page.entries]
         return len(some) + page.remaining, sum(some) // len(some) if some else 0
 
     def counts(self, resources: Iterable[Resource]) -> dict[tuple[str, str], int]:
-        """How many objects there are of each resource that is stored, by group and name."""
+        """Return how many objects there are of each resource that is stored, by group and name."""
         return {
             (resource.gvr.group, resource.gvr.resource): self.count(resource, "")
             for resource in resources
@@ -344,7 +345,7 @@ class ObjectStore:
         return self._kept(entry, self._object(entry)) if found is None else found
 
     def is_read(self, entry: Entry) -> bool:
-        """Whether the object takes no time."""
+        """Return whether the object takes no time."""
         return (
             len(entry.value) <= LARGE_JSON
             or id(entry.value) in self._encoded
@@ -357,7 +358,7 @@ class ObjectStore:
         return self._kept(entry, await aside(self._object, entry))
 
     def _known(self, entry: Entry) -> StoredObject | None:
-        """What has been read already."""
+        """Return what has been read already."""
         found = self._decoded.get(entry.key)
         if found is None or found.revision < entry.mod_revision:
             return None
@@ -366,7 +367,8 @@ class ObjectStore:
         return self._former.get((entry.key, entry.mod_revision))
 
     def _object(self, entry: Entry) -> JsonObject:
-        """What has just been written need not be read: the store gives back the same bytes."""
+        """An object that has just been written need not be read: the store gives back the same
+        bytes."""
         known = self._encoded.get(id(entry.value))
         if known is None:
             coming = self._coming.get(id(entry.value))
@@ -399,7 +401,7 @@ class ObjectStore:
         return [self._kept(entry, obj) for entry, obj in zip(entries, read, strict=True)]
 
     def last(self, event: Event) -> JsonObject:
-        """What a deletion took away, with the revision of the deletion."""
+        """Return what a deletion took away, with the revision of the deletion."""
         assert event.previous is not None, "a deletion of something"
         key = (event.key, event.revision)
         found = self._former.get(key)
@@ -456,7 +458,7 @@ class ObjectStore:
         return await self._written(transaction, known)
 
     def _seconds(self, resource: Resource) -> int | None:
-        """How long its objects last."""
+        """Return how long its objects last."""
         return self._event_seconds if is_event(resource) else None
 
     async def delete(
@@ -503,7 +505,8 @@ class ObjectStore:
 
 
 def _claiming(transaction: Transaction, claims: Collection[Condition]) -> Transaction:
-    """Which is carried out only if all claims hold, and takes what they are about."""
+    """Return a transaction that is carried out only if all claims hold, and takes what they are
+    about."""
     if not claims:
         return transaction
     return Transaction(
@@ -513,14 +516,14 @@ def _claiming(transaction: Transaction, claims: Collection[Condition]) -> Transa
 
 
 def encoded(obj: JsonObject, *, custom: bool = False) -> bytes:
-    """What is stored: the member order stays (or all is sorted, for custom resources); the resource
-    version has an empty place, behind the uid if the object had none, so that the same object is
-    always the same bytes."""
+    """Return what is stored: the member order stays (or all is sorted, for custom resources); the
+    resource version has an empty place, behind the uid if the object had none, so that the same
+    object is always the same bytes."""
     return stored_bytes(_with_version(obj, ""), custom=custom)
 
 
 def _encoded_and_known(obj: JsonObject, resource: Resource) -> tuple[bytes, JsonObject]:
-    """What is stored, and what decoding it gives, but for the version."""
+    """Return what is stored, and what decoding it gives, but for the version."""
     value = encoded(obj, custom=resource.custom)
     return value, obj if has_exact_numbers(resource) else read_stored(value)
 
@@ -610,7 +613,7 @@ def read_continue_token(text: str) -> ContinueToken:
 
 
 def _members(value: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON
-    """Those of a token, as Go reads them into a structure."""
+    """Return those of a token, as Go reads them into a structure."""
     if value is None:
         return {}
     if not isinstance(value, dict):

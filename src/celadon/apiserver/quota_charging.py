@@ -87,7 +87,7 @@ class QuotaCharging:
         self._limited = limited
 
     def are_in(self, namespace: str) -> bool:
-        """Whether there is anything to ask for."""
+        """Return whether there is anything to ask for."""
         if not self._enabled or not namespace:
             return False
         return bool(self._limited) or self._objects.has_any(self._resource, namespace)

@@ -14,7 +14,7 @@ from celadon.apiserver.http_messages import HttpRequest
 from celadon.cel.value_functions import parse_duration
 from celadon.kube import FieldError, FieldPath, fieldpath, status
 from celadon.kube.go import parse_int, parse_uint, quote
-from celadon.kube.registry import request_options
+from celadon.kube.registry import request_bodies
 from celadon.kube.releases import emulated_release
 from celadon.kube.resources import Resource, gates_of
 from celadon.kube.selectors import (
@@ -129,7 +129,7 @@ def check_timeout(request: HttpRequest, info: RequestInfo) -> None:
 
 
 def _duration_fault(text: str) -> str:
-    """What Go's `time.ParseDuration` says."""
+    """Return what Go's `time.ParseDuration` says."""
     rest = text.lstrip("+-") if text[0] in "+-" else text
     while rest:
         number = _NUMBER.match(rest)
@@ -226,7 +226,7 @@ def list_options(request: HttpRequest, resource: Resource) -> ListOptions:
         options = _with_watch_defaults(options)
     errors = _watch_errors(options) if watch else _list_errors(options)
     if errors:
-        raise request_options.invalid_options(LIST_OPTIONS, errors)
+        raise request_bodies.invalid_options(LIST_OPTIONS, errors)
     try:
         return replace(options, fields=resolve_fields(options.fields, resource))
     except SelectorError as error:

@@ -197,8 +197,8 @@ class RequestLayers:
         return await self._routed(request, info, user, notes)
 
     def _needs_definitions(self, info: RequestInfo) -> bool:
-        """Whether the answer may depend on a CustomResourceDefinition that was written a moment
-        ago."""
+        """Return whether the answer may depend on a CustomResourceDefinition that was written a
+        moment ago."""
         if not info.is_resource:
             return info.path.startswith(("/api", OPENAPI))
         asked = GroupVersionResource(info.group, info.version, info.resource)
@@ -268,7 +268,7 @@ class RequestLayers:
             return status_answer(late, form)
 
     async def _user(self, request: HttpRequest, info: RequestInfo, notes: Notes) -> User:
-        """Who asks, or as whom they ask."""
+        """Return who asks, or as whom they ask."""
         credentials = Credentials.of(request)
         found = self._authenticator.authenticate(credentials, self._core.sources.now())
         notes.warnings += found.warnings
@@ -350,7 +350,7 @@ class RequestLayers:
     # --- other servers ---
 
     def _lasts_elsewhere(self, info: RequestInfo) -> bool:
-        """Whether another server answers for as long as it likes: nobody waits for that."""
+        """Return whether another server answers for as long as it likes: nobody waits for that."""
         return is_long_running(info) and self._core.aggregator.serving(info.path) is not None
 
     async def _passed_on(
@@ -381,7 +381,7 @@ class RequestLayers:
     # --- forks ---
 
     def _is_for_a_fork(self, request: HttpRequest, info: RequestInfo, user: User) -> bool:
-        """Whether what is left of the request is worth a process, and one could do it."""
+        """Return whether what is left of the request is worth a process, and one could do it."""
         if not self._core.workers.forks or info.verb not in FORKED_VERBS:
             return False
         kind = info.verb, info.group, info.resource
@@ -505,8 +505,8 @@ class RequestLayers:
 
 
 def _must_be_current(info: RequestInfo, request: HttpRequest) -> bool:
-    """Whether the answer must show what was written elsewhere a moment ago. Who reads at a version
-    says how old the answer may be; what is no resource is the server's own."""
+    """Return whether the answer must show what was written elsewhere a moment ago. Who reads at a
+    version says how old the answer may be; what is no resource is the server's own."""
     if not info.is_resource:
         return False
     return info.verb not in READING_VERBS or not any(request.query.get("resourceVersion", ()))

@@ -72,7 +72,7 @@ _SYNTAX: Final = msgspec.json.Decoder(msgspec.Raw)
 
 
 def is_large(request: HttpRequest) -> bool:
-    """Whether what is to be read of the request may take long."""
+    """Return whether what is to be read of the request may take long."""
     size = len(request.body)
     if size > SMALL_BYTES:
         if size > LARGE_BYTES:
@@ -88,7 +88,7 @@ def is_large(request: HttpRequest) -> bool:
 
 
 def is_worth_a_fork(request: HttpRequest) -> bool:
-    """Whether what is to be read of its body takes so long."""
+    """Return whether what is to be read of its body takes so long."""
     size = len(request.body)
     if size <= UNREADABLE_BYTES:
         return False
@@ -99,14 +99,14 @@ def is_worth_a_fork(request: HttpRequest) -> bool:
 
 
 def _may_double(request: HttpRequest) -> bool:
-    """Whether it is a JSON patch with operations each of which may double the object."""
+    """Return whether it is a JSON patch with operations each of which may double the object."""
     is_operations = request.header("content-type").startswith(JSON_PATCH)
     return is_operations and _COPIES.search(request.body) is not None
 
 
 def _is_json(body: bytes) -> bool:
-    """Whether it is JSON, and not nested deeply. To say what is wrong with it takes a thousand
-    times as long as this."""
+    """Return whether it is JSON, and not nested deeply. To say what is wrong with it takes a
+    thousand times as long as this."""
     try:
         _SYNTAX.decode(body)
     except (msgspec.DecodeError, RecursionError):
@@ -115,7 +115,8 @@ def _is_json(body: bytes) -> bool:
 
 
 def is_large_refusal(error: StatusError) -> bool:
-    """Whether writing what is wrong may take long: each of a hundred thousand keys can be."""
+    """Return whether writing what is wrong may take long: each of a hundred thousand keys can
+    be."""
     details = error.status.details
     many = details is not None and len(details.causes) > MANY_OBJECTS
     return many or len(error.status.message) > LARGE_BYTES

@@ -55,6 +55,6 @@ class StaticFiles:
             await source.look()
 
     def of(self, plugin: str) -> StaticObjects:
-        """What is in force; the same object until it is another."""
+        """Return what is in force; the same object until it is another."""
         source = self._sources.get(plugin)
         return NOTHING if source is None else source.objects

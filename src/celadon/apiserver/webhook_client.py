@@ -65,7 +65,7 @@ class WebhookCredentials:
         return name if name in self._config.users else ""
 
     def of(self, user: str) -> ClientCredentials:
-        """Those of a user that `user_of` gave."""
+        """Return those of a user that `user_of` gave."""
         found = self._made.get(user)
         if found is None:
             found = ClientCredentials(self._config.users[user], self._clock)
@@ -340,7 +340,7 @@ class _Trace:
 
 
 def _location(code: int, headers: Mapping[bytes, bytes]) -> str:
-    """Where a redirect leads to; empty if the answer is none."""
+    """Return where a redirect leads to; empty if the answer is none."""
     if code not in _REDIRECTIONS:
         return ""
     return headers.get(b"location", b"").decode("utf-8", "replace")
@@ -439,11 +439,11 @@ class _Inflater:
 
     @property
     def is_complete(self) -> bool:
-        """Whether it may end here."""
+        """Return whether it may end here."""
         return self._member.eof or not self._has_begun
 
     def texts(self, data: bytes) -> Iterator[bytes]:
-        """What becomes of the next bytes, a part at a time. Raises BrokenBody."""
+        """Yield what becomes of the next bytes, a part at a time. Raises BrokenBody."""
         for start in range(0, len(data), _READ_BYTES):
             yield from self._texts(data[start : start + _READ_BYTES])
 

@@ -67,7 +67,7 @@ class Webhooks:
         self._new_uid = new_uid
 
     def mutates(self, request: Request) -> bool:
-        """Whether any mutating webhook could have a say in requests like this one."""
+        """Return whether any mutating webhook could have a say in requests like this one."""
         return self._mutating is not None and self._mutating.hooks().concerns(request, self._world)
 
     def mutation(self, readmit: Readmit, *, coarse_times: bool) -> MutatingPhase:
@@ -79,13 +79,13 @@ class Webhooks:
         )
 
     def may_validate(self, request: Request) -> bool:
-        """Whether any validating webhook could have a say in requests like this one."""
+        """Return whether any validating webhook could have a say in requests like this one."""
         view = self._validating
         return view is not None and view.hooks().concerns(request, self._world)
 
     def validation(self) -> Callable[[Request], ValidatingPhase]:
-        """What begins to ask those that there are now, in whatever thread. It raises StatusError
-        where it cannot be told whom to ask."""
+        """Return what begins to ask those that there are now, in whatever thread. It raises
+        StatusError where it cannot be told whom to ask."""
         assert self._validating is not None, "asked only after `may_validate`"
         hooks = self._validating.hooks()
         return lambda request: ValidatingPhase(hooks, request, self._world, self._new_uid, as_json)

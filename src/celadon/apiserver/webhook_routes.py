@@ -49,7 +49,7 @@ class ServiceRoutes:
         self._given = given
 
     def address(self, host: str, port: int) -> Address:
-        """Where to dial `host`, the host of a URL. Raises NetworkFailure."""
+        """Return where to dial `host`, the host of a URL. Raises NetworkFailure."""
         name, dot, namespace = host.removesuffix(SUFFIX).partition(".")
         if not host.endswith(SUFFIX) or not dot or "." in namespace:
             return host, port

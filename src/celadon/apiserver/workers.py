@@ -76,13 +76,13 @@ def on_loop(method: Callable[P, R]) -> Callable[P, R]:
 
 
 def is_worker() -> bool:
-    """Whether this thread works for a loop, and so may wait for it."""
+    """Return whether this thread works for a loop, and so may wait for it."""
     return _here.work is not None
 
 
 def waited_for(asked: Callable[[], Coroutine[Any, Any, R]]) -> R:
-    """What a coroutine on the loop gives, asked from a worker that waits for it. Its place is free
-    for others meanwhile: what is waited for may be the network."""
+    """Return what a coroutine on the loop gives, asked from a worker that waits for it. Its place
+    is free for others meanwhile: what is waited for may be the network."""
     home, work = _here.home, _here.work
     assert home is not None, "asked by a worker"
     assert work is not None, "which works on something"
@@ -140,7 +140,7 @@ A = TypeVar("A")
 
 
 async def aside(function: Callable[[A], R], given: A) -> R:
-    """What the function gives, in a thread that has no turn to wait for."""
+    """Return what the function gives, in a thread that has no turn to wait for."""
     context = contextvars.copy_context()  # the release whose answers are given (kube.releases)
     loop = asyncio.get_running_loop()
     try:
@@ -416,7 +416,7 @@ class _Account:
         self._share = share
 
     def refill(self, now: float) -> float:
-        """What is in hand now."""
+        """Return what is in hand now."""
         self.seconds = min(USER_SECONDS, self.seconds + (now - self.at) * self._share)
         self.at = now
         return self.seconds
@@ -455,8 +455,9 @@ class Workers:
         allowed: float = REQUEST_SECONDS,
         size: int = 0,
     ) -> tuple[T, float]:
-        """What the function gives, and the processor time it took; `size` is what its request holds
-        in memory. Raises what it raises, StatusError 504 when it was ended, TooMuchWork."""
+        """Return what the function gives, and the processor time it took; `size` is what its
+        request holds in memory. Raises what it raises, StatusError 504 when it was ended,
+        TooMuchWork."""
         if self.is_fork:
             return function(), 0.0
         context = contextvars.copy_context()  # the release whose answers are given (kube.releases)
@@ -477,8 +478,9 @@ class Workers:
         allowed: float = REQUEST_SECONDS,
         size: int = 0,
     ) -> tuple[Said, float]:
-        """What a fork says at its end, and the processor time it took; `hear` answers what it asks.
-        Raises ForkFailed, what `hear` raises, StatusError 504 when it was ended, TooMuchWork."""
+        """Return what a fork says at its end, and the processor time it took; `hear` answers what
+        it asks. Raises ForkFailed, what `hear` raises, StatusError 504 when it was ended,
+        TooMuchWork."""
         context = contextvars.copy_context()
 
         def live(parent: Parent) -> Said:
@@ -568,7 +570,7 @@ class Workers:
             self._timer = self._loop.call_later(_LOOK_SECONDS, self._look)
 
     def _may_begin(self, owner: str, now: float) -> bool:
-        """Whether there is a place for a work of this user, and the user has time left."""
+        """Return whether there is a place for a work of this user, and the user has time left."""
         account = self._accounts.get(owner)
         left = USER_SECONDS if account is None else account.refill(now)
         working = len(self._working)

@@ -12,7 +12,6 @@ their order). The generators are explained in `codegen`.
 
 from celadon.cel import syntax, types
 from celadon.cel.analysis.tree_context import mapped_element
-from celadon.cel.checking.tree_printer import print_checked
 from celadon.cel.declarations import Switches
 from celadon.cel.environment import Compilation, Environment
 from celadon.cel.errors import (
@@ -26,11 +25,11 @@ from celadon.cel.errors import (
     ProgramError,
 )
 from celadon.cel.parsing.tokens import RESERVED
-from celadon.cel.parsing.unparser import unparse
+from celadon.cel.parsing.unparser import print_checked, unparse
 from celadon.cel.program import Program
 from celadon.cel.syntax import Ast, CheckedAst
-from celadon.cel.unknowns import AttributePattern, Unknown
-from celadon.cel.values.native import to_cel
+from celadon.cel.tracing import AttributePattern, Unknown
+from celadon.cel.values.conversions import to_cel
 
 __all__ = [
     "RESERVED",

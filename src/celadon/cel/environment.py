@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from celadon.cel.analysis.estimator import Sizes, estimate
 from celadon.cel.analysis.folding import constant_identifiers, fold
-from celadon.cel.analysis.tree_context import Context
+from celadon.cel.analysis.tree_context import Context, ResolvedCalls
 from celadon.cel.checking import validators as ast_validators
 from celadon.cel.checking.checker import check
 from celadon.cel.checking.scope import Declarations, ObjectFamily
@@ -22,11 +22,11 @@ from celadon.cel.checking.unchecked import without_check
 from celadon.cel.cost import Range
 from celadon.cel.declarations import (
     DEFAULT_SWITCHES,
-    Impl,
     Library,
     ObjectType,
     Switches,
     TypeProvider,
+    Validator,
     Variable,
 )
 from celadon.cel.errors import CompileError, Issues, Source
@@ -36,7 +36,6 @@ from celadon.cel.parsing.parser import ParseOptions, parse
 from celadon.cel.program import Program
 from celadon.cel.syntax import Ast, CheckedAst
 from celadon.cel.types import Type
-from celadon.cel.validator import Validator
 from celadon.cel.values import Value
 
 
@@ -62,7 +61,7 @@ class Environment:
     Raises `DeclarationError` when declarations contradict each other.
     """
 
-    __slots__ = ("_impls", "declarations", "parse_options", "switches", "validators")
+    __slots__ = ("_resolved", "declarations", "parse_options", "switches", "validators")
 
     def __init__(
         self,
@@ -103,7 +102,7 @@ class Environment:
             backticks_are_junk=switches.backticks_are_junk,
             macro_calls=switches.track_macros,
         )
-        self._impls: dict[tuple[str, tuple[str, ...]], Impl] = {}
+        self._resolved: ResolvedCalls = {}
         self.validators = (*validators, *(v for library in loaded for v in library.validators))
 
     def extend(
@@ -118,7 +117,7 @@ class Environment:
             [Variable(name, t) for name, t in (variables or {}).items()], objects
         )
         other.parse_options = self.parse_options
-        other._impls = self._impls
+        other._resolved = self._resolved
         other.validators = self.validators
         return other
 
@@ -175,7 +174,7 @@ class Environment:
             constants,
             self.switches,
             self.declarations.find_object,
-            self._impls,
+            self._resolved,
         )
 
     def estimate(self, checked: CheckedAst, sizes: Sizes | None = None) -> Range:

@@ -10,12 +10,19 @@ from celadon.cel import cost as cost_rules
 from celadon.cel import growth, re2, types
 from celadon.cel.checking import validators
 from celadon.cel.cost import CallEstimate, CostRule, Range, Sized
-from celadon.cel.declarations import Function, Impl, Library, ObjectType, Overload, Variable
+from celadon.cel.declarations import (
+    Function,
+    Impl,
+    Library,
+    ObjectType,
+    Overload,
+    Validator,
+    Variable,
+)
 from celadon.cel.errors import EvaluationError, no_such_overload
 from celadon.cel.growth import Argument, Growth, Polynomial
 from celadon.cel.parsing.macros import Macro
 from celadon.cel.syntax import Literal
-from celadon.cel.validator import Validator
 from celadon.cel.values.runtime_types import NONE, Opaque, Optional, Record
 from celadon.cel.values.text import Uint
 from celadon.cel.values.timestamps import Duration, Timestamp

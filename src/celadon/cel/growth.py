@@ -31,58 +31,69 @@ class Polynomial:
     """A polynomial with coefficients that are not negative: an upper bound.
 
     Its first variable is the size of all inputs together; the analysis adds one for the element of
-    each loop around. Infinite coefficients stand alone: see `UNBOUNDED`.
+    each loop around. Infinite coefficients stand alone: see `UNBOUNDED`. The constant stands apart
+    from the terms with variables: most of what an analysis adds are constants.
     """
 
-    __slots__ = ("terms",)
+    __slots__ = ("constant", "variable_terms")
 
-    def __init__(self, terms: Mapping[Exponents, float]) -> None:
-        self.terms = terms
+    def __init__(self, variable_terms: Mapping[Exponents, float], constant: float = 0.0) -> None:
+        self.variable_terms = variable_terms
+        self.constant = constant
 
     @property
-    def is_constant(self) -> bool:
-        return self.terms.keys() <= {()}
+    def terms(self) -> dict[Exponents, float]:
+        """All terms, by their exponents."""
+        return {(): self.constant, **self.variable_terms}
 
     @property
     def degree(self) -> int:
-        return max((sum(exponents) for exponents in self.terms), default=0)
+        return max(map(sum, self.variable_terms), default=0)
 
     def __add__(self, other: Polynomial | float) -> Polynomial:
-        terms = dict(self.terms)
-        added = other.terms if isinstance(other, Polynomial) else {(): float(other)}
-        for exponents, coefficient in added.items():
-            terms[exponents] = terms.get(exponents, 0.0) + coefficient
-        return Polynomial(terms)
+        if not isinstance(other, Polynomial):
+            return Polynomial(self.variable_terms, self.constant + other)
+        terms: Mapping[Exponents, float] = self.variable_terms or other.variable_terms
+        if other.variable_terms and terms is not other.variable_terms:
+            terms = summed = dict(terms)
+            for exponents, coefficient in other.variable_terms.items():
+                summed[exponents] = summed.get(exponents, 0.0) + coefficient
+        return Polynomial(terms, self.constant + other.constant)
 
     def __mul__(self, other: Polynomial | float) -> Polynomial:
         if isinstance(other, Polynomial):
-            return _product(self.terms, other.terms)
-        return Polynomial({e: c * other + _ROUNDING for e, c in self.terms.items()})
+            return _product(self, other)
+        terms = {e: c * other + _ROUNDING for e, c in self.variable_terms.items()}
+        return Polynomial(terms, self.constant * other + _ROUNDING if self.constant else 0.0)
 
     __radd__ = __add__
     __rmul__ = __mul__
 
     def __or__(self, other: Polynomial) -> Polynomial:
         """A bound of either."""
-        terms = dict(self.terms)
-        for exponents, coefficient in other.terms.items():
+        constant = max(self.constant, other.constant)
+        if not other.variable_terms:
+            return Polynomial(self.variable_terms, constant)
+        terms = dict(self.variable_terms)
+        for exponents, coefficient in other.variable_terms.items():
             terms[exponents] = max(terms.get(exponents, 0.0), coefficient)
-        return Polynomial(terms)
+        return Polynomial(terms, constant)
 
     def smaller(self, other: Polynomial) -> Polynomial:
         """A bound of the smaller of two values: the bound that grows less, else either."""
-        if self.is_constant and other.is_constant:
-            return self if self.terms.get((), 0.0) <= other.terms.get((), 0.0) else other
+        if not self.variable_terms and not other.variable_terms:
+            return self if self.constant <= other.constant else other
         return self if self.degree <= other.degree else other
 
     def summed(self, variable: int, count: Polynomial, total: Polynomial) -> Polynomial:
         """The sum over a range of `count` elements and size `total`, the variable being the size
         of one: a term without it is multiplied by the count, a power j of it becomes the j-th power
         of the total, because sum(m ** j) <= sum(m) ** j."""
-        result = ZERO
-        for exponents, coefficient in self.terms.items():
+        result = at_most(self.constant) * count
+        for exponents, coefficient in self.variable_terms.items():
             power = exponents[variable] if len(exponents) > variable else 0
-            term = Polynomial({_trim(exponents[:variable]): coefficient})
+            kept = _trim(exponents[:variable])
+            term = Polynomial({kept: coefficient}) if kept else at_most(coefficient)
             for factor in (total,) * power or (count,):
                 term = term * factor
             result = result + term
@@ -90,23 +101,32 @@ class Polynomial:
 
     def in_one_variable(self) -> tuple[float, ...]:
         """The coefficients, lowest power first, all variables taken for the first."""
-        result = [0.0] * (self.degree + 1)
-        for exponents, coefficient in self.terms.items():
+        result = [self.constant] + [0.0] * self.degree
+        for exponents, coefficient in self.variable_terms.items():
             result[sum(exponents)] += coefficient
         return tuple(result) if math.isfinite(sum(result)) else (math.inf,)
 
 
-def _product(a: Mapping[Exponents, float], b: Mapping[Exponents, float]) -> Polynomial:
+def _product(a: Polynomial, b: Polynomial) -> Polynomial:
+    left, right = _nonzero(a), _nonzero(b)
     terms: dict[Exponents, float] = {}
-    for left, x in a.items():
-        for right, y in b.items():
-            shorter, longer = (left, right) if len(left) < len(right) else (right, left)
-            padded = shorter + (0,) * (len(longer) - len(shorter))
-            exponents = tuple(i + j for i, j in zip(longer, padded, strict=True))
+    for shorter, x in left.items():
+        for longer, y in right.items():
+            exponents = _multiplied(shorter, longer) if shorter and longer else shorter or longer
             if sum(exponents) > _MAX_DEGREE or not math.isfinite(x * y):
                 return UNBOUNDED
             terms[exponents] = terms.get(exponents, 0.0) + x * y
-    return Polynomial(terms)
+    return Polynomial(terms, terms.pop((), 0.0))
+
+
+def _nonzero(polynomial: Polynomial) -> Mapping[Exponents, float]:
+    return polynomial.terms if polynomial.constant else polynomial.variable_terms
+
+
+def _multiplied(one: Exponents, other: Exponents) -> Exponents:
+    shorter, longer = (one, other) if len(one) < len(other) else (other, one)
+    padded = shorter + (0,) * (len(longer) - len(shorter))
+    return tuple(i + j for i, j in zip(longer, padded, strict=True))
 
 
 def _trim(exponents: Exponents) -> Exponents:
@@ -116,7 +136,7 @@ def _trim(exponents: Exponents) -> Exponents:
 
 
 def at_most(number: float) -> Polynomial:
-    return Polynomial({(): float(number)})
+    return Polynomial({}, float(number))
 
 
 ZERO: Final = Polynomial({})

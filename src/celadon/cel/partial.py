@@ -12,22 +12,8 @@ from celadon.cel import runtime, syntax
 from celadon.cel.analysis.tree_context import Chain, Context, chain_of
 from celadon.cel.codegen.inline_operators import block_slots
 from celadon.cel.errors import EvaluationError
-from celadon.cel.syntax import (
-    Ast,
-    Call,
-    Comprehension,
-    Expr,
-    Ident,
-    ListLiteral,
-    Literal,
-    MapEntry,
-    MapLiteral,
-    Select,
-    Struct,
-    StructField,
-)
+from celadon.cel.tracing import ANY, AttributePattern, Unknown
 from celadon.cel.types import DYN, Type
-from celadon.cel.unknowns import ANY, AttributePattern, Unknown
 from celadon.cel.values import Value, container_access
 from celadon.cel.values.maps import MISSING
 from celadon.cel.values.runtime_types import NONE, Optional
@@ -66,6 +52,16 @@ def evaluate_partial(
         return EvaluationError(TOO_DEEP), {}
 
 
+class TooLong(Exception):
+    """An interpretation visited more nodes than it was allowed."""
+
+
+def interpret(context: Context, activation: Mapping[str, Value], visits: int) -> Value:
+    """The value, with everything known. Nothing is absorbed: where anything at all fails, that is
+    raised, though the whole may have a value. Raises `TooLong` after so many visits of nodes."""
+    return _Interpreter(context, activation, (), visits=visits).node(context.checked.root)
+
+
 def origin(context: Context, activation: Mapping[str, Value]) -> int | None:
     """The node where the error came up that the expression evaluates to; None if it does not."""
     partial = _Partial(context, activation, ())
@@ -93,12 +89,12 @@ class _Partial:
     failures: dict[int, tuple[int, EvaluationError]] = field(default_factory=dict)
     """Every error that came up, by identity, with the node where it came up first."""
 
-    def node(self, node: Expr) -> Outcome:
+    def node(self, node: syntax.Expr) -> Outcome:
         if self.context.is_constant(node):
             outcome: Outcome = self.context.constant(node)
         else:
             try:
-                outcome = self._call(node) if isinstance(node, Call) else self._node(node)
+                outcome = self._call(node) if isinstance(node, syntax.Call) else self._node(node)
             except EvaluationError as error:
                 outcome = error
         if not self.depth:
@@ -107,34 +103,34 @@ class _Partial:
             self.failures.setdefault(id(outcome), (node.id, outcome))
         return outcome
 
-    def _node(self, node: Expr) -> Outcome:
+    def _node(self, node: syntax.Expr) -> Outcome:
         match node:
-            case Ident():
+            case syntax.Ident():
                 return self._attribute(node, chain_of(node))
-            case Select() if node.test_only:
+            case syntax.Select() if node.test_only:
                 return self._has(node)
-            case Select():
+            case syntax.Select():
                 return self._attribute(node, chain_of(node))
-            case ListLiteral():
+            case syntax.ListLiteral():
                 return self._collect(
                     node.elements,
                     lambda items: runtime.list_with_optionals(items, node.optional),
                 )
-            case MapLiteral():
+            case syntax.MapLiteral():
                 parts = [part for entry in node.entries for part in (entry.key, entry.value)]
                 return self._collect(parts, lambda items: self._map(node, items))
-            case Struct():
+            case syntax.Struct():
                 return self._collect(
                     [f.value for f in node.fields], lambda items: self._struct(node, items)
                 )
-            case Comprehension():
+            case syntax.Comprehension():
                 return self._comprehension(node)
             case _:
                 raise AssertionError("literals are constants; unspecified nodes never check")
 
     # --- attributes ---------------------------------------------------------------------------
 
-    def _attribute(self, node: Expr, chain: Chain) -> Outcome:
+    def _attribute(self, node: syntax.Expr, chain: Chain) -> Outcome:
         """Whatever stops the evaluation first, from left to right: the base, a step that leads
         nowhere, a key that is unknown or fails."""
         keys: list[object] = []
@@ -155,8 +151,8 @@ class _Partial:
             base = container_access.index(base, key)
         return base if stop is None else stop
 
-    def _base(self, base: Expr, keys: list[Value], node_id: int) -> Outcome:
-        if not isinstance(base, Ident):
+    def _base(self, base: syntax.Expr, keys: list[Value], node_id: int) -> Outcome:
+        if not isinstance(base, syntax.Ident):
             return self.node(base)
         if base.name in self.locals:
             return self.locals[base.name]
@@ -167,18 +163,18 @@ class _Partial:
             return Unknown(frozenset({node_id}))
         return self.activation[name] if name in self.activation else runtime.unbound(name)
 
-    def _part(self, node: Expr) -> Outcome:
+    def _part(self, node: syntax.Expr) -> Outcome:
         """A part of another attribute: a test of presence there is what it finds in an optional
         (see `Context.tests_optional`)."""
         if not self.context.tests_optional(node):
             return self.node(node)
-        assert isinstance(node, Select), "only tests find anything"
+        assert isinstance(node, syntax.Select), "only tests find anything"
         outcome = self._has(node, part=True)
         if not self.depth:
             self.outcomes[node.id] = outcome
         return outcome
 
-    def _has(self, node: Select, *, part: bool = False) -> Outcome:
+    def _has(self, node: syntax.Select, *, part: bool = False) -> Outcome:
         chain = chain_of(node.operand)
         keys = [step.key for step in chain.steps]
         base = self._base(chain.base, [*keys, node.field], node.id)
@@ -198,7 +194,7 @@ class _Partial:
 
     # --- calls ----------------------------------------------------------------------------------
 
-    def _call(self, node: Call) -> Outcome:
+    def _call(self, node: syntax.Call) -> Outcome:
         match node.function:
             case syntax.LOGICAL_AND:
                 return self._logic(node, decisive=False)
@@ -222,7 +218,7 @@ class _Partial:
                 impl = self.context.impl(node) or runtime.unknown_function(node.function)
                 return self._collect(operands, lambda items: impl(*items))
 
-    def _block(self, node: Call) -> Outcome:
+    def _block(self, node: syntax.Call) -> Outcome:
         outer = dict(self.locals)
         for position, slot in enumerate(block_slots(node.args[0])):
             self.locals[f"@index{position}"] = self.node(slot)
@@ -230,7 +226,7 @@ class _Partial:
         self.locals = outer
         return outcome
 
-    def _logic(self, node: Call, *, decisive: bool) -> Outcome:
+    def _logic(self, node: syntax.Call, *, decisive: bool) -> Outcome:
         unknown: Unknown | None = None
         error: Outcome = None
         for term in node.args:
@@ -243,7 +239,7 @@ class _Partial:
                 error = runtime.no_bool_v(outcome)
         return unknown or error or (not decisive)
 
-    def _otherwise(self, node: Call) -> Outcome:
+    def _otherwise(self, node: syntax.Call) -> Outcome:
         assert node.target is not None, "both have a receiver"
         left = self.node(node.target)
         if left is NONE:
@@ -251,7 +247,9 @@ class _Partial:
         unwraps = node.function == "orValue" and left.__class__ is Optional
         return left.value if unwraps else left
 
-    def _collect(self, parts: Sequence[Expr], use: Callable[[list[Value]], Value]) -> Outcome:
+    def _collect(
+        self, parts: Sequence[syntax.Expr], use: Callable[[list[Value]], Value]
+    ) -> Outcome:
         """Evaluate all parts; the leftmost that is no value is the outcome.
 
         A plain loop: each level of an expression costs three Python frames, and expressions may be
@@ -265,14 +263,14 @@ class _Partial:
                 return item
         return use(items)
 
-    def _map(self, node: MapLiteral, items: list[Value]) -> Any:
+    def _map(self, node: syntax.MapLiteral, items: list[Value]) -> Any:
         pairs = list(zip(items[::2], items[1::2], strict=True))
         optional = frozenset(i for i, entry in enumerate(node.entries) if entry.optional)
         if optional:
             return runtime.EXPORTS[self.context.optional_map_maker](pairs, optional)
         return runtime.EXPORTS[self.context.map_maker](pairs)
 
-    def _struct(self, node: Struct, items: list[Value]) -> Any:
+    def _struct(self, node: syntax.Struct, items: list[Value]) -> Any:
         pairs = [(f.name, item) for f, item in zip(node.fields, items, strict=True)]
         optional = frozenset(i for i, f in enumerate(node.fields) if f.optional)
         construct = self.context.constructor(node.type_name)
@@ -280,7 +278,7 @@ class _Partial:
 
     # --- comprehensions ---------------------------------------------------------------------------
 
-    def _comprehension(self, node: Comprehension) -> Outcome:
+    def _comprehension(self, node: syntax.Comprehension) -> Outcome:
         over = self.node(node.iter_range)
         if stops(over):
             return over
@@ -307,6 +305,25 @@ class _Partial:
             self.depth -= 1
 
 
+@dataclass(slots=True)
+class _Interpreter(_Partial):
+    """An evaluation that gives up where anything is unusual; `visits` are left."""
+
+    visits: int = 0
+
+    def node(self, node: syntax.Expr) -> Outcome:
+        context = self.context
+        if context.is_constant(node):
+            return context.constant(node)
+        if not self.visits:
+            raise TooLong
+        self.visits -= 1
+        outcome = self._call(node) if isinstance(node, syntax.Call) else self._node(node)
+        if isinstance(outcome, EvaluationError):
+            raise outcome
+        return outcome
+
+
 def _covers(pattern: AttributePattern, variable: str, keys: Sequence[Value]) -> bool:
     """Is the attribute at, below or above the pattern?"""
     return pattern.variable == variable and all(
@@ -324,13 +341,13 @@ def _covers(pattern: AttributePattern, variable: str, keys: Sequence[Value]) -> 
 _LITERALS = frozenset({bool, int, Uint, str, bytes})
 
 
-def residual(context: Context, outcomes: Mapping[int, Outcome]) -> Ast:
+def residual(context: Context, outcomes: Mapping[int, Outcome]) -> syntax.Ast:
     """The expression that is left after an evaluation with these outcomes, to be checked again.
     With the inputs that were missing it gives what the whole expression gives."""
     ast = context.checked.ast
     first = max((node.id for node in syntax.walk(ast.root)), default=0) + 1
     root = _Residual(context, outcomes, itertools.count(first)).prune(ast.root)
-    return Ast(root, ast.source, ast.positions, {})
+    return syntax.Ast(root, ast.source, ast.positions, {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,41 +358,46 @@ class _Residual:
     outcomes: Mapping[int, Outcome]
     ids: Iterator[int]
 
-    def prune(self, node: Expr) -> Expr:
+    def prune(self, node: syntax.Expr) -> syntax.Expr:
         known = self.outcomes.get(node.id, MISSING)
         if isinstance(known, EvaluationError):
             return node  # with literals in it, the program might fail instead of the evaluation
         if known is not MISSING and not stops(known):
             literal = self._literal(known)
             if literal is not None:
-                return literal if isinstance(node, Literal) else self._in_place_of(node, literal)
+                return (
+                    literal
+                    if isinstance(node, syntax.Literal)
+                    else self._in_place_of(node, literal)
+                )
         match node:
-            case Select():
-                return Select(node.id, self.prune(node.operand), node.field, node.test_only)
-            case Call():
+            case syntax.Select():
+                return syntax.Select(node.id, self.prune(node.operand), node.field, node.test_only)
+            case syntax.Call():
                 return self._call(node)
-            case ListLiteral():
-                return ListLiteral(node.id, self._all(node.elements), node.optional)
-            case MapLiteral():
+            case syntax.ListLiteral():
+                return syntax.ListLiteral(node.id, self._all(node.elements), node.optional)
+            case syntax.MapLiteral():
                 entries = tuple(
-                    MapEntry(e.id, self.prune(e.key), self.prune(e.value), e.optional)
+                    syntax.MapEntry(e.id, self.prune(e.key), self.prune(e.value), e.optional)
                     for e in node.entries
                 )
-                return MapLiteral(node.id, entries)
-            case Struct():
+                return syntax.MapLiteral(node.id, entries)
+            case syntax.Struct():
                 fields = tuple(
-                    StructField(f.id, f.name, self.prune(f.value), f.optional) for f in node.fields
+                    syntax.StructField(f.id, f.name, self.prune(f.value), f.optional)
+                    for f in node.fields
                 )
-                return Struct(node.id, node.type_name, fields)
-            case Comprehension():
+                return syntax.Struct(node.id, node.type_name, fields)
+            case syntax.Comprehension():
                 return replace(node, iter_range=self.prune(node.iter_range))
             case _:
                 return node
 
-    def _all(self, nodes: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    def _all(self, nodes: tuple[syntax.Expr, ...]) -> tuple[syntax.Expr, ...]:
         return tuple(self.prune(node) for node in nodes)
 
-    def _call(self, node: Call) -> Expr:
+    def _call(self, node: syntax.Call) -> syntax.Expr:
         if node.function in (syntax.LOGICAL_AND, syntax.LOGICAL_OR):
             neutral = node.function == syntax.LOGICAL_AND
             left, right = node.args
@@ -390,48 +412,52 @@ class _Residual:
                 return self._in_place_of(node, self.prune(branch), self._type(branch))
         if node.function == syntax.IN and _is_empty(self.prune(node.args[1])):
             # `x in []` would be folded to false, whatever becomes of x.
-            return Call(node.id, node.function, None, (self.prune(node.args[0]), node.args[1]))
+            return syntax.Call(
+                node.id, node.function, None, (self.prune(node.args[0]), node.args[1])
+            )
         target = None if node.target is None else self.prune(node.target)
-        return Call(node.id, node.function, target, self._all(node.args))
+        return syntax.Call(node.id, node.function, target, self._all(node.args))
 
-    def _may_drop(self, term: Expr, other: Expr, *, neutral: bool) -> bool:
+    def _may_drop(self, term: syntax.Expr, other: syntax.Expr, *, neutral: bool) -> bool:
         """`true && x` is x, but only if x is a bool: otherwise it is an error."""
         known = self.outcomes.get(term.id, MISSING)
         return known is neutral and self.context.certain(other) is bool
 
-    def _type(self, node: Expr) -> Type:
+    def _type(self, node: syntax.Expr) -> Type:
         return self.context.checked.types.get(node.id, DYN)
 
-    def _in_place_of(self, node: Expr, by: Expr, kind: Type | None = None) -> Expr:
+    def _in_place_of(
+        self, node: syntax.Expr, by: syntax.Expr, kind: Type | None = None
+    ) -> syntax.Expr:
         """Return what replaces a node of type dyn is dyn, too: else a check could refuse what was a
         matter of the evaluation."""
         return self._dyn(by) if self._type(node) == DYN and kind != DYN else by
 
-    def _dyn(self, node: Expr) -> Expr:
-        return Call(next(self.ids), "dyn", None, (node,))
+    def _dyn(self, node: syntax.Expr) -> syntax.Expr:
+        return syntax.Call(next(self.ids), "dyn", None, (node,))
 
-    def _literal(self, value: Any) -> Expr | None:
+    def _literal(self, value: Any) -> syntax.Expr | None:
         """A value as a literal, where one exists."""
         kind = value.__class__
         if kind is float:
-            return Literal(next(self.ids), value) if math.isfinite(value) else None
+            return syntax.Literal(next(self.ids), value) if math.isfinite(value) else None
         if value is None or kind in _LITERALS:
-            return Literal(next(self.ids), value)
+            return syntax.Literal(next(self.ids), value)
         if kind is list:
             elements = self._elements(value)
-            return None if elements is None else ListLiteral(next(self.ids), elements)
+            return None if elements is None else syntax.ListLiteral(next(self.ids), elements)
         if kind is dict:
             keys, values = self._elements(list(value)), self._elements(list(value.values()))
             if keys is None or values is None:
                 return None
             entries = (
-                MapEntry(next(self.ids), key, content)
+                syntax.MapEntry(next(self.ids), key, content)
                 for key, content in zip(keys, values, strict=True)
             )
-            return MapLiteral(next(self.ids), tuple(entries))
+            return syntax.MapLiteral(next(self.ids), tuple(entries))
         return None
 
-    def _elements(self, values: list[object]) -> tuple[Expr, ...] | None:
+    def _elements(self, values: list[object]) -> tuple[syntax.Expr, ...] | None:
         """The elements of a literal, all of one type, be it dyn."""
         literals = [self._literal(value) for value in values]
         known = [literal for literal in literals if literal is not None]
@@ -443,5 +469,5 @@ class _Residual:
         return tuple(known)
 
 
-def _is_empty(node: Expr) -> bool:
-    return isinstance(node, ListLiteral) and not node.elements
+def _is_empty(node: syntax.Expr) -> bool:
+    return isinstance(node, syntax.ListLiteral) and not node.elements

@@ -7,8 +7,10 @@ Tracebacks name the program (`<celadon require-owner validations[0] #3>`) and sh
 its CEL, as long as the program lives; a failure of the generated code, which no expression should
 be able to cause, gets a note with the place in the source.
 
-`evaluate` is the plain function itself; when it meets anything unusual it hands over to the
-metered one, which decides the value or the error (see `codegen`).
+A program is interpreted before it is generated: most that are compiled run once or never, and
+generating one takes as long as ten evaluations by the interpreter. Once it is used, `evaluate` is
+the plain function itself; when it meets anything unusual it hands over to the metered one, which
+decides the value or the error (see `codegen`).
 """
 
 from __future__ import annotations
@@ -22,17 +24,15 @@ from types import CodeType, TracebackType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, overload
 
 from celadon.cel.analysis.tree_context import Context
-from celadon.cel.codegen.emitter import GeneratedModule
-from celadon.cel.codegen.metered import metered_module
-from celadon.cel.codegen.plain import plain_module
 from celadon.cel.errors import CostLimitExceeded, EvaluationError, Issues, Panicked
-from celadon.cel.syntax import Ast, CheckedAst, Ident, walk
+from celadon.cel.syntax import Ast, CheckedAst, Ident
+from celadon.cel.tracing import AttributePattern
 from celadon.cel.types import Type
-from celadon.cel.unknowns import AttributePattern
 from celadon.cel.values import Value
 
 if TYPE_CHECKING:
     from celadon.cel.analysis.cost_bound import CostBound
+    from celadon.cel.codegen.emitter import GeneratedModule
     from celadon.cel.tracing import Recorder
 
 #: "No limit", as a number that no cost reaches.
@@ -46,6 +46,13 @@ _MAX_REPEATED: Final = 100_000
 #: Longest name of a program that its file name shows, in characters.
 _MAX_NAME: Final = 300
 _numbers: Final = count(1)
+_made: Final = count()
+
+#: Programs of one set are asked as often as each other: so that not all of them are generated in
+#: the same request, some are hot earlier, by up to so many evaluations.
+_SPREAD: Final = 6
+#: So many nodes may be visited in an evaluation that is interpreted.
+_MAX_VISITS: Final = 250
 
 
 class Program:
@@ -53,22 +60,27 @@ class Program:
 
     `evaluate(activation)` returns the value or raises `EvaluationError`; nothing is charged.
     `source` is the generated Python of the plain variant (empty if there is none),
-    `metered_source` that of the other, which is generated when it is first needed: most programs of
-    most users never need it. Who must not compile while evaluating calls `prepare` beforehand. (Two
-    threads that need it at once both generate it, and either result serves.) `name` says to people
-    whose expression this is, and which: `require-owner validations[0]`.
+    `metered_source` that of the other. Each variant is generated when it is first needed: most
+    programs of most users never need it. Who must not compile while evaluating calls `prepare`
+    beforehand. Who keeps `evaluate` itself, to call it often, asks again once the program `is_hot`.
+    (Two threads that need a variant at once both generate it, and either result serves.) `name`
+    says to people whose expression this is, and which: `require-owner validations[0]`.
     """
+
+    #: Evaluations that are interpreted, at most. Generating takes as long as some six of them.
+    MAX_COLD: Final = 9
 
     __slots__ = (
         "__weakref__",
         "_bound",
+        "_cold_left",
         "_context",
         "_metered",
+        "_plain",
         "_run",
         "_traced",
         "evaluate",
         "name",
-        "source",
         "type",
     )
 
@@ -79,15 +91,12 @@ class Program:
         self.type: Type = context.checked.type
         self._context = context
         self._bound: CostBound | None = None
+        self._plain: _Loaded | None = None
         self._metered: _Loaded | None = None
         self._traced: _Loaded | None = None
         self._run: Callable[[Activation, int], tuple[Any, int]] | None = None
-        plain = plain_module(context)
-        if plain is None:
-            self.source, self.evaluate = "", self._exact
-        else:
-            loaded = self._load(plain, {"exact": self._exact})
-            self.source, self.evaluate = loaded.source, loaded.functions["plain"]
+        self._cold_left = self.MAX_COLD - next(_made) % _SPREAD
+        self.evaluate = self._cold
 
     @property
     def checked(self) -> CheckedAst:
@@ -96,8 +105,23 @@ class Program:
 
     def prepare(self) -> Program:
         """Generate everything now that would be generated at first use."""
-        _ = self._metered_module(), self.bound
+        _ = self._plain_module(), self._metered_module(), self.bound
         return self
+
+    @property
+    def is_hot(self) -> bool:
+        """Return whether `evaluate` is what it will always be."""
+        return self._plain is not None
+
+    def hot(self) -> Callable[[Activation], Any]:
+        """Return what `evaluate` is from now on: the plain function, which this generates."""
+        self._plain_module()
+        return self.evaluate
+
+    @property
+    def source(self) -> str:
+        """The generated Python of the plain variant, which asking for it generates."""
+        return self._plain_module().source
 
     @property
     def metered_source(self) -> str:
@@ -108,7 +132,10 @@ class Program:
         """The plain variant, or the metered one where there is no other, for people to read: a
         legend of its names, then its lines, each with its CEL as a comment. Without a final line
         feed."""
-        from celadon.cel.codegen.listing import listing  # late: few ask for it
+        # late: few ask for it
+        from celadon.cel.codegen.listing import listing
+        from celadon.cel.codegen.metered import metered_module
+        from celadon.cel.codegen.plain import plain_module
 
         return listing(plain_module(self._context) or metered_module(self._context), self._context)
 
@@ -168,11 +195,41 @@ class Program:
         issues.add(error.message, None if node is None else ast.positions.get(node), node)
         return issues
 
+    def _cold(self, activation: Activation) -> Value:
+        """Interpret, as long as the program is seldom asked and the work is little."""
+        if self._plain is None and self._cold_left:
+            self._cold_left -= 1
+            # late: what is never evaluated needs no evaluator
+            from celadon.cel.partial import TooLong, interpret
+
+            try:
+                return interpret(self._context, activation, _MAX_VISITS)
+            except TooLong:
+                pass
+            except Exception:  # noqa: BLE001  # as in the plain function: the metered one judges
+                return self._exact(activation)
+        return self.hot()(activation)
+
     def _exact(self, activation: Activation) -> Value:
         return self.evaluate_metered(activation)[0]
 
+    def _plain_module(self) -> _Loaded:
+        if self._plain is None:
+            from celadon.cel.codegen.plain import plain_module  # late: see `_cold`
+
+            plain = plain_module(self._context)
+            if plain is None:
+                loaded, evaluate = _Loaded("", "", (), {}), self._exact
+            else:
+                loaded = self._load(plain, {"exact": self._exact})
+                evaluate = loaded.functions["plain"]
+            self.evaluate, self._plain = evaluate, loaded
+        return self._plain
+
     def _metered_module(self) -> _Loaded:
         if self._metered is None:
+            from celadon.cel.codegen.metered import metered_module  # late: see `_cold`
+
             self._metered = self._load(metered_module(self._context), {})
             self._run = self._metered.functions["metered"]
         return self._metered
@@ -205,7 +262,7 @@ class Program:
         """Return whether it names no variable, so that every evaluation gives the same. A name of
         its own, as macros have them, counts as one."""
         known = self._context.constants
-        nodes = walk(self._context.checked.root)
+        nodes = self._context.checked.nodes
         return not any(isinstance(node, Ident) and node.id not in known for node in nodes)
 
     @property

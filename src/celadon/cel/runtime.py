@@ -22,7 +22,6 @@ from celadon.cel.syntax import UNMATCHED
 from celadon.cel.types import DYN
 from celadon.cel.values import Value, container_access, equality
 from celadon.cel.values.container_access import index
-from celadon.cel.values.joined_lists import go_integer, go_text, reopened, settled, settled_optional
 from celadon.cel.values.list_values import TypedList
 from celadon.cel.values.maps import MISSING, make_map, make_strict_map, refuse_unhashable
 from celadon.cel.values.runtime_types import (
@@ -34,7 +33,14 @@ from celadon.cel.values.runtime_types import (
     is_decided_by_class,
     overload_error,
 )
-from celadon.cel.values.typed_lists import LIST_CLASSES
+from celadon.cel.values.typed_lists import (
+    LIST_CLASSES,
+    go_integer,
+    go_text,
+    reopened,
+    settled,
+    settled_optional,
+)
 
 # --- calls -----------------------------------------------------------------------------------
 

@@ -13,10 +13,10 @@ Operators are calls whose function names are the constants below (cel-go `common
 
 from __future__ import annotations
 
-from dataclasses import field
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 if TYPE_CHECKING:
     from celadon.cel.errors import Source
@@ -209,6 +209,14 @@ class CheckedAst:
     ast: Ast
     types: dict[int, Type]
     references: dict[int, Reference]
+    _nodes: list[Expr] | None = None
+
+    @property
+    def nodes(self) -> Sequence[Expr]:
+        """All nodes, as `walk` gives them: each pass over the tree asks for them."""
+        if self._nodes is None:
+            self._nodes = walk(self.ast.root)
+        return self._nodes
 
     @property
     def root(self) -> Expr:

@@ -5,7 +5,7 @@ For authors of function libraries; the classes of values are behind `celadon.cel
 
 from celadon.cel.values import netaddr, text, value_sizes
 from celadon.cel.values.arithmetic import add
-from celadon.cel.values.conversions import duration_to_string
+from celadon.cel.values.conversions import duration_to_string, notation
 from celadon.cel.values.equality import compare, equal, is_comparable
 from celadon.cel.values.runtime_types import display
 from celadon.cel.values.text import Remembered
@@ -17,7 +17,6 @@ from celadon.cel.values.timestamps import (
     parse_timestamp,
 )
 from celadon.cel.values.typed_lists import LIST_CLASSES, MapList, SetList
-from celadon.cel.values.value_notation import notation
 
 __all__ = [
     "LIST_CLASSES",

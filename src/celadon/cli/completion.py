@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Final
 
-from celadon.cli.lint.comment_rule import EVERY_RULE
+from celadon.cli.lint.file_rules import EVERY_RULE
 from celadon.cli.main import COMMANDS, Command, parser_of
 from celadon.cli.options import VERSIONS
 from celadon.patterns import late_pattern

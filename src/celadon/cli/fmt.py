@@ -15,11 +15,9 @@ from typing import Any, Final, NamedTuple
 from celadon.cel.formatter import UNLIMITED, commented_tokens, laid_out
 from celadon.cli.options import did_you_mean
 from celadon.cli.project_config import ConfigError, nearest_table
-from celadon.cli.reading.documents import Document, DocumentReader, chunk_start
+from celadon.cli.reading.documents import Document, DocumentReader, Problem, Text, chunk_start
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.locations import scalar_start
-from celadon.cli.reading.problems import Problem
-from celadon.cli.reading.sources import Text
 from celadon.kube.well_known_values import (
     ADMISSION_REGISTRATION,
     DEFINITION_KIND,
@@ -88,7 +86,7 @@ def expression_fields(group_kind: tuple[str, str], value: object) -> Iterator[tu
 
 
 def _rules(schema: object, path: Path) -> Iterator[tuple[Path, str]]:
-    """Those of a schema and of all schemas in it, wherever a map or a list leads to one."""
+    """Yield those of a schema and of all schemas in it, wherever a map or a list leads to one."""
     pending: list[tuple[Path, object]] = [(path, schema)]
     while pending:
         at, one = pending.pop()

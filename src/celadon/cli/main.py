@@ -14,8 +14,8 @@ from typing import Final, NoReturn, Protocol, cast
 
 from celadon import __version__
 from celadon.cli import output
-from celadon.cli.exits import Exit
 from celadon.cli.options import did_you_mean
+from celadon.cli.reading.documents import Exit
 from celadon.deep_calls import own_process
 from celadon.records import dataclass
 
@@ -229,7 +229,7 @@ def _guarded(work: Callable[[], int]) -> int:
         output.give_up()
         return Exit.OUTPUT
     except Exception as error:  # noqa: BLE001 - the last resort: never a traceback, never code 1
-        from celadon.cli.reading.problems import HELP, summary
+        from celadon.cli.reading.documents import HELP, summary
 
         output.complain_if_possible(f"error: internal error: {summary(error)} ({HELP})")
         return Exit.INTERNAL

@@ -13,12 +13,17 @@ import yaml
 
 from celadon.cel.formatter import laid_out
 from celadon.cli.fmt import expression_fields, text_layout
-from celadon.cli.reading import sources
-from celadon.cli.reading.documents import Document, DocumentReader, shape_problem
-from celadon.cli.reading.problems import Problem
-from celadon.cli.reading.sources import Text
+from celadon.cli.reading.documents import (
+    Document,
+    DocumentReader,
+    Problem,
+    Text,
+    expand_paths,
+    read_text,
+    shape_problem,
+)
 from celadon.kube import JsonObject
-from celadon.kube.json_shapes import misfit
+from celadon.kube.json_types import misfit
 from celadon.kube.resources import Catalog, known_resources
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KIND
 from celadon.migrate import (
@@ -126,12 +131,12 @@ class Migration:
         return migration
 
     def _documents(self, paths: Sequence[str]) -> Iterator[Document]:
-        for file in sources.expand(paths):
+        for file in expand_paths(paths):
             yield from self._read(file)
 
     def _read(self, file: str | Problem) -> Iterator[Document]:
         """Return the objects in a file; what is no object of Kubernetes is passed over."""
-        text = file if isinstance(file, Problem) else sources.read(file)
+        text = file if isinstance(file, Problem) else read_text(file)
         if isinstance(text, Problem):
             self.problems.append(text)
             return
@@ -189,7 +194,7 @@ class Migration:
 
     def _one(self, file: str, shape: Any) -> JsonObject | None:  # noqa: ANN401 - a shape
         """Return the one document of a file, if it has the shape."""
-        text = sources.read(file)
+        text = read_text(file)
         if isinstance(text, Problem):
             self.problems.append(text)
             return None
@@ -223,11 +228,11 @@ class Migration:
 
     @property
     def judged(self) -> int:
-        """How many cases there are of rules that were translated."""
+        """Return how many cases there are of rules that were translated."""
         return sum(one.cases for one in self.outcomes if not one.translation.reason)
 
     def count(self, state: str) -> int:
-        """How many rules are in a state."""
+        """Return how many rules are in a state."""
         return sum(one.state == state for one in self.outcomes)
 
 

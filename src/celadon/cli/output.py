@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TextIO
 
-from celadon.cli.exits import Exit
-from celadon.cli.report import plain_text
+from celadon.cli.reading.documents import Exit
+from celadon.cli.report import report_model
 
 if TYPE_CHECKING:
     from celadon.cli.report.report_model import ReportForms
@@ -44,12 +44,12 @@ def write(text: str) -> None:
 
 def say(text: str) -> None:
     """A line to standard output, or several, with the text of somebody else in it."""
-    write(f"{plain_text.lines(text)}\n")
+    write(f"{report_model.lines(text)}\n")
 
 
 def complain(text: str) -> None:
     """A line to standard error, or several."""
-    _write(sys.stderr, f"{plain_text.lines(text)}\n")
+    _write(sys.stderr, f"{report_model.lines(text)}\n")
 
 
 def usage_error(program: str, message: str) -> Exit:
@@ -120,11 +120,11 @@ def show(
     if form != forms.for_people:
         write(forms.rendered(report, form))
         return
-    view = forms.view_of(plain_text.for_people(report))
+    view = forms.view_of(report_model.for_people(report))
     for problem in forms.view_of(report).problems:
-        complain(f"error: {plain_text.for_people(problem).text()}")
+        complain(f"error: {report_model.for_people(problem).text()}")
     color = use_color(sys.stdout, forbidden=no_color)
-    write(view.text(plain_text.Look(color, verbosity, mutations)))
+    write(view.text(report_model.Look(color, verbosity, mutations)))
 
 
 class Progress:

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from celadon.cli.options import did_you_mean
-from celadon.cli.reading.documents import Document
+from celadon.cli.reading.documents import Document, Problem
 from celadon.cli.reading.json_text import Path
-from celadon.cli.reading.problems import Problem
 
 # --- Own documents -----------------------------------------------------------
 #

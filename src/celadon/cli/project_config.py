@@ -1,5 +1,5 @@
 """What the commands of a project share: the top of celadon.toml, `[tool.celadon]` of
-pyproject.toml, and a profile in it.
+pyproject.toml, a profile in it, and which files of its folders are no manifests.
 
     policies = ["policies"]
     cluster = ["cluster", "crds/*.yaml"]
@@ -17,14 +17,21 @@ replaces the one there.
 from __future__ import annotations
 
 import argparse
+import difflib
 import glob
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import tomllib
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from celadon.cli.options import did_you_mean, kubernetes_version
+from celadon.cli.options import DEFAULT_VERSION, did_you_mean, kubernetes_version
+from celadon.cli.reading.documents import STDIN_NAME, Problem, Text, encoded_like
+from celadon.kube.releases import enter_release
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 # --- Config files ------------------------------------------------------------
@@ -92,8 +99,6 @@ def _table(path: Path, keys: tuple[str, ...]) -> tuple[str, dict[str, Any] | Non
         return "", None
     # late: most folders have no such file
     import tomllib
-
-    from celadon.cli.toml_places import DEEPEST, too_deep
 
     try:
         text = path.read_text(encoding="utf-8")
@@ -266,7 +271,6 @@ class _Reader:
     def _refuse(self, path: tuple[str | int, ...], message: str) -> NoReturn:
         """Say what is wrong with a key, or an item, and where it stands."""
         # late: only if so
-        from celadon.cli.toml_places import key_places
 
         whole = (*self._shared.keys, *path)
         place = key_places(self._shared.text).get(whole)
@@ -284,3 +288,355 @@ def _leads_somewhere(path: str, folder: Path) -> bool:
     if os.path.exists(folder / path):  # which a name that is too long is no error for
         return True
     return glob.has_magic(path) and any(glob.iglob(path, root_dir=folder, recursive=True))
+
+
+# --- Places in TOML ----------------------------------------------------------
+#
+# Where the keys of a TOML text stand: tomllib does not tell.
+#
+# The text must be one that tomllib has taken; so what is walked over here is known to be right,
+# and patterns that would let mistakes pass are good enough.
+
+KeyPath = tuple[str | int, ...]
+"""Keys from the top, and numbers of items in arrays."""
+
+DEEPEST: Final = 100
+"""Parts that a key may have; tomllib takes time and memory in proportion to their square."""
+PLACED: Final = 20
+"""Parts of a path that has a place; nobody looks for longer ones."""
+
+_PART: Final = r"""(?:"(?:\\.|[^"\\\n])*+"|'[^'\n]*+'|[\w-]++)"""
+_ONE_PART: Final = late_pattern(_PART)
+_DEEP: Final = late_pattern(rf"(?<![\w-])(?:{_PART}[ \t]*+\.[ \t]*+){{{DEEPEST}}}")
+_KEY: Final = late_pattern(rf"{_PART}(?:[ \t]*\.[ \t]*{_PART})*")
+_BLANK: Final = late_pattern(r"(?:[ \t\r\n]|#[^\n]*)*")
+_SCALAR: Final = late_pattern(
+    r'''"""(?s:\\.|[^\\])*?"{3,5}'''
+    r"""|'''(?s:.)*?'{3,5}"""
+    r"""|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|[^,\]}#\n]+"""
+)
+
+
+def key_places(text: str) -> dict[KeyPath, tuple[int, int]]:
+    """Line and column, from 1, of each key and each item of an array. A key that is written several
+    times, as in the headers of tables, has the first place."""
+    walk = _Walk(text)
+    walk.document()
+    starts = [0, *(one.end() for one in re.finditer("\n", text))]
+    found = {}
+    for path, offset in walk.places.items():
+        line = bisect_right(starts, offset)
+        found[path] = line, offset - starts[line - 1] + 1
+    return found
+
+
+def too_deep(text: str) -> int:
+    """The line of a key with more parts than anybody may write, 0 if there is none; of a text that
+    may be no TOML."""
+    found = _DEEP.search(text)
+    return 0 if found is None else text.count("\n", 0, found.start()) + 1
+
+
+class _Walk:
+    """Goes over a text once, from its beginning to its end."""
+
+    __slots__ = ("_at", "_text", "places")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+        self.places: dict[KeyPath, int] = {}
+
+    def document(self) -> None:
+        """The whole text: headers of tables, and pairs below them."""
+        table: KeyPath = ()
+        self._blank()
+        while self._at < len(self._text):
+            if self._next() == "[":
+                self._skip("[ \t")
+                table = self._key(())
+                self._skip("] \t")
+            else:
+                self._pair(table)
+            self._blank()
+
+    def _pair(self, table: KeyPath) -> None:
+        path = self._key(table)
+        self._skip("= \t")
+        self._value(path)
+
+    def _key(self, table: KeyPath) -> KeyPath:
+        """The path of the key that stands here, or of the last part of a dotted one."""
+        start = self._at
+        match = _KEY.match(self._text, start)
+        assert match is not None, "tomllib has taken the text"
+        self._at = match.end()
+        path = table
+        for name in _names(match[0]):
+            path = (*path, name)[:PLACED]
+            self.places.setdefault(path, start)
+        return path
+
+    def _value(self, path: KeyPath) -> None:
+        match self._next():
+            case "[":
+                self._items(path)
+            case "{":
+                self._inline_table(path)
+            case _:
+                match = _SCALAR.match(self._text, self._at)
+                assert match is not None, "tomllib has taken the text"
+                self._at = match.end()
+
+    def _items(self, path: KeyPath) -> None:
+        self._at += 1
+        number = 0
+        self._blank()
+        while self._next() != "]":
+            below = (*path, number)[:PLACED]
+            self.places.setdefault(below, self._at)
+            self._value(below)
+            number += 1
+            self._comma()
+        self._at += 1
+
+    def _inline_table(self, path: KeyPath) -> None:
+        self._at += 1
+        self._blank()
+        while self._next() != "}":
+            self._pair(path)
+            self._comma()
+        self._at += 1
+
+    def _comma(self) -> None:
+        self._blank()
+        if self._next() == ",":
+            self._at += 1
+            self._blank()
+
+    def _next(self) -> str:
+        return self._text[self._at : self._at + 1]
+
+    def _blank(self) -> None:
+        match = _BLANK.match(self._text, self._at)
+        assert match is not None, "it matches nothing, too"
+        self._at = match.end()
+
+    def _skip(self, characters: str) -> None:
+        while self._next() and self._next() in characters:
+            self._at += 1
+
+
+def _names(key: str) -> list[str]:
+    """The parts of a dotted key, without their quotes."""
+    return [_unquoted(part) for part in _ONE_PART.findall(key)]
+
+
+def _unquoted(part: str) -> str:
+    if part[0] not in "\"'":
+        return part
+    (name,) = tomllib.loads(f"{part} = 0")
+    return name
+
+
+# --- Files that are no manifests ---------------------------------------------
+#
+# Files of folders that are no manifests: charts, kustomizations, values, tests.
+#
+# Somebody who names a folder means the manifests in it. What else lies there is passed over, and
+# counted; a file that is named itself is read, whatever it is. A text in which nothing looks like
+# `apiVersion` or `kind` is no manifest, however broken; one in which something does is.
+
+_NAMES: Final = {
+    "kustomization": "kustomizations",
+    "chart": "Helm charts",
+    "values": "values of Helm charts",
+    "artifacthub-pkg": "packages of Artifact Hub",
+    "artifacthub-repo": "packages of Artifact Hub",
+}
+"""By the name of the file, without its ending and in lower case."""
+_OTHERS: Final = "other files"
+_TEMPLATES: Final = "templates of Helm charts"
+_KUSTOMIZE: Final = "kustomizations"
+_TESTS: Final = "tests"
+_CONFIGURATIONS: Final = "configurations of programs"
+_OF_PROGRAMS: Final = frozenset(
+    {
+        *("apiserver.config.k8s.io", "kubeadm.k8s.io", "kubelet.config.k8s.io"),
+        *("kubeproxy.config.k8s.io", "kubescheduler.config.k8s.io", "kubectl.config.k8s.io"),
+        *("kind.x-k8s.io", "k3d.io", "ctlptl.dev", "kuttl.dev"),
+        *("vendir.k14s.io", "kbld.k14s.io", "kapp.k14s.io", "imgpkg.carvel.dev"),
+    }
+)
+"""Groups of files that programs read, and no API server serves."""
+_VERSIONS_AT_TOP: Final = late_pattern(
+    r"""^["']?apiVersion["']?[ \t]*:[ \t]*["']?([^\s"'#]+)""", re.MULTILINE | re.ASCII
+)
+_LIKE_A_MANIFEST: Final = late_pattern(r"""["']?\b(?:apiVersion|kind)["']?[ \t]*:""", re.ASCII)
+_AT_THE_TOP: Final = late_pattern(r"""^["']?(apiVersion|kind)["']?[ \t]*:""", re.MULTILINE)
+_TOOLS: Final = late_pattern(
+    r"""^[ ]*["']?apiVersion["']?[ \t]*:[ \t]*["']?"""
+    r"(?:(kustomize\.config\.k8s\.io)|(?:cli|chainsaw)\.kyverno\.io|test\.gatekeeper\.sh)/",
+    re.MULTILINE | re.ASCII,
+)
+
+
+def passed_over(text: Text, named: Sequence[str]) -> str:
+    """Return what a file of a folder is, if it is no manifest; empty if it is one, or is among
+    those that were named."""
+    if text.file in named:
+        return ""
+    folder, name = os.path.split(text.file)
+    stem = os.path.splitext(name)[0].lower()
+    if stem in _NAMES and len(set(_AT_THE_TOP.findall(text.content))) < 2:
+        return _NAMES[stem]
+    if _is_template(folder, text.content):
+        return _TEMPLATES
+    if _LIKE_A_MANIFEST.search(text.content) is None:
+        return _OTHERS if text.content.strip() else ""
+    return _of_tool(text.content)
+
+
+def _of_tool(content: str) -> str:
+    """Return what a text with manifests' first members is, if it is for a tool. Where something
+    stands at the left edge, what is written further to the right is data of it."""
+    versions = _VERSIONS_AT_TOP.findall(content)
+    if versions and _OF_PROGRAMS.issuperset(one.partition("/")[0] for one in versions):
+        return _CONFIGURATIONS
+    for tool in _TOOLS.finditer(content):
+        if not versions or not tool[0].startswith(" "):
+            return _KUSTOMIZE if tool[1] else _TESTS
+    return ""
+
+
+def _is_template(folder: str, content: str) -> bool:
+    """Below `templates/` of a chart, with something to be filled in."""
+    if "{{" not in content:
+        return False
+    while (name := os.path.basename(folder)) and name != "templates":
+        folder = os.path.dirname(folder)
+    return bool(name) and os.path.isfile(os.path.join(os.path.dirname(folder), "Chart.yaml"))
+
+
+def other_file(file: str, what: str) -> Problem:
+    """That a file was passed over, as a problem for whoever wants none."""
+    return Problem(file, 0, f"no manifest: it is among the {what}")
+
+
+def summary(others: Iterable[Problem]) -> str:
+    """One line about all that was passed over."""
+    kinds = Counter(one.message.rpartition("among the ")[2] for one in others)
+    total = sum(kinds.values())
+    files = "1 file that is no manifest" if total == 1 else f"{total} files that are no manifests"
+    told = ", ".join(f"{what}: {count}" for what, count in kinds.items())
+    return f"passed over: {files} ({told})"
+
+
+# --- Changed file ------------------------------------------------------------
+#
+# A file that a command changes: shown as a difference, or written.
+#
+# It keeps its encoding and line ends. One that changed meanwhile, or has line ends of both
+# kinds, stays as it is.
+
+
+_NO_END: Final = "\\ No newline at end of file\n"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """The text of a file as it is and as it will be, the bytes of the latter, and in how many
+    places that changes it."""
+
+    file: str
+    before: str
+    after: str
+    data: bytes
+    count: int
+
+    def write(self) -> None:
+        """Change the file."""
+        Path(self.file).write_bytes(self.data)
+
+    def diff(self) -> str:
+        """As `diff -u` shows it."""
+        return unified_diff(self.file, self.before, self.after)
+
+
+def changed_file(text: Text, content: str, count: int) -> ChangedFile | None:
+    """A file with other content, changed in so many places; None if it must stay as it is."""
+    if text.file == STDIN_NAME or not count:
+        return None
+    data = Path(text.file).read_bytes()
+    if encoded_like(text.content, data) != data:
+        return None
+    encoded = encoded_like(content, data)
+    if encoded is None:
+        return None
+    return ChangedFile(text.file, text.content, content, encoded, count)
+
+
+def unified_diff(file: str, before: str, after: str) -> str:
+    """Return what `diff -u` shows of two texts of a file."""
+    lines = difflib.unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), file, file
+    )
+    return "".join(one if one.endswith("\n") else f"{one}\n{_NO_END}" for one in lines)
+
+
+# --- Project options ---------------------------------------------------------
+#
+# `--profile` and `--no-config`, and what they take from the configuration of a project into the
+# options of a command.
+
+
+def add_project(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    group = parser.add_argument_group("configuration")
+    group.add_argument(
+        "--profile",
+        default="",
+        metavar="NAME",
+        help="what celadon.toml has below [profiles.NAME] counts too",
+    )
+    group.add_argument(
+        "--no-config", action="store_true", help="celadon.toml and pyproject.toml do not count"
+    )
+
+
+def add_verbose(parser: argparse.ArgumentParser) -> None:
+    """Declare `--verbose` for a command that has nothing else to say at length."""
+    parser.add_argument(
+        "-v",
+        "--verbose",
+        action="count",
+        default=0,
+        help="say which configuration file was used, and what it adds",
+    )
+
+
+def project_of(
+    options: argparse.Namespace, complain: Callable[[str], None], *, reads_files: bool = True
+) -> Project:
+    """Return what the options choose of the configuration; with `--verbose`, `complain` is told
+    which file that is. Raises ConfigError."""
+
+    if options.no_config:
+        if options.profile:
+            raise ConfigError("`--profile` and `--no-config` exclude each other")
+        return NO_PROJECT
+    project = find_project(Path.cwd(), options.profile, reads_files=reads_files)
+    if options.verbose and project.summary:
+        complain(project.summary)
+    return project
+
+
+def use_project(options: argparse.Namespace, complain: Callable[[str], None]) -> tuple[str, ...]:
+    """Complete the options: a release that is given counts, patterns come behind those of the file.
+    It is the current release from now on. What comes back are the files that go before what `-f`
+    gives. Raises ConfigError."""
+    project = project_of(options, complain)
+    options.exclude = [*project.exclude, *options.exclude]
+    options.kubernetes_version = options.kubernetes_version or project.version or DEFAULT_VERSION
+    enter_release(options.kubernetes_version)
+    return project.files

@@ -8,9 +8,14 @@ from typing import Final
 
 from celadon.admission import ValidatingAdmissionPolicy, decode_policy
 from celadon.admission.registration import RegistrationError
-from celadon.cli.reading import sources
-from celadon.cli.reading.documents import Document, DocumentReader, shape_problem
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.documents import (
+    Document,
+    DocumentReader,
+    Problem,
+    expand_paths,
+    read_text,
+    shape_problem,
+)
 from celadon.kube import Json, JsonObject
 from celadon.prove import Answer, Prover, Question, Reply
 
@@ -24,8 +29,8 @@ def read_policies(
     policies: list[tuple[Document, ValidatingAdmissionPolicy]] = []
     problems: list[Problem] = []
     reader = DocumentReader()
-    for file in sources.expand(paths):
-        text = file if isinstance(file, Problem) else sources.read(file)
+    for file in expand_paths(paths):
+        text = file if isinstance(file, Problem) else read_text(file)
         if isinstance(text, Problem):
             problems.append(text)
             continue
@@ -73,13 +78,13 @@ class Proof:
         return [one for one in self.replies if one.question is question and one.answer in answers]
 
     def _never(self, question: Question) -> bool:
-        """Whether it is proved for all endpoints that are asked about."""
+        """Return whether it is proved for all endpoints that are asked about."""
         asked = self._of(question, *Answer)
         return bool(asked) and len(self._of(question, Answer.NO, Answer.BOUNDED)) == len(asked)
 
     @property
     def is_finding(self) -> bool:
-        """Whether there is something to be mended."""
+        """Return whether there is something to be mended."""
         return bool(self._of(Question.FAILS, Answer.YES)) or any(
             self._never(question) and not self.left_out
             for question in (Question.REFUSES, Question.ADMITS)
@@ -87,7 +92,7 @@ class Proof:
 
     @property
     def is_undecided(self) -> bool:
-        """Whether there is a question without an answer."""
+        """Return whether there is a question without an answer."""
         return (
             self.left_out
             or not self.replies

@@ -17,20 +17,24 @@ import urllib.parse
 import urllib.request
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from celadon.cli.reading import sources
-from celadon.cli.reading.documents import Document, DocumentReader, shape_problem
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.documents import (
+    Document,
+    DocumentReader,
+    Problem,
+    expand_paths,
+    read_text,
+    shape_problem,
+)
 from celadon.kube import GroupVersionKind
 from celadon.kube.go import json_text
-from celadon.kube.json_shapes import Needed, Shape, misfit
+from celadon.kube.json_types import Needed, Shape, misfit
 from celadon.kube.resources import Resource, custom_resources, known_resources
 from celadon.kube.schemas import ABSENT, Schema, SchemaPack, built_in, custom_schemas, pack_schemas
 from celadon.patterns import late_pattern
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 _VERSION: Final = late_pattern(r"v(\d+)(?:(alpha|beta)(\d+))?")
 _STAGES: Final = {"alpha": 0, "beta": 1, None: 2}
@@ -399,7 +403,7 @@ def access(options: argparse.Namespace) -> Access | str:
     """From the options; a complaint when the token cannot be read."""
     token = ""
     if options.token_file:
-        text = sources.read(options.token_file)
+        text = read_text(options.token_file)
         if isinstance(text, Problem):
             return f"`{options.token_file}` {text.message}"
         token = text.content.strip()
@@ -450,8 +454,8 @@ def definitions(paths: Sequence[str]) -> tuple[list[dict[str, Any]], list[Proble
     found: list[dict[str, Any]] = []
     problems: list[Problem] = []
     reader = DocumentReader()
-    for file in sources.expand(paths):
-        text = file if isinstance(file, Problem) else sources.read(file)
+    for file in expand_paths(paths):
+        text = file if isinstance(file, Problem) else read_text(file)
         if isinstance(text, Problem):
             problems.append(text)
             continue

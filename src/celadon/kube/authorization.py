@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import field
 from typing import Final, Protocol, TypeAlias
 
 from celadon.kube import name_rules
 from celadon.kube.selectors import FieldSelector, LabelSelector
 from celadon.kube.well_known_values import SERVICE_ACCOUNT_PREFIX
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 #: What the version of a resource is where it does not matter.
 ANY_VERSION: Final = "*"

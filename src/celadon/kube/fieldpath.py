@@ -13,10 +13,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from celadon.kube.go.go_syntax import GoValue, go_syntax
-from celadon.kube.go.go_text import json_text, quote
-from celadon.kube.releases import is_since
-from celadon.kube.wordings import wording
+from celadon.kube.go.go_text import GoValue, go_syntax, json_text, quote
+from celadon.kube.releases import is_since, wording
 
 if TYPE_CHECKING:
     from celadon.cel import Issue

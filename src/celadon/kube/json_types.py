@@ -1,4 +1,5 @@
-"""JSON as it is typed here.
+"""JSON as it is typed here, and the shapes that a document must have before anybody reads its
+members.
 
 `Json` is any JSON value, for code that passes values on or asks what they are. Objects stay what
 they are, plain JSON, because their shape is open: `JsonObject` is one that nobody changes, and
@@ -7,8 +8,10 @@ whoever reads a member knows what it should be.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
+
+from celadon.records import dataclass
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """Any JSON value."""
@@ -35,3 +38,166 @@ def fresh(value: object) -> Any:  # noqa: ANN401 - any JSON
     if value.__class__ is list:
         return [fresh(item) if item.__class__ in _CONTAINERS else item for item in value]
     return value
+
+
+# --- Shapes ------------------------------------------------------------------
+#
+# What a document must look like before anybody reads its members.
+#
+# A `Shape` is plain data: `str`, `bool` and `int` (of 64 bits) stand for such values, `[shape]`
+# for a list, `{"name": shape}` for a map in which these members, if they are there, have these
+# shapes, and `{str: shape}` for a map whose members all have one; `[]` and `{}` are lists and
+# maps of anything, `(one, other)` is what has one of these shapes. A shape may contain itself.
+# Whatever is absent or null fits, unless it is `Needed`; members that nobody names may be
+# anything. Go's decoders are as strict, and as lenient, with what they read into structures.
+#
+# What strangers send (a file, an answer of a server) is compared with its shape once, and read
+# without further questions then: `misfit` says what is wrong, and where.
+
+Shape: TypeAlias = Any
+"""As this module describes; a type that contains itself so is beyond type checkers."""
+
+Path: TypeAlias = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """What must be there, and not be null."""
+
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """What does not fit, by its path, and what it should be: `text`, `a map`."""
+
+    path: Path
+    wanted: str
+    found: object
+
+    @property
+    def field(self) -> str:
+        """Written as `spec.versions[0].name`; empty for the document itself."""
+        steps = (f"[{one}]" if isinstance(one, int) else f".{one}" for one in self.path)
+        return "".join(steps).removeprefix(".")
+
+    def __str__(self) -> str:
+        place = f"`{self.field}`" if self.path else "it"
+        return f"{place} must be {self.wanted}, not {_name_of(self.found)}"
+
+
+def misfit(value: object, shape: Shape) -> Misfit | None:
+    """The first thing that does not fit, in the order of the shape; None if all does."""
+    return _misfit(value, shape, ())
+
+
+def _misfit(value: object, shape: Shape, path: Path) -> Misfit | None:
+    if isinstance(shape, Needed):
+        shape = shape.shape
+    elif value is None:
+        return None
+    if isinstance(shape, tuple):
+        found = [_misfit(value, one, path) for one in shape]
+        return None if None in found else found[-1]
+    kind, wanted, below = _BY_TYPE.get(shape.__class__, _SCALAR)
+    if kind is None:
+        kind, wanted = shape, _SCALARS[shape]
+    if not isinstance(value, kind) or (kind is int and not _is_int64(value)):
+        return Misfit(path, wanted, value)
+    return below(value, shape, path)
+
+
+def _is_int64(value: object) -> bool:
+    """True is an int, too, for Python."""
+    return value.__class__ is int and -(1 << 63) <= value < 1 << 63
+
+
+def _in_map(value: dict[str, object], shape: dict[Any, Shape], path: Path) -> Misfit | None:
+    every = shape.get(str)
+    for key, one in shape.items() if every is None else ((key, every) for key in value):
+        found = _misfit(value.get(key), one, (*path, key))
+        if found is not None:
+            return found
+    return None
+
+
+def _in_list(value: list[object], shape: list[Shape], path: Path) -> Misfit | None:
+    for every in shape:
+        for index, one in enumerate(value):
+            found = _misfit(one, every, (*path, index))
+            if found is not None:
+                return found
+    return None
+
+
+_Below: TypeAlias = Callable[[Any, Any, Path], Misfit | None]
+
+_SCALARS: Final[dict[type, str]] = {str: "text", bool: "true or false", int: "a whole number"}
+_SCALAR: Final[tuple[type | None, str, _Below]] = (None, "", lambda value, shape, path: None)
+_BY_TYPE: Final[dict[type, tuple[type | None, str, _Below]]] = {
+    dict: (dict, "a map", _in_map),
+    list: (list, "a list", _in_list),
+}
+
+_SHOWN_DIGITS: Final = 20
+
+
+def _name_of(value: object) -> str:
+    if value is None:
+        return "absent"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict):
+        return "a map"
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, str):
+        return "text"
+    is_long = isinstance(value, int) and abs(value) >= 10**_SHOWN_DIGITS
+    return "a very large number" if is_long else f"the number {value}"
+
+
+METADATA: Final[Shape] = {
+    "name": str,
+    "generateName": str,
+    "namespace": str,
+    "uid": str,
+    "resourceVersion": str,
+    "labels": {str: str},
+    "annotations": {str: str},
+}
+"""Of the metadata of an object, what everybody reads."""
+
+OBJECT: Final[Shape] = {"apiVersion": str, "kind": str, "metadata": METADATA}
+
+DEFINITION: Final[Shape] = {
+    "spec": Needed(
+        {
+            "group": Needed(str),
+            "scope": str,
+            "names": Needed(
+                {
+                    "plural": Needed(str),
+                    "kind": Needed(str),
+                    "singular": str,
+                    "listKind": str,
+                    "shortNames": [Needed(str)],
+                    "categories": [Needed(str)],
+                }
+            ),
+            "versions": Needed(
+                [
+                    Needed(
+                        {
+                            "name": Needed(str),
+                            "subresources": {"status": {}, "scale": {}},
+                            "selectableFields": [Needed({"jsonPath": Needed(str)})],
+                        }
+                    )
+                ]
+            ),
+        }
+    ),
+    "status": {"conditions": [Needed({"type": str, "status": str})]},
+}
+"""Of a CustomResourceDefinition: what must be known before anything can be of its objects."""

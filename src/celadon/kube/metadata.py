@@ -93,7 +93,7 @@ def finalizers(obj: object) -> tuple[str, ...]:
 
 
 def has_finalizer(obj: object, name: str) -> bool:
-    """Whether it is one of them, of which there may be thousands."""
+    """Return whether it is one of them, of which there may be thousands."""
     value = metadata(obj).get("finalizers")
     return isinstance(value, list) and name in value
 

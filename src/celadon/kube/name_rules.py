@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from celadon.kube.wordings import UNIT_OF_NAMES, wording
+from celadon.kube.releases import UNIT_OF_NAMES, wording
 from celadon.patterns import late_pattern
 
 DNS1123_LABEL_MAX_BYTES: Final = 63

@@ -588,5 +588,5 @@ def note_sent(canonical: str, text: str) -> None:
 
 
 def sent_as(canonical: str) -> str:
-    """How a quantity was written, as far as anybody knows."""
+    """Return how a quantity was written, as far as anybody knows."""
     return (_sent.get() or {}).get(canonical, canonical)

@@ -7,14 +7,13 @@ is the plural resource in most of them and the kind in `invalid`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
 from typing import Any, Final
 
 from celadon.kube.errors import KubeError
 from celadon.kube.fieldpath import FieldError, aggregate, as_many_as_fit
 from celadon.kube.go.go_text import quote
 from celadon.kube.names import GroupKind, GroupResource
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 SUCCESS: Final = "Success"
 FAILURE: Final = "Failure"

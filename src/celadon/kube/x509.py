@@ -337,8 +337,8 @@ _NO_BLOCK: Final = "unable to parse bytes as PEM block"
 
 
 def bundle_fault(text: bytes) -> str:
-    """Why there is nobody to be trusted in a bundle of certificates, in the words of client-go's
-    `transport`; empty if there is."""
+    """Return why there is nobody to be trusted in a bundle of certificates, in the words of
+    client-go's `transport`; empty if there is."""
     found = [*_blocks(text)]
     fault = ""
     for block, _ in found:

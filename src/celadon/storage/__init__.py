@@ -8,7 +8,7 @@ three stores, and one suite of tests for all:
 - `open_sqlite(path)` lives in a file, and keeps what it has acknowledged;
 - `celadon.storage.etcd`, a door of its own, is on a cluster of etcd, which several processes share.
 
-`celadon.storage.data_copies`, another door, makes and checks copies of files, also while they are
+`celadon.storage.sqlite_file`, another door, makes and checks copies of files, also while they are
 open.
 
 Nothing here knows what a Kubernetes object is, and nothing imports another room.

@@ -29,30 +29,14 @@ from threading import Lock
 from typing import Any, Final, Protocol, TypeAlias
 
 from celadon.records import dataclass
-from celadon.storage.contract import (
-    WATCH_BUFFER,
-    Committed,
-    Compacted,
-    Conflict,
-    Delete,
-    DiskFull,
-    Entry,
-    Event,
-    FutureRevision,
-    Operation,
-    Outcome,
-    Page,
-    Put,
-    StoreClosed,
-    StoreError,
-    Transaction,
-    delete,
-)
-from celadon.storage.keyspace import Keyspace, Retention, Schedule
-from celadon.storage.watchers import (
+from celadon.storage import contract
+from celadon.storage.keyspace import (
     Compaction,
     DirectWriter,
     Job,
+    Keyspace,
+    Retention,
+    Schedule,
     Watcher,
     Watchers,
     Writer,
@@ -77,21 +61,21 @@ class Draft:
     def __init__(self, base: Keyspace, now: float) -> None:
         self._base = base
         self._now = int(now)
-        self._changed: dict[str, Entry | None] = {}
-        self.events: list[Event] = []
+        self._changed: dict[str, contract.Entry | None] = {}
+        self.events: list[contract.Event] = []
         self.revision = base.revision
 
-    def _current(self, key: str) -> Entry | None:
+    def _current(self, key: str) -> contract.Entry | None:
         if key in self._changed:
             return self._changed[key]
         return self._base.current(key)
 
-    def decide(self, transaction: Transaction) -> Outcome:
+    def decide(self, transaction: contract.Transaction) -> contract.Outcome:
         for condition in transaction.conditions:
             entry = self._current(condition.key)
             if (entry.mod_revision if entry else 0) != condition.mod_revision:
                 current = tuple([self._current(one.key) for one in transaction.conditions])
-                return Conflict(self.revision, current)
+                return contract.Conflict(self.revision, current)
         revision = self.revision + 1
         events = tuple([self._event(one, revision) for one in transaction.operations])
         for event in events:
@@ -99,17 +83,17 @@ class Draft:
                 self._changed[event.key] = event.entry
                 self.events.append(event)
                 self.revision = revision
-        return Committed(self.revision, events)
+        return contract.Committed(self.revision, events)
 
-    def _event(self, operation: Operation, revision: int) -> Event | None:
+    def _event(self, operation: contract.Operation, revision: int) -> contract.Event | None:
         key = operation.key
         previous = self._current(key)
-        if isinstance(operation, Put):
+        if isinstance(operation, contract.Put):
             created = previous.create_revision if previous else revision
             expires = None if operation.seconds is None else self._now + operation.seconds
-            entry = Entry(key, operation.value, created, revision, expires)
-            return Event(revision, key, entry, previous)
-        return Event(revision, key, None, previous) if previous else None
+            entry = contract.Entry(key, operation.value, created, revision, expires)
+            return contract.Event(revision, key, entry, previous)
+        return contract.Event(revision, key, None, previous) if previous else None
 
 
 # --- Expiries ----------------------------------------------------------------
@@ -124,13 +108,13 @@ class Expiries:
         self._waiting: list[tuple[int, str, int]] = []
         """Heap of the second, the key and the `mod_revision` of entries; some are gone."""
 
-    def note(self, entries: Iterable[Entry | None]) -> None:
+    def note(self, entries: Iterable[contract.Entry | None]) -> None:
         """Entries that have come to be."""
         for one in entries:
             if one is not None and one.expires is not None:
                 heappush(self._waiting, (one.expires, one.key, one.mod_revision))
 
-    def due(self, space: Keyspace, now: float) -> list[Entry]:
+    def due(self, space: Keyspace, now: float) -> list[contract.Entry]:
         """Return what is still there and should not be; the same again until it is gone."""
         entries = []
         while self._waiting and self._waiting[0][0] <= now:
@@ -159,7 +143,7 @@ class Clocks:
     since_1970: Callable[[], float] = time.time
 
 
-TRIAL: Final = Transaction((), ())
+TRIAL: Final = contract.Transaction((), ())
 """Changes nothing. A journal that has failed writes it nevertheless, and so learns whether it still
 does."""
 
@@ -168,7 +152,7 @@ class Journal(Protocol):
     """Where changes are kept. Called from one thread at a time, not always the same."""
 
     def append(
-        self, events: Sequence[Event], compacted: int, obsolete: Sequence[tuple[int, str]]
+        self, events: Sequence[contract.Event], compacted: int, obsolete: Sequence[tuple[int, str]]
     ) -> None:
         """Make durable, as one unit: that the changes `obsolete` (revision, key) may be forgotten
         and `compacted` is the oldest revision, and the events. Raises StoreError, and then none of
@@ -244,7 +228,7 @@ class LocalStore:
     def writing_trouble(self) -> str:
         return self._journal.trouble()
 
-    def get(self, key: str, revision: int | None = None) -> Entry | None:
+    def get(self, key: str, revision: int | None = None) -> contract.Entry | None:
         with self._lock:
             return self._keyspace.get(key, revision)
 
@@ -254,12 +238,12 @@ class LocalStore:
         start: str = "",
         limit: int | None = None,
         revision: int | None = None,
-    ) -> Page:
+    ) -> contract.Page:
         with self._lock:
             return self._keyspace.range(prefix, start, limit, revision)
 
-    def submit(self, transaction: Transaction) -> Future[Outcome]:
-        future: Future[Outcome] = Future()
+    def submit(self, transaction: contract.Transaction) -> Future[contract.Outcome]:
+        future: Future[contract.Outcome] = Future()
         self._writer.put(Job(transaction, future))
         return future
 
@@ -273,11 +257,11 @@ class LocalStore:
         prefix: str,
         after: int | None = None,
         notify: Callable[[], object] | None = None,
-        buffer: int = WATCH_BUFFER,
+        buffer: int = contract.WATCH_BUFFER,
     ) -> Watcher:
         with self._lock:
             if self._closed:
-                raise StoreClosed("the store is closed")
+                raise contract.StoreClosed("the store is closed")
             return self._watchers.open(prefix, after, notify, buffer)
 
     def held(self) -> AbstractContextManager[object]:
@@ -286,9 +270,9 @@ class LocalStore:
     def sweep(self) -> None:
         with self._lock:
             due = self._expiries.due(self._keyspace, self._now())
-        with suppress(StoreClosed):
+        with suppress(contract.StoreClosed):
             for one in due:
-                self.submit(delete(one.key, one.mod_revision))
+                self.submit(contract.delete(one.key, one.mod_revision))
             if self._journal.trouble():
                 self.submit(TRIAL)
 
@@ -297,7 +281,7 @@ class LocalStore:
         with self._writing:
             with self._lock:
                 first, self._closed = not self._closed, True
-                told = self._watchers.end_all(StoreClosed("the store is closed"))
+                told = self._watchers.end_all(contract.StoreClosed("the store is closed"))
             if first:
                 self._journal.close()
         self._deliver(lambda: self._watchers.tell(told))
@@ -316,12 +300,12 @@ class LocalStore:
         try:
             with self._writing:
                 results, told = self._commit(jobs)
-        except DiskFull as full:
+        except contract.DiskFull as full:
             self._write_what_fits(jobs, full)
             return
         except BaseException as error:
             self._fail(jobs, error)
-            if not isinstance(error, StoreError):
+            if not isinstance(error, contract.StoreError):
                 raise
             return
 
@@ -331,7 +315,7 @@ class LocalStore:
 
         self._deliver(announce)
 
-    def _write_what_fits(self, jobs: Sequence[Job], full: DiskFull) -> None:
+    def _write_what_fits(self, jobs: Sequence[Job], full: contract.DiskFull) -> None:
         """Of a batch for which there was no room: deletions, and less of them at a time."""
         fitting = [job for job in jobs if _only_deletes(job)]
         others = [job for job in jobs if not _only_deletes(job)]
@@ -353,7 +337,7 @@ class LocalStore:
     def _commit(self, jobs: Sequence[Job]) -> tuple[Sequence[Any], Iterable[Watcher]]:
         """For each job an outcome, an oldest revision, or a StoreError; whom to tell."""
         if self._closed:
-            raise StoreClosed("the store is closed")
+            raise contract.StoreClosed("the store is closed")
         space = self._keyspace  # changed by nobody else: reading it needs no lock here
         draft = Draft(space, self._now())
         oldest = self._schedule.due(space)
@@ -361,14 +345,14 @@ class LocalStore:
             oldest = max(oldest, space.revision)
         results: list[Any] = []
         for job in jobs:
-            if isinstance(job.request, Transaction):
+            if isinstance(job.request, contract.Transaction):
                 results.append(draft.decide(job.request))
                 continue
             wanted = job.request.revision
             if wanted > space.revision:
-                results.append(FutureRevision(wanted, space.revision))
+                results.append(contract.FutureRevision(wanted, space.revision))
             elif wanted <= oldest:
-                results.append(Compacted(wanted, oldest))
+                results.append(contract.Compacted(wanted, oldest))
             else:
                 oldest = wanted
                 results.append(wanted)
@@ -377,7 +361,7 @@ class LocalStore:
         self._journal.append(draft.events, oldest, space.obsolete_at(oldest))
         return results, self._apply(draft.events, oldest)
 
-    def _apply(self, events: Sequence[Event], oldest: int) -> Iterable[Watcher]:
+    def _apply(self, events: Sequence[contract.Event], oldest: int) -> Iterable[Watcher]:
         with self._lock:
             self._keyspace.apply(events)
             self._expiries.note(event.entry for event in events)
@@ -393,7 +377,7 @@ def _only_deletes(job: Job) -> bool:
     """Return whether it makes room, or at least takes none."""
     request = job.request
     return isinstance(request, Compaction) or all(
-        isinstance(one, Delete) for one in request.operations
+        isinstance(one, contract.Delete) for one in request.operations
     )
 
 
@@ -409,7 +393,7 @@ class _Nowhere:
     """A `local_store.Journal` that keeps nothing."""
 
     def append(
-        self, events: Sequence[Event], compacted: int, obsolete: Sequence[tuple[int, str]]
+        self, events: Sequence[contract.Event], compacted: int, obsolete: Sequence[tuple[int, str]]
     ) -> None:
         pass
 
@@ -428,7 +412,7 @@ def open_memory(
     retention: Retention | None = None,
     clocks: Clocks | None = None,
     carry: Carrier = at_once,
-    beginning: Page | None = None,
+    beginning: contract.Page | None = None,
 ) -> LocalStore:
     """An empty store, or one with the entries of a page, at its revision, which is the oldest that
     can be read. Writes are carried out by the caller: unless `carry` delays them (see
@@ -440,6 +424,6 @@ def open_memory(
     )
 
 
-def _keyspace(page: Page) -> Keyspace:
+def _keyspace(page: contract.Page) -> Keyspace:
     changes = ((entry.mod_revision, entry.key, entry) for entry in page.entries)
     return Keyspace.restored(changes, page.revision)

@@ -17,32 +17,9 @@ from itertools import chain
 from typing import Any, Final, TypeAlias
 
 from celadon import owner_only
-from celadon.storage.contract import (
-    MAX_OPERATIONS,
-    DiskFull,
-    Entry,
-    Event,
-    FileDamaged,
-    FileError,
-    FileUnavailable,
-)
-from celadon.storage.keyspace import Keyspace, Retention
+from celadon.storage import contract, sqlite_file
+from celadon.storage.keyspace import Keyspace, Retention, ThreadedWriter
 from celadon.storage.local_store import Carrier, Clocks, LocalStore, at_once
-from celadon.storage.sqlite_file import (
-    MASK,
-    SHRINKS,
-    DurableMark,
-    Sum,
-    checksum_of_change,
-    checksum_of_compaction,
-    close_untouched,
-    connect,
-    file_errors,
-    is_as_written,
-    read_mark,
-    without_log,
-)
-from celadon.storage.watchers import ThreadedWriter
 
 # --- Disk reserve ------------------------------------------------------------
 #
@@ -147,7 +124,9 @@ SELECT: Final = (
 INSERT: Final = "INSERT INTO changes (position, key, created, value, expires, checksum) VALUES {}"
 FORGET: Final = "DELETE FROM changes WHERE position IN (VALUES {})"
 SUMS: Final = "SELECT compacted, changes, checksums FROM sums"
-COMPACTED: Final = f"UPDATE sums SET compacted = ?, checksums = (checksums + ?) & {MASK}"
+COMPACTED: Final = (
+    f"UPDATE sums SET compacted = ?, checksums = (checksums + ?) & {sqlite_file.MASK}"
+)
 
 MOST_PAGES: Final = 1073741823
 """Of SQLite, in versions that have a bound at all."""
@@ -207,48 +186,50 @@ class SqliteJournal:
 
     def __init__(self, path: str, max_bytes: int | None) -> None:
         self._path = path
-        self._connection = connect(path)
+        self._connection = sqlite_file.connect(path)
         self._reserve = DiskReserve(path)
         self._pages = PageBound(self._connection, max_bytes)
         self._room = FreeRoom(self._connection)
-        self._mark: DurableMark | None = None
+        self._mark: sqlite_file.DurableMark | None = None
         self._compacted = 0
         self._trouble = DISK_IS_FULL if self._reserve.is_released else ""
         self._places: dict[tuple[int, str], int] = {}
         """Of the changes (revision, key) that are not the first of their transaction."""
-        with file_errors(path):
+        with sqlite_file.file_errors(path):
             self._connection.execute(f"PRAGMA wal_autocheckpoint = {self._reserve.pages_in_log}")
         if self._reserve.is_released:
             self._take_over_log()
 
     def load(self) -> Keyspace:
         """Raises FileDamaged for anything that is not as it was written."""
-        with file_errors(self._path):
+        with sqlite_file.file_errors(self._path):
             self._compacted, changes, checksums = self._connection.execute(SUMS).fetchone()
-            total = Sum(self._compacted)
+            total = sqlite_file.Sum(self._compacted)
             space = Keyspace.restored(self._changes(total), self._compacted)
         wrong = total.difference(changes, checksums)
-        marked = read_mark(self._path)
+        marked = sqlite_file.read_mark(self._path)
         if not wrong and space.revision < marked:
-            wrong = without_log(self._path, space.revision, marked)
+            wrong = sqlite_file.without_log(self._path, space.revision, marked)
         if wrong:
-            raise FileDamaged(self._path, f"it is damaged: {wrong}")
-        self._mark = DurableMark(self._path)
+            raise contract.FileDamaged(self._path, f"it is damaged: {wrong}")
+        self._mark = sqlite_file.DurableMark(self._path)
         self._room.take_over_older_file()
         return space
 
-    def _changes(self, total: Sum) -> Iterator[tuple[int, str, Entry | None]]:
+    def _changes(self, total: sqlite_file.Sum) -> Iterator[tuple[int, str, contract.Entry | None]]:
         rows = self._connection.execute(SELECT)
         for position, key, created, value, expires, checksum in rows:
-            revision, place = divmod(position, MAX_OPERATIONS)
-            if not is_as_written(position, key, created, value, expires, checksum):
-                raise FileDamaged(
+            revision, place = divmod(position, contract.MAX_OPERATIONS)
+            if not sqlite_file.is_as_written(position, key, created, value, expires, checksum):
+                raise contract.FileDamaged(
                     self._path, f"it is damaged: the change of `{key}` at revision {revision}"
                 )
             total.add(checksum)
             if place:
                 self._places[revision, key] = place
-            entry = None if value is None else Entry(key, value, created, revision, expires)
+            entry = (
+                None if value is None else contract.Entry(key, value, created, revision, expires)
+            )
             yield revision, key, entry
 
     def trouble(self) -> str:
@@ -259,14 +240,14 @@ class SqliteJournal:
         return self._reserve.is_released
 
     def append(
-        self, events: Sequence[Event], compacted: int, obsolete: Sequence[tuple[int, str]]
+        self, events: Sequence[contract.Event], compacted: int, obsolete: Sequence[tuple[int, str]]
     ) -> None:
         if self._reserve.is_released and not self._has_room_again():
             is_deletion = all(event.entry is None for event in events)
             self._pages.allow(FOR_DELETIONS if is_deletion else 0)
         try:
             self._append(events, compacted, obsolete)
-        except FileError as error:
+        except contract.FileError as error:
             raise self._noted(error) from error
         if events and self._mark is not None:
             self._mark.say(events[-1].revision)
@@ -277,11 +258,11 @@ class SqliteJournal:
         if obsolete or self._room.is_loose:
             self._room.give_back()
 
-    def _noted(self, error: FileError) -> FileError:
+    def _noted(self, error: contract.FileError) -> contract.FileError:
         """Return what has failed, seen as what is behind it."""
-        if isinstance(error, FileUnavailable) and self._reserve.is_disk_full():
-            error = DiskFull(self._path, DISK_IS_FULL)
-        if isinstance(error, DiskFull) and not self._reserve.is_released:
+        if isinstance(error, contract.FileUnavailable) and self._reserve.is_disk_full():
+            error = contract.DiskFull(self._path, DISK_IS_FULL)
+        if isinstance(error, contract.DiskFull) and not self._reserve.is_released:
             self._reserve.release()
             self._pages.allow(FOR_DELETIONS)
             self._take_over_log()
@@ -299,12 +280,12 @@ class SqliteJournal:
             self._connection.execute("PRAGMA wal_checkpoint")
 
     def _append(
-        self, events: Sequence[Event], compacted: int, obsolete: Sequence[tuple[int, str]]
+        self, events: Sequence[contract.Event], compacted: int, obsolete: Sequence[tuple[int, str]]
     ) -> None:
         places = dict(_places(events))
         rows = [self._row(event, places) for event in events]
         gone = [(self._position(revision, key, self._places),) for revision, key in obsolete]
-        with file_errors(self._path):
+        with sqlite_file.file_errors(self._path):
             if rows and compacted == self._compacted and len(rows) <= MAX_VARIABLES // COLUMNS:
                 self._execute(INSERT, rows)  # a single statement is a transaction
             else:
@@ -316,15 +297,15 @@ class SqliteJournal:
 
     @staticmethod
     def _position(revision: int, key: str, places: dict[tuple[int, str], int]) -> int:
-        return revision * MAX_OPERATIONS + places.get((revision, key), 0)
+        return revision * contract.MAX_OPERATIONS + places.get((revision, key), 0)
 
-    def _row(self, event: Event, places: dict[tuple[int, str], int]) -> Row:
+    def _row(self, event: contract.Event, places: dict[tuple[int, str], int]) -> Row:
         position = self._position(event.revision, event.key, places)
         entry = event.entry
         columns: tuple[Any, ...] = position, event.key, None, None, None
         if entry is not None:
             columns = position, entry.key, entry.create_revision, entry.value, entry.expires
-        return *columns, checksum_of_change(*columns)
+        return *columns, sqlite_file.checksum_of_change(*columns)
 
     def _execute_all(self, gone: Sequence[Row], compacted: int, rows: Sequence[Row]) -> None:
         self._connection.execute("BEGIN IMMEDIATE")
@@ -332,7 +313,9 @@ class SqliteJournal:
             # What is forgotten first makes room for what is written then.
             for part in _parts(gone, MAX_VARIABLES):
                 self._execute(FORGET, part)
-            change = checksum_of_compaction(compacted) - checksum_of_compaction(self._compacted)
+            change = sqlite_file.checksum_of_compaction(
+                compacted
+            ) - sqlite_file.checksum_of_compaction(self._compacted)
             self._connection.execute(COMPACTED, (compacted, change))
             for part in _parts(rows, MAX_VARIABLES // COLUMNS):
                 self._execute(INSERT, part)
@@ -354,7 +337,7 @@ class SqliteJournal:
 
     def abandon(self) -> None:
         """Close a file that is not as it should be, and leave it as it is."""
-        close_untouched(self._path, self._connection)
+        sqlite_file.close_untouched(self._path, self._connection)
 
 
 class FreeRoom:
@@ -381,7 +364,7 @@ class FreeRoom:
         free, pages = self._pragma("freelist_count"), self._pragma("page_count")
         if free > max(FREE_PAGES, pages // 2) and not self._can_shrink():
             with suppress(sqlite3.Error):
-                self._connection.execute(SHRINKS)
+                self._connection.execute(sqlite_file.SHRINKS)
                 self._connection.execute("VACUUM")
 
     def _can_shrink(self) -> bool:
@@ -414,7 +397,7 @@ class PageBound:
         self._connection.execute(f"PRAGMA max_page_count = {pages}")
 
 
-def _places(events: Iterable[Event]) -> Iterator[tuple[tuple[int, str], int]]:
+def _places(events: Iterable[contract.Event]) -> Iterator[tuple[tuple[int, str], int]]:
     """Of those events that are not the first of their transaction."""
     revision = place = 0
     for event in events:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from celadon.cli.reading import DocumentReader, Problem, expand, read
+from celadon.cli.reading import DocumentReader, Problem, expand_paths, read_text
 from celadon.kube import JsonObject
 
 Manifest: TypeAlias = JsonObject | str | os.PathLike[str]
@@ -51,8 +51,8 @@ def _place(given: JsonObject) -> str:
 
 def _read(path: str) -> Iterator[tuple[str, dict[str, Any]]]:
     reader = DocumentReader()
-    for file in expand([path]):
-        text = file if isinstance(file, Problem) else read(file)
+    for file in expand_paths([path]):
+        text = file if isinstance(file, Problem) else read_text(file)
         documents = [text] if isinstance(text, Problem) else reader.read(text)
         for found in documents:
             if isinstance(found, Problem):

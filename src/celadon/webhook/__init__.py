@@ -1,7 +1,7 @@
 """Being an admission webhook: AdmissionReviews in, answers out.
 
 A review is answered by policies (`reviews`, then `deciding`), which come from files
-(`policy_sources`) or from a cluster, and the `service` puts that on the network: `celadon webhook`.
+(`deciding`) or from a cluster, and the `service` puts that on the network: `celadon webhook`.
 This door is for those who write webhooks in Python (`handlers`). It is light: it loads no server
 and no package of others.
 """

@@ -34,7 +34,7 @@ from celadon.apiserver.leaderelection import LeaderElection, LeaseError, LeaseRe
 from celadon.apiserver.operation import LIFE, Description, Family, Gauge, say, warn
 from celadon.apiserver.tls import ChangingTls, context_with, server_context
 from celadon.kube import JsonObject, metadata
-from celadon.kube.json_shapes import METADATA, Needed, Shape
+from celadon.kube.json_types import METADATA, Needed, Shape
 from celadon.kube.well_known_values import JSON_PATCH, TLS_SECRET
 from celadon.patterns import late_pattern
 from celadon.records import dataclass

@@ -1,10 +1,13 @@
-"""From a review to its answer: the policies, the world they look at, what becomes of a verdict."""
+"""From a review to its answer: where policies come from, the world they look at, what becomes of a
+verdict.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import field
 from time import perf_counter
 from typing import Final, Protocol
 
@@ -22,13 +25,14 @@ from celadon.admission import (
 )
 from celadon.admission.chain import Admitters, Chain
 from celadon.admission.policies.mutating import MutatingEngine, MutationNotes, PolicyRounds
+from celadon.apiserver.operation import LIFE, say, warn
 from celadon.kube import GroupVersionKind, JsonObject, StatusError
 from celadon.kube.crd import CustomKind
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import MutatedKinds
 from celadon.kube.registry import Draft, patch_between
 from celadon.kube.releases import answering_as, current_release
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Original requests -------------------------------------------------------
 #
@@ -73,7 +77,7 @@ def original_request(
 #
 # All that decides about a review, as one value: it is replaced as a whole, never changed.
 #
-# `PolicySource` is where rulebooks come from: files (`policy_sources`), or a cluster.
+# `PolicySource` is where rulebooks come from: files, or a cluster.
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,7 +326,7 @@ class Mutator(Admitters):
         return ALLOWED
 
     def mutating_policies(self, request: Request, draft: Draft | None) -> PolicyRounds | None:
-        """Those of the rules."""
+        """Return those of the rules."""
         engine, world = self._rules.engine, self._world
         if not engine.concerns(request, world):
             return None
@@ -359,3 +363,119 @@ def without_denial(verdict: Verdict) -> Verdict:
         recorded=recorded_warnings((instead, *verdict.recorded)),
         audit_annotations={WOULD_DENY: verdict.message, **verdict.audit_annotations},
     )
+
+
+# --- Sources of policies -----------------------------------------------------
+#
+# Where policies come from, and how a set of them is replaced by the next one as a whole.
+#
+# Files are watched, and read again when they change. Policies from a cluster are in
+# `celadon.webhook.cluster`.
+
+__all__ = ["LoadError", "MutationRules", "PolicySource", "Rulebook", "SourceState", "WatchedFiles"]
+
+
+# --- Watched files -----------------------------------------------------------
+#
+# Policies from files, loaded again as a whole when a file changes.
+#
+# What can be loaded replaces what was in force between two reviews; what cannot leaves it
+# there, and says so in the log, in `/metrics` and in `/readyz?verbose`. Loading goes on in a
+# thread of its own, since compiling takes a while.
+
+
+LOOK_SECONDS: Final = 1.0
+"""Between two looks at the files."""
+
+
+class LoadError(Exception):
+    """Why policies cannot be used, each problem with its place."""
+
+    def __init__(self, problems: tuple[str, ...]) -> None:
+        super().__init__(described(problems))
+        self.problems = problems
+
+
+Loader = Callable[[], Rulebook]
+"""Reads everything. Raises LoadError."""
+
+
+class WatchedFiles:
+    """A `PolicySource`. `signature` is different when a file is; `clock` is Unix time."""
+
+    def __init__(
+        self,
+        load: Loader,
+        signature: Callable[[], object],
+        clock: Callable[[], float] = time.time,
+        pause: float = LOOK_SECONDS,
+    ) -> None:
+        self._load = load
+        self._signature = signature
+        self._clock = clock
+        self._pause = pause
+        self._seen: object = None
+        self._rules: Rulebook | None = None
+        self._problems: tuple[str, ...] = ()
+        self._loads = 0
+        self._failed = 0
+        self._loaded_at = 0.0
+
+    def rulebook(self) -> Rulebook | None:
+        """The last version that could be loaded."""
+        return self._rules
+
+    def state(self) -> SourceState:
+        """With what is wrong with the newest version, if it is not the one in force."""
+        return SourceState(
+            missing=() if self._rules else ("its files",),
+            problems=self._problems,
+            remarks=self._rules.remarks if self._rules else (),
+            loads=self._loads,
+            failed_loads=self._failed,
+            loaded_at=self._loaded_at,
+        )
+
+    def stamp(self) -> object:
+        """Return how often something was loaded: nothing else is looked up."""
+        return self._loads
+
+    def start(self) -> None:
+        """Load for the first time. Raises LoadError."""
+        self._seen = self._signature()
+        self._take(self._load())
+
+    async def run(self) -> None:
+        """Look at the files again and again."""
+        while True:
+            await asyncio.sleep(self._pause)
+            await self.look()
+
+    async def look(self) -> bool:
+        """Return whether a new version is in force now."""
+        seen = await asyncio.to_thread(self._signature)
+        if seen == self._seen:
+            return False
+        self._seen = seen
+        try:
+            rules = await asyncio.to_thread(self._load)
+        except LoadError as error:
+            self._failed += 1
+            self._problems = error.problems
+            warn("the policies cannot be reloaded, the old ones stay", {"err": str(error)})
+            return False
+        self._take(rules)
+        say(
+            LIFE,
+            "the policies were reloaded",
+            {"policies": rules.policies, "bindings": rules.bindings},
+        )
+        return True
+
+    def _take(self, rules: Rulebook) -> None:
+        self._rules = rules
+        for remark in rules.remarks:
+            warn("enforced here, but not served by the cluster's release", {"err": remark})
+        self._problems = ()
+        self._loads += 1
+        self._loaded_at = self._clock()

@@ -13,8 +13,15 @@ from dataclasses import replace
 from typing import Any, Final
 
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, AUTHORIZATION_GROUP, RBAC_GROUP
-from celadon.webhook.installation_settings import PORT, Certificates, InstallationSettings
-from celadon.webhook.policy_coverage import EVERYTHING, Coverage, coverages, policy_configuration
+from celadon.webhook.policy_coverage import (
+    EVERYTHING,
+    PORT,
+    Certificates,
+    Coverage,
+    InstallationSettings,
+    coverages,
+    policy_configuration,
+)
 
 __all__ = [
     "EVERYTHING",

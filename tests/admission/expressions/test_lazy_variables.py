@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.expressions.compiled_expressions import Expression, PolicyScope
-from celadon.admission.expressions.match_conditions import (
+from celadon.admission.expressions.compiled_expressions import (
+    Expression,
     LazyVariables,
     Meter,
     OutOfBudget,
+    PolicyScope,
     run_plain,
 )
 from celadon.cel import EvaluationError

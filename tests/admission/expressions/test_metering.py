@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from celadon.admission import decision_source, policy_limits
-from celadon.admission.expressions.compiled_expressions import Expression, PolicyScope
-from celadon.admission.expressions.match_conditions import (
+from celadon.admission.expressions.compiled_expressions import (
     Condition,
+    Expression,
     LazyVariables,
     Meter,
     OutOfBudget,
+    PolicyScope,
     attempt,
     evaluate,
     run_plain,

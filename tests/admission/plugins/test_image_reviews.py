@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.plugins.image_reviews import (
+from celadon.admission.plugins.pod_plugins import (
     ImageVerdict,
     image_opinion,
     image_review,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.admission.webhooks.call_results import (
+from celadon.admission.webhooks.hooks import (
     CallError,
     Reply,
     failed_call,

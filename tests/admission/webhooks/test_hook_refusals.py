@@ -6,8 +6,13 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.webhooks.call_results import CallError
-from celadon.admission.webhooks.hooks import denied, dry_run_unsupported, failed, modified_nothing
+from celadon.admission.webhooks.hooks import (
+    CallError,
+    denied,
+    dry_run_unsupported,
+    failed,
+    modified_nothing,
+)
 from tests.admission.webhooks.hooking import hooks, webhook
 
 HOOK = hooks(webhook()).hooks[0]

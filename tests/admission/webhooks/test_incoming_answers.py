@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.webhooks.call_results import CallError, NoReply, Reply
+from celadon.admission.webhooks.hooks import CallError, NoReply, Reply
 from celadon.admission.webhooks.reviews import HookAnswer, read_answer
 from tests.admission.webhooks.hooking import as_json
 from tests.admission.webhooks.test_outgoing_reviews import begun

@@ -8,10 +8,8 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.expressions.activation import RequestContext
-from celadon.admission.hits import Hit
-from celadon.admission.webhooks.call_results import CallError
-from celadon.admission.webhooks.hooks import Selected
+from celadon.admission.expressions.activation import Hit, RequestContext
+from celadon.admission.webhooks.hooks import CallError, Selected
 from celadon.admission.webhooks.reviews import Call, begin_call, call_url
 from celadon.kube import StatusError
 from celadon.webhook.reviews import decode_review

@@ -73,7 +73,7 @@ def test_overloads_that_may_run(text: str, runnable: list[str]) -> None:
     context = context_of(text)
     root = context.checked.ast.root
     assert isinstance(root, Call)
-    assert [one.id for one in context.runnable(root)] == runnable
+    assert [one.id for one in context.resolved_call(root).runnable] == runnable
 
 
 def test_an_operator_looks_at_its_operands_itself() -> None:
@@ -81,8 +81,8 @@ def test_an_operator_looks_at_its_operands_itself() -> None:
     context = context_of("n + 1")
     root = context.checked.ast.root
     assert isinstance(root, Call)
-    assert [one.id for one in context.candidates(root)] == ["add_int64"]
-    assert len(context.runnable(root)) > 5
+    assert [one.id for one in context.resolved_call(root).candidates] == ["add_int64"]
+    assert len(context.resolved_call(root).runnable) > 5
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_without_a_check_the_number_of_arguments_chooses(
     checked = ENVIRONMENT.unchecked(ast)
     context = Context(checked, {}, ENVIRONMENT.declarations.functions, {}, ENVIRONMENT.switches)
     assert isinstance(checked.root, Call)
-    found = context.candidates(checked.root)
+    found = context.resolved_call(checked.root).candidates
     assert {len(one.params) for one in found} == {arity}
     assert (len(found) == 1) is single
-    assert context.runnable(checked.root) == found
+    assert context.resolved_call(checked.root).runnable == found

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.cel.checking.tree_printer import literal_text, print_ast
 from celadon.cel.errors import Source
 from celadon.cel.parsing.macros import TWO_VARIABLE_MACROS
 from celadon.cel.parsing.parser import ParseOptions, parse
+from celadon.cel.parsing.unparser import literal_text, print_ast
 from celadon.cel.syntax import Ast, Ident, LiteralValue, Unspecified
 from celadon.cel.values.text import Uint
 

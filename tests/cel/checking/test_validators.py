@@ -8,13 +8,19 @@ from celadon.cel.checking import validators
 from celadon.cel.checking.checker import check
 from celadon.cel.checking.scope import Declarations
 from celadon.cel.checking.validators import run
-from celadon.cel.declarations import Function, Library, Overload, Variable
+from celadon.cel.declarations import (
+    Function,
+    Library,
+    Overload,
+    ValidationContext,
+    Validator,
+    Variable,
+)
 from celadon.cel.errors import Source
 from celadon.cel.library.standard import LIBRARY
 from celadon.cel.parsing.parser import ParseOptions, parse
-from celadon.cel.syntax import CheckedAst, Comprehension
+from celadon.cel.syntax import CheckedAst, Comprehension, ListLiteral, Literal, Struct
 from celadon.cel.types import DYN, LIST, STRING
-from celadon.cel.validator import ValidationContext, Validator
 
 _EXEMPT = Function("exempt", (Overload("exempt_list", (LIST,), STRING),))
 _SCOPE = Declarations.build(
@@ -125,24 +131,24 @@ def test_comprehension_nesting_limit(text: str, limit: int, count: int) -> None:
 
 
 def test_nodes_come_children_first_and_left_to_right() -> None:
-    seen: list[str] = []
+    seen: list[object] = []
 
     def note(context: ValidationContext) -> None:
-        seen.extend(type(node).__name__ for node in context.nodes)
+        seen.extend(node.value for node in context.of_class(Literal))
+        seen.extend(len(node.elements) for node in context.of_class(ListLiteral))
+        seen.extend(context.of_class(Struct))
 
-    run(_checked("[1, d.x] == [2].map(y, y)"), (Validator("note", note),))
-    assert seen[:4] == ["Literal", "Ident", "Select", "ListLiteral"]
-    assert seen[-2:] == ["Comprehension", "Call"]
+    run(_checked("[1, d.x, [2, 3]] == [4].map(y, y)"), (Validator("note", note),))
+    assert seen == [1, 2, 3, 4, True, 2, 3, 1, 0, 1]
 
 
 def test_ancestors_are_nearest_first() -> None:
     checked = _checked("[[1].map(x, x)]")
 
     def blame(context: ValidationContext) -> None:
-        for node in context.nodes:
-            if isinstance(node, Comprehension):
-                for above in context.ancestors(node):
-                    context.report(above.id, type(above).__name__)
+        for node in context.of_class(Comprehension):
+            for above in context.ancestors(node):
+                context.report(above.id, type(above).__name__)
 
     issues = run(checked, (Validator("blame", blame),))
     assert [(issue.offset, issue.message) for issue in issues] == [(0, "ListLiteral")]

@@ -17,7 +17,7 @@ ACTIVATION: dict[str, Any] = {
 
 
 def program(text: str) -> Program:
-    return ENVIRONMENT.program(ENVIRONMENT.compile(text).checked())
+    return ENVIRONMENT.program(ENVIRONMENT.compile(text).checked()).prepare()
 
 
 def outcome(text: str) -> tuple[object, int | None]:

@@ -44,6 +44,7 @@ def test_ways_agree(text: str, expected: object, cost: int | None) -> None:
     inputs: dict[str, Any] = {"x": {"k": 3}, "n": 3}
     ways: tuple[Callable[[], Any], ...] = (
         lambda: program.evaluate(inputs),
+        lambda: program.prepare().evaluate(inputs),
         lambda: program.evaluate_metered(inputs)[0],
         lambda: program.evaluate_partial(inputs, ())[0],
     )

@@ -32,7 +32,7 @@ ENVIRONMENT = environment("1.36").extend({"self": types.DYN})
 
 def answers(expression: str) -> tuple[object, object]:
     """Of the plain and the metered variant."""
-    program = ENVIRONMENT.program(ENVIRONMENT.compile(expression).checked())
+    program = ENVIRONMENT.program(ENVIRONMENT.compile(expression).checked()).prepare()
     return program.evaluate({"self": 1}), program.evaluate_metered({"self": 1})[0]
 
 

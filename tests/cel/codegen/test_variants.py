@@ -342,7 +342,7 @@ def metered(program: Program, inputs: dict[str, Any]) -> tuple[str, int | None]:
 
 def plain(program: Program, inputs: dict[str, Any]) -> str:
     try:
-        return show(program.evaluate(inputs))
+        return show(program.prepare().evaluate(inputs))
     except EvaluationError as error:
         return f"error: {error.message}"
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from celadon.cel.errors import EvaluationError
 from celadon.cel.values import arithmetic
 from celadon.cel.values.equality import equal
-from celadon.cel.values.joined_lists import JOINED_FROM, LONGEST, JoinedList, concatenation
+from celadon.cel.values.typed_lists import JOINED_FROM, LONGEST, JoinedList, concatenation
 
 
 def height(part: list[Any]) -> int:

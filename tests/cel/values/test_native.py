@@ -8,8 +8,8 @@ from decimal import Decimal
 
 import pytest
 
+from celadon.cel.values.conversions import to_cel
 from celadon.cel.values.maps import MixedMap
-from celadon.cel.values.native import to_cel
 from celadon.cel.values.runtime_types import NONE, Optional
 from celadon.cel.values.text import Uint
 from celadon.cel.values.timestamps import Duration, Timestamp, format_timestamp

@@ -6,10 +6,10 @@ import pytest
 
 from celadon.cel import EvaluationError, types
 from celadon.cel.library.network import parse_ip
-from celadon.cel.values.joined_lists import go_integer, go_text, reopened, settled, settled_optional
 from celadon.cel.values.runtime_types import NONE, Optional
 from celadon.cel.values.text import Uint
 from celadon.cel.values.timestamps import Duration, Timestamp
+from celadon.cel.values.typed_lists import go_integer, go_text, reopened, settled, settled_optional
 
 KEPT = ["a", 1, Uint(1), 1.5, True, None, [1], {"a": 1}, b"a", Timestamp(0), Duration(1)]
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from celadon.cel.errors import EvaluationError
+from celadon.cel.values.conversions import notation
 from celadon.cel.values.maps import MixedMap
 from celadon.cel.values.runtime_types import NONE, Optional, display
 from celadon.cel.values.text import Uint
-from celadon.cel.values.value_notation import notation
 
 
 def test_what_is_there_twice_is_written_twice() -> None:

@@ -9,8 +9,7 @@ from typing import Any
 
 from celadon.cli.bootstrap.bootstrap_report import BootstrapReport, simulate
 from celadon.cli.check.manifests import Manifests, described
-from celadon.cli.reading.documents import Document, DocumentReader
-from celadon.cli.reading.sources import Text
+from celadon.cli.reading.documents import Document, DocumentReader, Text
 
 API = "admissionregistration.k8s.io/v1"
 ALL = "*/*"

@@ -11,8 +11,7 @@ from celadon.cli.bootstrap.bootstrap_report import simulate
 from celadon.cli.bootstrap.step_tables import Level
 from celadon.cli.check.check_report import Silence
 from celadon.cli.check.manifests import Parts, gather
-from celadon.cli.exits import Exit
-from celadon.cli.reading.documents import Document
+from celadon.cli.reading.documents import Document, Exit
 from tests.cli.bootstrap.lock_outs import (
     GUARDED_PODS,
     NOT_KUBE_SYSTEM,

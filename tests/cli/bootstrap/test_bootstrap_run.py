@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.admission import Operation
-from celadon.cli.bootstrap.bootstrap_run import Harm, harm
+from celadon.cli.bootstrap.bootstrap_report import Harm, harm
 from celadon.cli.bootstrap.step_tables import Sending, actors
 
 POD = {

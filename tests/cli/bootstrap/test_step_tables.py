@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.cli.bootstrap.bootstrap_run import BootstrapRun
-from celadon.cli.bootstrap.cluster_course import course_of
-from celadon.cli.bootstrap.request_judging import RequestBench
+from celadon.cli.bootstrap.bootstrap_report import BootstrapRun
+from celadon.cli.bootstrap.cluster_course import RequestBench, course_of
 from celadon.cli.bootstrap.step_tables import (
     Given,
     Level,
@@ -18,7 +17,7 @@ from celadon.cli.bootstrap.step_tables import (
     level_of,
     tables,
 )
-from celadon.cli.check.policy_set import policy_sets
+from celadon.cli.check.manifests import policy_sets
 from celadon.cli.options import VERSIONS
 from tests.cli.bootstrap.lock_outs import manifests_of, simulated
 

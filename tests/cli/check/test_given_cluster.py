@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from celadon.cli.check.cluster import Circumstances, Cluster, cluster_of, engines_of
-from celadon.cli.check.manifests import described
+from celadon.cli.check.manifests import described, policy_sets
 from celadon.cli.check.object_chain import ObjectChain
 from celadon.cli.check.plugins import PluginChoice
-from celadon.cli.check.policy_set import policy_sets
 from celadon.cli.check.questions import Asked, Question, ask
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.locations import Chunk

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.exits import Exit
+from celadon.cli.reading.documents import Exit
 from tests.cli.files import Json, run, write
 
 POD = {

@@ -13,9 +13,8 @@ from celadon.cli.check import check_run
 from celadon.cli.check.check_run import judged_in_order, workers_for
 from celadon.cli.check.notices import Findings, Sightings
 from celadon.cli.main import main
-from celadon.cli.reading.documents import BLOCK, Document, DocumentArchive
+from celadon.cli.reading.documents import BLOCK, Document, DocumentArchive, Problem
 from celadon.cli.reading.locations import Chunk
-from celadon.cli.reading.problems import Problem
 from celadon.cli.report.report_model import CHECK
 from tests.admission.building import policy_document
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from celadon.cli.exits import Exit
+from celadon.cli.reading.documents import Exit
 from tests.cli.files import binding, policy, run, write
 
 pytest.importorskip("z3")

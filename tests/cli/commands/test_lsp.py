@@ -12,8 +12,8 @@ import time
 import pytest
 
 from celadon.cli.commands.lsp import MAX_HEAD_LINE_BYTES, MAX_MESSAGE_BYTES, BoundedInput
-from celadon.cli.exits import Exit
 from celadon.cli.main import main
+from celadon.cli.reading.documents import Exit
 
 PATIENCE = 60.0
 

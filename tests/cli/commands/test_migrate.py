@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from celadon.cli.exits import Exit
+from celadon.cli.reading.documents import Exit
 from tests.cli.files import run
 from tests.migrate.kyverno.policy_documents import kyverno_policy, pod, rule
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.exits import Exit
+from celadon.cli.reading.documents import Exit
 from tests.cli.files import run, write
 from tests.prove.test_questions import policy
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from celadon.cli.commands import serve
-from celadon.cli.envtest.apiserver_flags import (
+from celadon.cli.envtest.apiserver_program import (
     PASSED,
     FlagError,
     help_text,

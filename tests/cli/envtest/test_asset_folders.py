@@ -16,17 +16,18 @@ import pytest
 from celadon.cli.envtest import asset_folders
 from celadon.cli.envtest.asset_folders import (
     AssetError,
+    AssetVersion,
     default_root,
     first_lines,
     holds_programs,
     installed_folders,
     launcher_of,
     make_folder,
+    parse_selector,
     remove_folders,
     this_platform,
     windows_program,
 )
-from celadon.cli.envtest.asset_versions import AssetVersion, parse_selector
 
 VERSION = AssetVersion(1, 33, 4)
 ALL = parse_selector("")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.cli.envtest.asset_versions import (
+from celadon.cli.envtest.asset_folders import (
     AssetVersion,
     VersionUnknown,
     available_versions,

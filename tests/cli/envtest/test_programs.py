@@ -22,8 +22,7 @@ import pytest
 from celadon.apiserver.authn.signing_keys import new_elliptic_key
 from celadon.apiserver.issuing import Pair, authority_certificate, server_certificate
 from celadon.cli.envtest import etcd_program, kubectl_program
-from celadon.cli.envtest.asset_folders import make_folder
-from celadon.cli.envtest.asset_versions import AssetVersion
+from celadon.cli.envtest.asset_folders import AssetVersion, make_folder
 
 DAY = datetime.timedelta(days=1)
 SECONDS = 60.0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.audit.audit_lookups import Mark
+from celadon.cli.audit.audit_inputs import Mark
 from celadon.cli.audit.audit_report import Findings
 from celadon.cli.audit.audit_run import PageResult
 from celadon.cli.fleets.finished_work import DamagedResultError, KeptResults

@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.audit.audit_report import AuditedPolicy, AuditReport, FailOn, Tally
+from celadon.cli.audit.audit_report import AuditedPolicy, AuditReport, FailOn, FleetReport, Tally
 from celadon.cli.check.check_report import Notice, Place, Silence
-from celadon.cli.exits import Exit
-from celadon.cli.fleets.fleet_report import FleetReport
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.documents import Exit, Problem
 
 
 def source(total: Tally, **more: Any) -> AuditReport:

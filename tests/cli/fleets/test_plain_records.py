@@ -11,8 +11,7 @@ import pytest
 
 from celadon.admission import Note, Outcome, Source
 from celadon.admission.decision_source import validation
-from celadon.cli.audit.audit_inputs import Input, Inputs, Survey
-from celadon.cli.audit.audit_lookups import Mark
+from celadon.cli.audit.audit_inputs import Input, Inputs, Mark, Survey
 from celadon.cli.audit.audit_report import AuditedObject, Findings, Tally, Violation
 from celadon.cli.audit.audit_run import PageResult
 from celadon.cli.audit.etcd_snapshots import Snapshot, SnapshotObjects
@@ -22,9 +21,7 @@ from celadon.cli.fleets.finished_work import NotPlainError, from_plain, to_plain
 from celadon.cli.fleets.fleet_parts import DumpPart, KeysPart, ResourcePart
 from celadon.cli.fleets.fleet_parts import Source as FleetSource
 from celadon.cli.fleets.fleet_run import SurveyedSource
-from celadon.cli.reading.documents import Document, DocumentReader
-from celadon.cli.reading.problems import Problem
-from celadon.cli.reading.sources import Text
+from celadon.cli.reading.documents import Document, DocumentReader, Problem, Text
 from celadon.kube import GroupVersionResource
 from celadon.kube.resources import known_resources
 

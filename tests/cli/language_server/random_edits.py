@@ -9,7 +9,7 @@ import sys
 from random import Random
 from typing import Final
 
-from celadon.cli.language_server import document_outline, hovers
+from celadon.cli.language_server import hovers
 from celadon.cli.language_server.completions import completions
 from celadon.cli.language_server.hovers import hover, signatures
 from celadon.cli.language_server.lsp_adapter import code_actions
@@ -46,7 +46,7 @@ def analysis(workspace: Workspace, position: Position) -> list[object]:
         [(one.span, one.code, one.message, one.severity) for one in diagnoses],
         workspace.layout_edits(FILE),
         [(one.title, one.edit) for one in code_actions(file, diagnoses, span)],
-        document_outline.cost_hints(file, span, scopes, _SIZE),
+        hovers.cost_hints(file, span, scopes, _SIZE),
         hovers.occurrences(file, position),
         hovers.definition(file, position),
     ]

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from celadon.cli.language_server.document_outline import OutlinePart, document_outline
+from celadon.cli.language_server.hovers import OutlinePart, document_outline
 from celadon.cli.language_server.workspace_files import Span, edited_file
 
 POLICIES = """\

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.playground.manifest_files import exported_files
+from celadon.cli.playground.judging import exported_files
 from tests.cli.files import run
 from tests.cli.playground.states import POLICY, deployment, state
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.cli.playground.manifest_files import imported
+from celadon.cli.playground.judging import imported
 from tests.cli.playground.states import DEFINITION, POLICY, WEBHOOK, deployment, lamp
 from tests.cli.playground.test_request_details import MUTATING
 

@@ -8,8 +8,7 @@ import pytest
 
 from celadon.cli.playground.judging import NAMES, wrong_subject
 from celadon.cli.playground.panes import PANES_OF, Mode
-from celadon.cli.reading.documents import Document, DocumentReader
-from celadon.cli.reading.sources import Text
+from celadon.cli.reading.documents import Document, DocumentReader, Text
 from tests.cli.playground.states import DEFINITION, POLICY, WEBHOOK
 from tests.paths import ROOT
 

@@ -6,7 +6,7 @@ import pytest
 
 from celadon.admission import ADMIN
 from celadon.cli.playground.panes import Pane, PaneReader
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.documents import Problem
 from celadon.kube import User
 from tests.cli.playground.states import state
 

@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from celadon.cli.reading.documents import BLOCK, Document, DocumentArchive, DocumentReader
-from celadon.cli.reading.sources import Text
+from celadon.cli.reading.documents import BLOCK, Document, DocumentArchive, DocumentReader, Text
 
 COUNT = 2 * BLOCK + 7
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 
-from celadon.cli.reading import sources
-from celadon.cli.reading.documents import Document, DocumentReader
-from celadon.cli.reading.problems import Problem
-from celadon.cli.reading.sources import Text
+from celadon.cli.reading.documents import (
+    MAX_DOCUMENT_CHARACTERS,
+    Document,
+    DocumentReader,
+    Problem,
+    Text,
+)
 
 
 def read(content: str) -> list[Document | Problem]:
@@ -136,7 +139,7 @@ def test_lines_of_fields_in_list_items() -> None:
 
 
 def test_too_large_an_object() -> None:
-    big = "x" * (sources.MAX_DOCUMENT_CHARACTERS + 1)
+    big = "x" * (MAX_DOCUMENT_CHARACTERS + 1)
     message = "Request entity too large: limit is 3145728"
     assert shown(f"---\napiVersion: v1\nkind: A\ndata: {big}\n") == [f"2: {message}"]
     assert shown(f'{{"apiVersion": "v1", "kind": "A", "data": "{big}"}}') == [f"1: {message}"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from celadon.cli.reading.sources import signatures
+from celadon.cli.reading.documents import signatures
 
 
 def test_changes_are_seen(tmp_path: Path) -> None:

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.reading import sources
-from celadon.cli.reading.problems import Problem
-from celadon.cli.reading.sources import Exclusion, Text, expand, read
+from celadon.cli.reading import documents
+from celadon.cli.reading.documents import Exclusion, Problem, Text, expand_paths, read_text
 
 
 @pytest.fixture
@@ -24,13 +23,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_folders_files_and_globs(folder: Path) -> None:
-    assert list(expand(["."])) == [
+    assert list(expand_paths(["."])) == [
         os.path.join(".", "a.json"),
         os.path.join(".", "b.yaml"),
         os.path.join(".", "sub", "d.YML"),
     ]
-    assert list(expand(["c.txt", "c.txt", "-"])) == ["c.txt", "-"]
-    assert list(expand(["*.yaml", "b.yaml", "**/*.YML"])) == [
+    assert list(expand_paths(["c.txt", "c.txt", "-"])) == ["c.txt", "-"]
+    assert list(expand_paths(["*.yaml", "b.yaml", "**/*.YML"])) == [
         "b.yaml",
         os.path.join("sub", "d.YML"),
     ]
@@ -38,13 +37,15 @@ def test_folders_files_and_globs(folder: Path) -> None:
 
 def test_arguments_that_mean_nothing(folder: Path) -> None:
     (folder / "empty").mkdir()
-    assert list(expand(["empty", "*.nope", "missing"])) == [
+    assert list(expand_paths(["empty", "*.nope", "missing"])) == [
         Problem("empty", 0, "no .yaml, .yml or .json file in this folder"),
         Problem("*.nope", 0, "no file matches this pattern"),
         "missing",
     ]
-    assert read("missing") == Problem("missing", 0, "cannot be read: no such file or directory")
-    assert isinstance(read("a\0b"), Problem)
+    assert read_text("missing") == Problem(
+        "missing", 0, "cannot be read: no such file or directory"
+    )
+    assert isinstance(read_text("a\0b"), Problem)
 
 
 def test_encodings(tmp_path: Path) -> None:
@@ -55,9 +56,9 @@ def test_encodings(tmp_path: Path) -> None:
         "\ufeffa: ä\n".encode("utf-16-le"),
     ):
         path.write_bytes(data)
-        assert read(str(path)) == Text(str(path), "a: ä\n")
+        assert read_text(str(path)) == Text(str(path), "a: ä\n")
     path.write_bytes(b"a: 1\nb: \xff\n")
-    assert read(str(path)) == Problem(
+    assert read_text(str(path)) == Problem(
         str(path), 2, "invalid UTF-8: byte 0xff", "save the file as UTF-8"
     )
 
@@ -67,10 +68,12 @@ def test_standard_input_and_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
         buffer = io.BytesIO(b"a: 1\n")
 
     monkeypatch.setattr("sys.stdin", Stdin)
-    assert read("-") == Text("<stdin>", "a: 1\n")
-    monkeypatch.setattr(sources, "MAX_FILE_BYTES", 3)
+    assert read_text("-") == Text("<stdin>", "a: 1\n")
+    monkeypatch.setattr(documents, "MAX_FILE_BYTES", 3)
     Stdin.buffer = io.BytesIO(b"a: 1\n")
-    assert read("-") == Problem("<stdin>", 0, "larger than 0 MiB", "split it into several files")
+    assert read_text("-") == Problem(
+        "<stdin>", 0, "larger than 0 MiB", "split it into several files"
+    )
 
 
 @pytest.mark.parametrize(
@@ -95,10 +98,10 @@ def test_exclusion(
     (tmp_path / "b" / "d").mkdir(parents=True)
     for name in ("a.yaml", "b/c.yaml", "b/d/e.yaml"):
         (tmp_path / name).touch()
-    found = [str(one) for one in expand(["."], Exclusion(patterns))]
+    found = [str(one) for one in expand_paths(["."], Exclusion(patterns))]
     assert [one.removeprefix("./") for one in found] == left
-    assert [*expand(["**/*.yaml"], Exclusion(patterns))] == left
-    assert [*expand(["a.yaml"], Exclusion(patterns))] == ["a.yaml"]
+    assert [*expand_paths(["**/*.yaml"], Exclusion(patterns))] == left
+    assert [*expand_paths(["a.yaml"], Exclusion(patterns))] == ["a.yaml"]
 
 
 def test_tests_of_policies_are_left_out_of_folders(tmp_path: Path) -> None:
@@ -113,7 +116,7 @@ def test_tests_of_policies_are_left_out_of_folders(tmp_path: Path) -> None:
         (tmp_path / name).write_text("", encoding="utf-8")
 
     def found(*arguments: str, tests: bool = False) -> list[str]:
-        return [Path(str(one)).name for one in expand(arguments, tests=tests)]
+        return [Path(str(one)).name for one in expand_paths(arguments, tests=tests)]
 
     assert found(str(tmp_path)) == ["a.yaml", "notpolicytest.yaml"]
     assert found(str(tmp_path), tests=True) == sorted(names)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.reading.static_folders import static_files
+from celadon.cli.check.check_options import static_files
 from tests.cli.files import Json, binding, config_map, policy, run, write
 
 NAME = "limit.static.k8s.io"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.documents import Problem
 from celadon.cli.replay.audit_logs import read_events
 
 

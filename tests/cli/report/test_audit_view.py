@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.audit.audit_report import AuditedObject, AuditReport, Tally, Violation
+from celadon.cli.audit.audit_report import AuditedObject, AuditReport, FleetReport, Tally, Violation
 from celadon.cli.check.check_report import Place
-from celadon.cli.fleets.fleet_report import FleetReport
 from celadon.cli.report import audit_view
 from celadon.cli.report.audit_view import COLUMNS, FleetView, violation_file
-from celadon.cli.report.plain_text import Look
+from celadon.cli.report.report_model import Look
 from celadon.testing import KubeApi
 from tests.browser import beyond, needs_browser, seen
 from tests.cli.report.audited import audited

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 from celadon.cli.report.bootstrap_view import BootstrapView
-from celadon.cli.report.json_form import as_json
-from celadon.cli.report.plain_text import Look
+from celadon.cli.report.report_model import Look, as_json
 from tests.cli.bootstrap.lock_outs import GUARDED_PODS, mutation, policy, rules, simulated
 
 EVENTS = policy("events", rules("events"), "false", message="no events")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from celadon.cli.check.check_report import Place
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.documents import Problem
 from celadon.cli.report.ci_forms import as_github, as_junit, as_sarif, as_tap
 from celadon.cli.report.report_model import (
     CaseState,

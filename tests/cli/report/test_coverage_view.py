@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from celadon.cli.report.coverage_view import RENDERERS
+from celadon.cli.report.case_view import RENDERERS
 from tests.browser import needs_browser, seen
 from tests.cli.files import binding, config_map, policy, run
 from tests.cli.policytest.given_cases import written

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from celadon.cli.check.check_report import Notice, Place, PolicyError, Silence, UnaskedPlugin
-from celadon.cli.reading.problems import Problem
-from celadon.cli.report.json_form import (
+from celadon.cli.reading.documents import Problem
+from celadon.cli.report.report_model import (
     SHAPES,
+    ReportView,
     Shape,
     as_json,
     as_yaml,
@@ -22,7 +23,6 @@ from celadon.cli.report.json_form import (
     plugins,
     sparse,
 )
-from celadon.cli.report.report_model import ReportView
 
 
 class _Colour(enum.Enum):

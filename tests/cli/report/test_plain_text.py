@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.cli.check.check_report import ObjectResult, Place, Report, State
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.documents import Problem
 from celadon.cli.report.check_view import CheckView
 from celadon.cli.report.ci_forms import as_github
-from celadon.cli.report.plain_text import Look, for_people, lines, one_line, snippet
+from celadon.cli.report.report_model import Look, for_people, lines, one_line, snippet
 from tests.cli.files import binding, policy, run, write
 
 ONE_LINE = [

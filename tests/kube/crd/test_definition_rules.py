@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.crd.definition_parts import Demands
+from celadon.kube.crd.definition_parts import Demands, internal_definition
 from celadon.kube.crd.definition_rules import schema_findings
-from celadon.kube.crd.internal_definitions import internal_definition
 from celadon.kube.crd.structural_schemas import GivenSchema
 from celadon.kube.fieldpath import FieldError
 from celadon.kube.schemas.definition_schemas import decode_schema

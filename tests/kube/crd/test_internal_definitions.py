@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.crd.internal_definitions import (
+from celadon.kube.crd.definition_parts import (
     has_status,
     internal_definition,
     rule_value,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.kube.crd.string_formats import is_of_texts, known_format, matches
+from celadon.kube.crd.openapi_validation import is_of_texts, known_format, matches
 from celadon.kube.go.go_time import DurationError, parse_duration
 
 GOOD = [

@@ -6,9 +6,14 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.defaulting.defaulting_context import DefaultingContext, Run
+from celadon.kube.defaulting.defaulting_context import (
+    DefaultingContext,
+    Each,
+    Run,
+    lookup,
+    parse_path,
+)
 from celadon.kube.defaulting.defaulting_rules import compile_rules, compiled, enabled_gates
-from celadon.kube.defaulting.rule_paths import Each, lookup, parse_path
 from celadon.kube.names import GroupVersionKind, parse_api_version
 from celadon.kube.resources.plugin_facts import DEFAULT_PLUGINS
 from celadon.kube.schemas import schema_packs

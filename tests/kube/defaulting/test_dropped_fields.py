@@ -8,7 +8,7 @@ import pytest
 
 from celadon.kube import GroupVersionKind
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.defaulting.rule_paths import lookup
+from celadon.kube.defaulting.defaulting_context import lookup
 from celadon.kube.registry import create, drafted
 from celadon.kube.registry.update import prepare_for_update
 

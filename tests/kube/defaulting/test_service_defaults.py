@@ -12,7 +12,7 @@ from celadon.kube.defaulting.defaulting_context import (
     Run,
     ServiceNetwork,
 )
-from celadon.kube.defaulting.service_defaults import allocate, service_allocate
+from celadon.kube.defaulting.workload_defaults import allocate, service_allocate
 from celadon.kube.status import StatusError
 
 SINGLE = PlaceholderNetwork()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.defaulting.defaulting_context import DefaultingContext, PlaceholderNetwork, Run
-from celadon.kube.defaulting.service_defaults import settle_families
+from celadon.kube.defaulting.workload_defaults import settle_families
 from celadon.kube.status import StatusError
 
 Json = dict[str, Any]

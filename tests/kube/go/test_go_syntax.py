@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.go.go_syntax import GoValue, go_syntax
+from celadon.kube.go.go_text import GoValue, go_syntax
 
 SELECTOR = "v1.LabelSelector"
 NO_EXPRESSIONS = "MatchExpressions:[]v1.LabelSelectorRequirement(nil)"

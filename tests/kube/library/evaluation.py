@@ -11,8 +11,8 @@ from celadon.cel import types
 from celadon.cel.environment import Environment
 from celadon.cel.errors import EvaluationError
 from celadon.cel.program import Program
+from celadon.kube.library.costs import AUTHORIZER, RESOURCE_CHECK
 from celadon.kube.library.environments import environment
-from celadon.kube.library.signatures import AUTHORIZER, RESOURCE_CHECK
 
 
 @cache

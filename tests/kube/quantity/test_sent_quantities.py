@@ -6,7 +6,7 @@ import contextvars
 
 import pytest
 
-from celadon.kube.go.go_syntax import go_syntax
+from celadon.kube.go.go_text import go_syntax
 from celadon.kube.quantity import note_sent, remember_sent, sent_as
 from celadon.kube.schemas.typed_values import quantity
 

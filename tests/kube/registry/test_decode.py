@@ -18,7 +18,7 @@ from celadon.kube.registry.decode import (
     require_version,
     structure_of,
 )
-from celadon.kube.registry.request_options import IGNORE, STRICT, WARN
+from celadon.kube.registry.request_bodies import IGNORE, STRICT, WARN
 from celadon.kube.registry.target import Target
 from celadon.kube.resources.api_resources import custom_resources, known_resources
 from celadon.kube.status import StatusError

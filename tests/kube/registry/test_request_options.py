@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.registry.request_options import (
+from celadon.kube.registry.request_bodies import (
     CREATE,
     PATCH,
     WriteOptions,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.kube.resources.printer_columns import human_duration
+from celadon.kube.resources.api_resources import human_duration
 
 M, H, D = 60, 3600, 86400
 ROWS = [

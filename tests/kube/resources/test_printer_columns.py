@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from celadon.kube.names import GroupVersionResource
-from celadon.kube.resources.printer_columns import (
+from celadon.kube.resources.api_resources import (
     Column,
     columns_of,
     every_description,

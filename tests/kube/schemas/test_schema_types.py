@@ -7,16 +7,16 @@ import pytest
 from celadon.cel import types
 from celadon.kube.json_types import Json
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.schemas.definition_schemas import decode_schema
-from celadon.kube.schemas.schema_model import QUANTITY, Schema
-from celadon.kube.schemas.schema_packs import schema_for
-from celadon.kube.schemas.schema_types import (
+from celadon.kube.schemas.definition_schemas import (
     MAX_DEPTH,
     SchemaSizes,
     View,
     declared_type,
+    decode_schema,
     schema_type,
 )
+from celadon.kube.schemas.schema_model import QUANTITY, Schema
+from celadon.kube.schemas.schema_packs import schema_for
 
 S = Schema
 TEXT = Schema(type="string")

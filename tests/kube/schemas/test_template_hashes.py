@@ -6,7 +6,7 @@ import pytest
 
 from celadon.kube import JsonObject
 from celadon.kube.releases import answering_as
-from celadon.kube.schemas.template_hashes import printed, template_hash
+from celadon.kube.workload_controllers import printed, template_hash
 
 HASHES = [
     (

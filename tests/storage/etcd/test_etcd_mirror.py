@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.storage.contract import Delete, Entry, Event, Operation, Put, ServiceUnavailable
+from celadon.storage.etcd.etcd_client import EtcdMirror, KeySpelling, Missed
 from celadon.storage.etcd.etcd_messages import KeyValue, WatchAnswer
-from celadon.storage.etcd.etcd_mirror import EtcdMirror, KeySpelling, Missed
 from celadon.storage.keyspace import Keyspace
 
 

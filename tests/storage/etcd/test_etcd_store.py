@@ -16,8 +16,7 @@ from celadon.apiserver.http.server_settings import CredentialsFolder
 from celadon.storage import Committed, Compacted, ServiceError, WatchLost, put, update
 from celadon.storage.contract import ServiceFull, ServiceUnavailable, TooLarge
 from celadon.storage.etcd import EtcdSettings, EtcdStore, open_etcd, parse_endpoints
-from celadon.storage.etcd.etcd_client import Endpoint
-from celadon.storage.etcd.etcd_mirror import EtcdMirror
+from celadon.storage.etcd.etcd_client import Endpoint, EtcdMirror
 from celadon.storage.keyspace import Keyspace
 from tests.apiserver.http.certificates import client_pair
 from tests.etcd.etcd_members import (

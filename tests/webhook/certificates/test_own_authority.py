@@ -27,7 +27,7 @@ from celadon.webhook.certificates import (
 from celadon.webhook.cluster.cluster_client import ClusterClient
 from celadon.webhook.cluster.cluster_policies import ClusterPolicies, PolicySettings
 from celadon.webhook.installation import access_manifests
-from celadon.webhook.installation_settings import Certificates, InstallationSettings
+from celadon.webhook.policy_coverage import Certificates, InstallationSettings
 from tests.webhook.cluster.against_server import client_of, until
 
 NAME = "hook.default.svc"

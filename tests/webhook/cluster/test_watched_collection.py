@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.json_shapes import OBJECT
+from celadon.kube.json_types import OBJECT
 from celadon.testing import KubeApi
 from celadon.webhook.cluster.cluster_client import (
     ClusterClient,

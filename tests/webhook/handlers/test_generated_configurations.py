@@ -7,8 +7,7 @@ import base64
 import pytest
 
 from celadon.webhook.handlers.decorated_handlers import mutate, validate
-from celadon.webhook.handlers.generated_configurations import client_config, decoded
-from celadon.webhook.handlers.webhook_app import Webhook
+from celadon.webhook.handlers.webhook_app import Webhook, client_config, decoded
 from tests.webhook.handlers.objects import NAME
 
 APP = Webhook(

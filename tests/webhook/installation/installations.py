@@ -7,8 +7,13 @@ from typing import Any
 
 from celadon.admission import decode_binding, decode_policy
 from celadon.webhook.installation import access_manifests, workload_manifests
-from celadon.webhook.installation_settings import Certificates, InstallationSettings
-from celadon.webhook.policy_coverage import Coverage, coverages, policy_configuration
+from celadon.webhook.policy_coverage import (
+    Certificates,
+    Coverage,
+    InstallationSettings,
+    coverages,
+    policy_configuration,
+)
 
 Json = dict[str, Any]
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import base64
 
-from celadon.webhook.installation_settings import Certificates, InstallationSettings
-from celadon.webhook.policy_coverage import EVERYTHING, policy_configuration
+from celadon.webhook.policy_coverage import (
+    EVERYTHING,
+    Certificates,
+    InstallationSettings,
+    policy_configuration,
+)
 from tests.webhook.installation.installations import covered, mutated
 
 

@@ -21,8 +21,7 @@ from celadon.admission.policies.validating import Engine
 from celadon.apiserver.http import Address
 from celadon.webhook.deciding import Rulebook, SourceState
 from celadon.webhook.service.decision_log import DecisionLog
-from celadon.webhook.service.policy_answers import PolicyAnswers
-from celadon.webhook.service.webhook_process import Webhook
+from celadon.webhook.service.webhook_process import PolicyAnswers, Webhook
 from celadon.webhook.service.webhook_settings import DecisionLogSettings, WebhookSettings
 from tests.admission.building import binding, policy
 

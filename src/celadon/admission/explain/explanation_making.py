@@ -11,22 +11,7 @@ from dataclasses import replace
 from typing import Final, TypeVar, assert_never
 
 from celadon.admission.decision_source import Source
-from celadon.admission.explain.explanations import (
-    BindingExplanation,
-    Budget,
-    CaseExplanation,
-    CaseRecord,
-    Explanation,
-    ExpressionRun,
-    LookingOn,
-    MatchReason,
-    Part,
-    PolicyExplanation,
-    TracingMeter,
-    VariablePart,
-    match_reason,
-    param_lookup,
-)
+from celadon.admission.explain import explanations
 from celadon.admission.expressions.compiled_expressions import Expression
 from celadon.admission.policies.compiled_mutations import (
     FORBIDDEN,
@@ -37,8 +22,7 @@ from celadon.admission.policies.compiled_mutations import (
     compile_mutating_policy,
 )
 from celadon.admission.policies.compiled_policy import CompiledPolicy, PolicyFrame, compile_policy
-from celadon.admission.policies.endpoint_memory import target_of
-from celadon.admission.policies.matching import Binding, Hook, is_exempt
+from celadon.admission.policies.matching import Binding, Hook, is_exempt, target_of
 from celadon.admission.policies.mutating import MutatingEngine
 from celadon.admission.policies.validating import Engine
 from celadon.admission.registration.registration_types import (
@@ -63,14 +47,14 @@ _OF_CASES: Final = frozenset(
 _ANNOTATIONS: Final = "auditAnnotations"
 
 
-def explain(engine: Engine, request: Request, world: World) -> Explanation:
+def explain(engine: Engine, request: Request, world: World) -> explanations.Explanation:
     """Return what validating policies did with a request."""
-    context = LookingOn(request, world)
+    context = explanations.LookingOn(request, world)
     verdict = engine.explain(request, world, context)
     said = _Said(verdict.notes, verdict.decisions, cases=[(0, one) for one in context.cases])
     hooks = engine.hooks_for(request.resource)
     exempt = not hooks and is_exempt(request.resource)
-    return Explanation(request, exempt, _policies(hooks, context, said), verdict)
+    return explanations.Explanation(request, exempt, _policies(hooks, context, said), verdict)
 
 
 class MutationLook:
@@ -78,15 +62,17 @@ class MutationLook:
 
     def __init__(self, engine: MutatingEngine) -> None:
         self._engine = engine
-        self._contexts: list[LookingOn] = []
+        self._contexts: list[explanations.LookingOn] = []
 
-    def context(self, request: Request, world: World) -> LookingOn:
+    def context(self, request: Request, world: World) -> explanations.LookingOn:
         """Return the context for the next round."""
-        context = LookingOn(request, world)
+        context = explanations.LookingOn(request, world)
         self._contexts.append(context)
         return context
 
-    def explained(self, notes: MutationNotes, refused: StatusError | None) -> Explanation:
+    def explained(
+        self, notes: MutationNotes, refused: StatusError | None
+    ) -> explanations.Explanation:
         """Return what they did with the request of the first round, and whether they refused it.
         There must have been one."""
         context = self._contexts[0]
@@ -106,7 +92,9 @@ class MutationLook:
         if refused is not None:
             code, body = refused.status.code, refused.status.to_json()
             verdict = replace(verdict, allowed=False, code=code, status=body)
-        return Explanation(context.request, exempt, _policies(hooks, context, said), verdict)
+        return explanations.Explanation(
+            context.request, exempt, _policies(hooks, context, said), verdict
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +105,7 @@ class _Said:
     decisions: Sequence[Decision] = ()
     failures: Sequence[MutationFailure] = ()
     changes: Sequence[Change] = ()
-    cases: Sequence[tuple[int, CaseRecord]] = ()
+    cases: Sequence[tuple[int, explanations.CaseRecord]] = ()
 
     def of(self, policy: str, binding: str, *, cases: bool = False) -> _Said:
         """Return what is about a policy and a binding, empty for none: about its params and what it
@@ -140,15 +128,15 @@ class _Said:
 
 
 def _policies(
-    hooks: Iterable[Hook[Compiled]], context: LookingOn, said: _Said
-) -> tuple[PolicyExplanation, ...]:
+    hooks: Iterable[Hook[Compiled]], context: explanations.LookingOn, said: _Said
+) -> tuple[explanations.PolicyExplanation, ...]:
     found = []
     for hook in hooks:
         own = said.of(hook.policy.name, "")
         match = _constraints(hook, context)
         asked = match.hit is not None and not (own.decisions or own.failures)
         found.append(
-            PolicyExplanation(
+            explanations.PolicyExplanation(
                 hook.policy,
                 hook.static,
                 hook.policy.spec.failure_policy == IGNORE,
@@ -162,29 +150,34 @@ def _policies(
     return tuple(found)
 
 
-def _constraints(hook: Hook[Compiled], context: LookingOn) -> MatchReason:
+def _constraints(hook: Hook[Compiled], context: explanations.LookingOn) -> explanations.MatchReason:
     """A policy without match constraints matches nothing."""
     constraints = hook.policy.spec.match_constraints
     if constraints is None:
-        return MatchReason(None, "matchConstraints")
-    return match_reason(constraints, target_of(context.request), context)
+        return explanations.MatchReason(None, "matchConstraints")
+    return explanations.match_reason(constraints, target_of(context.request), context)
 
 
 def _binding(
-    hook: Hook[Compiled], binding: Binding, context: LookingOn, said: _Said, *, asked: bool
-) -> BindingExplanation:
+    hook: Hook[Compiled],
+    binding: Binding,
+    context: explanations.LookingOn,
+    said: _Said,
+    *,
+    asked: bool,
+) -> explanations.BindingExplanation:
     policy, spec = hook.policy, binding.spec
     own = said.of(policy.name, binding.name)
     of_cases = said.of(policy.name, binding.name, cases=True)
     match = lookup = None
     if asked:
-        match = match_reason(spec.match_resources, target_of(context.request), context)
+        match = explanations.match_reason(spec.match_resources, target_of(context.request), context)
     if match is not None and match.hit is not None:
         found = dict.fromkeys(case.param for _, case in of_cases.cases)
         namespace, catalog = context.request.namespace, context.world.catalog
         kind = policy.spec.param_kind
-        lookup = param_lookup(kind, spec.param_ref, namespace, catalog, tuple(found))
-    return BindingExplanation(
+        lookup = explanations.param_lookup(kind, spec.param_ref, namespace, catalog, tuple(found))
+    return explanations.BindingExplanation(
         binding,
         match,
         lookup,
@@ -196,17 +189,20 @@ def _binding(
 
 
 def _case(
-    policy: CompiledPolicy | CompiledMutatingPolicy, case: CaseRecord, number: int, said: _Said
-) -> CaseExplanation:
+    policy: CompiledPolicy | CompiledMutatingPolicy,
+    case: explanations.CaseRecord,
+    number: int,
+    said: _Said,
+) -> explanations.CaseExplanation:
     """`said` is of the binding."""
     notes = [one for one in said.notes if one.param == case.param]
     decisions = [one for one in said.decisions if one.param == case.param]
     failures = [one for one in said.failures if one.param == case.param]
     changes = [one for one in said.changes if (one.param, one.round) == (case.param, number)]
     runs = {one.expression.source: one for meter in case.meters for one in meter.runs}
-    validations: tuple[Part, ...] = ()
-    annotations: tuple[Part, ...] = ()
-    mutations: tuple[Part, ...] = ()
+    validations: tuple[explanations.Part, ...] = ()
+    annotations: tuple[explanations.Part, ...] = ()
+    mutations: tuple[explanations.Part, ...] = ()
     match policy:
         case CompiledPolicy():
             validations = _validations(policy, runs, decisions)
@@ -217,7 +213,7 @@ def _case(
             assert_never(policy)
     taken = {id(one.decision) for one in (*validations, *annotations)}
     blamed = {id(one.failure) for one in mutations}
-    return CaseExplanation(
+    return explanations.CaseExplanation(
         case.param,
         case.hit,
         number,
@@ -233,17 +229,17 @@ def _case(
     )
 
 
-_Runs = Mapping[Source, ExpressionRun]
+_Runs = Mapping[Source, explanations.ExpressionRun]
 
 
-def _part(expression: Expression, runs: _Runs, name: str = "") -> Part:
+def _part(expression: Expression, runs: _Runs, name: str = "") -> explanations.Part:
     run = runs.get(expression.source)
-    return Part(expression.source, expression.text, run, name, expression.detail)
+    return explanations.Part(expression.source, expression.text, run, name, expression.detail)
 
 
 def _validations(
     policy: CompiledPolicy, runs: _Runs, decisions: Sequence[Decision]
-) -> tuple[Part, ...]:
+) -> tuple[explanations.Part, ...]:
     """With their decisions, if there is one of each: else one stands for all."""
     own = [
         one for one in decisions if one.cause in _OWN and _ANNOTATIONS not in one.source.path.steps
@@ -263,7 +259,7 @@ _OWN: Final = frozenset({Cause.VALIDATION, Cause.ERROR})
 
 def _annotations(
     policy: CompiledPolicy, runs: _Runs, decisions: Sequence[Decision]
-) -> tuple[Part, ...]:
+) -> tuple[explanations.Part, ...]:
     wrong = {one.index: one for one in decisions if one.cause is Cause.ANNOTATION}
     return tuple(
         replace(_part(one.expression, runs, one.key), decision=wrong.get(index))
@@ -276,7 +272,7 @@ def _mutations(
     runs: _Runs,
     failures: Sequence[MutationFailure],
     changes: Sequence[Change],
-) -> tuple[Part, ...]:
+) -> tuple[explanations.Part, ...]:
     wrong = {one.index: one for one in failures if one.index is not None}
     done = {one.index: one for one in changes}
     return tuple(
@@ -285,22 +281,26 @@ def _mutations(
     )
 
 
-def _variables(policy: PolicyFrame, case: CaseRecord) -> tuple[VariablePart, ...]:
+def _variables(
+    policy: PolicyFrame, case: explanations.CaseRecord
+) -> tuple[explanations.VariablePart, ...]:
     """All of the policy, with their runs in the phases of the case."""
-    runs: dict[Source, list[ExpressionRun]] = {}
+    runs: dict[Source, list[explanations.ExpressionRun]] = {}
     for meter in case.meters:
         for run in meter.runs:
             for read in run.all_variables():
                 runs.setdefault(read.expression.source, []).append(read)
     return tuple(
-        VariablePart(one.source, name, one.text, tuple(runs.get(one.source, ())), one.detail)
+        explanations.VariablePart(
+            one.source, name, one.text, tuple(runs.get(one.source, ())), one.detail
+        )
         for name, one in policy.variables.items()
     )
 
 
-def _budget(meter: TracingMeter) -> Budget:
+def _budget(meter: explanations.TracingMeter) -> explanations.Budget:
     field = meter.runs[0].expression.source.path.steps[1]
-    return Budget(str(field), meter.budget, sum(one.charged for one in meter.runs))
+    return explanations.Budget(str(field), meter.budget, sum(one.charged for one in meter.runs))
 
 
 # --- Every expression --------------------------------------------------------
@@ -346,23 +346,29 @@ class HookExplanation:
     failure policy makes nothing of, `refusal` what the client is told instead of asking anyone."""
 
     hook: WebhookHook
-    match: MatchReason
+    match: explanations.MatchReason
     asked: bool
-    conditions: tuple[Part, ...] = ()
-    budgets: tuple[Budget, ...] = ()
+    conditions: tuple[explanations.Part, ...] = ()
+    budgets: tuple[explanations.Budget, ...] = ()
     ignored: str = ""
     refusal: StatusError | None = None
 
 
 def explain_hooks(hooks: HookSet, request: Request, world: World) -> tuple[HookExplanation, ...]:
     """All of them, in the order in which they are asked."""
-    return tuple(_explained(hooks, one, LookingOn(request, world)) for one in hooks.hooks)
+    return tuple(
+        _explained(hooks, one, explanations.LookingOn(request, world)) for one in hooks.hooks
+    )
 
 
-def _explained(hooks: HookSet, hook: WebhookHook, context: LookingOn) -> HookExplanation:
+def _explained(
+    hooks: HookSet, hook: WebhookHook, context: explanations.LookingOn
+) -> HookExplanation:
     if not hook.webhook.rules:
-        return HookExplanation(hook, MatchReason(None, "rules"), asked=False)
-    match = match_reason(resources_of(hook.webhook), target_of(context.request), context)
+        return HookExplanation(hook, explanations.MatchReason(None, "rules"), asked=False)
+    match = explanations.match_reason(
+        resources_of(hook.webhook), target_of(context.request), context
+    )
     if match.hit is None:
         return HookExplanation(hook, match, asked=False)
     context.begin("", hook.name, "", match.hit)
@@ -377,7 +383,7 @@ def _explained(hooks: HookSet, hook: WebhookHook, context: LookingOn) -> HookExp
     meters = context.cases[0].meters
     runs = {run.expression.source: run for meter in meters for run in meter.runs}
     conditions = tuple(
-        Part(
+        explanations.Part(
             one.expression.source,
             one.expression.text,
             runs.get(one.expression.source),
@@ -387,7 +393,7 @@ def _explained(hooks: HookSet, hook: WebhookHook, context: LookingOn) -> HookExp
         for one in hook.conditions
     )
     budgets = tuple(
-        Budget("matchConditions", meter.budget, sum(run.charged for run in meter.runs))
+        explanations.Budget("matchConditions", meter.budget, sum(run.charged for run in meter.runs))
         for meter in meters
         if meter.runs
     )

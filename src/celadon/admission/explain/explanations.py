@@ -12,15 +12,12 @@ Nothing in it is a text for people but what the engine itself says to clients.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Any
 
 from celadon.admission import policy_limits
 from celadon.admission.decision_source import Source
-from celadon.admission.expressions.activation import RequestContext
-from celadon.admission.expressions.compiled_expressions import Expression
-from celadon.admission.expressions.match_conditions import Meter, OutOfBudget
-from celadon.admission.hits import Hit, MatchError
+from celadon.admission.expressions.activation import Hit, MatchError, RequestContext
+from celadon.admission.expressions.compiled_expressions import Expression, Meter, OutOfBudget
 from celadon.admission.policies.compiled_mutations import Change, MutationFailure
 from celadon.admission.policies.matching import (
     Binding,
@@ -47,7 +44,7 @@ from celadon.cel.tracing import Frame, TraceRecorder
 from celadon.kube import GroupVersionResource, JsonObject
 from celadon.kube.resources import Catalog
 from celadon.kube.selectors import SelectorError, label_selector
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Why something matches or not --------------------------------------------
 #

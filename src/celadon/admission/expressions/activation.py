@@ -1,4 +1,5 @@
-"""The variables of an expression, and everything about a request that policies share.
+"""The variables of an expression, everything about a request that policies share, and who is told
+which parts of policies were reached.
 
 `RequestContext` is made once per review. Whatever several policies need is computed there at its
 first use and kept: labels, the Namespace, the `request` value, converted objects, the size that
@@ -10,25 +11,57 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final
 
-from celadon.admission.expressions.compiled_expressions import size_bound
-from celadon.admission.expressions.match_conditions import Meter
-from celadon.admission.hits import NAMESPACES, Hit, MatchError
+from celadon.admission.expressions.compiled_expressions import Meter, size_bound
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
 from celadon.kube import (
     Answer,
     Attributes,
+    FieldPath,
     GroupResource,
     GroupVersionKind,
     GroupVersionResource,
     Json,
     JsonObject,
+    StatusError,
     User,
+    fieldpath,
     metadata,
     status,
 )
 from celadon.kube.library import Authorizer
 from celadon.kube.well_known_values import META_FIELDS
+from celadon.records import dataclass
+
+# --- Hits --------------------------------------------------------------------
+#
+# What matching comes to: a `Hit`, or an error of the policy, binding or webhook.
+#
+# Apart from `matching` because the variables of expressions depend on the hit, while matching
+# asks the request's context for labels.
+
+NAMESPACES: Final = "namespaces"
+
+
+class MatchError(Exception):
+    """Matching failed: a configuration error of the policy or binding, `failure` to the client of a
+    webhook. `path` leads to the selector that could not be used, from the match constraints or
+    resources on."""
+
+    def __init__(self, failure: StatusError, path: FieldPath = fieldpath.ROOT) -> None:
+        super().__init__(str(failure))
+        self.failure = failure
+        self.path = path
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A rule that covers the target: as which resource and kind, for which names (None: all)."""
+
+    resource: GroupVersionResource
+    kind: GroupVersionKind
+    names: frozenset[str] | None = None
+
 
 # --- Authorizer variable -----------------------------------------------------
 #
@@ -234,10 +267,6 @@ class RequestContext:
         return self._authorizer
 
     # --- size, for the choice between the plain and the metered program ---
-
-    def fits(self, size: int, extra: int = 0) -> bool:
-        """Return whether everything a request brings, and `extra`, is at most `size` large."""
-        return self.size() + extra <= size
 
     def size(self) -> int:
         """An upper bound of everything a request brings, the namespace once somebody has asked for

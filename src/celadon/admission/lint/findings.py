@@ -1,4 +1,5 @@
-"""What a rule says: a finding, where it is, and how it can be fixed.
+"""What a rule says: a finding, where it is, how it can be fixed, and of which expression it is
+said.
 
 A place is a document (its number in the input), the path of a field in it, and, for findings about
 a part of an expression, the offset in the field's text. Whoever read the documents knows the files
@@ -12,14 +13,52 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from celadon.admission.lint.policy_expressions import PolicyExpression
 from celadon.admission.registration.decoding import struct_of
-from celadon.cel import Issue
-from celadon.cel.syntax import Expr
+from celadon.cel import CheckedAst, Environment, Issue
+from celadon.cel.syntax import Ast, Expr, Ident, walk
 from celadon.kube import FieldPath, GroupVersionKind, JsonObject, fieldpath
 from celadon.kube.go import Document
 from celadon.kube.schemas import StrayField, strict_field_errors
 from celadon.records import dataclass
+
+# --- Expressions -------------------------------------------------------------
+#
+# The expressions of a policy or definition, compiled, with the field each of them stands in.
+
+
+class Role(enum.Enum):
+    """The places where expressions are: `RULE` is one of a definition, which has messages, too."""
+
+    CONDITION = enum.auto()
+    VARIABLE = enum.auto()
+    VALIDATION = enum.auto()
+    MESSAGE = enum.auto()
+    ANNOTATION = enum.auto()
+    MUTATION = enum.auto()
+    RULE = enum.auto()
+
+
+@dataclass(frozen=True)
+class PolicyExpression:
+    """`path` is that of the field. `name` is that of a variable or condition; `checked` is None if
+    it does not compile, `tree` (what was checked) if it does not parse. `env` is what it was
+    compiled in. `shift` is the white space that was cut off before compiling."""
+
+    role: Role
+    index: int
+    path: FieldPath
+    text: str
+    env: Environment
+    tree: Ast | None
+    checked: CheckedAst | None
+    name: str = ""
+    shift: int = 0
+
+
+def names_of(one: PolicyExpression) -> set[str]:
+    """The names in it; none if it does not compile."""
+    nodes = [] if one.checked is None else walk(one.checked.root)
+    return {node.name for node in nodes if node.__class__ is Ident}
 
 
 class Severity(enum.Enum):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from celadon.admission.lint.findings import Finding, Fix, Severity, Spot
-from celadon.admission.lint.policy_expressions import PolicyExpression
+from celadon.admission.lint.findings import Finding, Fix, PolicyExpression, Severity, Spot
 from celadon.admission.lint.subjects import ITEM, Access, Bundle, Path
 from celadon.cel.syntax import Expr
 from celadon.records import dataclass

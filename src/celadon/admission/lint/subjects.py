@@ -14,8 +14,7 @@ from dataclasses import field, replace
 from functools import cached_property
 from typing import Final, TypeAlias
 
-from celadon.admission.lint.findings import Mistake, Renamed
-from celadon.admission.lint.policy_expressions import PolicyExpression, Role
+from celadon.admission.lint.findings import Mistake, PolicyExpression, Renamed, Role
 from celadon.admission.policies.typecheck import TypeProblem
 from celadon.admission.registration.decoding import RegistrationError
 from celadon.admission.registration.registration_types import (

@@ -6,14 +6,11 @@ ResourceQuota counts. As k8s.io/kubernetes `plugin/pkg/admission` and k8s.io/api
 `pkg/admission/plugin`.
 """
 
-from celadon.admission.plugins.image_reviews import (
-    ImageVerdict,
-    image_opinion,
-    image_review,
-    unanswered_opinion,
+from celadon.admission.plugins.namespace_plugins import (
+    is_terminating,
+    namespace_lifecycle,
+    within_limits,
 )
-from celadon.admission.plugins.limit_ranges import within_limits
-from celadon.admission.plugins.namespace_plugins import is_terminating, namespace_lifecycle
 from celadon.admission.plugins.plugin_answers import Opinion, forbidden
 from celadon.admission.plugins.plugin_chain import PluginChain, Stands
 from celadon.admission.plugins.plugin_settings import (
@@ -25,6 +22,13 @@ from celadon.admission.plugins.plugin_settings import (
     ImagePolicySettings,
     PluginSettings,
 )
+from celadon.admission.plugins.pod_plugins import (
+    ImageVerdict,
+    image_opinion,
+    image_review,
+    unanswered_opinion,
+)
+from celadon.admission.plugins.pod_security_standards import PREFIX as SECURITY_LABELS
 from celadon.admission.plugins.quota import (
     Charge,
     Fit,
@@ -35,7 +39,6 @@ from celadon.admission.plugins.quota import (
     is_counted,
     recounted,
 )
-from celadon.admission.plugins.security_levels import PREFIX as SECURITY_LABELS
 
 __all__ = [
     "EVENT_RATE_LIMIT",

@@ -20,8 +20,7 @@ from celadon.admission.plugins.plugin_settings import (
     WebhookSettings,
 )
 from celadon.admission.plugins.pod_security import SecuritySettings
-from celadon.admission.plugins.quota import LimitedResource
-from celadon.admission.plugins.security_levels import (
+from celadon.admission.plugins.pod_security_standards import (
     PRIVILEGED,
     LevelVersion,
     SecurityPolicy,
@@ -29,6 +28,7 @@ from celadon.admission.plugins.security_levels import (
     minor_of,
     version_error,
 )
+from celadon.admission.plugins.quota import LimitedResource
 from celadon.admission.registration.strategy import GATE
 from celadon.cel.extend import Duration
 from celadon.cel.value_functions import go_duration

@@ -8,13 +8,12 @@ and say nothing where they have nothing against it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from typing import Any, Final
 
 from celadon.admission.request import Operation, Request, error_name
 from celadon.admission.world import World
 from celadon.kube import GroupResource, StatusError, status
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

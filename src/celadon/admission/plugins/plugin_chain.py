@@ -9,40 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final
 
+from celadon.admission.plugins import namespace_plugins, node_restriction, pod_plugins
 from celadon.admission.plugins.certificate_plugins import APPROVAL, ATTESTING, SIGNING, SUBJECTS
-from celadon.admission.plugins.group_plugins import (
-    GROUP_PRIORITY,
-    GROUP_WORKLOAD,
-    JOB_PARALLELISM,
-)
-from celadon.admission.plugins.limit_ranges import LIMIT_RANGER
-from celadon.admission.plugins.namespace_plugins import (
-    ALWAYS_DENY,
-    CLAIM_RESIZING,
-    EXISTS,
-    EXTERNAL_ADDRESSES,
-    LIFECYCLE,
-    OWNER_PERMISSIONS,
-)
-from celadon.admission.plugins.node_restriction import NODE_RESTRICTION
-from celadon.admission.plugins.node_selection import (
-    ANTI_AFFINITY,
-    DEFAULT_TOLERATIONS,
-    NODE_SELECTORS,
-    RESOURCE_TOLERATION,
-    TOLERATION_RESTRICTION,
-    TOPOLOGY,
-)
 from celadon.admission.plugins.plugin_answers import FINE, Behaviour, Mutate, Opinion
 from celadon.admission.plugins.plugin_settings import PluginSettings
-from celadon.admission.plugins.pod_plugins import (
-    IMAGE_PULLING,
-    POD_RESIZING,
-    PRIORITY,
-    PRIORITY_CLASS,
-    RUNTIME_CLASS,
-    SERVICE_ACCOUNT,
-)
 from celadon.admission.plugins.pod_security import pod_security
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
@@ -66,31 +36,31 @@ from celadon.records import dataclass
 Behaviours = Mapping[str, tuple[Behaviour, ...]]
 
 _OF_EVERY_RELEASE: Final[Behaviours] = {
-    "AlwaysDeny": (ALWAYS_DENY,),
-    "AlwaysPullImages": (IMAGE_PULLING,),
+    "AlwaysDeny": (namespace_plugins.ALWAYS_DENY,),
+    "AlwaysPullImages": (pod_plugins.IMAGE_PULLING,),
     "CertificateApproval": (APPROVAL,),
     "CertificateSigning": (SIGNING,),
     "CertificateSubjectRestriction": (SUBJECTS,),
     "ClusterTrustBundleAttest": (ATTESTING,),
-    "DefaultTolerationSeconds": (DEFAULT_TOLERATIONS,),
-    "DenyServiceExternalIPs": (EXTERNAL_ADDRESSES,),
-    "ExtendedResourceToleration": (RESOURCE_TOLERATION,),
-    "JobValidation": (JOB_PARALLELISM,),
-    "LimitPodHardAntiAffinityTopology": (ANTI_AFFINITY,),
-    "LimitRanger": (LIMIT_RANGER,),
-    "NamespaceExists": (EXISTS,),
-    "NamespaceLifecycle": (LIFECYCLE,),
-    "NodeRestriction": (NODE_RESTRICTION,),
-    "OwnerReferencesPermissionEnforcement": (OWNER_PERMISSIONS,),
-    "PersistentVolumeClaimResize": (CLAIM_RESIZING,),
-    "PodGroupWorkloadExists": (GROUP_WORKLOAD,),
-    "PodNodeSelector": (NODE_SELECTORS,),
-    "PodResizeValidator": (POD_RESIZING,),
-    "PodTolerationRestriction": (TOLERATION_RESTRICTION,),
-    "PodTopologyLabels": (TOPOLOGY,),
-    "Priority": (PRIORITY, PRIORITY_CLASS),
-    "RuntimeClass": (RUNTIME_CLASS,),
-    "ServiceAccount": (SERVICE_ACCOUNT,),
+    "DefaultTolerationSeconds": (node_restriction.DEFAULT_TOLERATIONS,),
+    "DenyServiceExternalIPs": (namespace_plugins.EXTERNAL_ADDRESSES,),
+    "ExtendedResourceToleration": (node_restriction.RESOURCE_TOLERATION,),
+    "JobValidation": (pod_plugins.JOB_PARALLELISM,),
+    "LimitPodHardAntiAffinityTopology": (node_restriction.ANTI_AFFINITY,),
+    "LimitRanger": (namespace_plugins.LIMIT_RANGER,),
+    "NamespaceExists": (namespace_plugins.EXISTS,),
+    "NamespaceLifecycle": (namespace_plugins.LIFECYCLE,),
+    "NodeRestriction": (node_restriction.NODE_RESTRICTION,),
+    "OwnerReferencesPermissionEnforcement": (namespace_plugins.OWNER_PERMISSIONS,),
+    "PersistentVolumeClaimResize": (namespace_plugins.CLAIM_RESIZING,),
+    "PodGroupWorkloadExists": (pod_plugins.GROUP_WORKLOAD,),
+    "PodNodeSelector": (node_restriction.NODE_SELECTORS,),
+    "PodResizeValidator": (pod_plugins.POD_RESIZING,),
+    "PodTolerationRestriction": (node_restriction.TOLERATION_RESTRICTION,),
+    "PodTopologyLabels": (node_restriction.TOPOLOGY,),
+    "Priority": (pod_plugins.PRIORITY, pod_plugins.PRIORITY_CLASS),
+    "RuntimeClass": (pod_plugins.RUNTIME_CLASS,),
+    "ServiceAccount": (pod_plugins.SERVICE_ACCOUNT,),
 }
 
 
@@ -100,7 +70,7 @@ def behaviours(release: str, settings: PluginSettings, gates: Collection[str] = 
     minor = int(release.rpartition(".")[2])
     found = {**_OF_EVERY_RELEASE, "PodSecurity": pod_security(minor, settings.security)}
     if WORKLOAD_PREEMPTION in gates:
-        found["Priority"] = (*found["Priority"], GROUP_PRIORITY)
+        found["Priority"] = (*found["Priority"], pod_plugins.GROUP_PRIORITY)
     return found
 
 

@@ -6,12 +6,11 @@ Decoded from files in `celadon.admission.plugins.configuration`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Final
 
 from celadon.admission.plugins.pod_security import SecuritySettings
 from celadon.admission.plugins.quota import LimitedResource
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 EVENT_RATE_LIMIT: Final = "EventRateLimit"
 """Its name, which the server asks for too: events are counted where time is known."""

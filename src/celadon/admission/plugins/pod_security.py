@@ -12,17 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
+from celadon.admission.plugins import pod_security_standards
 from celadon.admission.plugins.plugin_answers import FINE, PODS, Behaviour, Opinion, core, forbidden
-from celadon.admission.plugins.pod_security_standards import NEWEST, Violation, violations
-from celadon.admission.plugins.security_levels import (
-    PREFIX,
-    PRIVILEGED,
-    UNLABELLED,
-    LevelVersion,
-    SecurityPolicy,
-    is_stricter,
-    policy_of,
-)
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
 from celadon.kube import FieldError, GroupResource, JsonObject, fieldpath, metadata, status
@@ -40,7 +31,7 @@ from celadon.records import dataclass
 class SecuritySettings:
     """This is what namespaces without labels choose, and whom PodSecurity leaves alone."""
 
-    defaults: SecurityPolicy = UNLABELLED
+    defaults: pod_security_standards.SecurityPolicy = pod_security_standards.UNLABELLED
     usernames: frozenset[str] = frozenset()
     runtime_classes: frozenset[str] = frozenset()
     namespaces: frozenset[str] = frozenset()
@@ -55,11 +46,15 @@ class SecuritySettings:
         """Return whether the pod is exempt by the way in which it is run."""
         return pod_spec.get("runtimeClassName") in self.runtime_classes
 
-    def remark(self, namespace: str, policy: SecurityPolicy) -> str:
+    def remark(self, namespace: str, policy: pod_security_standards.SecurityPolicy) -> str:
         """Return what to say about the labels of an exempt namespace; empty if they ask for
         nothing."""
         modes = {"enforce": policy.enforce, "audit": policy.audit, "warn": policy.warn}
-        asked = [f"{mode}={one}" for mode, one in modes.items() if one.level != PRIVILEGED]
+        asked = [
+            f"{mode}={one}"
+            for mode, one in modes.items()
+            if one.level != pod_security_standards.PRIVILEGED
+        ]
         if not asked or policy == self.defaults:
             return ""
         return (
@@ -70,7 +65,7 @@ class SecuritySettings:
 
 def exempt_note(by: str) -> dict[str, str]:
     """Return what the audit event says of an exemption."""
-    return {PREFIX + "exempt": by}
+    return {pod_security_standards.PREFIX + "exempt": by}
 
 
 UNTOLD: Final = SecuritySettings()
@@ -96,7 +91,11 @@ _TEMPLATES: Final[Mapping[GroupResource, tuple[str, ...]]] = {
 
 
 _ANYTHING_GOES: Final = Opinion(
-    audit_annotations={PREFIX + "enforce-policy": str(UNLABELLED.enforce)}
+    audit_annotations={
+        pod_security_standards.PREFIX + "enforce-policy": str(
+            pod_security_standards.UNLABELLED.enforce
+        )
+    }
 )
 
 
@@ -118,7 +117,9 @@ def _advise_pod(request: Request, world: World, rules: _Rules) -> Opinion:
     exempt = rules.settings.exemption(request)
     if exempt:
         return _exempt(exempt)
-    policy, errors = policy_of(_labels(request, world), rules.settings.defaults)
+    policy, errors = pod_security_standards.policy_of(
+        _labels(request, world), rules.settings.defaults
+    )
     if not errors and _allows_everything(policy):
         return _ANYTHING_GOES
     pod, old = request.object, request.old_object
@@ -131,8 +132,10 @@ def _advise_template(request: Request, world: World, rules: _Rules) -> Opinion:
     exempt = rules.settings.exemption(request)
     if exempt:
         return _exempt(exempt)
-    policy, errors = policy_of(_labels(request, world), rules.settings.defaults)
-    if not errors and policy.warn.level == policy.audit.level == PRIVILEGED:
+    policy, errors = pod_security_standards.policy_of(
+        _labels(request, world), rules.settings.defaults
+    )
+    if not errors and policy.warn.level == policy.audit.level == pod_security_standards.PRIVILEGED:
         return FINE
     template: Any = request.object
     for field in _TEMPLATES[request.resource.group_resource]:
@@ -147,12 +150,15 @@ def _labels(request: Request, world: World) -> dict[str, str]:
     return found if isinstance(found, dict) else {}
 
 
-def _allows_everything(policy: SecurityPolicy) -> bool:
-    return all(one.level == PRIVILEGED for one in (policy.enforce, policy.audit, policy.warn))
+def _allows_everything(policy: pod_security_standards.SecurityPolicy) -> bool:
+    return all(
+        one.level == pod_security_standards.PRIVILEGED
+        for one in (policy.enforce, policy.audit, policy.warn)
+    )
 
 
 def _judged(
-    policy: SecurityPolicy,
+    policy: pod_security_standards.SecurityPolicy,
     errors: Sequence[FieldError],
     pod: JsonObject,
     request: Request,
@@ -169,20 +175,30 @@ def _judged(
         notes["error"] = f"Failed to parse policy: {fieldpath.aggregate(errors)}"
     if enforced:
         notes["enforce-policy"] = str(policy.enforce)
-        found = violations(policy.enforce, meta, spec, newest)
+        found = pod_security_standards.violations(policy.enforce, meta, spec, newest)
         if found:
             refusal = forbidden(request, f"violates PodSecurity {_text(policy.enforce, found)}")
-    found = violations(policy.audit, meta, spec, newest)
+    found = pod_security_standards.violations(policy.audit, meta, spec, newest)
     if found:
         notes["audit-violations"] = f"would violate PodSecurity {_text(policy.audit, found)}"
     warnings: tuple[str, ...] = ()
-    found = [] if refusal is not None else violations(policy.warn, meta, spec, newest)
+    found = (
+        []
+        if refusal is not None
+        else pod_security_standards.violations(policy.warn, meta, spec, newest)
+    )
     if found:
         warnings = (f"would violate PodSecurity {_text(policy.warn, found)}",)
-    return Opinion(refusal, warnings, {PREFIX + key: text for key, text in notes.items()})
+    return Opinion(
+        refusal,
+        warnings,
+        {pod_security_standards.PREFIX + key: text for key, text in notes.items()},
+    )
 
 
-def _text(chosen: LevelVersion, found: Iterable[Violation]) -> str:
+def _text(
+    chosen: pod_security_standards.LevelVersion, found: Iterable[pod_security_standards.Violation]
+) -> str:
     return f"{quote(str(chosen))}: {', '.join(map(str, found))}"
 
 
@@ -213,20 +229,26 @@ def _matters(pod: JsonObject, old: JsonObject) -> bool:
 
 def _advise_namespace(request: Request, world: World, rules: _Rules) -> Opinion:
     settings = rules.settings
-    policy, errors = policy_of(metadata.labels(request.object), settings.defaults)
+    policy, errors = pod_security_standards.policy_of(
+        metadata.labels(request.object), settings.defaults
+    )
     is_exempt = request.name in settings.namespaces
     remark = settings.remark(request.name, policy) if is_exempt else ""
     if request.operation is Operation.CREATE:
         if errors:
             return _invalid(request, errors)
         return Opinion(warnings=(remark,)) if remark else FINE
-    old, old_errors = policy_of(metadata.labels(request.old_object), settings.defaults)
+    old, old_errors = pod_security_standards.policy_of(
+        metadata.labels(request.old_object), settings.defaults
+    )
     if errors and list(map(str, errors)) != list(map(str, old_errors)):
         return _invalid(request, errors)
     new = policy.enforce
-    if new == old.enforce or new.level == PRIVILEGED:
+    if new == old.enforce or new.level == pod_security_standards.PRIVILEGED:
         return FINE
-    if new.minor == old.enforce.minor and not is_stricter(new.level, old.enforce.level):
+    if new.minor == old.enforce.minor and not pod_security_standards.is_stricter(
+        new.level, old.enforce.level
+    ):
         return FINE
     if is_exempt:
         return Opinion(None, (remark,) if remark else (), exempt_note("namespace"))
@@ -237,11 +259,15 @@ def _invalid(request: Request, errors: Sequence[FieldError]) -> Opinion:
     return Opinion(status.invalid(request.kind.group_kind, request.name, list(errors)))
 
 
-def _pod_warnings(namespace: str, enforced: LevelVersion, world: World, newest: int) -> list[str]:
+def _pod_warnings(
+    namespace: str, enforced: pod_security_standards.LevelVersion, world: World, newest: int
+) -> list[str]:
     pods = _ordered(world.list(POD_RESOURCE, namespace))
     names: dict[str, list[str]] = {}
     for pod in pods[:MAX_PODS]:
-        found = violations(enforced, metadata.metadata(pod), pod.get("spec") or {}, newest)
+        found = pod_security_standards.violations(
+            enforced, metadata.metadata(pod), pod.get("spec") or {}, newest
+        )
         if found:
             reasons = ", ".join(one.reason for one in found)
             names.setdefault(reasons, []).append(metadata.name(pod))
@@ -286,7 +312,7 @@ def _with_others(names: list[str]) -> str:
 def pod_security(minor: int, settings: SecuritySettings = UNTOLD) -> tuple[Behaviour, ...]:
     """Return the plugin of a server of this minor release: it knows no later version of the
     standards."""
-    rules = _Rules(min(minor, NEWEST), settings)
+    rules = _Rules(min(minor, pod_security_standards.NEWEST), settings)
     return (
         Behaviour(advise=partial(_advise_pod, rules=rules), resources=PODS, subresources=None),
         Behaviour(advise=partial(_advise_template, rules=rules), resources=frozenset(_TEMPLATES)),

@@ -6,12 +6,11 @@ As k8s.io/apiserver `pkg/admission/plugin/resourcequota/controller.go` (`CheckRe
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from celadon.admission.plugins.namespace_plugins import class_of_claim
-from celadon.admission.plugins.node_selection import is_extended_resource
+from celadon.admission.plugins.node_restriction import is_extended_resource
 from celadon.admission.plugins.plugin_answers import forbidden
 from celadon.admission.request import Operation, Request
 from celadon.kube import GroupResource, JsonObject, StatusError, metadata
@@ -26,7 +25,7 @@ from celadon.kube.quantity import (
 )
 from celadon.kube.releases import is_since
 from celadon.kube.well_known_values import HUGE_PAGES, NATIVE_DOMAIN
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- What counts -------------------------------------------------------------
 

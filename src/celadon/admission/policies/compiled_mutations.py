@@ -11,19 +11,19 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from celadon.admission import decision_source, policy_limits
 from celadon.admission.decision_source import Source
+from celadon.admission.expressions.activation import Hit
 from celadon.admission.expressions.compiled_expressions import (
     Expression,
     ExpressionMemory,
     PolicyScope,
 )
-from celadon.admission.hits import Hit
 from celadon.admission.policies import params
 from celadon.admission.policies.compiled_policy import (
     Phase,
+    PlainSizes,
     PolicyFrame,
     compile_frame,
     condition_phase,
-    plain_size,
     uses_authorizer,
 )
 from celadon.admission.policies.matching import Candidate
@@ -345,8 +345,8 @@ def compile_mutating_policy(
     )
     mutations = tuple(_mutation(i, one, scope) for i, one in enumerate(spec.mutations))
     phases = (condition_phase(conditions), *(Phase((one.expression,)) for one in mutations))
-    size = plain_size(variables, phases)
-    if size >= policy_limits.UNBOUNDED_SIZE:
+    sizes = PlainSizes(variables, phases)
+    if sizes.are_all:
         mutations = tuple(_known(one, constant_configuration) for one in mutations)
     elif not variables:
         mutations = tuple(_known(one, itemwise_configuration) for one in mutations)
@@ -357,7 +357,7 @@ def compile_mutating_policy(
         conditions=conditions,
         variables=variables,
         uses_authorizer=uses_authorizer(variables, phases),
-        plain_size=size,
+        plain_sizes=sizes,
         mutations=mutations,
         reinvokes=spec.reinvocation_policy == IF_NEEDED,
         known=() if conditions else _all_known(mutations),

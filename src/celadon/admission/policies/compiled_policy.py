@@ -7,8 +7,7 @@ becomes a decision when the policy is evaluated.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Protocol
 
 from celadon.admission import decision_source, policy_limits
@@ -16,11 +15,11 @@ from celadon.admission.expressions.compiled_expressions import (
     ANNOTATION_RESULT,
     BOOL_RESULT,
     MESSAGE_RESULT,
+    Condition,
     Expression,
     ExpressionMemory,
     PolicyScope,
 )
-from celadon.admission.expressions.match_conditions import Condition
 from celadon.admission.registration.registration_types import (
     IGNORE,
     AuditAnnotation,
@@ -30,10 +29,10 @@ from celadon.admission.registration.registration_types import (
     Validation,
     Variable,
 )
-from celadon.kube import Json, JsonObject
+from celadon.cel import Program
 from celadon.kube.go import trim_space
 from celadon.kube.releases import current_release
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Plain sizes -------------------------------------------------------------
 #
@@ -59,31 +58,43 @@ def condition_phase(conditions: Sequence[Condition]) -> Phase:
     return Phase(expressions, policy_limits.MATCH_CONDITIONS_COST_BUDGET)
 
 
-_PRECISION: Final = 64
-"""So many parts of the size make no difference: fewer looks at every expression, when thousands of
-policies are loaded."""
+class PlainSizes:
+    """The sizes of requests for which a policy need not count. It is asked about the sizes of
+    requests as they come: thousands of policies are loaded that are never asked.
+
+    Where a size is within limits, all smaller ones are.
+    """
+
+    __slots__ = ("_largest", "_phases", "_too_large", "_variables")
+
+    def __init__(self, variables: Mapping[str, Expression], phases: Sequence[Phase]) -> None:
+        self._variables = variables
+        self._phases = phases
+        self._largest = -1
+        self._too_large = policy_limits.UNBOUNDED_SIZE + 1
+
+    def include(self, size: int) -> bool:
+        """Return whether nothing needs to be counted for a request of that size."""
+        if size <= self._largest:
+            return True
+        for tried in _tried(size):
+            if tried < self._too_large:
+                if _within_limits(self._variables, self._phases, tried):
+                    self._largest = max(tried, self._largest)
+                    return True
+                self._too_large = tried
+        return False
+
+    @property
+    def are_all(self) -> bool:
+        """Return whether no request is too large."""
+        return self.include(policy_limits.UNBOUNDED_SIZE)
 
 
-def plain_size(variables: Mapping[str, Expression], phases: Sequence[Phase]) -> int:
-    """A size known to be within limits, the largest or one slightly below it; -1 when there is
-    none."""
-    if _within_limits(variables, phases, policy_limits.UNBOUNDED_SIZE):
-        return policy_limits.UNBOUNDED_SIZE
-    low, high = -1, policy_limits.UNBOUNDED_SIZE
-    while high - low > max(1, low // _PRECISION):
-        middle = _between(low, high)
-        if _within_limits(variables, phases, middle):
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-def _between(low: int, high: int) -> int:
-    """Half way, or half the digits as long as nobody knows how many there are."""
-    if high <= 4 * (low + 1):
-        return (low + high) // 2
-    return min(math.isqrt((low + 2) * high), high - 1)
+def _tried(size: int) -> tuple[int, ...]:
+    """Sizes whose being within limits shows that this one is, the last being itself: a policy is
+    not looked through for each size that comes."""
+    return policy_limits.UNBOUNDED_SIZE, 2 * size, size + size // 64, size
 
 
 def _within_limits(variables: Mapping[str, Expression], phases: Sequence[Phase], size: int) -> bool:
@@ -136,8 +147,7 @@ class FrameSpec(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PolicyFrame:
-    """A policy at one endpoint. For requests whose size is at most `plain_size` nothing needs to be
-    counted."""
+    """A policy at one endpoint. For requests of the `plain_sizes` nothing needs to be counted."""
 
     name: str
     param_kind: ParamKind | None
@@ -145,7 +155,7 @@ class PolicyFrame:
     conditions: tuple[Condition, ...]
     variables: Mapping[str, Expression]
     uses_authorizer: bool
-    plain_size: int
+    plain_sizes: PlainSizes
 
     @property
     def frame_expressions(self) -> tuple[Expression, ...]:
@@ -220,14 +230,12 @@ class CompiledAnnotation:
 @dataclass(frozen=True, slots=True)
 class CompiledPolicy(PolicyFrame):
     """`quick` are the programs of the validations, where these alone decide as long as they are
-    true; empty for policies that ask for more than the request, or have a broken expression.
-    `counted` are the same, counting what they cost; empty where messages cost something, too."""
+    true; empty for policies that ask for more than the request, or have a broken expression."""
 
     validations: tuple[CompiledValidation, ...]
     annotations: tuple[CompiledAnnotation, ...]
     has_messages: bool
-    quick: tuple[Callable[[JsonObject], Json], ...] = field(init=False)
-    counted: tuple[Callable[[JsonObject, int], tuple[object, int]], ...] = field(init=False)
+    quick: tuple[Program, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         programs = [validation.expression.program for validation in self.validations]
@@ -240,9 +248,7 @@ class CompiledPolicy(PolicyFrame):
         )
         alone = () if asks_for_more or None in programs else programs
         known = tuple(program for program in alone if program is not None)
-        object.__setattr__(self, "quick", tuple(one.evaluate for one in known))
-        counted = () if self.has_messages else known
-        object.__setattr__(self, "counted", tuple(one.evaluate_metered for one in counted))
+        object.__setattr__(self, "quick", known)
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
@@ -288,7 +294,7 @@ def compile_policy(
         conditions=conditions,
         variables=variables,
         uses_authorizer=uses_authorizer(variables, phases),
-        plain_size=plain_size(variables, phases),
+        plain_sizes=PlainSizes(variables, phases),
         validations=validations,
         annotations=annotations,
         has_messages=bool(messages),

@@ -11,25 +11,12 @@ As k8s.io/apiserver `pkg/admission/plugin/policy/validating/validator.go`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Any
 
 from celadon.admission import policy_limits
 from celadon.admission.decision_source import Source
-from celadon.admission.expressions.activation import RequestContext
-from celadon.admission.expressions.compiled_expressions import size_bound
-from celadon.admission.expressions.match_conditions import (
-    ConditionResult,
-    Failure,
-    LazyVariables,
-    Meter,
-    OutOfBudget,
-    Run,
-    attempt,
-    evaluate,
-    run_plain,
-)
-from celadon.admission.hits import Hit
+from celadon.admission.expressions import compiled_expressions
+from celadon.admission.expressions.activation import Hit, RequestContext
 from celadon.admission.policies.compiled_policy import (
     CompiledPolicy,
     CompiledValidation,
@@ -38,7 +25,7 @@ from celadon.admission.policies.compiled_policy import (
 from celadon.admission.verdict import Action, Cause
 from celadon.kube import JsonObject
 from celadon.kube.go import trim_space
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Evaluation phases -------------------------------------------------------
 #
@@ -46,7 +33,7 @@ from celadon.records import dataclass
 # run.
 #
 # A phase has `variables` of its own. Nothing is counted where the request is small enough for
-# the policy (`PolicyFrame.plain_size`).
+# the policy (`PolicyFrame.plain_sizes`).
 
 
 class Phases:
@@ -72,7 +59,7 @@ class Phases:
         self._base = base
         self.plain = plain
 
-    def condition_result(self) -> ConditionResult:
+    def condition_result(self) -> compiled_expressions.ConditionResult:
         """Return what the match conditions say. They know no namespace."""
         activation = self.activation(authorizer=True)
         activation["namespaceObject"] = None
@@ -80,7 +67,7 @@ class Phases:
         run = self.begin(
             activation, self._context.meter(policy_limits.MATCH_CONDITIONS_COST_BUDGET)
         )
-        return evaluate(self._policy.conditions, run, activation)
+        return compiled_expressions.evaluate(self._policy.conditions, run, activation)
 
     def activation(self, *, authorizer: bool) -> dict[str, Any]:
         """The variables of a phase, but for `variables`."""
@@ -90,13 +77,17 @@ class Phases:
             activation.update(self._context.authorizer())
         return activation
 
-    def begin(self, activation: dict[str, object], meter: Meter) -> Run:
+    def begin(
+        self, activation: dict[str, object], meter: compiled_expressions.Meter
+    ) -> compiled_expressions.Run:
         """Puts a phase's `variables` into its activation; how to run its expressions."""
         plain = self.plain
         if self._policy.variables:
-            run = run_plain if plain else meter.run_variable
-            activation["variables"] = LazyVariables(self._policy.variables, activation, run)
-        return run_plain if plain else meter.run
+            run = compiled_expressions.run_plain if plain else meter.run_variable
+            activation["variables"] = compiled_expressions.LazyVariables(
+                self._policy.variables, activation, run
+            )
+        return compiled_expressions.run_plain if plain else meter.run
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +112,7 @@ class Evaluation:
     annotations: list[tuple[str, str]] = field(default_factory=list)
     annotation_errors: list[Finding] = field(default_factory=list)
     false_condition: str = ""
-    ignored_failure: Failure | None = None
+    ignored_failure: compiled_expressions.Failure | None = None
 
 
 class Evaluator:
@@ -154,8 +145,8 @@ class _Case:
         self._context = context
         self._trace = trace
         base = context.activation(hit)
-        extra = 0 if param is None else size_bound(param)
-        self._plain = not trace and context.fits(policy.plain_size, extra)
+        extra = 0 if param is None else compiled_expressions.size_bound(param)
+        self._plain = not trace and policy.plain_sizes.include(context.size() + extra)
         self._phases = Phases(policy, hit, param, context, base, plain=self._plain)
         self._meter = context.meter(policy_limits.RUNTIME_COST_BUDGET)
 
@@ -167,14 +158,14 @@ class _Case:
                 return skipped
         try:
             findings, pending = self._validate()
-        except OutOfBudget as error:
+        except compiled_expressions.OutOfBudget as error:
             return self._only(error.failure)
         self._add_messages(findings, pending)
         evaluation = Evaluation(sorted(findings, key=lambda finding: finding.index))
         if policy.annotations:
             try:
                 self._annotate(evaluation)
-            except OutOfBudget as error:
+            except compiled_expressions.OutOfBudget as error:
                 return self._only(error.failure)
         return evaluation
 
@@ -198,7 +189,7 @@ class _Case:
         findings: list[Finding] = []
         false: list[tuple[int, int | None]] = []
         for i, validation in enumerate(self._policy.validations):
-            value, failure = attempt(run, validation.expression, activation)
+            value, failure = compiled_expressions.attempt(run, validation.expression, activation)
             cost = self._meter.cost if self._trace else None
             if failure is not None:
                 findings.append(self._error(i, failure, cost))
@@ -222,14 +213,14 @@ class _Case:
         try:
             for i in wanted:
                 messages[i] = _message(policy.validations[i], run, activation)
-        except OutOfBudget as error:
+        except compiled_expressions.OutOfBudget as error:
             text = f"failed messageExpression: {error}"
             failed = [f.index for f in findings if f.action is Action.ADMIT and not f.message]
             findings[:] = [f for f in findings if f.index not in failed]
             for i in [*failed, *(i for i, _ in false)]:
                 validation = policy.validations[i]
                 asked = validation.message_expression or validation.expression
-                findings.append(self._error(i, Failure(text, asked.source)))
+                findings.append(self._error(i, compiled_expressions.Failure(text, asked.source)))
             return
         for i, cost in false:
             validation = policy.validations[i]
@@ -242,7 +233,7 @@ class _Case:
         activation["namespaceObject"] = self._context.whole_namespace_object()
         run = self._phases.begin(activation, self._context.meter(policy_limits.RUNTIME_COST_BUDGET))
         for i, annotation in enumerate(self._policy.annotations):
-            value, failure = attempt(run, annotation.expression, activation)
+            value, failure = compiled_expressions.attempt(run, annotation.expression, activation)
             if failure is not None:
                 if not self._policy.ignores_failures:
                     text, source = failure.text, failure.source
@@ -253,14 +244,16 @@ class _Case:
                 if text:
                     evaluation.annotations.append((annotation.key, _cut(text)))
 
-    def _only(self, failure: Failure, cause: Cause = Cause.ERROR) -> Evaluation:
+    def _only(
+        self, failure: compiled_expressions.Failure, cause: Cause = Cause.ERROR
+    ) -> Evaluation:
         """One error that stands for all that the policy could have said."""
         return Evaluation([self._error(0, failure, cause=cause)])
 
     def _error(
         self,
         index: int,
-        failure: Failure,
+        failure: compiled_expressions.Failure,
         cost: int | None = None,
         cause: Cause = Cause.ERROR,
     ) -> Finding:
@@ -268,12 +261,14 @@ class _Case:
         return Finding(index, failure.source, action, failure.text, cause=cause, cost=cost)
 
 
-def _message(validation: CompiledValidation, run: Run, activation: Mapping[str, Any]) -> str:
+def _message(
+    validation: CompiledValidation, run: compiled_expressions.Run, activation: Mapping[str, Any]
+) -> str:
     """The text of a message expression; empty where it cannot serve."""
     expression = validation.message_expression
     if expression is None:
         return ""
-    value, failure = attempt(run, expression, activation)
+    value, failure = compiled_expressions.attempt(run, expression, activation)
     if failure is not None or value.__class__ is not str:
         return ""
     text = trim_space(value)

@@ -1,4 +1,5 @@
-"""Which requests a policy, a binding or a webhook is about.
+"""Which requests a policy, a binding or a webhook is about, and what follows of it from an
+endpoint alone.
 
 Two steps. `plan` looks at what is fixed for all requests to one endpoint and operation (`Target`):
 it resolves rules, scopes and equivalent versions into a short list of `Hit`s, or says that nothing
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Generic, NamedTuple, Protocol, Self, TypeVar
 
+from celadon.admission import policy_limits
 from celadon.admission.conversion import ConversionError, WebhookNotCalled
 from celadon.admission.decision_source import (
     MATCH_CONSTRAINTS,
@@ -24,8 +26,7 @@ from celadon.admission.decision_source import (
     PARAM_REF,
     Source,
 )
-from celadon.admission.expressions.activation import RequestContext
-from celadon.admission.hits import NAMESPACES, Hit, MatchError
+from celadon.admission.expressions.activation import NAMESPACES, Hit, MatchError, RequestContext
 from celadon.admission.policies import params
 from celadon.admission.policies.compiled_policy import FrameSpec, PolicyFrame
 from celadon.admission.policies.params import ParamError, ParamFinder, ParamSource
@@ -35,6 +36,7 @@ from celadon.admission.registration.registration_types import (
     MatchResources,
     Rule,
 )
+from celadon.admission.request import Request
 from celadon.admission.verdict import Outcome
 from celadon.kube import (
     FieldPath,
@@ -603,3 +605,58 @@ def unconverted(bound: BoundCandidate, error: ConversionError, source: Source) -
     """A binding whose policy needs an object in a version in which it cannot be had."""
     found = misconfigured_binding(bound, str(error), source)
     return replace(found, is_open=isinstance(error, WebhookNotCalled))
+
+
+# --- What follows from an endpoint -------------------------------------------
+#
+# What follows from an endpoint and an operation alone, worked out once for all requests to it.
+
+T = TypeVar("T")
+_Endpoint = tuple[GroupVersionResource, GroupVersionKind, str, str, bool]
+
+
+def target_of(request: Request) -> Target:
+    """Return what all requests to the same endpoint have in common."""
+    return Target(*_endpoint_of(request))
+
+
+def _endpoint_of(request: Request) -> _Endpoint:
+    return (
+        request.resource,
+        request.kind,
+        request.subresource,
+        request.operation.value,
+        request.namespace != "",
+    )
+
+
+class PerEndpoint(Generic[T]):
+    """This is what `find` says of each endpoint, asked when a request to it comes first.
+
+    INVARIANT (bounded): what is remembered holds for one catalog, and no more endpoints are
+    remembered than `policy_limits.CANDIDATE_CACHE_ENTRIES`: requests can name any subresource.
+    """
+
+    __slots__ = ("_catalog", "_find", "_found")
+
+    def __init__(self, find: Callable[[Target, Catalog], T]) -> None:
+        self._find = find
+        self._catalog: Catalog | None = None
+        self._found: dict[_Endpoint, T] = {}
+
+    def __len__(self) -> int:
+        """Return how many endpoints are remembered."""
+        return len(self._found)
+
+    def of(self, request: Request, catalog: Catalog) -> T:
+        """Return what `find` says of the request's endpoint."""
+        if catalog is not self._catalog:
+            self._catalog, self._found = catalog, {}
+        endpoint = _endpoint_of(request)
+        found = self._found.get(endpoint)
+        if found is None:
+            found = self._find(Target(*endpoint), catalog)
+            if len(self._found) >= policy_limits.CANDIDATE_CACHE_ENTRIES:
+                self._found = {}
+            self._found[endpoint] = found
+        return found

@@ -17,16 +17,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from celadon.admission import policy_limits
 from celadon.admission.conversion import ConversionError
 from celadon.admission.decision_source import MATCH_CONSTRAINTS
-from celadon.admission.expressions.activation import RequestContext
-from celadon.admission.expressions.compiled_expressions import ExpressionMemory
-from celadon.admission.expressions.match_conditions import (
+from celadon.admission.expressions.activation import Hit, RequestContext
+from celadon.admission.expressions.compiled_expressions import (
     MATCHED,
     ConditionResult,
+    ExpressionMemory,
     Failure,
     OutOfBudget,
     attempt,
 )
-from celadon.admission.hits import Hit
 from celadon.admission.policies.compiled_mutations import (
     FORBIDDEN,
     INVALID,
@@ -44,7 +43,6 @@ from celadon.admission.policies.compiled_mutations import (
     refusal,
     standing,
 )
-from celadon.admission.policies.endpoint_memory import PerEndpoint
 from celadon.admission.policies.evaluation import Phases
 from celadon.admission.policies.matching import (
     Candidate,
@@ -52,6 +50,7 @@ from celadon.admission.policies.matching import (
     Hooks,
     Misconfigured,
     Passed,
+    PerEndpoint,
     candidates_for,
     invocations,
     policy_hit,
@@ -219,7 +218,7 @@ class MutationCase:
         is."""
         policy, context = self._policy, self._context
         base: dict[str, object] = {**context.activation(self._hit), "object": live}
-        plain = policy.plain_size >= policy_limits.UNBOUNDED_SIZE and not context.traces
+        plain = policy.plain_sizes.are_all and not context.traces
         return Phases(policy, self._hit, self._param, context, base, plain=plain)
 
     def _failed(
@@ -338,7 +337,7 @@ class MutatingEngine:
         return bool(self._candidates(request, world))
 
     def param_sources(self, request: Request, world: World) -> Iterator[ParamSource]:
-        """Where those policies have their params from."""
+        """Yield where those policies have their params from."""
         found = (standing[0].source for standing in self._candidates(request, world))
         return (source for source in found if source is not None)
 

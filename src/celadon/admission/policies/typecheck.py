@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from celadon.admission import decision_source
-from celadon.admission.expressions.declared_types import (
+from celadon.admission.expressions.compiled_expressions import (
     NAMESPACE,
     OBJECT_TYPES,
     REQUEST,

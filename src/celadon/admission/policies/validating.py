@@ -23,30 +23,11 @@ from typing import Any, Protocol
 from celadon.admission import policy_limits
 from celadon.admission.conversion import ConversionError
 from celadon.admission.decision_source import MATCH_CONSTRAINTS
-from celadon.admission.expressions.activation import RequestContext
+from celadon.admission.expressions.activation import Hit, MatchError, RequestContext
 from celadon.admission.expressions.compiled_expressions import ExpressionMemory
-from celadon.admission.hits import Hit, MatchError
-from celadon.admission.policies import params
+from celadon.admission.policies import matching, params
 from celadon.admission.policies.compiled_policy import CompiledPolicy, compile_policy
-from celadon.admission.policies.endpoint_memory import PerEndpoint
 from celadon.admission.policies.evaluation import Evaluation, Evaluator, Finding
-from celadon.admission.policies.matching import (
-    Binding,
-    Candidate,
-    Hook,
-    Hooks,
-    Invocation,
-    Misconfigured,
-    Passed,
-    Target,
-    candidate_for,
-    candidates_for,
-    invocations,
-    is_exempt,
-    matches,
-    policy_hit,
-    unconverted,
-)
 from celadon.admission.policies.params import ParamSource
 from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicy,
@@ -64,7 +45,7 @@ from celadon.admission.verdict import (
     Verdict,
 )
 from celadon.admission.world import World
-from celadon.cel import EvaluationError
+from celadon.cel import EvaluationError, Program
 from celadon.kube import GroupVersionResource, Json, JsonObject, StatusError
 from celadon.kube.releases import current_release
 from celadon.kube.resources import Catalog
@@ -84,36 +65,49 @@ class Observer(Protocol):
         `failed`: something could not be evaluated, and that was ignored or is among them."""
 
 
-_Candidate = Candidate[CompiledPolicy]
-_Hooks = Hooks[ValidatingAdmissionPolicy, CompiledPolicy]
+_Candidate = matching.Candidate[CompiledPolicy]
+_Hooks = matching.Hooks[ValidatingAdmissionPolicy, CompiledPolicy]
 
 
 @dataclass(frozen=True, slots=True)
 class _Planned:
     """A candidate, and its validations where they are true the whole answer: for such requests
-    nothing is converted, and the policy asks for nothing but the request itself."""
+    nothing is converted, and the policy asks for nothing but the request itself. `is_plain`:
+    whatever the size of the request, nothing needs to be counted."""
 
     candidate: _Candidate
     quick: tuple[Callable[[JsonObject], Json], ...]
+    is_plain: bool
 
 
-@dataclass(frozen=True, slots=True)
 class _Endpoint:
-    """This is what is remembered for an endpoint. `quick_size` is the size of a request that no
-    quick candidate needs to count the cost of; negative when there are no quick ones.
-    `objects_only`: the quick ones read nothing but objects."""
+    """This is what is remembered for an endpoint. `has_quick`: some candidates may be decided by
+    their validations alone; `objects_only`: those read nothing but objects."""
 
-    candidates: tuple[_Candidate, ...]
-    planned: tuple[_Planned, ...]
-    quick_size: int
-    objects_only: bool
+    __slots__ = ("_cold", "candidates", "has_quick", "objects_only", "planned")
+
+    def __init__(self, candidates: tuple[_Candidate, ...]) -> None:
+        self.candidates = candidates
+        quick = [one.compiled for one in candidates if one.matches_own and one.compiled.quick]
+        self.has_quick = bool(quick)
+        self.objects_only = all(one.reads_objects_only for one in quick)
+        self._cold = Program.MAX_COLD + 1
+        self.planned = tuple(_planned(one, hot=False) for one in candidates)
+
+    def reviewed(self) -> None:
+        """Note that a request comes, and plan anew while programs are still becoming hot."""
+        if self._cold:
+            self._cold -= 1
+            self.planned = tuple(_planned(one, hot=not self._cold) for one in self.candidates)
 
 
-def _endpoint(candidates: tuple[_Candidate, ...]) -> _Endpoint:
-    planned = tuple(_Planned(c, c.compiled.quick if c.matches_own else ()) for c in candidates)
-    quick = [one.candidate.compiled for one in planned if one.quick]
-    smallest = min((one.plain_size for one in quick), default=-1)
-    return _Endpoint(candidates, planned, smallest, all(one.reads_objects_only for one in quick))
+def _planned(candidate: _Candidate, *, hot: bool) -> _Planned:
+    """Return the plan for a candidate; what is known once it is hot takes time to find out."""
+    compiled = candidate.compiled
+    if not candidate.matches_own or not compiled.quick:
+        return _Planned(candidate, (), is_plain=False)
+    quick = tuple(one.hot() if hot else one.evaluate for one in compiled.quick)
+    return _Planned(candidate, quick, hot and compiled.plain_sizes.are_all)
 
 
 class Engine:
@@ -134,18 +128,18 @@ class Engine:
         """With a `memory`, expressions that are in it are not compiled again."""
         self.version = version = version or current_release()
         if hooks is None:
-            empty: _Hooks = Hooks(lambda policy: compile_policy(policy, version, memory))
+            empty: _Hooks = matching.Hooks(lambda policy: compile_policy(policy, version, memory))
             hooks = empty.with_objects(policies, bindings)
         self._hooks = hooks
         self._inert = tuple(
             Note(Outcome.BINDING_WITHOUT_POLICY, binding.spec.policy_name, binding.name)
             for binding in hooks.orphans
         )
-        self._endpoints = PerEndpoint(
-            lambda target, catalog: _endpoint(candidates_for(hooks, target, catalog))
+        self._endpoints = matching.PerEndpoint(
+            lambda target, catalog: _Endpoint(matching.candidates_for(hooks, target, catalog))
         )
         inert = self._inert
-        self._surveys = PerEndpoint(
+        self._surveys = matching.PerEndpoint(
             lambda target, catalog: _Survey((*inert, *_surveyed(hooks, target, catalog)))
         )
 
@@ -195,12 +189,14 @@ class Engine:
         found = _judged(endpoint, RequestContext(request, world), notes)
         return Verdict(notes=tuple(notes)) if found is None else found
 
-    def candidates(self, request: Request, world: World) -> Sequence[Candidate[CompiledPolicy]]:
+    def candidates(
+        self, request: Request, world: World
+    ) -> Sequence[matching.Candidate[CompiledPolicy]]:
         """The policies that may have something to say about requests to this endpoint."""
         return self._endpoints.of(request, world.catalog).candidates
 
     def param_sources(self, request: Request, world: World) -> Iterator[ParamSource]:
-        """Where these have their params from."""
+        """Yield where these have their params from."""
         found = (candidate.source for candidate in self.candidates(request, world))
         return (source for source in found if source is not None)
 
@@ -213,7 +209,9 @@ class Engine:
         same tuple for all of them."""
         return self._surveys.of(request, world.catalog).notes
 
-    def hooks_for(self, resource: GroupVersionResource) -> tuple[Hook[CompiledPolicy], ...]:
+    def hooks_for(
+        self, resource: GroupVersionResource
+    ) -> tuple[matching.Hook[CompiledPolicy], ...]:
         """The policies that requests for a resource are shown to, in the order in which they are
         asked."""
         return self._hooks.seeing(resource)
@@ -249,16 +247,18 @@ class _Survey:
         self.notes = tuple(one for one in entries if isinstance(one, Note))
 
 
-def _surveyed(hooks: _Hooks, target: Target, catalog: Catalog) -> Iterator[_Candidate | Note]:
+def _surveyed(
+    hooks: _Hooks, target: matching.Target, catalog: Catalog
+) -> Iterator[_Candidate | Note]:
     seen = hooks.seeing(target.resource)
-    if not seen and is_exempt(target.resource):
+    if not seen and matching.is_exempt(target.resource):
         yield Note(Outcome.EXEMPT, detail=str(target.resource.group_resource))
     for hook in seen:
         name = hook.policy.name
         if not hook.bindings:
             yield Note(Outcome.POLICY_WITHOUT_BINDING, name)
             continue
-        candidate = candidate_for(hook, target, catalog)
+        candidate = matching.candidate_for(hook, target, catalog)
         if candidate is None:
             yield Note(Outcome.POLICY_UNMATCHED, name)
             continue
@@ -277,7 +277,8 @@ def _judged(
 ) -> Verdict | None:
     """Return the verdict; None where nobody has anything to say."""
     candidates: Sequence[_Candidate] = endpoint.candidates
-    if endpoint.quick_size >= 0:
+    if endpoint.has_quick:
+        endpoint.reviewed()
         candidates = _undecided(endpoint, context, notes, observer)
     if not candidates:
         return None
@@ -305,22 +306,23 @@ def _undecided(
         activation = own()
     except StatusError:
         return endpoint.candidates
-    unbounded = endpoint.quick_size >= policy_limits.UNBOUNDED_SIZE
-    size = 0 if unbounded else context.size()
     told = observer if observer is not None and observer.hears_all else None
+    size = -1
     undecided = []
     for planned in endpoint.planned:
         compiled = planned.candidate.compiled
         if planned.quick:
+            if size < 0 and not planned.is_plain:
+                size = context.size()
             try:
-                if size > compiled.plain_size:
-                    content = _is_content(compiled, activation)
-                else:
+                if planned.is_plain or compiled.plain_sizes.include(size):
                     content = True
                     for evaluate in planned.quick:
                         if evaluate(activation) is not True:
                             content = False
                             break
+                else:
+                    content = _is_content(compiled, activation)
             except EvaluationError:
                 content = False
             if content and (notes is None or _bindings_noted(planned.candidate, context, notes)):
@@ -338,7 +340,7 @@ def _bindings_noted(candidate: _Candidate, context: RequestContext, notes: list[
     found = []
     try:
         for bound in candidate.bindings:
-            matched = matches(bound.plan, context) is not None
+            matched = matching.matches(bound.plan, context) is not None
             outcome = Outcome.EVALUATED if matched else Outcome.BINDING_UNMATCHED
             found.append(Note(outcome, name, bound.binding.name))
     except MatchError:
@@ -350,13 +352,15 @@ def _bindings_noted(candidate: _Candidate, context: RequestContext, notes: list[
 def _is_content(policy: CompiledPolicy, activation: Mapping[str, Any]) -> bool:
     """Return whether all validations are found to be true, within the budget, by programs that
     count. May raise EvaluationError."""
+    if policy.has_messages:  # these cost something, too
+        return False
     left = policy_limits.RUNTIME_COST_BUDGET
-    for evaluate in policy.counted:
-        value, cost = evaluate(activation, policy_limits.PER_CALL_COST)
+    for program in policy.quick:
+        value, cost = program.evaluate_metered(activation, policy_limits.PER_CALL_COST)
         left -= cost
         if value is not True or left < 0:
             return False
-    return bool(policy.counted)
+    return True
 
 
 class _Dispatch:
@@ -392,18 +396,18 @@ class _Dispatch:
     def _judge(self, candidate: _Candidate) -> bool:
         """Return whether it matches the request."""
         policy = candidate.compiled
-        hit = policy_hit(candidate, self.context)
+        hit = matching.policy_hit(candidate, self.context)
         if hit is None:
             self.folder.note(Note(Outcome.POLICY_UNMATCHED, policy.name))
             return False
-        if isinstance(hit, Misconfigured):
+        if isinstance(hit, matching.Misconfigured):
             self._misconfigured(policy, hit)
             return True
         annotations: dict[str, list[str]] = {}
-        for found in invocations(candidate, self.context):
-            if isinstance(found, Misconfigured):
+        for found in matching.invocations(candidate, self.context):
+            if isinstance(found, matching.Misconfigured):
                 self._misconfigured(policy, found)
-            elif isinstance(found, Passed):
+            elif isinstance(found, matching.Passed):
                 if found.outcome is Outcome.PARAM_NOT_FOUND:
                     self.context.namespace_object()
                 self.folder.note(Note(found.outcome, policy.name, found.binding))
@@ -411,14 +415,16 @@ class _Dispatch:
                 try:
                     self._invoke(candidate, found, hit, annotations)
                 except ConversionError as error:
-                    self._misconfigured(policy, unconverted(found.bound, error, MATCH_CONSTRAINTS))
+                    self._misconfigured(
+                        policy, matching.unconverted(found.bound, error, MATCH_CONSTRAINTS)
+                    )
         self.folder.annotate(policy.name, annotations)
         return True
 
     def _invoke(
         self,
         candidate: _Candidate,
-        invocation: Invocation,
+        invocation: matching.Invocation,
         hit: Hit,
         annotations: dict[str, list[str]],
     ) -> None:
@@ -438,7 +444,7 @@ class _Dispatch:
     def _enforce(
         self,
         policy: str,
-        binding: Binding,
+        binding: matching.Binding,
         param: str,
         evaluation: Evaluation,
     ) -> None:
@@ -453,7 +459,7 @@ class _Dispatch:
             detail, source = evaluation.ignored_failure.text, evaluation.ignored_failure.source
         self.folder.note(Note(outcome, policy, binding.name, param, detail, source))
 
-    def _misconfigured(self, policy: CompiledPolicy, why: Misconfigured) -> None:
+    def _misconfigured(self, policy: CompiledPolicy, why: matching.Misconfigured) -> None:
         self.failed = True
         is_open = why.is_open and self.leaves_open
         if is_open or policy.ignores_failures:
@@ -468,7 +474,7 @@ class _Dispatch:
         )
 
 
-def decision_of(policy: str, binding: Binding, param: str, finding: Finding) -> Decision:
+def decision_of(policy: str, binding: matching.Binding, param: str, finding: Finding) -> Decision:
     """A finding as what a binding makes of it."""
     return Decision(
         policy,

@@ -500,8 +500,8 @@ class RememberedDecoding(Generic[AnyKind]):
 
 
 def missing_kind(gvk: GroupVersionKind, version: str, *, also_gone: bool = False) -> str:
-    """What a client says of a version of a kind that a release does not know yet, or (`also_gone`)
-    not any more; empty if it does."""
+    """Return what a client says of a version of a kind that a release does not know yet, or
+    (`also_gone`) not any more; empty if it does."""
     if gvk in _known_kinds(version):
         return ""
     known = (f"{OLDEST_RELEASE[0]}.{minor}" for minor in range(OLDEST_RELEASE[1], _MINORS_END))

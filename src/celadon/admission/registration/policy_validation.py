@@ -22,34 +22,12 @@ from celadon.admission.expressions.compiled_expressions import (
     ExpressionError,
     PolicyScope,
 )
+from celadon.admission.registration import registration_types
 from celadon.admission.registration.match_rules import (
     validate_label_selector,
     validate_match_resources,
     validate_mutating_operations,
     validate_object_meta,
-)
-from celadon.admission.registration.registration_types import (
-    ALLOW,
-    APPLY_CONFIGURATION,
-    AUDIT,
-    DENY,
-    JSON_PATCH,
-    WARN,
-    AuditAnnotation,
-    Binding,
-    BindingSpec,
-    MatchCondition,
-    MatchResources,
-    MutatingAdmissionPolicy,
-    MutatingAdmissionPolicyBinding,
-    MutatingPolicySpec,
-    Mutation,
-    ParamKind,
-    ParamRef,
-    PolicySpec,
-    ValidatingAdmissionPolicy,
-    Validation,
-    Variable,
 )
 from celadon.cel import Issue, types
 from celadon.kube import (
@@ -61,8 +39,7 @@ from celadon.kube import (
     parse_api_version,
 )
 from celadon.kube.go import GoValue, trim_space
-from celadon.kube.releases import current_release
-from celadon.kube.wordings import MESSAGE_BLANK, MESSAGE_BROKEN, wording
+from celadon.kube.releases import MESSAGE_BLANK, MESSAGE_BROKEN, current_release, wording
 from celadon.records import dataclass
 
 # --- Condition validation ----------------------------------------------------
@@ -77,7 +54,9 @@ Compile = Callable[[str], Expression]
 
 
 def validate_match_conditions(
-    conditions: Sequence[MatchCondition], path: FieldPath, compile_condition: Compile
+    conditions: Sequence[registration_types.MatchCondition],
+    path: FieldPath,
+    compile_condition: Compile,
 ) -> list[FieldError]:
     errors: list[FieldError] = []
     if len(conditions) > policy_limits.MATCH_CONDITIONS:
@@ -133,8 +112,8 @@ def _moved(issue: Issue, shift: int) -> Issue:
 FAILURE_POLICIES: Final = ("Fail", "Ignore")
 SPEC: Final = FieldPath("spec")
 
-AnySpec = PolicySpec | MutatingPolicySpec
-CheckConstraints = Callable[[MatchResources, FieldPath], list[FieldError]]
+AnySpec = registration_types.PolicySpec | registration_types.MutatingPolicySpec
+CheckConstraints = Callable[[registration_types.MatchResources, FieldPath], list[FieldError]]
 
 
 def validate_failure_policy(value: str | None, path: FieldPath) -> list[FieldError]:
@@ -182,7 +161,7 @@ def _same_conditions(spec: AnySpec, old: AnySpec) -> bool:
     return spec.param_kind == old.param_kind and spec.match_conditions == old.match_conditions
 
 
-def _param_kind(kind: ParamKind, path: FieldPath) -> list[FieldError]:
+def _param_kind(kind: registration_types.ParamKind, path: FieldPath) -> list[FieldError]:
     errors: list[FieldError] = []
     version_path = path.child("apiVersion")
     if not kind.api_version:
@@ -215,7 +194,7 @@ def _api_version(text: str, path: FieldPath) -> list[FieldError]:
 
 
 def _variable(
-    variable: Variable, path: FieldPath, scope: PolicyScope, *, stored: bool
+    variable: registration_types.Variable, path: FieldPath, scope: PolicyScope, *, stored: bool
 ) -> list[FieldError]:
     errors: list[FieldError] = []
     name = path.child("name")
@@ -234,7 +213,7 @@ def _variable(
 
 REASONS: Final = ("Forbidden", "Invalid", "RequestEntityTooLarge")
 
-_EMPTY: Final = PolicySpec()
+_EMPTY: Final = registration_types.PolicySpec()
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +225,7 @@ class _Known:
     annotations: frozenset[str]
 
     @staticmethod
-    def of(spec: PolicySpec) -> _Known:
+    def of(spec: registration_types.PolicySpec) -> _Known:
         return _Known(
             frozenset(v.expression for v in spec.validations),
             frozenset(v.message_expression for v in spec.validations),
@@ -255,8 +234,8 @@ class _Known:
 
 
 def validate_policy(
-    policy: ValidatingAdmissionPolicy,
-    old: ValidatingAdmissionPolicy | None = None,
+    policy: registration_types.ValidatingAdmissionPolicy,
+    old: registration_types.ValidatingAdmissionPolicy | None = None,
     version: str | None = None,
 ) -> list[FieldError]:
     """A defaulted policy; `old` is the stored object on update. Old validations are the only texts
@@ -277,7 +256,7 @@ def validate_policy(
 
 
 def _outcomes(
-    policy: ValidatingAdmissionPolicy, scope: PolicyScope, known: _Known
+    policy: registration_types.ValidatingAdmissionPolicy, scope: PolicyScope, known: _Known
 ) -> list[FieldError]:
     """Validations and audit annotations: at least one of either."""
     spec = policy.spec
@@ -311,7 +290,7 @@ _NO_IDENTIFIER: Final = wording(
 
 
 def _validation(
-    validation: Validation, path: FieldPath, scope: PolicyScope, known: _Known
+    validation: registration_types.Validation, path: FieldPath, scope: PolicyScope, known: _Known
 ) -> list[FieldError]:
     errors: list[FieldError] = []
     text, message_text = validation.expression, validation.message_expression
@@ -345,7 +324,7 @@ def _validation(
 
 def _audit_annotation(
     policy_name: str,
-    annotation: AuditAnnotation,
+    annotation: registration_types.AuditAnnotation,
     path: FieldPath,
     scope: PolicyScope,
     known: _Known,
@@ -381,19 +360,22 @@ def _audit_annotation(
 # patches too, and no variable is one: both as upstream.
 
 
-PATCH_TYPES: Final = (APPLY_CONFIGURATION, JSON_PATCH)
+PATCH_TYPES: Final = (registration_types.APPLY_CONFIGURATION, registration_types.JSON_PATCH)
 REINVOCATION_POLICIES: Final = ("IfNeeded", "Never")
 
 _RESULTS: Final = {
-    APPLY_CONFIGURATION: (types.object_type("Object"),),
-    JSON_PATCH: (types.list_of(types.object_type("JSONPatch")),),
+    registration_types.APPLY_CONFIGURATION: (types.object_type("Object"),),
+    registration_types.JSON_PATCH: (types.list_of(types.object_type("JSONPatch")),),
 }
-_MEMBERS: Final = {APPLY_CONFIGURATION: "applyConfiguration", JSON_PATCH: "jsonPatch"}
+_MEMBERS: Final = {
+    registration_types.APPLY_CONFIGURATION: "applyConfiguration",
+    registration_types.JSON_PATCH: "jsonPatch",
+}
 
 
 def validate_mutating_policy(
-    policy: MutatingAdmissionPolicy,
-    old: MutatingAdmissionPolicy | None = None,
+    policy: registration_types.MutatingAdmissionPolicy,
+    old: registration_types.MutatingAdmissionPolicy | None = None,
     version: str | None = None,
 ) -> list[FieldError]:
     """A defaulted policy; `old` is the stored object on update."""
@@ -424,7 +406,10 @@ def validate_mutating_policy(
 
 
 def _mutation(
-    mutation: Mutation, path: FieldPath, scope: PolicyScope, known: frozenset[str | None]
+    mutation: registration_types.Mutation,
+    path: FieldPath,
+    scope: PolicyScope,
+    known: frozenset[str | None],
 ) -> list[FieldError]:
     """A union: the member that the patch type names, and no other."""
     chosen = mutation.patch_type
@@ -434,8 +419,8 @@ def _mutation(
         value = fieldpath.NamedText(chosen)
         return [fieldpath.not_supported(path.child("patchType"), value, PATCH_TYPES)]
     given = {
-        APPLY_CONFIGURATION: mutation.apply_configuration,
-        JSON_PATCH: mutation.json_patch,
+        registration_types.APPLY_CONFIGURATION: mutation.apply_configuration,
+        registration_types.JSON_PATCH: mutation.json_patch,
     }
     errors: list[FieldError] = []
     expression = given.pop(chosen)
@@ -469,11 +454,18 @@ def _patch(
 # Those of mutating policies have no validation actions and may not match deletions.
 
 
-VALIDATION_ACTIONS: Final = (AUDIT, DENY, WARN)
-NOT_FOUND_ACTIONS: Final = (DENY, ALLOW)  # upstream prints these unsorted
+VALIDATION_ACTIONS: Final = (
+    registration_types.AUDIT,
+    registration_types.DENY,
+    registration_types.WARN,
+)
+NOT_FOUND_ACTIONS: Final = (
+    registration_types.DENY,
+    registration_types.ALLOW,
+)  # upstream prints these unsorted
 
 
-def validate_binding(binding: Binding) -> list[FieldError]:
+def validate_binding(binding: registration_types.Binding) -> list[FieldError]:
     """A defaulted binding of either kind."""
     spec = binding.spec
     errors = validate_object_meta(binding.metadata)
@@ -485,7 +477,7 @@ def validate_binding(binding: Binding) -> list[FieldError]:
         errors += [fieldpath.invalid(name, spec.policy_name, message) for message in messages]
     if spec.param_ref is not None:
         errors += _param_ref(spec.param_ref, SPEC.child("paramRef"))
-    mutating = binding.__class__ is MutatingAdmissionPolicyBinding
+    mutating = binding.__class__ is registration_types.MutatingAdmissionPolicyBinding
     if spec.match_resources is not None:
         path = SPEC.child("matchResources" if mutating else _MATCH_RESOURCES.text)
         errors += validate_match_resources(spec.match_resources, path)
@@ -497,7 +489,7 @@ def validate_binding(binding: Binding) -> list[FieldError]:
 _MATCH_RESOURCES: Final = wording("matchResources", v1_32="matchResouces")
 
 
-def _param_ref(ref: ParamRef, path: FieldPath) -> list[FieldError]:
+def _param_ref(ref: registration_types.ParamRef, path: FieldPath) -> list[FieldError]:
     errors: list[FieldError] = []
     exclusive = "name and selector are mutually exclusive"
     if ref.name:
@@ -524,7 +516,7 @@ def _param_ref(ref: ParamRef, path: FieldPath) -> list[FieldError]:
     return errors
 
 
-def _validation_actions(spec: BindingSpec) -> list[FieldError]:
+def _validation_actions(spec: registration_types.BindingSpec) -> list[FieldError]:
     path = SPEC.child("validationActions")
     actions = spec.validation_actions
     errors: list[FieldError] = []
@@ -539,7 +531,7 @@ def _validation_actions(spec: BindingSpec) -> list[FieldError]:
         if action in seen:
             errors.append(fieldpath.duplicate(path.index(i), fieldpath.NamedText(action)))
         seen.add(action)
-    if DENY in seen and WARN in seen:
+    if registration_types.DENY in seen and registration_types.WARN in seen:
         detail = (
             "must not contain both Deny and Warn (repeating the same validation failure "
             "information in the API response and headers serves no purpose)"

@@ -10,11 +10,10 @@ Label selectors and metadata stay the JSON they are; `celadon.kube` reads them.
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import Final
 
 from celadon.kube import JsonObject
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 VERSIONS: Final = ("v1", "v1beta1", "v1alpha1")
 POLICY_KIND: Final = "ValidatingAdmissionPolicy"

@@ -16,6 +16,7 @@ from celadon.admission.expressions.compiled_expressions import (
     base_environment,
     compile_expression,
 )
+from celadon.admission.registration import registration_types
 from celadon.admission.registration import registration_types as registration
 from celadon.admission.registration.decoding import BY_KIND, KINDS, RegistrationKind
 from celadon.admission.registration.match_rules import (
@@ -32,19 +33,6 @@ from celadon.admission.registration.policy_validation import (
     validate_match_conditions,
     validate_mutating_policy,
     validate_policy,
-)
-from celadon.admission.registration.registration_types import (
-    Binding,
-    MutatingAdmissionPolicy,
-    MutatingAdmissionPolicyBinding,
-    ParamKind,
-    Policy,
-    RegistrationObject,
-    ServiceReference,
-    ValidatingAdmissionPolicy,
-    Webhook,
-    WebhookClientConfig,
-    WebhookConfiguration,
 )
 from celadon.kube import (
     MASTERS,
@@ -86,7 +74,9 @@ from celadon.records import dataclass
 # Validation of where a webhook is: a URL or a service.
 
 
-def validate_client_config(config: WebhookClientConfig, path: FieldPath) -> list[FieldError]:
+def validate_client_config(
+    config: registration_types.WebhookClientConfig, path: FieldPath
+) -> list[FieldError]:
     if (config.url is None) == (config.service is None):
         return [fieldpath.required(path, "exactly one of url or service is required")]
     if config.url is not None:
@@ -95,7 +85,7 @@ def validate_client_config(config: WebhookClientConfig, path: FieldPath) -> list
     return webhook_service_errors(_as_json(config.service), path.child("service"))
 
 
-def _as_json(service: ServiceReference) -> dict[str, str | int | None]:
+def _as_json(service: registration_types.ServiceReference) -> dict[str, str | int | None]:
     return {
         "name": service.name,
         "namespace": service.namespace,
@@ -125,7 +115,9 @@ class _Demands:
     stored_expressions: frozenset[str] = frozenset()
 
 
-def _demands(new: Sequence[Webhook], old: Sequence[Webhook]) -> _Demands:
+def _demands(
+    new: Sequence[registration_types.Webhook], old: Sequence[registration_types.Webhook]
+) -> _Demands:
     conditions = tuple(hook.match_conditions for hook in old)
     return _Demands(
         no_side_effects=all(hook.side_effects in SIDE_EFFECTS for hook in old),
@@ -140,8 +132,8 @@ def _demands(new: Sequence[Webhook], old: Sequence[Webhook]) -> _Demands:
 
 
 def validate_webhooks(
-    configuration: WebhookConfiguration,
-    old: WebhookConfiguration | None = None,
+    configuration: registration_types.WebhookConfiguration,
+    old: registration_types.WebhookConfiguration | None = None,
     version: str | None = None,
 ) -> list[FieldError]:
     """A defaulted configuration; `old` is the stored object on update."""
@@ -162,7 +154,12 @@ def validate_webhooks(
 
 
 def _webhook(
-    hook: Webhook, path: FieldPath, demands: _Demands, version: str, *, mutating: bool
+    hook: registration_types.Webhook,
+    path: FieldPath,
+    demands: _Demands,
+    version: str,
+    *,
+    mutating: bool,
 ) -> list[FieldError]:
     errors = _name(hook.name, path.child("name"))
     for i, rule in enumerate(hook.rules):
@@ -206,7 +203,9 @@ def _choice(value: str | None, choices: Iterable[str], path: FieldPath) -> list[
     return [fieldpath.not_supported(path, fieldpath.NamedText(value), choices)]
 
 
-def _selector_errors(hook: Webhook, path: FieldPath, *, strict: bool) -> list[FieldError]:
+def _selector_errors(
+    hook: registration_types.Webhook, path: FieldPath, *, strict: bool
+) -> list[FieldError]:
     errors: list[FieldError] = []
     if hook.namespace_selector is not None:
         at = path.child("namespaceSelector")
@@ -218,7 +217,7 @@ def _selector_errors(hook: Webhook, path: FieldPath, *, strict: bool) -> list[Fi
 
 
 def _match_conditions(
-    hook: Webhook, path: FieldPath, demands: _Demands, version: str
+    hook: registration_types.Webhook, path: FieldPath, demands: _Demands, version: str
 ) -> list[FieldError]:
     versions = {False: previous_minor(version), True: version}
     return validate_match_conditions(
@@ -234,11 +233,13 @@ def _match_conditions(
     )
 
 
-def _has_known_version(hook: Webhook) -> bool:
+def _has_known_version(hook: registration_types.Webhook) -> bool:
     return any(version in REVIEW_VERSIONS for version in hook.admission_review_versions)
 
 
-def _review_versions(hook: Webhook, path: FieldPath, *, known: bool) -> list[FieldError]:
+def _review_versions(
+    hook: registration_types.Webhook, path: FieldPath, *, known: bool
+) -> list[FieldError]:
     listed = ", ".join(REVIEW_VERSIONS)
     versions = hook.admission_review_versions
     if not versions:
@@ -270,30 +271,36 @@ def _review_versions(hook: Webhook, path: FieldPath, *, known: bool) -> list[Fie
 # `bindings`, `webhooks`. As k8s.io/kubernetes `pkg/apis/admissionregistration/validation`.
 
 
-def validate_create(obj: RegistrationObject, version: str | None = None) -> list[FieldError]:
+def validate_create(
+    obj: registration_types.RegistrationObject, version: str | None = None
+) -> list[FieldError]:
     """A defaulted object; `version` is the release for which its expressions are compiled, if that
     is not the current one."""
     return _validate(obj, None, version or current_release())
 
 
 def validate_update(
-    obj: RegistrationObject, old: RegistrationObject, version: str | None = None
+    obj: registration_types.RegistrationObject,
+    old: registration_types.RegistrationObject,
+    version: str | None = None,
 ) -> list[FieldError]:
     """`old` is the stored object, of the same kind."""
     return _validate(obj, old, version or current_release())
 
 
 def _validate(
-    obj: RegistrationObject, old: RegistrationObject | None, version: str
+    obj: registration_types.RegistrationObject,
+    old: registration_types.RegistrationObject | None,
+    version: str,
 ) -> list[FieldError]:
-    if isinstance(obj, ValidatingAdmissionPolicy):
-        assert old is None or isinstance(old, ValidatingAdmissionPolicy)
+    if isinstance(obj, registration_types.ValidatingAdmissionPolicy):
+        assert old is None or isinstance(old, registration_types.ValidatingAdmissionPolicy)
         return validate_policy(obj, old, version)
-    if isinstance(obj, MutatingAdmissionPolicy):
-        assert old is None or isinstance(old, MutatingAdmissionPolicy)
+    if isinstance(obj, registration_types.MutatingAdmissionPolicy):
+        assert old is None or isinstance(old, registration_types.MutatingAdmissionPolicy)
         return validate_mutating_policy(obj, old, version)
-    if isinstance(obj, WebhookConfiguration):
-        assert old is None or isinstance(old, WebhookConfiguration)
+    if isinstance(obj, registration_types.WebhookConfiguration):
+        assert old is None or isinstance(old, registration_types.WebhookConfiguration)
         return validate_webhooks(obj, old, version)
     return validate_binding(obj)
 
@@ -326,7 +333,7 @@ class _Resolved:
     found: bool = False
 
 
-def _resolve(kind: ParamKind, catalog: Catalog) -> _Resolved:
+def _resolve(kind: registration_types.ParamKind, catalog: Catalog) -> _Resolved:
     try:
         group, version = parse_api_version(kind.api_version)
     except ApiVersionError:
@@ -338,8 +345,8 @@ def _resolve(kind: ParamKind, catalog: Catalog) -> _Resolved:
 
 
 def check_policy(
-    policy: Policy,
-    old: Policy | None,
+    policy: registration_types.Policy,
+    old: registration_types.Policy | None,
     user: User,
     catalog: Catalog,
     authorize: Authorize,
@@ -361,8 +368,8 @@ def check_policy(
 
 
 def check_binding(
-    binding: Binding,
-    policy: Policy | None,
+    binding: registration_types.Binding,
+    policy: registration_types.Policy | None,
     user: User,
     catalog: Catalog,
     authorize: Authorize,
@@ -379,7 +386,9 @@ def check_binding(
         return []
     lacks = f'user {user_text(user)} does not have "{verb}"'
     lacks_object = lacks
-    swapped = isinstance(binding, MutatingAdmissionPolicyBinding) or not is_since("1.31")
+    swapped = isinstance(
+        binding, registration_types.MutatingAdmissionPolicyBinding
+    ) or not is_since("1.31")
     if swapped:  # upstream swaps the two, and did so for all bindings before 1.31
         lacks_object = f'user {verb} does not have "{user_text(user)}"'
     detail = _refusal(binding.spec.policy_name, policy, kind, target, lacks)
@@ -411,8 +420,8 @@ def user_text(user: User) -> str:
 
 def _refusal(
     name: str,
-    policy: Policy | None,
-    kind: ParamKind | None,
+    policy: registration_types.Policy | None,
+    kind: registration_types.ParamKind | None,
     target: _Resolved,
     lacks: str,
 ) -> str:

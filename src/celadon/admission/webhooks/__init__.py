@@ -8,15 +8,18 @@ makes a `Reply` or `NoReply` of each `Call`.
 """
 
 from celadon.admission.registration.registration_types import WebhookClientConfig
-from celadon.admission.webhooks.call_results import (
+from celadon.admission.webhooks.hooks import (
     AsJson,
     CallError,
+    Excluded,
+    Hook,
+    HookSet,
     NoReply,
     Reply,
+    Selected,
     UnreadableBody,
     http_failure,
 )
-from celadon.admission.webhooks.hooks import Excluded, Hook, HookSet, Selected
 from celadon.admission.webhooks.phases import (
     MUTATION,
     NO_ERROR,

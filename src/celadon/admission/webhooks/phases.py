@@ -22,13 +22,20 @@ from dataclasses import field, replace
 from typing import Any, Final, Protocol
 
 from celadon.admission.conversion import ConversionError
-from celadon.admission.expressions.activation import RequestContext
-from celadon.admission.hits import Hit
+from celadon.admission.expressions.activation import Hit, RequestContext
 from celadon.admission.registration.registration_types import JSON_PATCH
 from celadon.admission.request import Reinvocation, Request
 from celadon.admission.webhooks import hooks as hook_refusals
-from celadon.admission.webhooks.call_results import AsJson, CallError, NoReply, Reply
-from celadon.admission.webhooks.hooks import Excluded, Hook, HookSet, Selected
+from celadon.admission.webhooks.hooks import (
+    AsJson,
+    CallError,
+    Excluded,
+    Hook,
+    HookSet,
+    NoReply,
+    Reply,
+    Selected,
+)
 from celadon.admission.webhooks.reviews import Call, HookAnswer, begin_call, read_answer
 from celadon.admission.world import World
 from celadon.kube import GroupVersionKind, JsonObject, StatusError, name_rules, status

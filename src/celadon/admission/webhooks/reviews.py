@@ -8,29 +8,29 @@ from __future__ import annotations
 import base64
 import posixpath
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from typing import Any, Final, Protocol
 
 from celadon.admission.expressions.activation import RequestContext, request_value
 from celadon.admission.registration.registration_types import JSON_PATCH, WebhookClientConfig
 from celadon.admission.webhooks import hooks
-from celadon.admission.webhooks.call_results import (
+from celadon.admission.webhooks.hooks import (
     AsJson,
     CallError,
+    Hook,
     NoReply,
     Reply,
+    Selected,
     UnreadableBody,
     code_of_failure,
     failed_call,
     require_success,
 )
-from celadon.admission.webhooks.hooks import Hook, Selected
 from celadon.kube import GroupVersionKind, JsonObject, StatusError, parse_api_version
 from celadon.kube.go import json_text, media_type_complaint, parse_media_type, quote
 from celadon.kube.registry import request_bodies
 from celadon.kube.schemas import DecodeError, round_trip
 from celadon.kube.well_known_values import HTTPS_PORT
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Review versions ---------------------------------------------------------
 #

@@ -83,7 +83,7 @@ class AuthorizerChain:
 
 
 def request_attributes(user: User, info: RequestInfo, request: HttpRequest) -> Attributes:
-    """What is asked about a request."""
+    """Return what is asked about a request."""
     if not info.is_resource:
         return Attributes(user, info.verb, path=info.path)
     return Attributes(
@@ -101,7 +101,7 @@ def request_attributes(user: User, info: RequestInfo, request: HttpRequest) -> A
 
 
 def _selectors(request: HttpRequest) -> dict[str, Any]:
-    """Those that select something; of one that cannot be read, the error."""
+    """Return those that select something; of one that cannot be read, the error."""
     found: dict[str, Any] = {}
     for parameter, name, parse in (
         ("fieldSelector", "field_selector", parse_field_selector),
@@ -180,7 +180,7 @@ class Standing:
         self._holds = self._user is not None
 
     def holds(self) -> bool:
-        """Whether they still show the same user; once they do not, they never will again."""
+        """Return whether they still show the same user; once they do not, they never will again."""
         now = self._seconds()
         if self._holds and now - self._looked_at >= STANDING_SECONDS:
             self._looked_at = now

@@ -217,7 +217,7 @@ def _reviewed(
 
 
 def reviewed_attributes(spec: JsonObject, user: User) -> Attributes:
-    """What a review asks."""
+    """Return what a review asks."""
     path = spec.get("nonResourceAttributes")
     if path is not None:
         return Attributes(user, path.get("verb") or "", path=path.get("path") or "")
@@ -241,7 +241,7 @@ def reviewed_attributes(spec: JsonObject, user: User) -> Attributes:
 
 
 def _field_selector(given: JsonObject) -> tuple[FieldSelector | None, str]:
-    """What can be understood of it, and why the rest cannot."""
+    """Return what can be understood of it, and why the rest cannot."""
     if given.get("rawSelector"):
         try:
             return parse_field_selector(given["rawSelector"]), ""
@@ -303,7 +303,8 @@ def _selector_errors(asked: Attributes) -> Iterator[str]:
 def self_subject_rules_review(
     review: JsonObject, user: User, roles: RbacAuthorizer
 ) -> dict[str, Any]:
-    """What may I, in a namespace. Nothing of the review comes back. Raises StatusError (400)."""
+    """Return what the user may do in a namespace. Nothing of the review comes back. Raises
+    StatusError (400)."""
     namespace = (review.get("spec") or {}).get("namespace")
     if not namespace:
         raise status.bad_request("no namespace on request")

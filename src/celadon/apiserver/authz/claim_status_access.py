@@ -40,7 +40,7 @@ _DEVICE_KEY: Final = ("driver", "pool", "device", "shareID")
 def claim_status_errors(
     asked: Attributes, authorizer: AuthorizerBackend, new: JsonObject, old: JsonObject
 ) -> Iterator[FieldError]:
-    """What the writer of a status may not change of it; `asked` is the request."""
+    """Yield what the writer of a status may not change of it; `asked` is the request."""
     status, before = new.get("status") or {}, old.get("status") or {}
     if any((status.get(one) or None) != (before.get(one) or None) for one in _BOUND):
         wanted = replace(asked, subresource="binding", namespace="", name="")
@@ -68,7 +68,7 @@ def _device_errors(
 
 
 def _refusals(asked: Attributes, verbs: Iterable[str], authorizer: AuthorizerBackend) -> list[str]:
-    """Why none of the verbs is allowed; empty if one is."""
+    """Return why none of the verbs is allowed; empty if one is."""
     reasons = []
     for verb in verbs:
         why = _refusal(replace(asked, verb=verb), authorizer)
@@ -79,7 +79,7 @@ def _refusals(asked: Attributes, verbs: Iterable[str], authorizer: AuthorizerBac
 
 
 def _refusal(asked: Attributes, authorizer: AuthorizerBackend) -> str | None:
-    """Why something is not allowed; None if it is, whatever else went wrong."""
+    """Return why something is not allowed; None if it is, whatever else went wrong."""
     ruling, reason, error = authorizer.authorize(asked)
     if ruling is Ruling.ALLOW:
         return None
@@ -117,7 +117,7 @@ def _allocated_node(allocation: JsonObject) -> str:
 
 
 def _runs_on(user: User, node: str) -> bool:
-    """Whether a user is a service account that says that it is on a node."""
+    """Return whether a user is a service account that says that it is on a node."""
     if not node or not user.name.startswith(SERVICE_ACCOUNT_PREFIX):
         return False
     return list(user.extra.get(NODE_NAME, ())) == [node] and not name_rules.dns1123_subdomain(node)

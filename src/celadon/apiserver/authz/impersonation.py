@@ -99,7 +99,7 @@ class NobodyNamed(Exception):
 
 
 def _nobody(user: User) -> StatusError | NobodyNamed:
-    """What becomes of a request that wants groups, a UID or more, and names no user."""
+    """Return what becomes of a request that wants groups, a UID or more, and names no user."""
     if is_since("1.36"):
         return status.bad_request(f"requested {_go_text(user)} without impersonating a user name")
     detail = f"requested [{' '.join(_references(user))}] without impersonating a user"
@@ -107,8 +107,8 @@ def _nobody(user: User) -> StatusError | NobodyNamed:
 
 
 def _references(user: User) -> Iterator[str]:
-    """What is wanted, as Go's `%v` of object references: kind, namespace, name, UID, API version,
-    resource version and path."""
+    """Yield what is wanted, as Go's `%v` of object references: kind, namespace, name, UID, API
+    version, resource version and path."""
     version = f"{AUTHENTICATION_GROUP}/v1"
     for group in user.groups:
         yield f"{{Group  {group}    }}"
@@ -159,7 +159,7 @@ def _only_name(wanted: User) -> bool:
 
 
 def _is_own_node(wanted: User, requestor: User) -> bool:
-    """Whether this is the node on which the asking service account's pod runs."""
+    """Return whether this is the node on which the asking service account's pod runs."""
     node = node_of(wanted.name)
     if not _only_name(wanted) or node is None or service_account_of(requestor.name) is None:
         return False
@@ -321,7 +321,7 @@ def _for_any_node(asked: Attributes) -> Attributes:
 
 
 def _extra_problem(key: str, values: Sequence[str]) -> str:
-    """What the old mode lets pass; empty if it is in order."""
+    """Return what the old mode lets pass; empty if it is in order."""
     if not key:
         return "impersonating the empty string key in extra is not allowed"
     errors = _path_errors(key)
@@ -338,7 +338,7 @@ def _extra_problem(key: str, values: Sequence[str]) -> str:
 
 
 def _path_errors(key: str) -> list[FieldError]:
-    """What keeps a key from being a path that begins with a domain."""
+    """Return what keeps a key from being a path that begins with a domain."""
     domain, _, path = key.partition("/")
     if not domain or not path:
         detail = 'must be a domain-prefixed path (such as "acme.io/foo")'

@@ -118,7 +118,7 @@ class RoleWriteChecks:
         return self.authorizer.authorize(asked)[0] is Ruling.ALLOW
 
     def _lacking(self, user: User, namespace: str, rules: Sequence[PolicyRule]) -> str:
-        """What the user would grant without holding it; empty if there is nothing."""
+        """Return what the user would grant without holding it; empty if there is nothing."""
         held, unknown = self.roles.rules_for(user, namespace)
         missing = uncovered(held, rules)
         if not missing:

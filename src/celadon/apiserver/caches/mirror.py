@@ -163,6 +163,6 @@ def _put_and_removed(news: News) -> tuple[list[JsonObject], list[JsonObject]]:
 
 
 def _are_many(objects: Iterable[JsonObject]) -> bool:
-    """Whether so much is in roles and bindings that looking at it takes long."""
+    """Return whether so much is in roles and bindings that looking at it takes long."""
     members = ((one.get("rules") or (), one.get("subjects") or ()) for one in objects)
     return sum(len(rules) + len(subjects) for rules, subjects in members) > _MANY

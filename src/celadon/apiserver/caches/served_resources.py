@@ -48,7 +48,7 @@ class Served:
         return next((one for one in self.definitions if metadata.name(one) == name), None)
 
     def definition_key(self, resource: Resource) -> str:
-        """Where the definition of a custom resource is stored; empty for a built-in one."""
+        """Return where the definition of a custom resource is stored; empty for a built-in one."""
         if not resource.custom:
             return ""
         return self._keys.get(str(resource.gvr.group_resource), "")
@@ -74,7 +74,7 @@ class ServedResources:
 
     @on_loop
     def current(self) -> Served:
-        """What is served now."""
+        """Return what is served now."""
         if self._mirror.refresh():
             definitions = self._definitions()
             is_long = self._is_long(definitions)
@@ -87,15 +87,15 @@ class ServedResources:
         await self._lagging.settled()
 
     def is_built_in(self, resource: GroupVersionResource) -> bool:
-        """Whether it is served whatever definitions there are."""
+        """Return whether it is served whatever definitions there are."""
         return self._builtin.by_gvr(resource) is not None
 
     def _definitions(self) -> tuple[JsonObject, ...]:
-        """Those that are established."""
+        """Return those that are established."""
         return tuple(one.object for one in self._mirror if is_established(one.object))
 
     def _is_long(self, definitions: Sequence[JsonObject]) -> bool:
-        """Whether it takes long to take in what has changed, or what there is."""
+        """Return whether it takes long to take in what has changed, or what there is."""
         news = self._mirror.news
         if news is None or sum(map(_version_count, definitions)) > _MANY_VERSIONS:
             return True

@@ -118,7 +118,8 @@ class ServiceNetworkView:
 
     @on_loop
     def address_fault(self, text: str, *, dry_run: bool) -> str:
-        """What is wrong with an address that a client chose; what is none is refused later."""
+        """Return what is wrong with an address that a client chose; what is none is refused
+        later."""
         try:
             address = ipaddress.ip_address(text)
         except ValueError:
@@ -135,7 +136,7 @@ class ServiceNetworkView:
 
     @on_loop
     def port_fault(self, port: int) -> str:
-        """What is wrong with a port that a client chose."""
+        """Return what is wrong with a port that a client chose."""
         if not FIRST_PORT <= port <= LAST_PORT:
             return (
                 "provided port is not in the valid range. The range of valid ports is "
@@ -190,7 +191,7 @@ class ServiceNetworkView:
 
 
 def _reserved(size: int, what: str) -> int:
-    """How much of a range is left to clients as long as possible."""
+    """Return how much of a range is left to clients as long as possible."""
     if size <= _STATIC_LEAST:
         return 0
     return min(max(_STATIC_LEAST, size // _STATIC_SHARE[what]), _STATIC_MOST[what])

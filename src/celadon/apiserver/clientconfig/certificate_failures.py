@@ -91,7 +91,7 @@ def certificate_failure(
     now: datetime,
     pool: Sequence[x509.Certificate] = (),
 ) -> str:
-    """What is wrong with it for a server of that name, all after `x509: `."""
+    """Return what is wrong with it for a server of that name, all after `x509: `."""
     return (
         _out_of_date(certificate, now)
         or _wrong_name(certificate, name)
@@ -139,8 +139,8 @@ def _wrong_name(certificate: x509.Certificate, name: str) -> str:
 def _no_chain(
     certificate: x509.Certificate, now: datetime, pool: Sequence[x509.Certificate]
 ) -> str:
-    """Why no certificate of the pool stands behind it, as far as that can be told: the first that
-    has the issuer's name is named."""
+    """Return why no certificate of the pool stands behind it, as far as that can be told: the first
+    that has the issuer's name is named."""
     if certificate in pool:
         return UNKNOWN_AUTHORITY if _serves(certificate) else WRONG_USAGE
     for one in pool:
@@ -179,7 +179,7 @@ def _bad_signature(key: object) -> str:
 
 
 def _serves(certificate: x509.Certificate) -> bool:
-    """Whether it may stand for a server: its usages say so, or there are none."""
+    """Return whether it may stand for a server: its usages say so, or there are none."""
     usages = _extension(certificate, x509.ExtendedKeyUsage)
     return usages is None or not _SERVING.isdisjoint(usages)
 

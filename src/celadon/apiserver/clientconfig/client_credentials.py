@@ -73,7 +73,7 @@ class ExecCredential:
 
 
 async def run_plugin(plugin: ExecCommand, target: ExecTarget) -> ExecCredential:
-    """What the program prints now. Raises ExecFailure."""
+    """Return what the program prints now. Raises ExecFailure."""
     spec: dict[str, Any] = {"interactive": False}
     if plugin.provides_cluster:
         spec["cluster"] = target.to_json()
@@ -244,7 +244,8 @@ class ClientCredentials:
 
     @property
     def in_headers(self) -> bool:
-        """Whether requests alone show them; else connections do, too, and are to be made anew."""
+        """Return whether requests alone show them; else connections do, too, and are to be made
+        anew."""
         return not self._user.certificate and self._user.exec_command is None
 
     async def load(self, context: ssl.SSLContext) -> None:

@@ -173,7 +173,7 @@ def _shown(address: tuple[Any, ...]) -> str:
 
 
 def _is_informational(line: bytes) -> bool:
-    """Whether that begins, or may begin, what is no answer yet; 101 is one."""
+    """Return whether that begins, or may begin, what is no answer yet; 101 is one."""
     is_whole = len(line) == _CODE_END
     version, code = line[:8], line[8:]
     matches = version.startswith(b"HTTP/1.") or b"HTTP/1.".startswith(version)
@@ -204,8 +204,8 @@ class GoStream(httpcore.AsyncNetworkStream):
         return data
 
     async def _piece(self, max_bytes: int) -> bytes:
-        """What has come. Who sends without end gives others their turn, too: reading what is there
-        already does not wait."""
+        """Return what has come. Who sends without end gives others their turn, too: reading what is
+        there already does not wait."""
         if self._has_read:
             await asyncio.sleep(0)
         self._has_read = True
@@ -289,7 +289,8 @@ class GoStream(httpcore.AsyncNetworkStream):
         return self
 
     def get_extra_info(self, info: str) -> Any:  # noqa: ANN401 - httpcore's signature
-        """What `httpcore` asks for: the TLS session, and whether the connection is done for."""
+        """Return what `httpcore` asks for: the TLS session, and whether the connection is done
+        for."""
         if info == "ssl_object":
             return self._writer.get_extra_info("ssl_object")
         if info == "is_readable":

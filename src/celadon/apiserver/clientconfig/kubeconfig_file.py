@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from celadon.goyaml import UnreadableError, first_document
 from celadon.kube import JsonObject
-from celadon.kube.json_shapes import Needed, Shape, misfit
+from celadon.kube.json_types import Needed, Shape, misfit
 from celadon.records import dataclass
 
 EXEC_VERSIONS: Final = (

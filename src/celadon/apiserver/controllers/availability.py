@@ -106,7 +106,7 @@ class ApiServiceAvailability:
         return bool(wanted["reason"] != "FailedDiscoveryCheck")
 
     def _missing(self, wanted: RemoteApiService) -> JsonObject | None:
-        """What there is not in the store; None if everything is there."""
+        """Return what there is not in the store; None if everything is there."""
         where = f'service/{wanted.service} in "{wanted.namespace}"'
         service = self._world.get(SERVICES, wanted.namespace, wanted.service)
         is_given = self._aggregator.is_given(wanted.namespace, wanted.service, wanted.port)
@@ -136,7 +136,7 @@ class ApiServiceAvailability:
                 yield one
 
     async def _answering(self, service: RemoteApiService) -> JsonObject:
-        """Whether one of some attempts succeeds."""
+        """Return whether one of some attempts succeeds."""
         trouble = ""
         attempts = [asyncio.ensure_future(self._attempt(service)) for _ in range(ATTEMPTS)]
         try:
@@ -150,7 +150,7 @@ class ApiServiceAvailability:
         return _condition("False", "FailedDiscoveryCheck", trouble)
 
     async def _attempt(self, service: RemoteApiService) -> str:
-        """What is wrong; empty if nothing is."""
+        """Return what is wrong; empty if nothing is."""
         # late: most servers have nobody behind them
         from celadon.apiserver.aggregation.front_proxy import asking_headers
         from celadon.apiserver.clientconfig.certificate_failures import UnusableRoots
@@ -220,7 +220,7 @@ def _condition(state: Literal["True", "False"], reason: str, message: str) -> Js
 
 
 def _has_endpoint(found: JsonObject, port: str) -> bool:
-    """Whether something is ready there, and the port is among those of the slice."""
+    """Return whether something is ready there, and the port is among those of the slice."""
     ready = (
         (one.get("conditions") or {}).get("ready") is not False
         for one in found.get("endpoints") or ()

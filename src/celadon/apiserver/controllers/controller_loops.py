@@ -468,12 +468,12 @@ class Reply:
 
     @property
     def failed(self) -> bool:
-        """Whether there is a problem other than that the object is gone."""
+        """Return whether there is a problem other than that the object is gone."""
         return self.code >= 400 and self.code != 404
 
     @property
     def message(self) -> str:
-        """What an error says."""
+        """Return what an error says."""
         return str(self.body.get("message", ""))
 
 

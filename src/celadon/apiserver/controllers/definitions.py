@@ -327,7 +327,7 @@ class DefinitionCleanup:
         return next((one for one in found if str(one.gvr.group_resource) == name), None)
 
     async def _emptied(self, resource: Resource) -> tuple[bool, list[str]]:
-        """Whether objects are left, and what went wrong."""
+        """Return whether objects are left, and what went wrong."""
         page = self._objects.page(resource)
         spaces = dict.fromkeys(metadata.namespace(one.object) for one in page.objects)
         failures = []

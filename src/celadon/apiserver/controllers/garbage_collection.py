@@ -107,18 +107,18 @@ def owner_uids(obj: JsonObject) -> tuple[str, ...]:
 
 
 def is_waiting(obj: JsonObject) -> bool:
-    """Whether the object is to be deleted after what it owns."""
+    """Return whether the object is to be deleted after what it owns."""
     deleted = metadata.deletion_timestamp(obj)
     return bool(deleted) and metadata.has_finalizer(obj, FOREGROUND)
 
 
 def is_orphaning(obj: JsonObject) -> bool:
-    """Whether the object is to be deleted, and what it owns to be kept."""
+    """Return whether the object is to be deleted, and what it owns to be kept."""
     return bool(metadata.deletion_timestamp(obj)) and metadata.has_finalizer(obj, ORPHAN)
 
 
 def is_blocking(dependent: JsonObject, uid: str) -> bool:
-    """Whether an owner that waits has to wait for this one."""
+    """Return whether an owner that waits has to wait for this one."""
     return any(
         one.get("uid") == uid and one.get("blockOwnerDeletion") is True
         for one in owner_references(dependent)
@@ -131,7 +131,7 @@ def _unblocked(obj: JsonObject) -> list[dict[str, Any]]:
 
 
 def propagation(obj: JsonObject, *, owns: bool, owned: Owned) -> str:
-    """How an object goes whose owners do not live."""
+    """Return how an object goes whose owners do not live."""
     if owned.waiting and owns:
         return "Foreground"
     finalizers = metadata.finalizers(obj)
@@ -241,8 +241,8 @@ class GarbageCollection:
         await self._request("DELETE", key, obj, body)
 
     async def _closes_circle(self, obj: JsonObject, dependents: Sequence[str]) -> bool:
-        """Whether something that the object owns waits, too, while the object would block its own
-        owners: they could wait for each other without end."""
+        """Return whether something that the object owns waits, too, while the object would block
+        its own owners: they could wait for each other without end."""
         if not any(one.get("blockOwnerDeletion") is True for one in owner_references(obj)):
             return False
         turns = Turns()

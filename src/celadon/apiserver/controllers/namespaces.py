@@ -383,13 +383,13 @@ class RootCertificates:
 
 
 def _has(found: JsonObject, wanted: JsonObject) -> bool:
-    """Whether data and annotations are as wanted; there may be other annotations."""
+    """Return whether data and annotations are as wanted; there may be other annotations."""
     missing = metadata.annotations(wanted).items() - metadata.annotations(found).items()
     return found.get("data") == wanted["data"] and not missing
 
 
 def _restored(found: JsonObject, wanted: JsonObject) -> dict[str, Any]:
-    """What was found, with data and annotations as wanted."""
+    """Return what was found, with data and annotations as wanted."""
     annotations = metadata.annotations(found) | metadata.annotations(wanted)
     meta = {**metadata.metadata(found), "annotations": annotations}
     return {**found, "metadata": meta, "data": wanted["data"]}

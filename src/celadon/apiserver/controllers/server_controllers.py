@@ -114,7 +114,7 @@ def built_in(gvr: GroupVersionResource) -> Resource:
 
 
 def server_controllers(given: ControllerSurroundings) -> list[Controller]:
-    """Those that run, ready to be run. Definitions and their APIServices, extension servers,
+    """Return those that run, ready to be run. Definitions and their APIServices, extension servers,
     addresses of Services, the server's own Service and flow control are looked after in any
     case."""
     return [
@@ -130,7 +130,7 @@ def server_controllers(given: ControllerSurroundings) -> list[Controller]:
 
 
 def led_controllers(given: ControllerSurroundings) -> list[Controller]:
-    """Those of which one for all servers of a store is enough, and nobody waits for them."""
+    """Return those of which one for all servers of a store is enough, and nobody waits for them."""
     return _named(given, urgent=False)
 
 

@@ -113,7 +113,7 @@ class FlowControlUpkeep:
 
 
 def is_kept(obj: JsonObject) -> bool:
-    """Whether the server looks after the spec of an object of its own."""
+    """Return whether the server looks after the spec of an object of its own."""
     if (obj.get("kind"), metadata.name(obj)) in MANDATORY:
         return True
     said = _annotation(obj)
@@ -180,7 +180,7 @@ class PolicyTypeChecks:
         await self._policies.write(stored, merged_status(former, found))
 
     def _checked(self, obj: JsonObject, served: Served) -> JsonObject | None:
-        """What its status should say; None for a policy that cannot be read."""
+        """Return what its status should say; None for a policy that cannot be read."""
         try:
             policy = decode_policy(obj).value
         except RegistrationError:

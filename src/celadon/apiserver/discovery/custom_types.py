@@ -122,7 +122,7 @@ def _below(schema: JsonObject, changed: Callable[[JsonObject], JsonObject]) -> J
 
 
 def _unfolded(schema: JsonObject) -> JsonObject:
-    """What is an integer or a string says so in words that all clients know."""
+    """Return the schema in words that all clients know: an integer or a string says that it is."""
     made = _below(schema, _unfolded)
     if not schema.get(INT_OR_STRING):
         return made

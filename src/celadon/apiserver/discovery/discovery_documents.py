@@ -61,7 +61,7 @@ class PublishedVersion:
 
     @property
     def custom(self) -> bool:
-        """Whether only CustomResourceDefinitions define its kinds."""
+        """Return whether only CustomResourceDefinitions define its kinds."""
         return all(resource.custom for resource in self.resources)
 
 

@@ -235,7 +235,8 @@ def _swagger_answer(request: HttpRequest, openapi: OpenApi) -> HttpAnswer:
 
 
 def _taken(request: HttpRequest, types: Sequence[str]) -> str | None:
-    """Which of the types the client wants most; a client that takes none has to do without."""
+    """Return which of the types the client wants most; a client that takes none has to do
+    without."""
     given = ", ".join(request.header_values("accept"))
     clauses = media_clauses(given) or [MediaClause("*", "*")]
     return next((one for clause in clauses for one in types if clause.fits(one)), None)

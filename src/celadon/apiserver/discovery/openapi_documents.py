@@ -98,7 +98,8 @@ class Document:
         }
 
     def version_2(self) -> tuple[JsonObject, JsonObject]:
-        """What the document of version 2 has of this one: paths, and the types they lead to."""
+        """Return what the document of version 2 has of this one: paths, and the types they lead
+        to."""
         return self._made(version_2_types, known_versions())
 
     def _made(

@@ -73,10 +73,10 @@ class HealthCheck:
 
 
 def checks_of(root: str, trouble: str, unwritable: str, ending: str) -> tuple[HealthCheck, ...]:
-    """Those below a path of health, in upstream's order. `trouble` is what is wrong with the store,
-    `unwritable` why it takes no more writes, `ending` why there will be no more requests; each is
-    empty if all is well. A server that is about to end, or cannot write, is alive, but not ready:
-    the checks of etcd upstream ask for a key, which a full etcd still answers."""
+    """Return those below a path of health, in upstream's order. `trouble` is what is wrong with the
+    store, `unwritable` why it takes no more writes, `ending` why there will be no more requests;
+    each is empty if all is well. A server that is about to end, or cannot write, is alive, but not
+    ready: the checks of etcd upstream ask for a key, which a full etcd still answers."""
     is_readiness = root == "readyz"
     found = [HealthCheck("ping"), HealthCheck("log"), HealthCheck("etcd", trouble, "etcd")]
     if is_readiness:
@@ -181,7 +181,7 @@ class ServerVersion:
 
     @property
     def of_documents(self) -> str:
-        """What OpenAPI documents say: `1.36`, and before 1.31 the whole version."""
+        """Return what OpenAPI documents say: `1.36`, and before 1.31 the whole version."""
         is_older = parse_version(self.release) < _EMULATING_SINCE
         return self.git_version if is_older else self.emulation
 
@@ -370,7 +370,7 @@ class OpenId:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Those that are there."""
+        """Return those that are there."""
         return (CONFIGURATION, KEYS) if _is_discoverable(self.issuer) else ()
 
     def answer(self, request: HttpRequest) -> HttpAnswer | None:

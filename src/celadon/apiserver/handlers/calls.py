@@ -22,15 +22,7 @@ from celadon.kube.crd import CustomKind
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.go import Document, parse_media_type
 from celadon.kube.protobuf import ProtobufError, decode
-from celadon.kube.registry import (
-    Incoming,
-    Target,
-    WriteOptions,
-    patch,
-    read_object,
-    request_bodies,
-    request_options,
-)
+from celadon.kube.registry import Incoming, Target, WriteOptions, patch, read_object, request_bodies
 from celadon.kube.schemas import json_kind
 from celadon.records import dataclass as record
 
@@ -41,9 +33,9 @@ HANDLER_SECONDS: Final = 34.0
 """What a write has at most (k8s.io/apiserver `pkg/endpoints/handlers/create.go`)."""
 
 OPTIONS = {
-    "create": request_options.CREATE,
-    "update": request_options.UPDATE,
-    "patch": request_options.PATCH,
+    "create": request_bodies.CREATE,
+    "update": request_bodies.UPDATE,
+    "patch": request_bodies.PATCH,
 }
 
 
@@ -86,7 +78,7 @@ class Notes:
 
 
 def wanted_seconds(request: HttpRequest) -> float:
-    """What a request may take."""
+    """Return what a request may take."""
     text = request.first("timeout")
     own = parse_duration(text) if text else None
     return HANDLER_SECONDS if own is None else min(own.nanoseconds / 1e9, HANDLER_SECONDS)
@@ -125,7 +117,7 @@ class Call:
 
     @remembered
     def target(self) -> Target:
-        """Where a write goes."""
+        """Return where a write goes."""
         endpoint = self.endpoint
         subresource = "" if endpoint.subresource is None else endpoint.subresource.name
         return Target(
@@ -155,11 +147,11 @@ class Call:
             field_manager=request.first("fieldManager"),
             field_validation=request.first("fieldValidation"),
             force=is_true(request, "force") if "force" in request.query else None,
-            apply=kind == request_options.PATCH and self.patch_type == patch.APPLY_PATCH,
+            apply=kind == request_bodies.PATCH and self.patch_type == patch.APPLY_PATCH,
         )
-        errors = request_options.write_option_errors(options, kind)
+        errors = request_bodies.write_option_errors(options, kind)
         if errors:
-            raise request_options.invalid_options(kind, errors)
+            raise request_bodies.invalid_options(kind, errors)
         return options
 
     @property
@@ -253,7 +245,7 @@ def _document(body: bytes) -> YamlDocument:
 def _from_yaml(body: bytes, field_validation: str) -> SentBody:
     document = _document(body)
     noticed = document.repeated
-    if noticed and field_validation == request_options.STRICT:
+    if noticed and field_validation == request_bodies.STRICT:
         noticed = (document.strict_error(),)
     # upstream makes JSON of YAML by way of Go's maps, which are written with sorted members
     return SentBody(_content(document.value, is_sorted=True), body, noticed)

@@ -27,7 +27,7 @@ from celadon.kube import (
     status,
 )
 from celadon.kube.go import TimeError, canonical_time, parse_int, quote
-from celadon.kube.registry import request_options
+from celadon.kube.registry import request_bodies
 from celadon.kube.resources import Lookups
 from celadon.kube.validation import NEGATIVE
 from celadon.kube.well_known_values import (
@@ -231,7 +231,7 @@ def _first_port(pod: JsonObject) -> int:
 
 
 def refused(address: str) -> str:
-    """What Go says of a port where nobody listens."""
+    """Return what Go says of a port where nobody listens."""
     return f"dial tcp {address}: connect: connection refused"
 
 
@@ -243,7 +243,7 @@ class Connector:
     admission: Admission
 
     async def refused(self, call: Call) -> StatusError:
-        """Why there is no connection. Raises StatusError for what is wrong with the request,
+        """Return why there is no connection. Raises StatusError for what is wrong with the request,
         Denied."""
         if "dryRun" in call.request.query:
             raise status.bad_request("dryRun is not supported")
@@ -270,7 +270,7 @@ class Connector:
 
 def _options(call: Call) -> dict[str, Any]:
     try:
-        return request_options.connect_options(
+        return request_bodies.connect_options(
             call.target.kind, call.request.query, _path_behind(call.info)
         )
     except ValueError as error:
@@ -278,7 +278,8 @@ def _options(call: Call) -> dict[str, Any]:
 
 
 def _path_behind(info: RequestInfo) -> str:
-    """What follows the subresource: with a slash before it, and behind it if there is one."""
+    """Return what follows the subresource: with a slash before it, and behind it if there is
+    one."""
     path = "/" + "/".join(info.rest) if info.rest else ""
     return f"{path}/" if info.path.endswith("/") and not path.endswith("/") else path
 
@@ -324,7 +325,7 @@ def pod_log(call: Call, world: World) -> HttpAnswer:
 
 
 def _pod_logs_options(query: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Those that matter here. Raises StatusError 400."""
+    """Return those that matter here. Raises StatusError 400."""
     found = {}
     for name, convert in _PARAMETERS.items():
         if query.get(name):

@@ -20,7 +20,7 @@ from celadon.apiserver.handlers.write import Written, in_order
 from celadon.apiserver.object_store import ObjectStore, StoredObject
 from celadon.apiserver.request_info import list_options
 from celadon.kube import StatusError, metadata
-from celadon.kube.registry import delete, request_options
+from celadon.kube.registry import delete, request_bodies
 
 _DeleteOptions: TypeAlias = delete.DeleteOptions
 
@@ -148,5 +148,5 @@ def _options(call: Call) -> _DeleteOptions:
     """From the body, or from the query if there is none."""
     given = None
     if call.request.body:
-        given = delete.read_delete_options(read_body(call, request_options.IGNORE).content)
+        given = delete.read_delete_options(read_body(call, request_bodies.IGNORE).content)
     return delete.delete_options(given, call.request.query)

@@ -72,7 +72,7 @@ class Endpoint:
 
     @property
     def kind(self) -> GroupVersionKind:
-        """What objects of this endpoint are."""
+        """Return what objects of this endpoint are."""
         return self.resource.gvk if self.subresource is None else self.subresource.gvk
 
     @property
@@ -90,30 +90,32 @@ class Endpoint:
 
     @property
     def connects(self) -> bool:
-        """Whether it is a way to something behind the server."""
+        """Return whether it is a way to something behind the server."""
         return self.subresource is not None and self.subresource.connect
 
     @property
     def knows_head(self) -> bool:
-        """Whether HEAD is answered: custom resources have no routes, and proxies pass it on."""
+        """Return whether HEAD is answered: custom resources have no routes, and proxies pass it
+        on."""
         below = self.subresource
         return self.resource.custom or (below is not None and below.name == PROXY)
 
     @property
     def is_untyped(self) -> bool:
-        """Whether its objects have no Go type: custom resources, but not their scales."""
+        """Return whether its objects have no Go type: custom resources, but not their scales."""
         below = self.subresource
         return self.resource.custom and (below is None or below.name != "scale")
 
     @property
     def is_collection(self) -> bool:
-        """Whether the path is one for lists and watches; a selector may give it a name, too."""
+        """Return whether the path is one for lists and watches; a selector may give it a name,
+        too."""
         return self.verb in ACROSS_NAMESPACES
 
     @property
     def has_tables(self) -> bool:
-        """Whether objects of the endpoint can be shown as tables: not those of most subresources,
-        nor of kinds that nobody can list."""
+        """Return whether objects of the endpoint can be shown as tables: not those of most
+        subresources, nor of kinds that nobody can list."""
         if self.resource.custom:
             return True
         if self.subresource is None:
@@ -161,7 +163,7 @@ def require_lasting(endpoint: Endpoint, definition: JsonObject | None) -> None:
 
 
 def is_terminating(definition: JsonObject | None) -> bool:
-    """Whether a definition is on its way out."""
+    """Return whether a definition is on its way out."""
     conditions = ((definition or {}).get("status") or {}).get("conditions") or ()
     return any(one["type"] == TERMINATING and one["status"] == "True" for one in conditions)
 
@@ -185,8 +187,8 @@ def _built_in(info: RequestInfo, resource: Resource) -> Endpoint:
 
 
 def _is_broken(info: RequestInfo) -> bool:
-    """Whether there is nothing between two slashes where a word must stand. A namespace may be
-    empty: then it is none, and all of them are meant."""
+    """Return whether there is nothing between two slashes where a word must stand. A namespace may
+    be empty: then it is none, and all of them are meant."""
     path = info.path.strip("/")
     if info.rest or "//" not in path:
         return False
@@ -195,7 +197,8 @@ def _is_broken(info: RequestInfo) -> bool:
 
 
 def _is_named(info: RequestInfo) -> bool:
-    """Whether the path has a name in it; one may also come from a selector of a collection."""
+    """Return whether the path has a name in it; one may also come from a selector of a
+    collection."""
     return not info.path.strip("/").endswith(f"/{info.resource}")
 
 

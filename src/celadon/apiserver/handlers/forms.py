@@ -53,7 +53,7 @@ class Forms:
 
     @property
     def is_plain(self) -> bool:
-        """Whether stored objects are shown as they are, as compact JSON."""
+        """Return whether stored objects are shown as they are, as compact JSON."""
         wanted = self.wanted
         plain = wanted.form is Form.OBJECT and wanted.media_type == JSON and not wanted.pretty
         return plain and self.call.endpoint.subresource is None

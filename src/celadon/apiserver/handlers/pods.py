@@ -69,7 +69,7 @@ class PodOperations:
     has_gate: Callable[[str], bool]
 
     def answers(self, call: Call) -> bool:
-        """Whether the endpoint is one of these."""
+        """Return whether the endpoint is one of these."""
         return call.target.kind.group_kind in (BINDING.group_kind, EVICTION.group_kind)
 
     async def create(self, call: Call) -> Written:
@@ -118,7 +118,7 @@ class PodOperations:
     async def _replaced(
         self, call: Call, resource: Resource, stored: StoredObject, made: JsonObject
     ) -> bool:
-        """Whether it could be stored in place of what was there."""
+        """Return whether it could be stored in place of what was there."""
         namespace, name = metadata.namespace(made), metadata.name(made)
         call.work.is_large |= self.objects.size(resource, namespace, name) > LARGE_BYTES
         ordered = await call.work.step(in_order, made)
@@ -296,7 +296,7 @@ def _covers(budget: JsonObject, pod: JsonObject) -> bool:
 
 
 def _is_spared(pod: JsonObject, budget: JsonObject) -> bool:
-    """Whether a pod that is not ready may go without being counted."""
+    """Return whether a pod that is not ready may go without being counted."""
     conditions = (pod.get("status") or {}).get("conditions") or ()
     if any(one["type"] == "Ready" and one["status"] == "True" for one in conditions):
         return False

@@ -116,7 +116,7 @@ class Reader:
         return self.existing(endpoint)
 
     def is_large(self, endpoint: Endpoint) -> bool:
-        """Whether reading and showing the object of an endpoint may take long."""
+        """Return whether reading and showing the object of an endpoint may take long."""
         size = self._objects.size(endpoint.resource, endpoint.namespace, endpoint.name)
         return size > LARGE_BYTES
 
@@ -158,13 +158,13 @@ class Reader:
         return found
 
     def may_wait(self, resource: Resource) -> bool:
-        """Whether a webhook may be asked for objects of the resource, which takes as long as it
-        takes."""
+        """Return whether a webhook may be asked for objects of the resource, which takes as long as
+        it takes."""
         return resource.custom and self._conversions.concern(resource.gvk.group_kind)
 
     def stored(self, obj: JsonObject, resource: Resource) -> JsonObject:
-        """What is stored of an object in the version of a resource: custom resources have the
-        storage version. Raises StatusError 500."""
+        """Return what is stored of an object in the version of a resource: custom resources have
+        the storage version. Raises StatusError 500."""
         if self.may_wait(resource):
             return _converted(self._conversions.stored, obj)
         custom = self._custom(resource.gvk) if resource.custom else None
@@ -290,7 +290,8 @@ class Reader:
             start = f"{page.last}\0"
 
     def _is_long(self, endpoint: Endpoint, options: ListOptions) -> bool:
-        """Whether so many objects have to be looked at, or such large ones, that it takes long."""
+        """Return whether so many objects have to be looked at, or such large ones, that it takes
+        long."""
         resource, namespace = endpoint.resource, endpoint.namespace
         most = options.limit if options.limit and not options.has_selector else MANY_OBJECTS + 1
         if most > MANY_OBJECTS and self._objects.count(resource, namespace) > MANY_OBJECTS:

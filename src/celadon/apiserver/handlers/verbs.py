@@ -83,7 +83,7 @@ class Reviewer:
     managers: FieldManagers
 
     def answers(self, call: Call) -> bool:
-        """Whether the endpoint is one of these."""
+        """Return whether the endpoint is one of these."""
         target = call.target
         if target.subresource:
             return target.subresource == TOKEN and target.kind.group == AUTHENTICATION_GROUP
@@ -327,8 +327,8 @@ def _wanted(call: Call) -> Accepted:
 
 
 def _begins_with_a_list(call: Call) -> bool:
-    """Whether a watch tells at the end of what is there how a list of it looks: there is no table
-    of that. Raises StatusError for options that cannot be read."""
+    """Return whether a watch tells at the end of what is there how a list of it looks: there is no
+    table of that. Raises StatusError for options that cannot be read."""
     if call.endpoint.verb != "watch" or not has_blueprints():
         return False
     options = list_options(call.request, call.endpoint.resource)

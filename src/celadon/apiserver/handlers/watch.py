@@ -214,7 +214,7 @@ class Watching:
         return self._objects.store.watch(request.definition, None, notify)
 
     async def _initial(self, request: WatchRequest, page: ObjectPage) -> Iterable[JsonObject]:
-        """What there is at first, in the version of the endpoint."""
+        """Return what there is at first, in the version of the endpoint."""
         resource = request.endpoint.resource
         objects = [stored.object for stored in page.objects]
         if self._reader.may_wait(resource):
@@ -234,7 +234,7 @@ class Watching:
         return WatchEvent(DELETED, self._reader.shown(last, request.endpoint.resource))
 
     def may_wait(self, request: WatchRequest) -> bool:
-        """Whether its changes are for `converted`."""
+        """Return whether its changes are for `converted`."""
         return self._reader.may_wait(request.endpoint.resource)
 
     async def converted(self, event: Event, request: WatchRequest) -> WatchEvent | None:
@@ -355,7 +355,7 @@ def _too_old(revision: int, oldest: int) -> StatusError:
 
 
 def _is_gone(definition: Watch) -> bool:
-    """Whether it was deleted, or may have been."""
+    """Return whether it was deleted, or may have been."""
     try:
         return any(event.entry is None for event in definition.take().events)
     except StoreError:

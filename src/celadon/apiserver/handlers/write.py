@@ -65,7 +65,7 @@ from celadon.kube.registry import (
     delete,
     patch,
     repeated_owner_warnings,
-    request_options,
+    request_bodies,
     require_version,
     shown_object,
     stored_object,
@@ -109,13 +109,13 @@ class FieldManagers:
             track_update(read.draft, read.sent, live, call.target, writer)
 
     def applied(self, call: Call, live: JsonObject | None, context: DefaultingContext) -> Incoming:
-        """What follows from the configuration in the body. Raises StatusError."""
+        """Return what follows from the configuration in the body. Raises StatusError."""
         config = read_configuration(call)
         force = bool(call.options.force)
         merged = applied(config.value, live, call.target, self._writer(call, context), force=force)
-        if config.strict_error and call.field_validation == request_options.STRICT:
+        if config.strict_error and call.field_validation == request_bodies.STRICT:
             raise status.bad_request(f"error strict decoding YAML: {config.strict_error}")
-        if call.field_validation == request_options.WARN:
+        if call.field_validation == request_bodies.WARN:
             call.notes.warnings += config.warnings
         return read_applied(merged, call.target, context, config.value)
 
@@ -125,7 +125,7 @@ class FieldManagers:
         return FieldWriter(_manager(call), context.now, versions)
 
     def _converted(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
-        """What is compared with the fields that somebody owns in another version. Raises
+        """Return what is compared with the fields that somebody owns in another version. Raises
         UnshownVersion where a webhook does not convert it."""
         if not self.conversions.concern(kind.group_kind):
             return self.world.convert(obj, kind)
@@ -315,7 +315,7 @@ class Writer:
         return incoming, warnings
 
     def _finish_new(self, call: Call, draft: Draft) -> tuple[dict[str, Any], list[str]]:
-        """What validating admission sees, and the warnings of that. Raises StatusError."""
+        """Return what validating admission sees, and the warnings of that. Raises StatusError."""
         target = call.target
         made = create.finish_create(draft)
         self._admission.check_roles(call, made, None)
@@ -402,7 +402,7 @@ class Writer:
         context: DefaultingContext,
         is_patch: bool,  # noqa: FBT001 - steps have no keywords
     ) -> Incoming:
-        """What is to become of the object, with its managers. Raises StatusError."""
+        """Return what is to become of the object, with its managers. Raises StatusError."""
         incoming = read(call, old, context)
         if not is_patch:
             _require_uid(call, incoming, old)
@@ -436,7 +436,7 @@ class Writer:
     def _finish_change(
         self, call: Call, old: JsonObject, incoming: Incoming
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What validating admission sees, and what shall be stored. Raises StatusError."""
+        """Return what validating admission sees, and what shall be stored. Raises StatusError."""
         target, draft = call.target, incoming.draft
         context = draft.run.context
         before = shown_object(old, target, no_count=0)

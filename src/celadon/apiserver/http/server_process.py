@@ -56,7 +56,7 @@ from celadon.kube.defaulting import service_ca_source
 from celadon.kube.resources import Resource
 from celadon.records import dataclass
 from celadon.storage import FileError, ServiceError, Store, open_memory, open_sqlite
-from celadon.storage.data_copies import FileDamaged
+from celadon.storage.sqlite_file import FileDamaged
 
 if TYPE_CHECKING:
     from celadon.apiserver.audit import AuditLog

@@ -112,7 +112,7 @@ class FailureLog:
 
 
 def _cause(error: BaseException) -> tuple[str, str, int]:
-    """What was raised, and where."""
+    """Return what was raised, and where."""
     frames = extract_tb(error.__traceback__, limit=-1)
     file, line = (frames[0].filename, frames[0].lineno or 0) if frames else ("", 0)
     return type(error).__name__, file, line

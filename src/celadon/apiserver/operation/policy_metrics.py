@@ -121,7 +121,7 @@ class MutationTimer:
 
 
 def _enforced(decision: Decision) -> Iterable[str]:
-    """What upstream records: one for each action; nothing for errors of configuration."""
+    """Return what upstream records: one for each action; nothing for errors of configuration."""
     if decision.cause is Cause.CONFIGURATION:
         return ()
     if decision.action is Action.ADMIT:

@@ -69,7 +69,7 @@ class RequestLimits:
 
 
 def is_long_running(info: RequestInfo) -> bool:
-    """Whether a request lasts as long as its client wants."""
+    """Return whether a request lasts as long as its client wants."""
     return info.verb in LONG_RUNNING or info.subresource in LONG_RUNNING_SUBRESOURCES
 
 
@@ -100,7 +100,8 @@ class WatchCounts:
                 del self._counts[watched]
 
     def interested(self, info: RequestInfo) -> int:
-        """Those that a write is told to: of all objects, of its namespace, of that object."""
+        """Return those that a write is told to: of all objects, of its namespace, of that
+        object."""
         if info.verb in READING_VERBS:
             return 0
         counts, kind = self._counts, (info.group, info.resource)
@@ -229,8 +230,9 @@ async def _finished(begun: _Begun[None]) -> None:
 async def within(
     seconds: float | None, work: Coroutine[_Wait, None, T], departure: Departure | None = None
 ) -> T:
-    """What the work gives; None is no limit. Raises TimeoutError when it has waited too long, or
-    its client has gone: it is cancelled then, and whatever it makes of that is too late."""
+    """Return what the work gives; None is no limit. Raises TimeoutError when it has waited too
+    long, or its client has gone: it is cancelled then, and whatever it makes of that is too
+    late."""
     if seconds is None:
         return await work
     loop = asyncio.get_running_loop()

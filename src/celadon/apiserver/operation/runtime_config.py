@@ -59,7 +59,7 @@ class RuntimeConfig:
         return Catalog(tuple(one for one in every if self.serves(one) and _is_open(one, gates)))
 
     def serves(self, resource: Resource) -> bool:
-        """Whether a built-in resource is served."""
+        """Return whether a built-in resource is served."""
         gvr = resource.gvr
         version = f"{gvr.group}/{gvr.version}" if gvr.group else gvr.version
         for key in (f"{version}/{gvr.resource}", version, *SORTS, ALL):
@@ -96,7 +96,7 @@ def runtime_config(text: str) -> RuntimeConfig:
 
 
 def _comes_later(key: str) -> bool:
-    """Whether the release has that version, but not what it emulates."""
+    """Return whether the release has that version, but not what it emulates."""
     with answering_as(current_release()):
         return key in _known_keys() and key.count("/") == 1
 
@@ -154,7 +154,7 @@ class EffectiveVersion:
 def effective_version(
     binary: str, emulated: Sequence[str] = (), compatible: Sequence[str] = ()
 ) -> EffectiveVersion:
-    """What the options say, each `1.35` or `kube=1.35`. Raises ValueError."""
+    """Return what the options say, each `1.35` or `kube=1.35`. Raises ValueError."""
     newest = parse_version(binary)
     if (emulated or compatible) and newest < _EMULATING:
         raise ValueError(
@@ -241,7 +241,7 @@ def read_admission_file(path: Path, gates: Mapping[str, bool] | None = None) -> 
 
 
 def folder_problem(path: str) -> str:
-    """Why it is not that of a folder, in Go's words; empty if it is."""
+    """Return why it is not that of a folder, in Go's words; empty if it is."""
     try:
         mode = Path(path).stat().st_mode
     except OSError as error:

@@ -251,7 +251,7 @@ class FlowCounts:
         return self._counts.setdefault(labels, FlowCount())
 
     def dispatched(self) -> dict[str, int]:
-        """How many requests have begun to execute, by level."""
+        """Return how many requests have begun to execute, by level."""
         found: dict[str, int] = {}
         for (level, _), count in self._counts.items():
             found[level] = found.get(level, 0) + count.dispatched

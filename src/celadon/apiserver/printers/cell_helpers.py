@@ -341,7 +341,7 @@ def _storage_class_name(obj: JsonObject, row: Row) -> Cell:
 
 
 def _default_mark(annotations: Mapping[str, str] | None, row: Row) -> Cell:
-    """What the name of a storage class ends with if claims without a class get it."""
+    """Return what the name of a storage class ends with if claims without a class get it."""
     return _mark(annotations, DEFAULT_STORAGE_CLASS)
 
 

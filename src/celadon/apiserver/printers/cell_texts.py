@@ -70,7 +70,7 @@ def items(value: object, *path: str) -> Sequence[Any]:
 
 
 def size(value: object, *path: str) -> int:
-    """How many members or elements there are."""
+    """Return how many members or elements there are."""
     found = at(value, *path)
     return len(found) if isinstance(found, list | Mapping) else 0
 
@@ -81,7 +81,7 @@ def seconds(timestamp: str) -> float:
 
 
 def since(timestamp: str, now: float) -> str:
-    """How long ago; `<unknown>` for a time that is not set."""
+    """Return how long ago; `<unknown>` for a time that is not set."""
     return elapsed(now - seconds(timestamp)) if timestamp else UNKNOWN_AGE
 
 
@@ -134,7 +134,7 @@ def condition(obj: object, kind: str) -> JsonObject | None:
 
 
 def is_true(obj: JsonObject, kind: str) -> bool:
-    """Whether the first condition of this type holds."""
+    """Return whether the first condition of this type holds."""
     found = condition(obj, kind)
     return found is not None and text(found, "status") == "True"
 

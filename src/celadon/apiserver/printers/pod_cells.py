@@ -44,13 +44,13 @@ class PodSummary:
 
 
 def pod_ready(pod: JsonObject, row: Row) -> Cell:
-    """How many containers are ready, of how many that go on running."""
+    """Return how many containers are ready, of how many that go on running."""
     total = len(items(pod, "spec", "containers")) + len(_sidecars(pod))
     return f"{_summary(row).ready}/{total}"
 
 
 def pod_restarts(pod: JsonObject, row: Row) -> Cell:
-    """How often containers were started again, and when the last one ended before that."""
+    """Return how often containers were started again, and when the last one ended before that."""
     summary = _summary(row)
     if summary.restarts and summary.last_restart:
         return f"{summary.restarts} ({since(summary.last_restart, row.now)} ago)"
@@ -75,7 +75,7 @@ def pod_conditions(pod: JsonObject) -> list[dict[str, str]]:
 
 
 def summarized(pod: JsonObject) -> PodSummary:
-    """What the statuses of all containers come to."""
+    """Return what the statuses of all containers come to."""
     sidecars = _sidecars(pod)
     statuses = items(pod, "status", "initContainerStatuses")
     reason, ready, looked_at = "", 0, []
@@ -110,7 +110,7 @@ def _initial_reason(pod: JsonObject, status: JsonObject, index: int) -> str:
 
 
 def _running(pod: JsonObject, reason: str, ready: int, sidecars: list[Any]) -> PodSummary:
-    """What the containers say, the first with the last word."""
+    """Return what the containers say, the first with the last word."""
     failure, running = "", 0
     statuses = items(pod, "status", "containerStatuses")
     for status in reversed(statuses):
@@ -139,7 +139,7 @@ def _beside_completed(pod: JsonObject, running: int, failure: str) -> str:
 
 
 def is_ready(pod: JsonObject) -> bool:
-    """Whether any condition says so."""
+    """Return whether any condition says so."""
     conditions = items(pod, "status", "conditions")
     return any(one.get("type") == "Ready" and one.get("status") == "True" for one in conditions)
 
@@ -152,7 +152,7 @@ def _pod_reason(pod: JsonObject) -> str:
 
 
 def pod_status(pod: JsonObject, row: Row) -> Cell:
-    """Why the pod is as it is, in a word."""
+    """Return why the pod is as it is, in a word."""
     if metadata.deletion_timestamp(pod):
         if text(pod, "status", "reason") == _NODE_LOST:
             return "Unknown"
@@ -162,7 +162,7 @@ def pod_status(pod: JsonObject, row: Row) -> Cell:
 
 
 def _end(terminated: JsonObject) -> str:
-    """Why a container has ended."""
+    """Return why a container has ended."""
     reason = text(terminated, "reason")
     if reason:
         return reason
@@ -190,7 +190,7 @@ def _last_restart(statuses: list[Any]) -> str:
 
 
 def pod_readiness_gates(pod: JsonObject, row: Row) -> Cell:
-    """How many of the conditions hold that the pod waits for."""
+    """Return how many of the conditions hold that the pod waits for."""
     gates = items(pod, "spec", "readinessGates")
     if not gates:
         return NONE

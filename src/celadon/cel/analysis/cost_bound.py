@@ -17,7 +17,7 @@ summed up, that variable goes (`Polynomial.summed`).
 
 from __future__ import annotations
 
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from celadon.cel import syntax
 from celadon.cel.analysis.tree_context import (
@@ -28,7 +28,12 @@ from celadon.cel.analysis.tree_context import (
     classify,
     is_conditional,
 )
-from celadon.cel.cost import LIST_CREATE_COST, MAP_CREATE_COST, STRUCT_CREATE_COST
+from celadon.cel.cost import (
+    LIST_CREATE_COST,
+    MAP_CREATE_COST,
+    STRUCT_CREATE_COST,
+    CostRule,
+)
 from celadon.cel.growth import ONE, UNBOUNDED, ZERO, Argument, Polynomial, at_most
 from celadon.cel.syntax import (
     Call,
@@ -78,8 +83,7 @@ def _at(coefficients: tuple[float, ...], size: int) -> float:
     return total + 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Bounded:
+class _Bounded(NamedTuple):
     """Bounds of a node: its cost, and the size of its value."""
 
     cost: Polynomial
@@ -104,9 +108,7 @@ class _Bound:
             case Ident():
                 return _Bounded(ONE, self.locals.get(node.name, _INPUTS))
             case Select():
-                operand = self.node(node.operand)
-                is_free = node.test_only and is_conditional(chain_of(node.operand).base)
-                return _Bounded(UNBOUNDED if is_free else operand.cost + 2, operand.size)
+                return self._select(node)
             case Call():
                 return self._call(node)
             case ListLiteral():
@@ -122,6 +124,18 @@ class _Bound:
                 return _Bounded(ZERO, ONE)
             case _:
                 assert_never(node)
+
+    def _select(self, node: Select) -> _Bounded:
+        """A whole row of selections at once."""
+        if node.test_only and is_conditional(chain_of(node.operand).base):
+            return _Bounded(UNBOUNDED, self.node(node.operand).size)
+        steps = 1
+        operand = node.operand
+        while isinstance(operand, Select) and not operand.test_only:
+            steps += 1
+            operand = operand.operand
+        bounded = self.node(operand)
+        return _Bounded(bounded.cost + 2 * steps, bounded.size)
 
     def _parts(self, parts: tuple[Expr, ...], cost: int) -> _Bounded:
         total = _Bounded(at_most(cost), at_most(1 + len(parts)))
@@ -141,32 +155,22 @@ class _Bound:
     def _call(self, node: Call) -> _Bounded:
         if node.function == syntax.BLOCK:  # its slots are names of its body
             return _UNKNOWN
-        operands = node.args if node.target is None else (node.target, *node.args)
+        context = self.context
         cost = ONE
         arguments = []
-        for operand in operands:
-            bounded = self.node(operand)
-            cost = cost + bounded.cost
-            known = self.context.is_constant(operand)
-            value = self.context.constant(operand) if known else None
-            arguments.append(Argument(bounded.size, known, value))
-        return _Bounded(cost + self._charge(node, arguments), self._result(node, arguments))
-
-    def _charge(self, node: Call, arguments: list[Argument]) -> Polynomial:
-        """Return the cost of the call alone."""
-        rule = self.context.cost_rule(node)
-        if rule is None:
-            return ONE
-        if rule.fixed is not None:
-            return at_most(rule.fixed)
-        return UNBOUNDED if rule.bound is None else rule.bound(*arguments)
-
-    def _result(self, node: Call, arguments: list[Argument]) -> Polynomial:
-        """The size of what the call returns, whichever overload runs. (What has none fails.)"""
-        size = ONE
-        for growth in dict.fromkeys(o.result_growth for o in self.context.runnable(node)):
+        for operand in node.args if node.target is None else (node.target, *node.args):
+            if context.is_constant(operand):
+                value = context.constant(operand)
+                arguments.append(Argument(at_most(weight(value)), is_constant=True, value=value))
+            else:
+                bounded = self.node(operand)
+                cost = cost + bounded.cost
+                arguments.append(Argument(bounded.size))
+        resolved = context.resolved_call(node)
+        size = ONE  # whichever overload runs; what has none fails
+        for growth in resolved.growths:
             size = size | growth(*arguments)
-        return size
+        return _Bounded(cost + _charge(resolved.cost_rule, arguments), size)
 
     def _comprehension(self, node: Comprehension) -> _Bounded:
         shape = classify(node)
@@ -191,6 +195,15 @@ class _Bound:
         total = (step.cost + condition.cost + 14).summed(loops, count, over.size)
         size = (step.size + 1).summed(loops, count, over.size)
         return _Bounded(over.cost + total + 8, size + 1)
+
+
+def _charge(rule: CostRule | None, arguments: list[Argument]) -> Polynomial | float:
+    """Return the cost of a call alone."""
+    if rule is None:
+        return 1.0
+    if rule.fixed is not None:
+        return rule.fixed
+    return UNBOUNDED if rule.bound is None else rule.bound(*arguments)
 
 
 def weight(value: object) -> int:

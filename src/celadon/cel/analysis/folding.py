@@ -19,7 +19,7 @@ from celadon.cel.checking.scope import Declarations
 from celadon.cel.declarations import Function
 from celadon.cel.errors import EvaluationError, ProgramError
 from celadon.cel.runtime import implementation
-from celadon.cel.syntax import Call, CheckedAst, Expr, Ident, ListLiteral, Literal, MapLiteral, walk
+from celadon.cel.syntax import Call, CheckedAst, Expr, Ident, ListLiteral, Literal, MapLiteral
 from celadon.cel.types import Kind
 from celadon.cel.values import Value
 from celadon.cel.values.container_access import qualifier_error
@@ -28,6 +28,9 @@ from celadon.cel.values.maps import make_map, make_strict_map
 _CONVERSIONS = frozenset(
     {"bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"}
 )
+
+_FOLDED_CALLS = _CONVERSIONS | {syntax.IN, syntax.INDEX, syntax.OPT_INDEX}
+"""The functions whose calls are looked at, besides those that take a regular expression."""
 
 _ABSENT = object()
 
@@ -53,21 +56,22 @@ def fold(
             return constants.get(node.id, _ABSENT)
         return folded.get(node.id, _ABSENT)
 
-    for node in walk(checked.root):
+    for node in checked.nodes:
         value = _ABSENT
-        match node:
-            case ListLiteral() if not node.optional:
-                items = [constant(element) for element in node.elements]
-                value = _ABSENT if _ABSENT in map(_marker, items) else items
-            case MapLiteral() if not any(entry.optional for entry in node.entries):
-                pairs = [(constant(entry.key), constant(entry.value)) for entry in node.entries]
-                if not any(_ABSENT is part for pair in pairs for part in pair):
-                    value = _strict_map(pairs) if strict_map_keys else _map(pairs)
-            case Call():
+        if node.__class__ is Call:
+            function = functions.get(node.function)
+            if function is not None and (
+                function.pattern is not None or node.function in _FOLDED_CALLS
+            ):
                 args = node.args if node.target is None else (node.target, *node.args)
-                value = _call(checked, functions, node, [constant(arg) for arg in args])
-            case _:
-                pass
+                value = _call(checked, function, node, [constant(arg) for arg in args])
+        elif node.__class__ is ListLiteral and not node.optional:
+            items = [constant(element) for element in node.elements]
+            value = _ABSENT if _ABSENT in map(_marker, items) else items
+        elif node.__class__ is MapLiteral and not any(entry.optional for entry in node.entries):
+            pairs = [(constant(entry.key), constant(entry.value)) for entry in node.entries]
+            if not any(_ABSENT is part for pair in pairs for part in pair):
+                value = _strict_map(pairs) if strict_map_keys else _map(pairs)
         if value is not _ABSENT:
             folded[node.id] = value
     return folded
@@ -92,12 +96,9 @@ def _strict_map(pairs: list[tuple[Value, Value]]) -> Value:
         return _ABSENT
 
 
-def _call(
-    checked: CheckedAst, functions: Mapping[str, Function], node: Call, args: list[Any]
-) -> Value:
-    function = functions.get(node.function)
+def _call(checked: CheckedAst, function: Function, node: Call, args: list[Any]) -> Value:
     reference = checked.references.get(node.id)
-    if function is None or reference is None:
+    if reference is None:
         return _ABSENT
     if reference.overloads == ("in_list",) and args[1].__class__ is list and not args[1]:
         return False
@@ -143,7 +144,7 @@ def constant_identifiers(checked: CheckedAst, declarations: Declarations) -> dic
                 suspects.add(node_id)
     if not found and not suspects:
         return found
-    names = {node.id: node.name for node in walk(checked.root) if isinstance(node, Ident)}
+    names = {node.id: node.name for node in checked.nodes if isinstance(node, Ident)}
     for node_id, name in names.items():
         if node_id in suspects:
             denoted = declarations.find_type(checked.references[node_id].name)

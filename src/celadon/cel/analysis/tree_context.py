@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
 from typing import Any, NamedTuple, TypeGuard
 
 from celadon.cel import syntax
@@ -30,13 +29,12 @@ from celadon.cel.syntax import (
     LiteralValue,
     MapLiteral,
     Select,
-    walk,
 )
 from celadon.cel.types import DYN, Kind, Type, is_optional
 from celadon.cel.values import Value
 from celadon.cel.values.message_values import CONSTRUCTORS
 from celadon.cel.values.text import Remembered, Uint
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Attribute chains --------------------------------------------------------
 #
@@ -143,14 +141,52 @@ SETTLED_KINDS = frozenset(
 )
 _ABSTRACT_KINDS = frozenset({Kind.OPAQUE, Kind.OBJECT})
 _OPEN_KINDS = frozenset({Kind.DYN, Kind.ANY, Kind.TYPE_PARAM})
+#: A caller chooses how many arguments a call has; what is kept must stay bounded.
+_REMEMBERED_ARITY = 16
 _TAKING_ALL = frozenset({Kind.DYN, Kind.TYPE_PARAM})
+
+
+class ResolvedCall:
+    """What is known of a call by its name, the overloads that the checker left open and the number
+    of its arguments, receiver included: the same for all such calls of an environment."""
+
+    __slots__ = ("_impl", "candidates", "cost_rule", "function", "growths", "overload", "runnable")
+
+    def __init__(self, function: Function | None, ids: tuple[str, ...], arity: int) -> None:
+        overloads = () if function is None else function.overloads
+        fitting = tuple(o for o in overloads if len(o.params) == arity)
+        chosen = tuple(o for o in overloads if o.id in ids)
+        self.function = function
+        #: The one the checker settled on, or None while several are possible.
+        self.overload = next(iter(chosen), None) if len(ids) == 1 else None
+        #: Those that the checker left; without a check, all for that many arguments.
+        self.candidates = chosen if ids else fitting
+        #: Those that may run: more than the candidates where the arguments' classes decide.
+        is_settled = len(self.candidates) == 1 and (function is None or function.singleton is None)
+        self.runnable = self.candidates if is_settled else fitting
+        #: How sizes grow, whichever of them runs.
+        self.growths = tuple(dict.fromkeys(o.result_growth for o in self.runnable))
+        #: The rule that charges the call; None is cel-go's default of 1.
+        own = None if self.overload is None else self.overload.cost
+        self.cost_rule = own or (None if function is None else function.cost)
+        self._impl: Impl | None = None
+
+    def impl(self, ids: tuple[str, ...]) -> Impl | None:
+        """The callable that runs such a call, argument checks included."""
+        if self._impl is None and self.function is not None:
+            self._impl = self.function.singleton or implementation(self.function, ids)
+        return self._impl
+
+
+ResolvedCalls = dict[tuple[object, int], ResolvedCall]
+"""By what the checker resolved a call to, and the number of arguments."""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
     """`folded` maps node ids to constant values (see `folding`); `functions` are the
     environment's; `constants` are identifiers that denote values (types, enum constants).
-    `impls` remembers the callables of calls, for all programs of an environment."""
+    `resolved` remembers calls, for all programs of an environment."""
 
     checked: CheckedAst
     folded: Mapping[int, Value]
@@ -158,7 +194,7 @@ class Context:
     constants: Mapping[int, Any] = field(default_factory=dict)
     switches: Switches = DEFAULT_SWITCHES
     find_object: Callable[[str], ObjectType | None] = lambda name: None
-    impls: dict[tuple[str, tuple[str, ...]], Impl] = field(default_factory=dict)
+    resolved: ResolvedCalls = field(default_factory=dict)
     mentions_bytes: bool = field(init=False)
     boxes_optionals: bool = field(init=False)
     mistypes_tests: bool = field(init=False)
@@ -279,20 +315,25 @@ class Context:
         trees)."""
         return self.functions.get(node.function)
 
+    def resolved_call(self, node: Call) -> ResolvedCall:
+        """Return what is known of calls like this one."""
+        reference = self.checked.references.get(node.id)
+        arity = len(node.args) + (node.target is not None)
+        key = (node.function if reference is None else reference, arity)
+        known = self.resolved.get(key)
+        if known is None:
+            ids = () if reference is None else reference.overloads
+            known = ResolvedCall(self.functions.get(node.function), ids, arity)
+            if arity <= _REMEMBERED_ARITY:
+                self.resolved[key] = known
+        return known
+
     def impl(self, node: Call) -> Impl | None:
         """The callable that runs this call, argument checks included; None if nothing can."""
-        function = self.function(node)
-        if function is None:
-            return None
-        if self.has_constant_pattern(node):
-            return searching(function)
-        if function.singleton is not None:
-            return function.singleton
-        key = node.function, self.overload_ids(node)
-        impl = self.impls.get(key)
-        if impl is None:
-            impl = self.impls[key] = implementation(function, key[1])
-        return impl
+        resolved = self.resolved_call(node)
+        if resolved.function is not None and self.has_constant_pattern(node):
+            return searching(resolved.function)
+        return resolved.impl(self.overload_ids(node))
 
     def direct_impl(self, node: Call) -> Impl | None:
         """The callable without the checks that what is known of the arguments makes needless."""
@@ -345,11 +386,7 @@ class Context:
 
     def overload(self, node: Call) -> Overload | None:
         """The overload the checker settled on, or None while several are possible."""
-        ids = self.overload_ids(node)
-        function = self.function(node)
-        if function is None or len(ids) != 1:
-            return None
-        return next((o for o in function.overloads if o.id == ids[0]), None)
+        return self.resolved_call(node).overload
 
     def is_made(self, node: Expr, wanted: Type) -> bool:
         """Is the value surely of this abstract type, because a function returned it?"""
@@ -358,7 +395,7 @@ class Context:
             and wanted.kind in _ABSTRACT_KINDS
             and not wanted.params
             and bool(self.overload_ids(node))
-            and all(overload.result == wanted for overload in self.runnable(node))
+            and all(overload.result == wanted for overload in self.resolved_call(node).runnable)
         )
 
     def remembered(self, node: Call) -> Remembered[Value] | None:
@@ -368,37 +405,15 @@ class Context:
             return None
         return overload.impl if isinstance(overload.impl, Remembered) else None
 
-    def candidates(self, node: Call) -> tuple[Overload, ...]:
-        """The overloads that the checker left; without a check, all for that many arguments."""
-        function, ids = self.function(node), self.overload_ids(node)
-        if function is None:
-            return ()
-        if ids:
-            return tuple(o for o in function.overloads if o.id in ids)
-        arity = len(node.args) + (node.target is not None)
-        return tuple(o for o in function.overloads if len(o.params) == arity)
-
-    def runnable(self, node: Call) -> tuple[Overload, ...]:
-        """The overloads that may run: more than the candidates where the arguments' classes
-        decide (see `declarations`)."""
-        function, candidates = self.function(node), self.candidates(node)
-        if function is None or (len(candidates) == 1 and function.singleton is None):
-            return candidates
-        arity = len(node.args) + (node.target is not None)
-        return tuple(o for o in function.overloads if len(o.params) == arity)
-
     def inline(self, node: Call) -> Inline | None:
         """Return how the call may be written inline: all candidates must agree."""
-        candidates = self.candidates(node)
+        candidates = self.resolved_call(node).candidates
         form = candidates[0].inline if candidates else None
         return form if all(o.inline is form for o in candidates) else None
 
     def cost_rule(self, node: Call) -> CostRule | None:
         """The rule that charges this call; None is cel-go's default of 1."""
-        overload, function = self.overload(node), self.function(node)
-        if overload is not None and overload.cost is not None:
-            return overload.cost
-        return None if function is None else function.cost
+        return self.resolved_call(node).cost_rule
 
     def certain(self, node: Expr) -> type | None:
         """The class the value surely has, or None. Declared types of variables and fields are not
@@ -437,7 +452,7 @@ def _has_dynamic_optionals(checked: CheckedAst) -> bool:
     types = checked.types
     return any(
         is_optional(types.get(part.id, DYN))
-        for node in walk(checked.root)
+        for node in checked.nodes
         if _takes_all(node, types.get(node.id, DYN))
         for part in _given_parts(node)
     )
@@ -447,7 +462,7 @@ def _has_tests_as_branches(checked: CheckedAst) -> bool:
     """Is a test of presence a branch of a conditional?"""
     return any(
         isinstance(branch, syntax.Select) and branch.test_only
-        for node in walk(checked.root)
+        for node in checked.nodes
         if isinstance(node, Call) and node.function == syntax.CONDITIONAL
         for branch in node.args[1:]
     )

@@ -26,8 +26,8 @@ from celadon.cel.checking import check_messages
 from celadon.cel.checking import scope as well_known
 from celadon.cel.checking.overload_resolution import FunctionIndex, Substitution, fresh_variable
 from celadon.cel.checking.scope import Declarations, Identifier
-from celadon.cel.checking.tree_printer import render
 from celadon.cel.errors import Issue, IssueKind, Issues
+from celadon.cel.parsing.unparser import render
 from celadon.cel.syntax import (
     OPT_SELECT,
     Ast,

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 
 from celadon.cel import re2
 from celadon.cel.checking import check_messages
+from celadon.cel.declarations import ValidationContext, Validator
 from celadon.cel.errors import EvaluationError, IssueKind, Issues
 from celadon.cel.syntax import (
     Call,
@@ -23,10 +24,8 @@ from celadon.cel.syntax import (
     Literal,
     LiteralValue,
     MapLiteral,
-    walk,
 )
 from celadon.cel.types import Kind, Type, is_optional
-from celadon.cel.validator import ValidationContext, Validator
 from celadon.cel.values.timestamps import parse_duration, parse_timestamp, timestamp_at
 
 _NANOSECONDS = 1_000_000_000
@@ -34,9 +33,8 @@ _NANOSECONDS = 1_000_000_000
 
 def run(checked: CheckedAst, validators: Sequence[Validator]) -> Issues:
     """Return what the validators, in that order, find wrong with a tree that checked."""
-    nodes = tuple(walk(checked.root))
     exempt = frozenset().union(*(validator.exempt_functions for validator in validators))
-    context = ValidationContext(checked, nodes, exempt)
+    context = ValidationContext(checked, exempt)
     for validator in validators:
         validator.check(context)
     issues = Issues(checked.ast.source)
@@ -45,21 +43,26 @@ def run(checked: CheckedAst, validators: Sequence[Validator]) -> Issues:
     return issues
 
 
-def _mismatch(context: ValidationContext, node_id: int, expected: Type, actual: Type) -> None:
-    """The node is of another type than others of its literal."""
-    message = check_messages.type_mismatch(expected, actual)
-    context.report(node_id, message, IssueKind.TYPE_MISMATCH, (expected, actual))
+def _mismatch(
+    context: ValidationContext, literal: Expr, node: Expr, expected: Type, actual: Type
+) -> None:
+    """The node is of another type than others of its literal, which may be exempt."""
+    if not _is_exempt(context, literal):
+        message = check_messages.type_mismatch(expected, actual)
+        context.report(node.id, message, IssueKind.TYPE_MISMATCH, (expected, actual))
 
 
 def comprehension_nesting_limit(limit: int) -> Validator:
     """At most `limit` comprehensions inside each other; those over an empty list do not count."""
 
     def check(context: ValidationContext) -> None:
-        for node in context.nodes:
-            if isinstance(node, Comprehension):
-                depth = sum(map(_iterates, (node, *context.ancestors(node))))
-                if depth > limit:
-                    context.report(node.id, check_messages.NESTING_LIMIT)
+        loops = context.of_class(Comprehension)
+        if len(loops) <= limit:
+            return
+        for node in loops:
+            depth = sum(map(_iterates, (node, *context.ancestors(node))))
+            if depth > limit:
+                context.report(node.id, check_messages.NESTING_LIMIT)
 
     return Validator("cel.validator.comprehension_nesting_limit", check)
 
@@ -77,8 +80,8 @@ def _literal_argument(
     """A check of the first argument of calls of one function, where that is a literal."""
 
     def check(context: ValidationContext) -> None:
-        for node in context.nodes:
-            if node.__class__ is Call and node.function == function and node.args:
+        for node in context.of_class(Call):
+            if node.function == function and node.args:
                 argument = node.args[0]
                 if isinstance(argument, Literal) and not is_valid(argument.value):
                     context.report(argument.id, message)
@@ -114,20 +117,12 @@ def _is_regex(value: LiteralValue) -> bool:
 
 def _check_homogeneous(context: ValidationContext) -> None:
     """All lists first, then all maps. A list stops at its first mismatch, a map does not."""
-    lists: list[ListLiteral] = []
-    maps: list[MapLiteral] = []
-    for node in context.nodes:
-        if isinstance(node, ListLiteral):
-            if len(node.elements) > 1 and not _is_exempt(context, node):
-                lists.append(node)
-        elif (
-            isinstance(node, MapLiteral) and len(node.entries) > 1 and not _is_exempt(context, node)
-        ):
-            maps.append(node)
-    for list_literal in lists:
-        _check_elements(context, list_literal)
-    for map_literal in maps:
-        _check_entries(context, map_literal)
+    for literal in context.of_class(ListLiteral):
+        if len(literal.elements) > 1:
+            _check_elements(context, literal)
+    for mapping in context.of_class(MapLiteral):
+        if len(mapping.entries) > 1:
+            _check_entries(context, mapping)
 
 
 def _is_exempt(context: ValidationContext, node: Expr) -> bool:
@@ -144,7 +139,7 @@ def _check_elements(context: ValidationContext, node: ListLiteral) -> None:
     ]
     for element, t in zip(node.elements, types, strict=True):
         if not _equivalent(types[0], t):
-            _mismatch(context, element.id, types[0], t)
+            _mismatch(context, node, element, types[0], t)
             return
 
 
@@ -156,9 +151,9 @@ def _check_entries(context: ValidationContext, node: MapLiteral) -> None:
         key = _value_type(context, entry.key, optional=False)
         value = _value_type(context, entry.value, optional=entry.optional)
         if not _equivalent(key_type, key):
-            _mismatch(context, entry.key.id, key_type, key)
+            _mismatch(context, node, entry.key, key_type, key)
         if not _equivalent(value_type, value):
-            _mismatch(context, entry.value.id, value_type, value)
+            _mismatch(context, node, entry.value, value_type, value)
 
 
 def _value_type(context: ValidationContext, node: Expr, *, optional: bool) -> Type:

@@ -17,7 +17,7 @@ from celadon.cel.errors import EvaluationError
 from celadon.cel.parsing.unparser import fragments
 from celadon.cel.runtime import EXPORTS
 from celadon.cel.syntax import Call, Comprehension, Struct, children, walk
-from celadon.cel.values.value_notation import notation
+from celadon.cel.values.conversions import notation
 
 #: Longest fragment or constant that is shown in full, in characters.
 _WIDEST: Final = 72

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import field
 from typing import Final, NamedTuple
 
 from celadon.cel import syntax
@@ -28,7 +27,7 @@ from celadon.cel.analysis.tree_context import (
     classify,
 )
 from celadon.cel.syntax import Call, Comprehension, Expr, Ident, Select, children
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 #: A prefix: the name it starts from, the scope that binds the name (the id of a comprehension, 0
 #: for the expression itself) and the keys applied.

@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
+from celadon.cel.declarations import ValidationContext, Validator
 from celadon.cel.errors import EvaluationError
 from celadon.cel.growth import Argument, Polynomial
 from celadon.cel.syntax import Call, Expr, ListLiteral, Literal, MapLiteral, children
 from celadon.cel.types import DYN, Kind, Type, is_dyn
-from celadon.cel.validator import ValidationContext, Validator
 from celadon.cel.values import Value
 from celadon.cel.values.conversions import INVALID_UTF8, duration_to_string
 from celadon.cel.values.format_clauses import Broken, Clause, parse
@@ -453,16 +453,16 @@ def validator(style: Style) -> Validator:
     """Runs the clauses of literal calls over their arguments' types."""
 
     def check(context: ValidationContext) -> None:
-        for node in context.nodes:
-            match node:
-                case Call(
-                    function="format",
-                    target=Literal(value=str(text)),
-                    args=(ListLiteral(elements=elements),),
-                ):
-                    _check_call(context, style, node, text, elements)
-                case _:
-                    pass
+        for node in context.of_class(Call):
+            if node.function != "format" or len(node.args) != 1:
+                continue
+            text, args = node.target, node.args[0]
+            if (
+                isinstance(text, Literal)
+                and isinstance(text.value, str)
+                and isinstance(args, ListLiteral)
+            ):
+                _check_call(context, style, node, text.value, args.elements)
 
     return Validator("cel.validator.string_format", check, frozenset({"format"}))
 

@@ -18,7 +18,6 @@ If the caller's stack was deep already, the other parser, which does not recurse
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -59,7 +58,7 @@ from celadon.cel.syntax import (
     Struct,
     StructField,
 )
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Balancing ---------------------------------------------------------------
 #

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from celadon.cel.re2.pattern_errors import RegexError
+from celadon.cel.re2.pattern_tree import RegexError
 
 if TYPE_CHECKING:
     from celadon.cel.re2.pattern import Pattern as Pattern

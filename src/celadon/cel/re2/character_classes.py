@@ -10,12 +10,13 @@ from __future__ import annotations
 import string
 from functools import lru_cache
 
-from celadon.cel.re2.pattern_errors import ErrorCode, RegexError
 from celadon.cel.re2.pattern_tree import (
     ANY,
     MAX_CODE_POINT,
     WORD,
     CharSet,
+    ErrorCode,
+    RegexError,
     fold,
     negate,
     normalize,

@@ -14,7 +14,6 @@ import re
 from collections.abc import Callable
 
 from celadon.cel.re2.character_classes import parse_class, parse_class_escape, parse_escape
-from celadon.cel.re2.pattern_errors import ErrorCode, RegexError
 from celadon.cel.re2.pattern_tree import (
     ANY,
     ANY_BUT_NEWLINE,
@@ -26,8 +25,10 @@ from celadon.cel.re2.pattern_tree import (
     CharSet,
     Concat,
     Empty,
+    ErrorCode,
     Literal,
     Node,
+    RegexError,
     Repeat,
     alternate,
     capture,

@@ -12,10 +12,9 @@ from typing import Any
 
 from celadon.cel.errors import EvaluationError
 from celadon.cel.values.equality import refusal
-from celadon.cel.values.joined_lists import concatenation
 from celadon.cel.values.text import MAX_INT, MAX_UINT, MIN_INT, Uint
 from celadon.cel.values.timestamps import Duration, Timestamp, timestamp_at
-from celadon.cel.values.typed_lists import LIST_CLASSES
+from celadon.cel.values.typed_lists import LIST_CLASSES, concatenation
 
 _ADDERS = frozenset({int, Uint, float, str, bytes, Duration, Timestamp}) | LIST_CLASSES
 _SUBTRACTORS = frozenset({int, Uint, float, Duration, Timestamp})

@@ -1,4 +1,5 @@
-"""Conversions between types: `int('5')`, `string(1.0)`, `timestamp(0)`, …
+"""Conversions: between types (`int('5')`, `string(1.0)`, `timestamp(0)`, …), from Python objects
+to values, and from values to text that would make them again.
 
 One function per overload, named source_to_target; each trusts its argument's class. A text that
 does not parse is `type conversion error from 'string' to 'T'` whatever the cause.
@@ -6,23 +7,37 @@ does not parse is `type conversion error from 'string' to 'T'` whatever the caus
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from typing import NoReturn
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
 
 from celadon.cel import types
 from celadon.cel.errors import EvaluationError
 from celadon.cel.types import Type
 from celadon.cel.values import Value
 from celadon.cel.values.arithmetic import integer_overflow, unsigned_overflow
-from celadon.cel.values.runtime_types import conversion_error
-from celadon.cel.values.text import MAX_INT, MAX_UINT, MIN_INT, Uint, go_float, go_plain_float, utf8
+from celadon.cel.values.list_values import is_list
+from celadon.cel.values.maps import MixedMap, make_map
+from celadon.cel.values.runtime_types import NONE, Opaque, Optional, conversion_error
+from celadon.cel.values.text import (
+    MAX_INT,
+    MAX_UINT,
+    MIN_INT,
+    Uint,
+    go_float,
+    go_plain_float,
+    utf8,
+    written,
+)
 from celadon.cel.values.timestamps import (
     MAX_SECONDS,
     MIN_SECONDS,
     Duration,
     Timestamp,
     duration_seconds,
+    format_timestamp,
     parse_duration,
     parse_timestamp,
     timestamp_overflow,
@@ -214,3 +229,155 @@ def string_to_uint(s: str) -> Uint:
         if value <= MAX_UINT:
             return Uint(value)
     _fail(types.UINT)
+
+
+# --- Values as text ----------------------------------------------------------
+#
+# CEL values as text: the literal, or the call, that would make them again.
+
+
+def notation(value: object) -> str:
+    """`{"a": [1, 2u, 1.5]}`, `duration("90s")`, `optional.none()`, `b"\\x00"`. Raises
+    EvaluationError for what is too long to write down."""
+    return _notation(value, {})
+
+
+def _notation(value: object, known: dict[int, str]) -> str:
+    """`known` are the lists and maps that are written, by identity."""
+    if value is None or isinstance(value, bool | str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, int | float):
+        return _number(value)
+    if isinstance(value, bytes):
+        return f'b"{_bytes(value)}"'
+    if isinstance(value, list | tuple | Mapping):
+        text = known.get(id(value))
+        if text is None:
+            text = known[id(value)] = _container(value, known)
+        return text
+    return _named(value, known)
+
+
+def _container(value: Sequence[Value] | Mapping[Any, Any], known: dict[int, str]) -> str:
+    if isinstance(value, Mapping):
+        entries = (f"{_notation(k, known)}: {_notation(v, known)}" for k, v in value.items())
+        return f"{{{written(entries)}}}"
+    return f"[{written(_notation(one, known) for one in value)}]"
+
+
+def _number(value: int | float) -> str:
+    if isinstance(value, Uint):
+        return f"{int(value)}u"
+    if isinstance(value, int):
+        return str(int(value))
+    if value != value:
+        return 'double("NaN")'
+    if value in (float("inf"), float("-inf")):
+        return f'double("{"-" if value < 0 else ""}Infinity")'
+    return repr(value)
+
+
+def _bytes(value: bytes) -> str:
+    return "".join(
+        chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\' else f"\\x{byte:02x}"
+        for byte in value
+    )
+
+
+def _named(value: object, known: dict[int, str]) -> str:
+    if isinstance(value, Timestamp):
+        return f'timestamp("{format_timestamp(value)}")'
+    if isinstance(value, Duration):
+        return f'duration("{duration_to_string(value)}")'
+    if isinstance(value, Optional):
+        return (
+            "optional.none()" if value is NONE else f"optional.of({_notation(value.value, known)})"
+        )
+    if isinstance(value, Type):
+        return value.runtime_name
+    if isinstance(value, Opaque):
+        return f"{value.cel_type.name}({json.dumps(value.display(), ensure_ascii=False)})"
+    return str(value)
+
+
+# --- Python objects ----------------------------------------------------------
+#
+# Python objects as CEL values: what callers may bind to variables.
+#
+#     None, bool, str, bytes, list, Uint, Timestamp, Duration, Type, Optional, Opaque   unchanged
+#     int            int; beyond int64 a uint if it fits, else an error
+#     float          double
+#     Decimal        double (int64 if integral and in range)
+#     datetime       timestamp; naive ones are taken as UTC
+#     timedelta      duration
+#     tuple          list
+#     Mapping        map; keys are converted like values
+#     bytearray, memoryview   bytes
+#
+# Nothing else is accepted: a `TypeError` names the class and the path. Values that need no change
+# are returned as they are, not copied. A request's JSON does not come through here; it is CEL
+# already.
+
+_UNCHANGED = frozenset(
+    {type(None), bool, str, bytes, float, Uint, Timestamp, Duration, Type, MixedMap}
+)
+
+
+def to_cel(value: Any, path: str = "value") -> Any:
+    """The CEL value for a Python object. Raises TypeError or ValueError, with the path."""
+    kind = value.__class__
+    if kind in _UNCHANGED or isinstance(value, Opaque):
+        return value
+    if kind is int:
+        return _integer(value, path)
+    if isinstance(value, (list, tuple)):
+        return _list(value, path)
+    if isinstance(value, Mapping):
+        return _map(value, path)
+    if kind is Optional:
+        return value if value is NONE else Optional(to_cel(value.value, path))
+    return _converted(value, path)
+
+
+def _converted(value: object, path: str) -> Value:
+    match value:
+        case bytearray() | memoryview():
+            return bytes(value)
+        case str():
+            return str(value)
+        case int():
+            return _integer(int(value), path)
+        case float():
+            return float(value)
+        case _:
+            # late: `datetime` and `decimal` are loaded with the first of their objects.
+            from celadon.cel.values.python_types import converted
+
+            return converted(value, path)
+
+
+def _integer(n: int, path: str) -> int:
+    if MIN_INT <= n <= MAX_INT:
+        return n
+    if 0 <= n <= MAX_UINT:
+        return Uint(n)
+    raise ValueError(f"{path}: {n} is beyond the range of int and uint")
+
+
+def _list(elements: list[Value] | tuple[Value, ...], path: str) -> list[object]:
+    converted = [to_cel(element, f"{path}[{i}]") for i, element in enumerate(elements)]
+    if is_list(elements) and all(old is new for old, new in zip(elements, converted, strict=True)):
+        return elements
+    return converted
+
+
+def _map(entries: Mapping[Value, Value], path: str) -> Value:
+    pairs = [
+        (to_cel(key, f"{path} key"), to_cel(value, f"{path}.{key}"))
+        for key, value in entries.items()
+    ]
+    if entries.__class__ is dict and all(
+        key.__class__ is str and entries[key] is value for key, value in pairs
+    ):
+        return entries
+    return make_map(pairs)

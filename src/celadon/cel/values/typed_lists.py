@@ -1,4 +1,5 @@
-"""Lists that carry what their schema says about their items: sets, and lists with keys.
+"""Lists besides Python's own: those that know what their schema says about their items (sets,
+lists with keys), and long ones joined without copying.
 
 Only typed data has them (validation rules of custom resources); they differ from other lists in two
 operations, and in both the list on the *left* decides, as k8s.io/apiserver
@@ -14,13 +15,208 @@ typed data: the plain variant may compare two lists with Python's own operator.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any, Final, SupportsIndex, overload
 
-from celadon.cel.errors import EvaluationError
+from celadon.cel.errors import EvaluationError, no_such_overload
+from celadon.cel.types import Type
 from celadon.cel.values import Value, equality
-from celadon.cel.values.joined_lists import JoinedList
 from celadon.cel.values.list_values import TypedList
+from celadon.cel.values.runtime_types import NONE, Opaque, Optional
+from celadon.cel.values.text import too_long
+from celadon.cel.values.timestamps import Duration, Timestamp
+
+# --- Joined lists ------------------------------------------------------------
+#
+# Long lists put together without copying: `a + b` as a tree over both.
+#
+# The cost model charges one for `a + b` of lists, however long they are, so it must take next to
+# no time and memory. cel-go keeps both sides and goes through them later, and so does this: long
+# lists are leaves of a balanced tree, as in ropes; short ones are copied. `v + v`, again and
+# again, is longer than any memory after forty steps: past `LONGEST` there is an error, where
+# cel-go has none but takes time without end. What goes through a list is charged for its
+# elements.
+
+JOINED_FROM: Final = 1024
+"""Elements; a shorter list is copied in about the time that an operation takes anyway."""
+
+LONGEST: Final = 10_000_000
+"""Elements; looking at more, for a tenth each, is over what one expression may cost in
+Kubernetes."""
+
+
+def concatenation(left: list[Any], right: list[Any]) -> list[Any]:
+    """`left + right` of lists without a schema. Raises EvaluationError past `LONGEST`."""
+    length = len(left) + len(right)
+    if length < JOINED_FROM:
+        return [*left, *right]
+    if length > LONGEST:
+        raise too_long()
+    return _joined(left, right) if left and right else left or right
+
+
+class JoinedList(TypedList):
+    """Two lists, one behind the other, either of which may be such a list itself.
+
+    INVARIANT (balance): the heights of the two sides differ by one at most. Nothing is in the
+    memory of the list that this class extends.
+    """
+
+    __slots__ = ("height", "left", "length", "right")
+
+    def __init__(self, left: list[Value], right: list[Value]) -> None:
+        super().__init__()
+        self.left = left
+        self.right = right
+        self.height = 1 + max(_height(left), _height(right))
+        self.length = len(left) + len(right)
+
+    def __len__(self) -> int:
+        return self.length
+
+    @overload
+    def __getitem__(self, key: SupportsIndex) -> Any: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> list[Any]: ...
+
+    def __getitem__(self, key: SupportsIndex | slice) -> Any:
+        if isinstance(key, slice):
+            return list(self)[key]
+        index = range(self.length)[key]
+        part: list[Value] = self
+        while isinstance(part, JoinedList):
+            before = len(part.left)
+            if index < before:
+                part = part.left
+            else:
+                index, part = index - before, part.right
+        return part[index]
+
+    def __iter__(self) -> Iterator[Value]:
+        return chain.from_iterable(self._leaves())
+
+    def _leaves(self) -> Iterator[list[Value]]:
+        pending: list[list[Value]] = [self]
+        while pending:
+            part = pending.pop()
+            if isinstance(part, JoinedList):
+                pending += (part.right, part.left)
+            else:
+                yield part
+
+    def __contains__(self, wanted: object) -> bool:
+        return any(wanted in leaf for leaf in self._leaves())
+
+    def matches(self, other: list[Any]) -> bool:
+        """The same elements in the same order."""
+        return equality.containers_equal(self, other)
+
+    def __add__(self, other: list[Any]) -> list[Any]:
+        return concatenation(self, other)
+
+
+def _height(part: list[Value]) -> int:
+    return part.height if isinstance(part, JoinedList) else 0
+
+
+def _joined(left: list[Value], right: list[Value]) -> JoinedList:
+    """Both, in balance: the lower one goes to the side of the higher one, as far down as it has its
+    equals."""
+    difference = _height(left) - _height(right)
+    if difference > 1 and isinstance(left, JoinedList):
+        return _balanced(left.left, _joined(left.right, right))
+    if difference < -1 and isinstance(right, JoinedList):
+        return _balanced(_joined(left, right.left), right.right)
+    return JoinedList(left, right)
+
+
+def _balanced(left: list[Value], right: list[Value]) -> JoinedList:
+    """Both, whose heights differ by two at most, rotated where needed."""
+    difference = _height(left) - _height(right)
+    if difference > 1 and isinstance(left, JoinedList):
+        outer, inner = left.left, left.right
+        if _height(inner) > _height(outer) and isinstance(inner, JoinedList):
+            return JoinedList(JoinedList(outer, inner.left), JoinedList(inner.right, right))
+        return JoinedList(outer, JoinedList(inner, right))
+    if difference < -1 and isinstance(right, JoinedList):
+        inner, outer = right.left, right.right
+        if _height(inner) > _height(outer) and isinstance(inner, JoinedList):
+            return JoinedList(JoinedList(left, inner.left), JoinedList(inner.right, outer))
+        return JoinedList(JoinedList(left, inner), outer)
+    return JoinedList(left, right)
+
+
+# --- Optional contents -------------------------------------------------------
+#
+# Optional values that pass through an attribute.
+#
+# Where cel-go resolves an attribute whose value is an optional (a name, or a branch of a
+# conditional, which `optMap` and `optFlatMap` are made of), it takes out the *Go* value and
+# makes an optional of what that is as a CEL value (cel-go `interpreter/attributes.go`,
+# `applyQualifiers`). Most values come back as they were. An optional inside comes back as its
+# content, a type as its name, and of an abstract value nothing can be made: the optional then
+# holds an error, which is the result where somebody takes it out. Of that error nothing can be
+# made either, if the optional passes through one more attribute.
+
+
+#: Contents that come back as they were, at a glance.
+_SETTLED = frozenset({str, int, bool, float, type(None), list, dict, bytes, Timestamp, Duration})
+
+
+_NO_VALUE = "unsupported conversion to ref.Val: "
+"""How the text begins that says what Go value is none of CEL: its class, and what it prints."""
+
+
+def reopened(value: Value) -> Any:
+    """The value of an attribute, given what it would be if nothing happened to optionals."""
+    if value.__class__ is not Optional or value is NONE or value.value.__class__ in _SETTLED:
+        return value
+    return Optional(_again(value.value))
+
+
+def _again(content: Value) -> Value:
+    while content.__class__ is Optional:
+        content = None if content is NONE else content.value
+    if content.__class__ is Type:
+        return content.name
+    if isinstance(content, EvaluationError):
+        return EvaluationError(f"{_NO_VALUE}(*errors.errorString){content.message}")
+    return content.reopened() if isinstance(content, Opaque) else content
+
+
+def settled(content: Value) -> Value:
+    """The content of an optional, for the plain variant: gives up where `reopened` would change
+    it."""
+    if content.__class__ not in _SETTLED and _again(content) is not content:
+        raise no_such_overload()
+    return content
+
+
+def settled_optional(value: Value) -> Any:
+    """The value of an attribute, for the plain variant, likewise."""
+    if value.__class__ is Optional:
+        settled(value.value)
+    return value
+
+
+def go_text(value: Value) -> str:
+    """The Go value inside as a string: of an optional that in its content, of a type its name.
+    Raises EvaluationError if it is none."""
+    content = _again(value)
+    if content.__class__ is not str:
+        raise no_such_overload()
+    return content
+
+
+def go_integer(value: Value) -> int:
+    """The Go value inside as an int64, likewise."""
+    content = _again(value)
+    if content.__class__ is not int:
+        raise no_such_overload()
+    return content
+
 
 _ABSENT = object()
 

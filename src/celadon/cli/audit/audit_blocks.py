@@ -13,10 +13,18 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, BinaryIO, Final, NamedTuple, Protocol
 
 from celadon.cli.check.check_report import Place
-from celadon.cli.reading.documents import Document, DocumentReader, shape_problem
+from celadon.cli.reading.documents import (
+    MAX_FILE_BYTES,
+    MAX_LIST_CHARACTERS,
+    Document,
+    DocumentReader,
+    Problem,
+    Text,
+    decoded,
+    read_text,
+    shape_problem,
+)
 from celadon.cli.reading.json_text import read_written
-from celadon.cli.reading.problems import Problem
-from celadon.cli.reading.sources import MAX_FILE_BYTES, MAX_LIST_CHARACTERS, Text, decoded, read
 from celadon.goyaml import UnreadableError
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
@@ -250,7 +258,7 @@ class FileBlock:
 
     def pieces(self) -> Iterator[Piece | Problem]:
         """Its documents."""
-        text = read(self.file)
+        text = read_text(self.file)
         if isinstance(text, Problem):
             yield text
             return
@@ -258,7 +266,7 @@ class FileBlock:
 
     def mentions(self, words: Sequence[bytes]) -> bool:
         """Looks through the file without understanding it."""
-        text = read(self.file)
+        text = read_text(self.file)
         return isinstance(text, Text) and any(word.decode() in text.content for word in words)
 
 

@@ -1,53 +1,55 @@
-"""The main job: policies and inputs to an `AuditReport`.
+"""`celadon audit`, the main job: policies and inputs to an `AuditReport`, or to one for each of
+several releases.
 
 In order: policies as the API server would take them, what they look up in the source
-(`audit_lookups`), every block of objects (`object_audit`, in several processes), and what went by
+(`audit_inputs`), every block of objects (`object_audit`, in several processes), and what went by
 without a word.
 """
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import itertools
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from celadon.admission import Outcome
 from celadon.apiserver.clientconfig import ClusterLocation
-from celadon.cli.audit.audit_blocks import Block
-from celadon.cli.audit.audit_inputs import Inputs, Survey, looked_up_in, source_auditor
-from celadon.cli.audit.audit_lookups import (
+from celadon.cli.audit import audit_report
+from celadon.cli.audit.audit_blocks import AnyPiece, Block, Head
+from celadon.cli.audit.audit_inputs import (
     START,
+    Inputs,
     Lookups,
     Mark,
+    Survey,
     counted,
     listed_resources,
     looked_up,
+    looked_up_in,
     lookups_of,
     pages,
     path_of,
+    source_auditor,
 )
-from celadon.cli.audit.audit_report import (
-    AuditedPolicy,
-    AuditReport,
-    FailOn,
-    Findings,
-    Tally,
-    Violation,
-    report_of,
-)
+from celadon.cli.audit.etcd_snapshots import StoredPiece
 from celadon.cli.audit.object_audit import AuditSettings, ObjectAuditor
+from celadon.cli.check import upgrade_report
 from celadon.cli.check.check_report import Notice, Place, Silence
-from celadon.cli.check.manifests import Manifests
+from celadon.cli.check.manifests import Manifests, PolicySet, PolicySets, validating_engine
 from celadon.cli.check.notices import assumed_namespaces, not_applied, policy_notices
-from celadon.cli.check.policy_set import PolicySet, PolicySets, validating_engine
-from celadon.cli.reading.documents import Document
-from celadon.cli.reading.problems import Problem
+from celadon.cli.options import VERSIONS
+from celadon.cli.reading.documents import Document, DocumentReader, Problem
 from celadon.cli.worker_pipes import possible_workers, received, started
-from celadon.kube import GroupVersionResource, Json, JsonObject
-from celadon.kube.resources import PLUGIN_ORDER, Resource
-from celadon.records import dataclass
+from celadon.kube import GroupVersionKind, GroupVersionResource, Json, JsonObject, metadata
+from celadon.kube.fieldmanager import LAST_APPLIED
+from celadon.kube.releases import answering_as, is_since
+from celadon.kube.resources import PLUGIN_ORDER, Resource, deprecation_of, known_resources
+from celadon.records import dataclass, field
 from celadon.webhook.cluster import ClusterClient, ClusterError, cluster_catalog, discover
 
 # --- Audit workers -----------------------------------------------------------
@@ -102,9 +104,9 @@ class Audit:
     sets: PolicySets
     settings: AuditSettings
     strict: bool
-    fail_on: FailOn
+    fail_on: audit_report.FailOn
     step: Step
-    emit: Callable[[Violation], None] | None = None
+    emit: Callable[[audit_report.Violation], None] | None = None
     """Is given every violation at once, instead of the report."""
 
     @property
@@ -113,7 +115,7 @@ class Audit:
         return self.manifests.beside
 
 
-def audit_inputs(audit: Audit, inputs: Inputs) -> AuditReport:
+def audit_inputs(audit: Audit, inputs: Inputs) -> audit_report.AuditReport:
     """Audits what is in files."""
     settings, sets = audit.settings, audit.sets
     found = looked_up(inputs.blocks(), lookups_of(sets))
@@ -122,7 +124,7 @@ def audit_inputs(audit: Audit, inputs: Inputs) -> AuditReport:
     survey = Survey(documents)
     source = looked_up_in(survey, audit.given, settings)
     auditor = source_auditor(survey, source, sets, engine, settings)
-    findings = Findings(problems=[*audit.manifests.problems, *source.problems])
+    findings = audit_report.Findings(problems=[*audit.manifests.problems, *source.problems])
     findings.ignored.update((one.message, one) for one in inputs.notices)
     workers = possible_workers(settings.jobs)
     total = inputs.total
@@ -132,7 +134,7 @@ def audit_inputs(audit: Audit, inputs: Inputs) -> AuditReport:
     return finished(audit, findings, source.existing)
 
 
-def take(audit: Audit, findings: Findings, one: Findings) -> None:
+def take(audit: Audit, findings: audit_report.Findings, one: audit_report.Findings) -> None:
     """Puts what was found behind what was found before."""
     if audit.emit is None:
         findings.add(one, audit.settings.limit)
@@ -142,7 +144,9 @@ def take(audit: Audit, findings: Findings, one: Findings) -> None:
     findings.add(one, 0)
 
 
-def finished(audit: Audit, findings: Findings, existing: Sequence[JsonObject]) -> AuditReport:
+def finished(
+    audit: Audit, findings: audit_report.Findings, existing: Sequence[JsonObject]
+) -> audit_report.AuditReport:
     """The report; `existing` is what policies could look up."""
     policies = audit.sets.validating
     notices = (
@@ -151,7 +155,7 @@ def finished(audit: Audit, findings: Findings, existing: Sequence[JsonObject]) -
         *assumed_namespaces(findings.namespaces, existing, ", or in the source"),
         *findings.ignored.values(),
     )
-    return report_of(
+    return audit_report.report_of(
         findings,
         tuple(_policies(policies, findings)),
         tuple(error for one in audit.sets.all for error in one.errors),
@@ -164,7 +168,9 @@ def finished(audit: Audit, findings: Findings, existing: Sequence[JsonObject]) -
     )
 
 
-def _policies(policies: PolicySet, findings: Findings) -> Iterator[AuditedPolicy]:
+def _policies(
+    policies: PolicySet, findings: audit_report.Findings
+) -> Iterator[audit_report.AuditedPolicy]:
     for name in sorted(policies.policies):
         bindings = [
             one.value for one in policies.bindings.values() if one.value.spec.policy_name == name
@@ -172,19 +178,21 @@ def _policies(policies: PolicySet, findings: Findings) -> Iterator[AuditedPolicy
         actions = dict.fromkeys(
             action for one in bindings for action in one.spec.validation_actions
         )
-        yield AuditedPolicy(
+        yield audit_report.AuditedPolicy(
             name,
             policies.policies[name].place(),
             tuple(sorted(one.name for one in bindings)),
             tuple(actions),
-            findings.policies.get(name, Tally()),
+            findings.policies.get(name, audit_report.Tally()),
         )
     for name, tally in sorted(findings.policies.items()):
         if name in PLUGIN_ORDER:
-            yield AuditedPolicy(name, Place(), (), (), tally)
+            yield audit_report.AuditedPolicy(name, Place(), (), (), tally)
 
 
-def _notices(audit: Audit, findings: Findings, existing: Sequence[JsonObject]) -> Iterator[Notice]:
+def _notices(
+    audit: Audit, findings: audit_report.Findings, existing: Sequence[JsonObject]
+) -> Iterator[Notice]:
     policies = audit.sets.validating
     if not findings.objects and not findings.problems:
         yield Notice(Silence.NOTHING_TO_CHECK, Place(), "there is no object to audit")
@@ -207,7 +215,7 @@ def _notices(audit: Audit, findings: Findings, existing: Sequence[JsonObject]) -
     )
 
 
-def _guessed(findings: Findings) -> Iterator[Notice]:
+def _guessed(findings: audit_report.Findings) -> Iterator[Notice]:
     for (api_version, kind), (resource, place) in findings.guessed.items():
         yield Notice(
             Silence.UNKNOWN_KIND,
@@ -228,7 +236,7 @@ def _guessed(findings: Findings) -> Iterator[Notice]:
 class PageResult:
     """This is what came of a page, and where the next one begins."""
 
-    findings: Findings
+    findings: audit_report.Findings
     mark: Mark
 
 
@@ -263,7 +271,7 @@ class NoMemory:
 
 async def audit_cluster(
     audit: Audit, location: ClusterLocation, memory: PageMemory | None = None
-) -> AuditReport:
+) -> audit_report.AuditReport:
     """Audits what is in a cluster. A cluster that cannot be asked at all is a problem. Raises
     OSError where results cannot be kept."""
     client = ClusterClient(location)
@@ -271,18 +279,22 @@ async def audit_cluster(
         return await _audited(audit, client, memory or NoMemory())
     except ClusterError as error:
         problem = Problem(location.cluster.server, 0, str(error))
-        return finished(audit, Findings(problems=[problem]), [])
+        return finished(audit, audit_report.Findings(problems=[problem]), [])
     finally:
         await client.aclose()
 
 
-async def _audited(audit: Audit, client: ClusterClient, memory: PageMemory) -> AuditReport:
+async def _audited(
+    audit: Audit, client: ClusterClient, memory: PageMemory
+) -> audit_report.AuditReport:
     settings = audit.settings
     survey, problems = await surveyed_cluster(client, lookups_of(audit.sets))
     engine = validating_engine(audit.sets.validating, settings.version)
     source = looked_up_in(survey, audit.given, settings)
     auditor = source_auditor(survey, source, audit.sets, engine, settings)
-    findings = Findings(problems=[*audit.manifests.problems, *problems, *source.problems])
+    findings = audit_report.Findings(
+        problems=[*audit.manifests.problems, *problems, *source.problems]
+    )
     resources = concerned_resources(auditor, survey)
     total = sum([await counted(client, resource) for resource in resources])
     for resource in resources:
@@ -317,7 +329,7 @@ def concerned_resources(auditor: ObjectAuditor, survey: Survey) -> list[Resource
 
 async def audited_pages(
     client: ClusterClient, resource: Resource, auditor: ObjectAuditor, memory: PageMemory
-) -> AsyncIterator[Findings]:
+) -> AsyncIterator[audit_report.Findings]:
     """Yield what comes of each page of the objects of a resource."""
     problems: list[Problem] = []
     mark, number = START, 0
@@ -335,7 +347,7 @@ async def audited_pages(
         number += 1
         yield result.findings
     if problems:
-        yield Findings(problems=problems)
+        yield audit_report.Findings(problems=problems)
 
 
 async def _pages(
@@ -347,3 +359,308 @@ async def _pages(
             yield list(page), following
     except ClusterError as error:
         problems.append(Problem(path_of(resource), 0, str(error)))
+
+
+# --- Several releases --------------------------------------------------------
+#
+# What several releases of Kubernetes say of what exists, and where they differ.
+#
+# Each release audits all of it, by policies and plugins of its own. What does not depend on
+# policies is looked at once: in which version objects are stored, which versions those name who
+# apply objects (`ApiUse`); then each release says whether it serves the version, or can read it.
+# The answers are those of `celadon.cli.check.upgrade_report`, and so is the report.
+
+# --- Versions in use ---------------------------------------------------------
+#
+# Which versions of which kinds are named by what exists, and where.
+
+STORED: Final = "stored"
+WRITTEN: Final = "written"
+APPLIED: Final = "last applied"
+MANAGED: Final = "managed"
+_DEFINITION: Final = "CustomResourceDefinition"
+
+
+class ApiUse(NamedTuple):
+    """A version of a kind, and who names it: etcd (STORED), the object as it was read (WRITTEN),
+    whoever applied it (APPLIED), or a field `manager` (MANAGED)."""
+
+    gvk: GroupVersionKind
+    by: str
+    manager: str = ""
+
+
+@dataclass(slots=True)
+class ApiUses:
+    """This is how many objects have each use, with the place and the title of the first. `lost` are
+    the versions of definitions that objects are stored in, and nobody can read any more."""
+
+    counts: Counter[ApiUse] = field(default_factory=Counter)
+    first: dict[ApiUse, tuple[Place, str]] = field(default_factory=dict)
+    lost: dict[str, tuple[Place, str]] = field(default_factory=dict)
+    objects: int = 0
+
+    def add(self, following: ApiUses) -> None:
+        """Takes in what was found behind these."""
+        self.counts.update(following.counts)
+        for use, first in following.first.items():
+            self.first.setdefault(use, first)
+        self.lost.update(following.lost)
+        self.objects += following.objects
+
+    def note(self, use: ApiUse, place: Place, title: str) -> None:
+        """One more object."""
+        self.counts[use] += 1
+        self.first.setdefault(use, (place, title))
+
+    def note_object(self, value: JsonObject, place: Place, *, stored: bool) -> None:
+        """All uses that an object shows."""
+        gvk = metadata.gvk(value)
+        namespace, name = metadata.namespace(value), metadata.name(value)
+        title = f"{namespace}/{name}" if namespace else name
+        self.objects += 1
+        for use in dict.fromkeys((ApiUse(gvk, STORED if stored else WRITTEN), *_named(value))):
+            self.note(use, place, title)
+        if gvk.kind == _DEFINITION:
+            versions = {one.get("name") for one in _dict(value.get("spec")).get("versions") or ()}
+            stored_in = _dict(value.get("status")).get("storedVersions") or ()
+            for version in stored_in:
+                if versions and version not in versions:
+                    self.lost[f"{name}/{version}"] = place, name
+
+
+def _named(value: JsonObject) -> Iterator[ApiUse]:
+    """The versions that those name who write an object."""
+    about = metadata.metadata(value)
+    kind = str(value.get("kind"))
+    applied = _dict(about.get("annotations")).get(LAST_APPLIED)
+    if isinstance(applied, str):
+        try:
+            configuration = _dict(json.loads(applied))
+        except (ValueError, RecursionError):
+            configuration = {}
+        if isinstance(configuration.get("apiVersion"), str):
+            yield ApiUse(_gvk(configuration["apiVersion"], kind), APPLIED)
+    for entry in about.get("managedFields") or ():
+        version = _dict(entry).get("apiVersion")
+        if isinstance(version, str) and not _dict(entry).get("subresource"):
+            yield ApiUse(_gvk(version, kind), MANAGED, str(entry.get("manager") or ""))
+
+
+def _gvk(api_version: str, kind: str) -> GroupVersionKind:
+    return metadata.gvk({"apiVersion": api_version, "kind": kind})
+
+
+def _dict(value: object) -> JsonObject:
+    return value if isinstance(value, Mapping) else {}
+
+
+def uses_of_inputs(inputs: Inputs, jobs: int) -> ApiUses:
+    """Return those of all objects of files."""
+    uses = ApiUses()
+    for one in audited_in_order(inputs.blocks, _uses_of_block, possible_workers(jobs)):
+        uses.add(one)
+    return uses
+
+
+def _uses_of_block(block: Block) -> ApiUses:
+    uses, reader = ApiUses(), DocumentReader()
+    for piece in block.pieces():
+        if isinstance(piece, Problem):
+            continue
+        stored = isinstance(piece, StoredPiece)
+        for found in piece.objects(reader):
+            if not isinstance(found, Problem):
+                uses.note_object(found.value, found.place, stored=stored)
+            elif stored:
+                _note_head(uses, piece)
+    return uses
+
+
+def _note_head(uses: ApiUses, piece: AnyPiece) -> None:
+    """Note the version that the envelope tells of a value that cannot be decoded."""
+    head: Head | None = piece.head()
+    if head is not None:
+        use = ApiUse(_gvk(head.api_version, head.kind), STORED)
+        uses.note(use, piece.place, piece.place.file.rpartition("/")[2])
+        uses.objects += 1
+
+
+def uses_of_cluster(location: ClusterLocation) -> tuple[ApiUses, list[Problem]]:
+    """Return those of all objects that can be listed in a cluster, and what cannot."""
+    return asyncio.run(_uses_of_cluster(location))
+
+
+async def _uses_of_cluster(location: ClusterLocation) -> tuple[ApiUses, list[Problem]]:
+    client = ClusterClient(location)
+    uses, problems = ApiUses(), []
+    try:
+        for resource in listed_resources(cluster_catalog(await discover(client), [])):
+            try:
+                async for page, _ in pages(client, resource):
+                    for value in page:
+                        uses.note_object(value, Place(), stored=False)
+            except ClusterError as error:
+                problems.append(Problem(path_of(resource), 0, str(error)))
+    except ClusterError as error:
+        problems.append(Problem(location.cluster.server, 0, str(error)))
+    finally:
+        await client.aclose()
+    return uses, problems
+
+
+# --- Comparison --------------------------------------------------------------
+
+
+_WORDS: Final = {
+    audit_report.DENY: "denied",
+    audit_report.WARN: "warned",
+    audit_report.AUDIT: "audited",
+}
+_FINE: Final = upgrade_report.Answer("admitted")
+
+
+def compared_audit(
+    releases: Sequence[str],
+    audited: Callable[[str, Callable[[audit_report.Violation], None]], audit_report.AuditReport],
+    uses: ApiUses,
+    problems: Sequence[Problem] = (),
+    fail_on: audit_report.FailOn = audit_report.FailOn.DENY,
+) -> upgrade_report.UpgradeReport:
+    """`audited` audits under a release, which is the current one meanwhile, and tells of each
+    violation."""
+    differences = upgrade_report.Differences(releases)
+    reports = []
+    for release in releases:
+        violations: dict[tuple[object, ...], list[audit_report.Violation]] = {}
+
+        def emit(
+            one: audit_report.Violation,
+            by_object: dict[Any, list[audit_report.Violation]] = violations,
+        ) -> None:
+            about = one.object
+            key = about.place.file, about.place.line, about.api_version, about.title
+            by_object.setdefault(key, []).append(one)
+
+        with answering_as(release):
+            reports.append(audited(release, emit))
+            for use in uses.counts:
+                _say_version(differences, release, use, uses)
+        for key, found in violations.items():
+            about = found[0].object
+            differences.say(key, about.place, about.title, release, _answer(found), _FINE)
+        for error in reports[-1].policy_errors:
+            differences.refuse_policy(release, error)
+    return upgrade_report.UpgradeReport(
+        tuple(releases),
+        max(uses.objects, *(one.objects for one in reports)),
+        max(len([one for one in report.policies if one.bindings]) for report in reports),
+        tuple(differences.all()),
+        tuple(dict.fromkeys((*problems, *_common_problems(reports)))),
+        strict=reports[0].strict,
+        fail_on_warning=fail_on is audit_report.FailOn.VIOLATION,
+        never_fails=fail_on is audit_report.FailOn.NEVER,
+        gates=upgrade_report.flipped_gates(releases),
+        notices=tuple(_lost(uses)),
+    )
+
+
+def _common_problems(reports: Sequence[audit_report.AuditReport]) -> Iterator[Problem]:
+    """Inputs that no release can read, and defects of ours. What only some can read is said of its
+    version."""
+    common = set.intersection(*(set(one.problems) for one in reports))
+    for report in reports:
+        yield from (one for one in report.problems if one in common or one.is_internal)
+
+
+def _answer(violations: Sequence[audit_report.Violation]) -> upgrade_report.Answer:
+    """The strongest of what policies and plugins have against an object."""
+    effects = [one.effect for one in violations]
+    effect = next(one for one in _WORDS if one in effects)
+    texts = [f"{one.policy}: {one.message}" for one in violations if one.effect == effect]
+    refused = effect == audit_report.DENY
+    return upgrade_report.Answer(
+        _WORDS[effect],
+        refused,
+        "; ".join(texts) if refused else "",
+        () if refused else tuple(texts),
+    )
+
+
+def _say_version(
+    differences: upgrade_report.Differences, release: str, use: ApiUse, uses: ApiUses
+) -> None:
+    place, title = uses.first[use]
+    count = uses.counts[use]
+    names = f"`{title}`" if count == 1 else f"{count} objects, first `{title}`"
+    what = {
+        STORED: "stored",
+        WRITTEN: "written",
+        APPLIED: "last applied",
+        MANAGED: f"managed by `{use.manager}`",
+    }[use.by]
+    title = f"{use.gvk.kind} {what} in {use.gvk.api_version} ({names})"
+    answer = _stored(use.gvk) if use.by == STORED else _served(use)
+    differences.say(use, place, title, release, answer, answer)
+
+
+def _stored(gvk: GroupVersionKind) -> upgrade_report.Answer:
+    if _is_readable(gvk):
+        return upgrade_report.Answer(upgrade_report.READABLE)
+    message = f'no kind "{gvk.kind}" is registered for version "{gvk.api_version}"'
+    return upgrade_report.Answer(
+        upgrade_report.NOT_READABLE,
+        is_refused=True,
+        message=message,
+        replacement=upgrade_report.replacement(gvk),
+    )
+
+
+def _is_readable(gvk: GroupVersionKind) -> bool:
+    """Return whether the current release can read what is stored in a version. Versions of long ago
+    are known as long as nobody has taken them out, those of custom resources are no matter of the
+    release."""
+    deprecation = deprecation_of(gvk)
+    if deprecation is not None and deprecation.is_forgotten:
+        return False
+    first = _first_release(gvk)
+    return not first or is_since(first)
+
+
+@functools.cache
+def _first_release(gvk: GroupVersionKind) -> str:
+    """The oldest release that knows a version of a kind; empty if none does."""
+    for release in VERSIONS:
+        with answering_as(release):
+            if known_resources(all_versions=True).by_gvk(gvk) is not None:
+                return release
+    return ""
+
+
+def _served(use: ApiUse) -> upgrade_report.Answer:
+    """A manager may have written long ago, so that it would be refused now stops nobody."""
+    gvk = use.gvk
+    if known_resources(all_versions=True).by_gvk(gvk) is not None:
+        deprecation = deprecation_of(gvk)
+        warning = deprecation.warning(gvk) if deprecation is not None else ""
+        return upgrade_report.Answer(upgrade_report.SERVED, warnings=(warning,) if warning else ())
+    message = f'no matches for kind "{gvk.kind}" in version "{gvk.api_version}"'
+    return upgrade_report.Answer(
+        upgrade_report.NOT_SERVED,
+        is_refused=use.by != MANAGED,
+        message=message,
+        replacement=upgrade_report.replacement(gvk),
+    )
+
+
+def _lost(uses: ApiUses) -> Iterator[Notice]:
+    for key, (place, definition) in uses.lost.items():
+        version = key.rpartition("/")[2]
+        yield Notice(
+            Silence.UNKNOWN_KIND,
+            place,
+            f"`{definition}` has objects that are stored in `{version}`, which it does not have "
+            "any more: nobody can read them",
+            "bring the version back, write the objects anew, then take it out of "
+            "`status.storedVersions`",
+        )

@@ -26,25 +26,14 @@ from celadon.admission import (
 )
 from celadon.admission.plugins import POD_SECURITY, RESOURCE_QUOTA, SECURITY_LABELS
 from celadon.admission.writing import write_options
+from celadon.cli.audit import audit_report
 from celadon.cli.audit.audit_blocks import AnyPiece, Block, Found, Head, Piece
-from celadon.cli.audit.audit_report import (
-    AUDIT,
-    DENY,
-    WARN,
-    Against,
-    AuditedObject,
-    Findings,
-    Violation,
-    effect_of,
-)
 from celadon.cli.check.check_report import Notice, Place, Silence
+from celadon.cli.check.manifests import PolicySet
 from celadon.cli.check.object_preparation import Made, Prepare
-from celadon.cli.check.overlaid_world import GivenWorld
-from celadon.cli.check.plugins import PluginAnswer, PluginChoice, PluginDesk
-from celadon.cli.check.policy_set import PolicySet
-from celadon.cli.reading.documents import Document, DocumentReader
+from celadon.cli.check.plugins import GivenWorld, PluginAnswer, PluginChoice, PluginDesk
+from celadon.cli.reading.documents import Document, DocumentReader, Problem, crash
 from celadon.cli.reading.locations import Chunk
-from celadon.cli.reading.problems import Problem, crash
 from celadon.kube import GroupVersionKind, JsonObject, User, metadata
 from celadon.kube.registry import Target, WriteOptions
 from celadon.kube.resources import DEFAULT_PLUGINS, Resource, guessed_resource, known_resources
@@ -120,13 +109,15 @@ def plugin_finding(said: PluginAnswer) -> PluginFinding | None:
         message = said.refusal.status.message
         _, entry, why = message.partition(_ENTRY)
         label = f"{SECURITY_LABELS}enforce" if said.plugin == POD_SECURITY else ""
-        return PluginFinding(said.plugin, DENY, why if entry else message, label)
+        return PluginFinding(said.plugin, audit_report.DENY, why if entry else message, label)
     if said.warnings:
-        return PluginFinding(POD_SECURITY, WARN, said.warnings[0], f"{SECURITY_LABELS}warn")
+        return PluginFinding(
+            POD_SECURITY, audit_report.WARN, said.warnings[0], f"{SECURITY_LABELS}warn"
+        )
     noted = said.audit_annotations.get(f"{SECURITY_LABELS}audit-violations")
     if noted is None:
         return None
-    return PluginFinding(POD_SECURITY, AUDIT, noted, f"{SECURITY_LABELS}audit")
+    return PluginFinding(POD_SECURITY, audit_report.AUDIT, noted, f"{SECURITY_LABELS}audit")
 
 
 _NO_GROUP: Final = "-"
@@ -232,9 +223,9 @@ class ObjectAuditor:
         other._kept = self._settings.limit - most
         return other
 
-    def block(self, block: Block) -> Findings:
+    def block(self, block: Block) -> audit_report.Findings:
         """Return what comes of the objects of a block."""
-        findings = Findings(block.read_bytes)
+        findings = audit_report.Findings(block.read_bytes)
         for piece in block.pieces():
             if isinstance(piece, Problem):
                 findings.problems.append(piece)
@@ -242,9 +233,9 @@ class ObjectAuditor:
                 self._piece(piece, findings)
         return findings
 
-    def objects(self, values: Sequence[dict[str, Any]]) -> Findings:
+    def objects(self, values: Sequence[dict[str, Any]]) -> audit_report.Findings:
         """Return what comes of objects that were read from a cluster."""
-        findings = Findings()
+        findings = audit_report.Findings()
         nowhere = Piece("", 0, b"")
         for value in values:
             self._object(Found(value, nowhere), findings)
@@ -254,7 +245,7 @@ class ObjectAuditor:
         """Return whether some policy may be about objects of a resource."""
         return any(self._concerned(resource.gvk, resource))
 
-    def _piece(self, piece: AnyPiece, findings: Findings) -> None:
+    def _piece(self, piece: AnyPiece, findings: audit_report.Findings) -> None:
         head = piece.head()
         if head is not None and not head.kind.endswith("List"):
             plan = self._plan(head)
@@ -267,13 +258,15 @@ class ObjectAuditor:
             else:
                 self._object(found, findings)
 
-    def _count(self, head: Head, plan: _KindPlan, place: Place, findings: Findings) -> None:
+    def _count(
+        self, head: Head, plan: _KindPlan, place: Place, findings: audit_report.Findings
+    ) -> None:
         """Counts an object."""
         findings.objects += 1
         if plan.is_guessed:
             findings.guessed.setdefault(head, (str(plan.resource.gvr.group_resource), place))
 
-    def _object(self, found: Found, findings: Findings) -> None:
+    def _object(self, found: Found, findings: audit_report.Findings) -> None:
         value = found.value
         head = Head(value["apiVersion"], value["kind"])
         plan = self._plan(head)
@@ -333,7 +326,7 @@ class ObjectAuditor:
             size=size,
         )
 
-    def _judge(self, found: Found, plan: _KindPlan, findings: Findings) -> None:
+    def _judge(self, found: Found, plan: _KindPlan, findings: audit_report.Findings) -> None:
         value, size, said = found.value, None, None
         own = value.get("metadata")
         about: JsonObject = own if own.__class__ is dict else {}
@@ -385,11 +378,11 @@ class ObjectAuditor:
         found: Found,
         asked: _Asked,
         plan: _KindPlan,
-        findings: Findings,
+        findings: audit_report.Findings,
     ) -> None:
         request = asked.request
         matched = self._matched(verdict, found, request, plan, findings)
-        against: dict[str, Against] = {}
+        against: dict[str, audit_report.Against] = {}
         matched.update(self._take_plugins(asked, found, plan, findings, against))
         if not verdict.decisions:
             if matched:
@@ -397,7 +390,7 @@ class ObjectAuditor:
             return
         for decision in verdict.decisions:
             if decision.action is Action.DENY:
-                against.setdefault(decision.policy, Against()).add(decision)
+                against.setdefault(decision.policy, audit_report.Against()).add(decision)
                 if decision.cause is Cause.CONFIGURATION:
                     findings.coverage.misconfigured.add(decision.policy)
                 findings.found += 1
@@ -414,8 +407,8 @@ class ObjectAuditor:
         asked: _Asked,
         found: Found,
         plan: _KindPlan,
-        findings: Findings,
-        against: dict[str, Against],
+        findings: audit_report.Findings,
+        against: dict[str, audit_report.Against],
     ) -> Collection[str]:
         """Takes in what plugins have against an object. Of who looked at it, those are counted of
         whom it is worth telling."""
@@ -431,12 +424,12 @@ class ObjectAuditor:
         one = plugin_finding(said)
         if one is None:
             return security
-        against[one.plugin] = Against({one.effect})
+        against[one.plugin] = audit_report.Against({one.effect})
         findings.found += 1
         if self._kept < self._settings.limit:
             self._kept += 1
             findings.violations.append(
-                Violation(
+                audit_report.Violation(
                     _about(found, request, plan),
                     one.plugin,
                     "",
@@ -456,7 +449,7 @@ class ObjectAuditor:
         found: Found,
         request: Request,
         plan: _KindPlan,
-        findings: Findings,
+        findings: audit_report.Findings,
     ) -> set[str]:
         """The policies that looked at the object; what else they did is put down once each."""
         matched = set()
@@ -481,8 +474,8 @@ class ObjectAuditor:
 
     def _violation(
         self, decision: Decision, found: Found, request: Request, plan: _KindPlan
-    ) -> Violation:
-        return Violation(
+    ) -> audit_report.Violation:
+        return audit_report.Violation(
             _about(found, request, plan),
             decision.policy,
             decision.binding,
@@ -490,11 +483,11 @@ class ObjectAuditor:
             decision.source.path.text,
             self._policies.place(decision.source, decision.policy, decision.binding),
             decision.message,
-            effect_of(decision),
+            audit_report.effect_of(decision),
             decision.cause is not Cause.VALIDATION,
         )
 
-    def _ignored(self, decision: Decision, found: Found, findings: Findings) -> None:
+    def _ignored(self, decision: Decision, found: Found, findings: audit_report.Findings) -> None:
         """An error that `failurePolicy: Ignore` lets pass: said once per expression."""
         key = (decision.policy, decision.source)
         if key not in findings.ignored:
@@ -504,8 +497,8 @@ class ObjectAuditor:
             findings.ignored[key] = Notice(Silence.ERROR_IGNORED, rule, text)
 
 
-def _about(found: Found, request: Request, plan: _KindPlan) -> AuditedObject:
-    return AuditedObject(
+def _about(found: Found, request: Request, plan: _KindPlan) -> audit_report.AuditedObject:
+    return audit_report.AuditedObject(
         found.place,
         plan.kind.api_version,
         plan.kind.kind,

@@ -1,25 +1,107 @@
-"""The options with which `celadon check` and `celadon explain` are asked the same question."""
+"""The options with which `celadon check` and `celadon explain` are asked the same question; among
+them an AdmissionConfiguration, which names files of static policies.
+"""
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from celadon.cli.check.manifests import Manifests, Parts, gather, unknown_kind
+from celadon.admission.plugins import PluginSettings
+from celadon.admission.plugins.configuration import plugin_settings
+from celadon.admission.static import STATIC_PLUGINS, ManifestError, StaticDocument, load
+from celadon.cli.check.manifests import (
+    Manifests,
+    Parts,
+    PolicySets,
+    gather,
+    only,
+    policy_sets,
+    unknown_kind,
+)
 from celadon.cli.check.object_judging import Settings
-from celadon.cli.check.policy_set import PolicySets, only, policy_sets
 from celadon.cli.options import POLICIES, add_exclude, add_files, add_version, did_you_mean
-from celadon.cli.project_config import ConfigError
-from celadon.cli.project_files import add_project, summary, use_project
-from celadon.cli.reading.sources import Exclusion
+from celadon.cli.project_config import ConfigError, add_project, summary, use_project
+from celadon.cli.reading.documents import (
+    EXTENSIONS,
+    Document,
+    DocumentReader,
+    Exclusion,
+    Problem,
+    read_text,
+)
+from celadon.kube.go import Document as GoDocument
+from celadon.kube.go import quote
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.admission.plugins import PluginSettings
     from celadon.cli.check.answer_sources import AnswerSettings
     from celadon.cli.check.plugins import PluginChoice
+
+
+# --- Static policies and webhooks --------------------------------------------
+#
+# The files of static policies and webhooks that an AdmissionConfiguration names.
+#
+# `--admission-control-config-file` of kube-apiserver: `static_files` heeds the folders of static
+# manifests, `told_plugins` all else. A folder that a server could not load is a reason not to go
+# on. What is read from these files plays its part by its names, as if it were given with `-f`.
+
+
+def static_files(path: str, version: str) -> list[str]:
+    """The files in all folders. Raises ValueError, whose text is upstream's where upstream has
+    one."""
+    settings = told_plugins(path)
+    found = []
+    for name, folder in settings.static_folders.items():
+        files = _files(folder)
+        plugin = STATIC_PLUGINS[name]
+        try:
+            load((one for file in files for one in _documents(file)), plugin, version)
+        except ManifestError as error:
+            what = f"failed to load static {plugin.what} manifests"
+            raise ManifestError(f"{what} from {quote(folder)}: {error}") from None
+        found += files
+    return found
+
+
+def told_plugins(path: str) -> PluginSettings:
+    """Return what the file tells all plugins. Raises ValueError."""
+    return plugin_settings(
+        _only(path),
+        lambda named: _only(str(Path(path).parent / named)),
+        lambda folder: "" if os.path.isdir(folder) else "must be a directory",
+        gated=True,
+    )
+
+
+def _only(path: str) -> object:
+    """The one document in a file."""
+    first = next(_read(path), None)
+    return None if first is None else first.value
+
+
+def _files(folder: str) -> list[str]:
+    found = (one for one in Path(folder).iterdir() if one.suffix.lower() in EXTENSIONS)
+    return [str(one) for one in sorted(found) if one.is_file()]
+
+
+def _documents(file: str) -> Iterator[StaticDocument]:
+    for one in _read(file):
+        yield StaticDocument(file, GoDocument(one.value))
+
+
+def _read(file: str) -> Iterator[Document]:
+    text = read_text(file)
+    for one in [text] if isinstance(text, Problem) else DocumentReader().read(text):
+        if isinstance(one, Problem):
+            raise ManifestError(one.text())
+        yield one
 
 
 # --- Plugin options ----------------------------------------------------------
@@ -200,7 +282,6 @@ def static_paths(options: argparse.Namespace) -> list[str]:
     """The files that an AdmissionConfiguration names. Raises ValueError."""
     if not options.admission_control_config_file:
         return []
-    from celadon.cli.reading.static_folders import static_files
 
     return static_files(options.admission_control_config_file, options.kubernetes_version)
 
@@ -266,8 +347,6 @@ def _plugins(options: argparse.Namespace) -> PluginChoice:
     """Raises ValueError."""
     told = None
     if options.admission_control_config_file:
-        from celadon.cli.reading.static_folders import told_plugins
-
         told = told_plugins(options.admission_control_config_file)
     return chosen_plugins(options, told, whole_cluster=options.whole_cluster)
 

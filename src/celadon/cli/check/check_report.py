@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Final
 
-from celadon.cli.exits import Exit
-from celadon.cli.reading.problems import Problem, exit_of
+from celadon.cli.reading.documents import Exit, Problem, exit_of
 from celadon.kube import JsonObject
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

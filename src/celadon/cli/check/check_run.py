@@ -17,13 +17,13 @@ from celadon.cli.check.answer_sources import answer_source
 from celadon.cli.check.check_options import CheckInputs
 from celadon.cli.check.check_report import Report
 from celadon.cli.check.cluster import ANEW, Cluster, EngineMakers, cluster_of, engines_of
+from celadon.cli.check.manifests import webhook_documents
 from celadon.cli.check.notices import Findings, Sightings, notices, unasked
 from celadon.cli.check.object_chain import AskedWebhooks
 from celadon.cli.check.object_judging import Judge
 from celadon.cli.check.object_judging import Judged as JudgedObject
 from celadon.cli.check.plugins import unasked_plugins
 from celadon.cli.check.questions import identity
-from celadon.cli.check.webhook_documents import webhook_documents
 from celadon.cli.reading.documents import Document, DocumentArchive
 from celadon.cli.worker_pipes import possible_workers, received, started
 

@@ -17,14 +17,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from celadon.admission import ADMIN, Engine, ExpressionMemory, ObjectWorld, implicit_namespace
-from celadon.cli.check.manifests import Manifests
-from celadon.cli.check.object_chain import AskedWebhooks, Asking
-from celadon.cli.check.object_preparation import Prepare
-from celadon.cli.check.overlaid_world import GivenWorld
-from celadon.cli.check.plugins import PluginChoice
-from celadon.cli.check.policy_set import (
+from celadon.cli.check.manifests import (
+    Manifests,
     PolicySet,
     PolicySets,
+    is_configuration,
     mutating_bindings,
     mutating_engine,
     mutating_policies,
@@ -33,12 +30,13 @@ from celadon.cli.check.policy_set import (
     validating_policies,
     with_policies,
 )
-from celadon.cli.check.webhook_documents import is_configuration
-from celadon.cli.reading.documents import Document
-from celadon.cli.reading.problems import Problem
+from celadon.cli.check.object_chain import AskedWebhooks, Asking
+from celadon.cli.check.object_preparation import Prepare
+from celadon.cli.check.plugins import GivenWorld, PluginChoice
+from celadon.cli.reading.documents import Document, Problem
 from celadon.kube import Json, User, metadata
 from celadon.kube.defaulting import LOOKED_UP
-from celadon.kube.registry import request_options
+from celadon.kube.registry import request_bodies
 from celadon.kube.resources import DEFAULT_PLUGINS, known_resources
 from celadon.kube.well_known_values import SYSTEM_NAMESPACES
 from celadon.records import dataclass
@@ -114,7 +112,7 @@ class Circumstances:
     user: User = ADMIN
     namespace: str = "default"
     defaulting: bool = True
-    field_validation: str = request_options.STRICT
+    field_validation: str = request_bodies.STRICT
     plugins: PluginChoice | None = None
 
     def preparation(self, existing: Iterable[Document]) -> Prepare:

@@ -7,24 +7,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from celadon.admission import Cause, Engine, Note, Operation, Outcome, Verdict, World
 from celadon.admission.registration import MutatingAdmissionPolicy, Policy
 from celadon.cli.check.check_report import Notice, ObjectResult, Place, Silence
-from celadon.cli.check.manifests import Manifests
+from celadon.cli.check.manifests import Manifests, Placed, PolicySet, PolicySets, is_configuration
 from celadon.cli.check.object_preparation import Endpoint
-from celadon.cli.check.policy_set import Placed, PolicySet, PolicySets
 from celadon.cli.check.questions import Asked
-from celadon.cli.check.webhook_documents import is_configuration
 from celadon.cli.options import did_you_mean
-from celadon.cli.project_files import summary
+from celadon.cli.project_config import summary
+from celadon.cli.reading.documents import Problem
 from celadon.cli.reading.json_text import Path
-from celadon.cli.reading.problems import Problem
 from celadon.kube import FieldPath, GroupKind, GroupVersionKind, JsonObject, metadata
 from celadon.kube.well_known_values import NAMESPACE_NAME
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 if TYPE_CHECKING:
     from celadon.cli.check.object_mutation import ObjectMutation

@@ -24,35 +24,20 @@ from celadon.admission import (
 )
 from celadon.admission import Outcome as Noted
 from celadon.admission.registration import STRATEGIES
+from celadon.cli.check import check_report
 from celadon.cli.check.answer_sources import AnswerSettings
-from celadon.cli.check.check_report import (
-    ClientWarning,
-    Creator,
-    Mutated,
-    MutationStep,
-    Notice,
-    ObjectResult,
-    Outcome,
-    Place,
-    Silence,
-    State,
-    Violation,
-    WebhookCall,
-)
 from celadon.cli.check.cluster import Circumstances, Cluster
+from celadon.cli.check.manifests import PolicySet, Said
 from celadon.cli.check.notices import Findings, Sightings
 from celadon.cli.check.object_chain import Asking, ObjectChain, refused_by
 from celadon.cli.check.object_preparation import PLACEHOLDER_UID
-from celadon.cli.check.policy_set import PolicySet
 from celadon.cli.check.questions import Asked, Question, Refusal, ask, refusal, refusal_of
-from celadon.cli.check.webhook_documents import Said
-from celadon.cli.reading.documents import Document
-from celadon.cli.reading.problems import Problem, crash
+from celadon.cli.reading.documents import Document, Problem, crash
 from celadon.kube import JsonObject, Status, StatusError, metadata
 from celadon.kube.registry import (
     patch_between,
     repeated_owner_warnings,
-    request_options,
+    request_bodies,
     valid_warnings,
     write_warnings,
 )
@@ -85,7 +70,7 @@ class SentByController:
     about the object as it is sent."""
 
     document: Document
-    creator: Creator
+    creator: check_report.Creator
     request: Request
     count: int
 
@@ -112,7 +97,7 @@ def as_stored(value: JsonObject) -> JsonObject:
 
 
 def sent_by_controller(
-    one: Asked, result: ObjectResult, sender: SentByController | None
+    one: Asked, result: check_report.ObjectResult, sender: SentByController | None
 ) -> Sequence[SentByController]:
     """Return what a controller would send for a workload that was admitted, as it was stored;
     nothing for what no controller looks at. `sender` is what has created the workload itself. The
@@ -122,14 +107,16 @@ def sent_by_controller(
         return ()
     found = created_objects(request.object)
     if sender is None:
-        creator, count = Creator(one.title, result.place, "", 1), 1
+        creator, count = check_report.Creator(one.title, result.place, "", 1), 1
     else:
         creator = replace(sender.creator, depth=sender.creator.depth + 1)
         count = sender.count
     return [_sent(each, one.document, creator, count) for each in found]
 
 
-def _sent(found: CreatedObject, owner: Document, creator: Creator, count: int) -> SentByController:
+def _sent(
+    found: CreatedObject, owner: Document, creator: check_report.Creator, count: int
+) -> SentByController:
     value = found.value
     document = Document(owner.chunk, (*owner.path, *found.template), value)
     return SentByController(
@@ -161,11 +148,11 @@ def _request(found: CreatedObject, value: JsonObject) -> Request:
 # What mutating policies did to an object, and had against it, as parts of its result.
 
 
-def mutated(happened: ObjectMutation | None, policies: PolicySet) -> Mutated | None:
+def mutated(happened: ObjectMutation | None, policies: PolicySet) -> check_report.Mutated | None:
     """Return what the object has become; None for an object that is as it was."""
     if happened is None or not happened.effects:
         return None
-    return Mutated(
+    return check_report.Mutated(
         happened.before,
         happened.after,
         tuple(patch_between(happened.before, happened.after)),
@@ -173,8 +160,8 @@ def mutated(happened: ObjectMutation | None, policies: PolicySet) -> Mutated | N
     )
 
 
-def _step(change: Change, policies: PolicySet) -> MutationStep:
-    return MutationStep(
+def _step(change: Change, policies: PolicySet) -> check_report.MutationStep:
+    return check_report.MutationStep(
         change.policy,
         change.binding,
         change.param,
@@ -187,10 +174,10 @@ def _step(change: Change, policies: PolicySet) -> MutationStep:
     )
 
 
-def violations(happened: ObjectMutation, policies: PolicySet) -> list[Violation]:
+def violations(happened: ObjectMutation, policies: PolicySet) -> list[check_report.Violation]:
     """Failures that refuse the object."""
     return [
-        Violation(
+        check_report.Violation(
             policy=one.policy,
             binding=one.binding,
             param=one.param,
@@ -207,11 +194,11 @@ def violations(happened: ObjectMutation, policies: PolicySet) -> list[Violation]
     ]
 
 
-def ignored_failure(one: MutationFailure, title: str, policies: PolicySet) -> Notice:
+def ignored_failure(one: MutationFailure, title: str, policies: PolicySet) -> check_report.Notice:
     """An error that `failurePolicy: Ignore` let pass."""
     rule = policies.place(one.source, one.policy, one.binding)
     text = f"mutating policy `{one.policy}` ignored an error on {title}: {one.text}"
-    return Notice(Silence.ERROR_IGNORED, rule, text)
+    return check_report.Notice(check_report.Silence.ERROR_IGNORED, rule, text)
 
 
 # --- Server remarks ----------------------------------------------------------
@@ -316,7 +303,7 @@ class Judged(NamedTuple):
 
     asked: Asked
     chain: ObjectChain
-    result: ObjectResult
+    result: check_report.ObjectResult
     engine: Engine
     world: World
 
@@ -388,7 +375,9 @@ class Judge:
             found.unsendable.append(asked)
             return
         if asked.unchanged:
-            found.results.append(ObjectResult(**_about(asked), state=State.UNCHANGED))
+            found.results.append(
+                check_report.ObjectResult(**_about(asked), state=check_report.State.UNCHANGED)
+            )
             return
         chain = self.asking.chain(asked)
         try:
@@ -409,7 +398,7 @@ class Judge:
         except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
             found.crashes.append(one.crash(error))
 
-    def _charge(self, one: Asked, result: ObjectResult, count: int | None) -> None:
+    def _charge(self, one: Asked, result: check_report.ObjectResult, count: int | None) -> None:
         """Remembers what an admitted object takes from quotas."""
         quotas = self.cluster.quotas
         if result.is_refused or quotas is None or not quotas.concerns(one.request):
@@ -420,7 +409,7 @@ class Judge:
         self.found.charges.append(Charge(len(self.found.results) - 1, one.request, count))
 
     def _judge_created(
-        self, one: Asked, result: ObjectResult, sender: SentByController | None
+        self, one: Asked, result: check_report.ObjectResult, sender: SentByController | None
     ) -> None:
         """Judge what the controller of a workload would create of it, and what would become of
         that."""
@@ -459,7 +448,7 @@ class Judge:
             operation=Operation.CREATE,
             applies=False,
             user=user,
-            field_validation=request_options.IGNORE,
+            field_validation=request_bodies.IGNORE,
         )
         settings = replace(self.settings, question=question)
         prepare = self.cluster.prepare.of_controller(user)
@@ -476,7 +465,7 @@ class Judge:
 
     def _result(
         self, one: Asked, chain: ObjectChain, sent: SentByController | None
-    ) -> ObjectResult:
+    ) -> check_report.ObjectResult:
         """Return what comes of an object behind the first half of the chain."""
         before, coverage = chain.before, self.found.coverage
         sets = self.cluster.sets
@@ -518,7 +507,9 @@ class Judge:
             return found
         found = replace(found, plugin=refused.plugin)
         return (
-            replace(found, state=State.INVALID, faults=refused.faults) if refused.faults else found
+            replace(found, state=check_report.State.INVALID, faults=refused.faults)
+            if refused.faults
+            else found
         )
 
     def _remarks_of_plugins(self, chain: ObjectChain) -> Sequence[str]:
@@ -547,17 +538,17 @@ class Judge:
                 notice = ignored_failure(one, asked.title, self.cluster.sets.mutating)
                 self.found.ignored.setdefault((one.policy, one.source), notice)
 
-    def _note_failed_open(self, calls: Sequence[WebhookCall], asked: Asked) -> None:
+    def _note_failed_open(self, calls: Sequence[check_report.WebhookCall], asked: Asked) -> None:
         for call in calls:
-            if call.outcome is Outcome.IGNORED:
+            if call.outcome is check_report.Outcome.IGNORED:
                 text = f"{call.message}, ignored for {asked.title}"
-                notice = Notice(Silence.ERROR_IGNORED, call.place, text)
+                notice = check_report.Notice(check_report.Silence.ERROR_IGNORED, call.place, text)
                 self.found.ignored.setdefault(call.place, notice)
 
 
 def _with_mutation(
-    result: ObjectResult, happened: ObjectMutation, policies: PolicySet
-) -> ObjectResult:
+    result: check_report.ObjectResult, happened: ObjectMutation, policies: PolicySet
+) -> check_report.ObjectResult:
     """The result of an object that mutating policies have changed, or refused."""
     against = tuple(violations(happened, policies))
     if against:
@@ -574,7 +565,10 @@ def _refusal(found: StatusError | Status | None) -> Verdict | None:
 
 
 def _ignore(
-    ignored: dict[Hashable, Notice], verdict: Verdict, asked: Asked, policies: PolicySet
+    ignored: dict[Hashable, check_report.Notice],
+    verdict: Verdict,
+    asked: Asked,
+    policies: PolicySet,
 ) -> None:
     """Errors that `failurePolicy: Ignore` let pass: said once per expression."""
     for decision in verdict.decisions:
@@ -583,15 +577,15 @@ def _ignore(
         rule = policies.place(decision.source, decision.policy, decision.binding)
         text = f"policy `{decision.policy}` ignored an error on {asked.title}: {decision.message}"
         key = (decision.policy, decision.source)
-        ignored.setdefault(key, Notice(Silence.ERROR_IGNORED, rule, text))
+        ignored.setdefault(key, check_report.Notice(check_report.Silence.ERROR_IGNORED, rule, text))
 
 
-def _about(asked: Asked, place: Place | None = None) -> JsonObject:
+def _about(asked: Asked, place: check_report.Place | None = None) -> JsonObject:
     """The part of a result that says what it is about; `place` is where that stands, if it is
     known. To find the line of part of a document, all of it has to be read once more."""
     request, document = asked.request, asked.document
     return {
-        "place": place or Place(document.file, document.line()),
+        "place": place or check_report.Place(document.file, document.line()),
         "api_version": request.kind.api_version,
         "kind": request.kind.kind,
         "title": asked.title,
@@ -610,7 +604,7 @@ def _result(
     before: Said,
     after: Said,
     sent: SentByController | None,
-) -> ObjectResult:
+) -> check_report.ObjectResult:
     """`said` is what the server and mutating webhooks remark."""
     warnings = all_warnings(said, verdict, after.warnings)
     found = {
@@ -619,17 +613,17 @@ def _result(
     refused = _refusal(after.refusal) or verdict
     calls = (*before.calls, *after.calls)
     place = None if sent is None or not refused.allowed else sent.creator.place
-    return ObjectResult(
+    return check_report.ObjectResult(
         **_about(asked, place),
         created_by=None if sent is None else sent.creator,
         state=_state(matched, calls, verdict, warned=bool(warnings))
         if refused.allowed
-        else State.DENIED,
+        else check_report.State.DENIED,
         code=refused.code,
         sentence=refused.message,
         status=refused.status,
         warnings=tuple(
-            ClientWarning(warning.text, tuple(found[one] for one in warning.decisions))
+            check_report.ClientWarning(warning.text, tuple(found[one] for one in warning.decisions))
             for warning in warnings
         ),
         audit_annotations={
@@ -644,19 +638,21 @@ def _result(
     )
 
 
-def _state(matched: int, calls: Sequence[WebhookCall], verdict: Verdict, *, warned: bool) -> State:
+def _state(
+    matched: int, calls: Sequence[check_report.WebhookCall], verdict: Verdict, *, warned: bool
+) -> check_report.State:
     """Return the state of an object that nobody refuses."""
     if any(note.outcome is Noted.UNDECIDED for note in verdict.notes):
-        return State.UNASKED
-    if any(call.outcome is Outcome.UNASKED for call in calls):
-        return State.UNASKED
+        return check_report.State.UNASKED
+    if any(call.outcome is check_report.Outcome.UNASKED for call in calls):
+        return check_report.State.UNASKED
     if warned:
-        return State.WARNED
-    return State.ADMITTED if matched or calls else State.UNTOUCHED
+        return check_report.State.WARNED
+    return check_report.State.ADMITTED if matched or calls else check_report.State.UNTOUCHED
 
 
-def _violation(decision: Decision, policies: PolicySet) -> Violation:
-    return Violation(
+def _violation(decision: Decision, policies: PolicySet) -> check_report.Violation:
+    return check_report.Violation(
         policy=decision.policy,
         binding=decision.binding,
         param=decision.param,

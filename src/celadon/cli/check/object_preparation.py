@@ -20,8 +20,7 @@ from celadon.admission import Operation, Request
 from celadon.admission.writing import errors_of, request_of
 from celadon.cli.check.check_report import Fault, Place
 from celadon.cli.options import VERSIONS, did_you_mean
-from celadon.cli.reading.documents import Document
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.documents import Document, Problem
 from celadon.goyaml import RepeatedKey, strict_error
 from celadon.kube import (
     ApiVersionError,
@@ -49,7 +48,6 @@ from celadon.kube.registry import (
     patch,
     read_mutated,
     request_bodies,
-    request_options,
     stored_form,
     stray_fields,
     update,
@@ -327,7 +325,7 @@ class Prepare:
         *,
         namespace: str,
         defaulting: bool,
-        field_validation: str = request_options.STRICT,
+        field_validation: str = request_bodies.STRICT,
         plugins: frozenset[str] = DEFAULT_PLUGINS,
     ) -> None:
         """`namespace` is that of objects that do not say theirs, `plugins` are those that fill in
@@ -367,7 +365,7 @@ class Prepare:
     def of_controller(self, user: User) -> Prepare:
         """The same for what a controller sends, which nobody validates field by field."""
         found = copy.copy(self)
-        found._field_validation = request_options.IGNORE
+        found._field_validation = request_bodies.IGNORE
         found._context = replace(self._context, user=user)
         found.surroundings = replace(self.surroundings, user=user)
         return found
@@ -427,7 +425,7 @@ class Prepare:
 
     def _stray_fields(self, document: Document, target: Target, draft: Draft) -> StrayFields | None:
         """Return those that are to be told of."""
-        if self._field_validation == request_options.IGNORE:
+        if self._field_validation == request_bodies.IGNORE:
             return None
         if draft.is_exact and not document.repeated:
             return None
@@ -435,7 +433,7 @@ class Prepare:
 
     @property
     def _is_strict(self) -> bool:
-        return self._field_validation == request_options.STRICT
+        return self._field_validation == request_bodies.STRICT
 
     @property
     def context(self) -> DefaultingContext:

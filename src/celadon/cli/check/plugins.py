@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from celadon.admission import Operation, Request
+from celadon.admission import ObjectWorld, Operation, Request
 from celadon.admission.plugins import (
     POD_SECURITY,
     RESOURCE_QUOTA,
@@ -30,8 +30,9 @@ from celadon.admission.plugins import (
     recounted,
 )
 from celadon.cli.check.check_report import ObjectResult, State, UnaskedPlugin
-from celadon.cli.check.overlaid_world import GivenWorld, OverlaidWorld
 from celadon.kube import (
+    Answer,
+    Attributes,
     GroupResource,
     GroupVersionKind,
     GroupVersionResource,
@@ -45,6 +46,7 @@ from celadon.kube.registry import Draft
 from celadon.kube.resources import (
     DEFAULT_PLUGINS,
     PLUGINS,
+    Catalog,
     UnusablePlugins,
     default_plugins,
     enabled_plugins,
@@ -55,6 +57,54 @@ from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.admission.plugins import PluginSettings
+
+
+# --- A world over another ----------------------------------------------------
+#
+# A world behind which another one stands: whoever answers some questions in another way.
+
+
+class OverlaidWorld:
+    """Answers as the world behind it does; those who know better override a question."""
+
+    __slots__ = ("_behind",)
+
+    def __init__(self, behind: ObjectWorld | OverlaidWorld) -> None:
+        self._behind = behind
+
+    @property
+    def catalog(self) -> Catalog:
+        """Return what is served."""
+        return self._behind.catalog
+
+    @property
+    def objects(self) -> Sequence[JsonObject]:
+        """All that was given."""
+        return self._behind.objects
+
+    def namespace(self, name: str) -> JsonObject | None:
+        """The Namespace with a name."""
+        return self._behind.namespace(name)
+
+    def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
+        """One object."""
+        return self._behind.get(resource, namespace, name)
+
+    def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
+        """All objects of a resource in a namespace."""
+        return self._behind.list(resource, namespace)
+
+    def convert(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
+        """An object in another version."""
+        return self._behind.convert(obj, kind)
+
+    def authorize(self, attributes: Attributes) -> Answer:
+        """Return what the roles say."""
+        return self._behind.authorize(attributes)
+
+
+GivenWorld = ObjectWorld | OverlaidWorld
+"""A world whose objects can be counted."""
 
 
 # --- Plugin choice -----------------------------------------------------------

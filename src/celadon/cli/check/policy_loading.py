@@ -13,20 +13,21 @@ from datetime import UTC, datetime
 from celadon.admission import Engine, ValidatingAdmissionPolicy
 from celadon.cli.check.check_report import PolicyError
 from celadon.cli.check.cluster import Circumstances, given_world
-from celadon.cli.check.manifests import Parts, gather
-from celadon.cli.check.object_preparation import Prepare
-from celadon.cli.check.policy_set import (
+from celadon.cli.check.manifests import (
+    Parts,
     PolicySet,
     PolicySets,
+    gather,
     mutating_engine,
     policy_sets,
     validating_bindings,
     validating_policies,
     with_policies,
 )
-from celadon.cli.reading.problems import Problem
+from celadon.cli.check.object_preparation import Prepare
+from celadon.cli.reading.documents import Problem
 from celadon.kube.releases import answering_as
-from celadon.webhook.policy_sources import LoadError, MutationRules, Rulebook
+from celadon.webhook.deciding import LoadError, MutationRules, Rulebook
 
 
 class PolicyLoader:

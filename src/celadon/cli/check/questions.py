@@ -15,13 +15,13 @@ from celadon.admission import ADMIN, Operation, Request
 from celadon.admission.writing import errors_of, request_of, write_options
 from celadon.cli.check.check_report import Fault, Place
 from celadon.cli.check.object_preparation import Begun, Endpoint, Prepare, StrayFields, endpoint_of
-from celadon.cli.reading.documents import Document
-from celadon.cli.reading.problems import Problem, crash
+from celadon.cli.reading.documents import Document, Problem, crash
 from celadon.kube import FieldError, Json, JsonObject, Status, StatusError, User, metadata, status
 from celadon.kube.defaulting import LIMIT_RANGES, with_empty_values
-from celadon.kube.registry import Target, WriteOptions, request_options
+from celadon.kube.fieldmanager import applied_configuration, configured
+from celadon.kube.registry import Target, WriteOptions, patch, request_bodies
 from celadon.kube.resources import Catalog, Lookups
-from celadon.kube.schemas import EmptyValue
+from celadon.kube.schemas import DecodeError, EmptyValue
 from celadon.kube.well_known_values import (
     ANONYMOUS,
     AUTHENTICATED,
@@ -29,6 +29,87 @@ from celadon.kube.well_known_values import (
     UNAUTHENTICATED,
 )
 from celadon.records import dataclass
+
+# --- What `kubectl apply` sends ----------------------------------------------
+#
+# What `kubectl apply` sends: a new object, or a patch of the one that is there.
+#
+# An object goes with its configuration in an annotation. If it is there already, what was in that
+# annotation, what is in the file and what is in the cluster make a patch; where that is empty,
+# nothing is sent. An existing object without a uid is a manifest, not something read from a
+# cluster: it counts as applied in the same way.
+
+
+class Applied(NamedTuple):
+    """This is what arrives at the server, and the object that is there."""
+
+    begun: Begun
+    stored: dict[str, Any] | None = None
+
+
+class Unchanged(NamedTuple):
+    """Nothing does: the object is there as it should be."""
+
+    stored: dict[str, object]
+
+
+def applied(
+    document: Document, old: Document | None, target: Target, prepare: Prepare
+) -> Applied | Unchanged | Problem:
+    """`old` is the object as it is now, if it is there."""
+    if not metadata.name(document.value):
+        text = "cannot use generate name with apply"
+        return Problem(document.file, document.line(("metadata",)), text)
+    sent = _configured(document, target)
+    if old is None:
+        begun = prepare.begun(sent, replace(target, name=""))
+        return begun if isinstance(begun, Problem) else Applied(begun)
+    stored = prepare.stored(old if metadata.uid(old.value) else _configured(old, target), target)
+    if isinstance(stored, Problem):
+        return stored
+    try:
+        result = _patched(sent.value, stored, target)
+        if result is None:
+            return Unchanged(stored)
+        patch.read_patched(result, target, prepare.context, request_bodies.IGNORE)
+    except StatusError as error:
+        return Problem(document.file, document.line(_steps(error)), str(error))
+    return _updated(replace(document, value=result.document), result, target, stored, prepare)
+
+
+def _updated(
+    document: Document,
+    result: patch.Patched,
+    target: Target,
+    stored: dict[str, object],
+    prepare: Prepare,
+) -> Applied | Problem:
+    begun = prepare.begun(document, target, stored)
+    if isinstance(begun, Problem):
+        return begun
+    stray = None if begun.stray is None else replace(begun.stray, patched=result)
+    return Applied(begun._replace(stray=stray), stored)
+
+
+def _configured(document: Document, target: Target) -> Document:
+    """With the namespace that kubectl puts in, and the annotation."""
+    value = document.value
+    if target.namespace and not metadata.namespace(value):
+        value = {**value, "metadata": {**metadata.metadata(value), "namespace": target.namespace}}
+    return replace(document, value=configured(value))
+
+
+def _patched(wanted: JsonObject, stored: JsonObject, target: Target) -> patch.Patched | None:
+    kind = target.kind
+    live = {**stored, "apiVersion": kind.api_version, "kind": kind.kind}
+    return patch.three_way_patched(live, applied_configuration(live), wanted, target)
+
+
+def _steps(error: StatusError) -> tuple[str | int, ...]:
+    """Return where the value is that does not fit the kind."""
+    cause = error.__cause__
+    return cause.path.steps if isinstance(cause, DecodeError) else ()
+
 
 _MANAGERS: Final = {Operation.CREATE: "kubectl-create", Operation.UPDATE: "kubectl-replace"}
 """Whom `kubectl create` and `kubectl replace` name as the field manager of what they send."""
@@ -47,7 +128,7 @@ class Question:
     namespace: str = "default"
     user: User = ADMIN
     dry_run: bool = False
-    field_validation: str = request_options.STRICT
+    field_validation: str = request_bodies.STRICT
     """What kubectl asks for."""
 
 
@@ -229,7 +310,6 @@ def _sent(
 def _applied(
     document: Document, old: Document | None, target: Target, prepare: Prepare
 ) -> _Sent | Problem:
-    from celadon.cli.check.client_side_apply import Unchanged, applied
 
     operation = Operation.CREATE if old is None else Operation.UPDATE
     found = applied(document, old, target, prepare)

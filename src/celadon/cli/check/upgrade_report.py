@@ -20,10 +20,9 @@ from typing import Any, Final
 from celadon.cli.check.check_options import CheckInputs, chosen_policies
 from celadon.cli.check.check_report import Notice, ObjectResult, Place, PolicyError, Report
 from celadon.cli.check.check_run import check
+from celadon.cli.check.manifests import policy_sets
 from celadon.cli.check.object_judging import Judged, Settings
-from celadon.cli.check.policy_set import policy_sets
-from celadon.cli.exits import Exit
-from celadon.cli.reading.problems import Problem, exit_of
+from celadon.cli.reading.documents import Exit, Problem, exit_of
 from celadon.kube import GroupVersionKind, JsonObject, metadata
 from celadon.kube.defaulting import gated_fields
 from celadon.kube.releases import answering_as

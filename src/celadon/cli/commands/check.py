@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.check.check_options import add_question
-from celadon.cli.exits import Exit
 from celadon.cli.gc_tuning import garbage_later
 from celadon.cli.options import count
+from celadon.cli.reading.documents import Exit
 from celadon.cli.report.report_model import CHECK, UPGRADE
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def _compare(
     releases: Sequence[str],
     progress: output.Progress,
 ) -> Exit:
-    """What releases do not agree on."""
+    """Return what releases do not agree on."""
     from celadon.cli.check.check_options import judging_settings
     from celadon.cli.check.upgrade_report import compared
 

@@ -6,7 +6,7 @@ import argparse
 from typing import Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
+from celadon.cli.reading.documents import Exit
 
 DESCRIPTION: Final = """\
 Print a script with which a shell completes command lines of celadon: commands, options and their

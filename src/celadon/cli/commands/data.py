@@ -6,11 +6,11 @@ import argparse
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
 from celadon.cli.options import count
+from celadon.cli.reading.documents import Exit
 
 if TYPE_CHECKING:
-    from celadon.storage.data_copies import DataReport
+    from celadon.storage.sqlite_file import DataReport
 
 DESCRIPTION: Final = """\
 Look after a data file of `celadon serve`. `check` compares everything in it with its checksums;
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> Exit:
             "celadon data", "`--force` and `--bump-revision` are for `restore`"
         )
     from celadon.storage import FileError
-    from celadon.storage.data_copies import FileDamaged, FileExists, backup, check, restore
+    from celadon.storage.sqlite_file import FileDamaged, FileExists, backup, check, restore
 
     try:
         if options.action == "check":

@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
 from celadon.cli.options import (
     DEFAULT_VERSION,
     add_exclude,
     add_proof_limits,
     kubernetes_versions,
 )
+from celadon.cli.reading.documents import Exit
 from celadon.cli.report.report_model import DIFF
 
 if TYPE_CHECKING:
-    from celadon.cli.diff.sides import Given
+    from celadon.cli.diff.diff_run import Given
 
 _PROGRAM: Final = "celadon diff"
 
@@ -96,8 +96,7 @@ def run(options: argparse.Namespace) -> Exit:
     if importlib.util.find_spec("z3") is None:
         missing = "z3 is not installed: pip install 'celadon[prove]'"
         return output.usage_error(_PROGRAM, missing)
-    from celadon.cli.diff.diff_run import DiffSettings, compared
-    from celadon.cli.diff.git_files import GitError
+    from celadon.cli.diff.diff_run import DiffSettings, GitError, compared
     from celadon.prove import Direction
 
     directions = tuple(one for one in Direction if options.only in ("", one.value))
@@ -116,9 +115,8 @@ def run(options: argparse.Namespace) -> Exit:
 
 def _sides(options: argparse.Namespace, stack: ExitStack) -> tuple[Given, Given] | str:
     """Both sides, or what is wrong with the command line. Raises GitError."""
-    from celadon.cli.diff.git_files import revisions
-    from celadon.cli.diff.sides import read_side
-    from celadon.cli.reading.sources import Exclusion
+    from celadon.cli.diff.diff_run import read_side, revisions
+    from celadon.cli.reading.documents import Exclusion
 
     paths, versions = options.paths, options.kubernetes_version
     exclude = Exclusion(options.exclude)
@@ -144,7 +142,7 @@ def _sides(options: argparse.Namespace, stack: ExitStack) -> tuple[Given, Given]
 
 
 def _revision(revision: str, paths: list[str], read: partial[Given], stack: ExitStack) -> Given:
-    from celadon.cli.diff.git_files import write_files
+    from celadon.cli.diff.diff_run import write_files
 
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="celadon-diff-"))
     there = write_files(revision, paths, Path(folder))

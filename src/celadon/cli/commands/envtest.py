@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from celadon import __version__
 from celadon.cli import output
-from celadon.cli.exits import Exit
 from celadon.cli.options import missing_package
+from celadon.cli.reading.documents import Exit
 
 if TYPE_CHECKING:
-    from celadon.cli.envtest.asset_versions import AssetVersion, VersionSelector
+    from celadon.cli.envtest.asset_folders import AssetVersion, VersionSelector
 
 DESCRIPTION: Final = """\
 Make a folder with programs that tests of operators start in place of envtest's: `kube-apiserver`
@@ -92,8 +92,7 @@ def run(options: argparse.Namespace) -> Exit:
     if options.verb == "version":
         output.write(f"celadon {__version__}\n")
         return Exit.OK
-    from celadon.cli.envtest.asset_folders import AssetError
-    from celadon.cli.envtest.asset_versions import VersionUnknown, parse_selector
+    from celadon.cli.envtest.asset_folders import AssetError, VersionUnknown, parse_selector
 
     try:
         _check_platform(options)
@@ -131,13 +130,14 @@ def _root(options: argparse.Namespace) -> Path:
 def _use(options: argparse.Namespace, selector: VersionSelector) -> Exit:
     """Make the folder of a version, if need be, and show it."""
     from celadon.cli.envtest.asset_folders import (
+        RELEASES,
         AssetError,
         holds_programs,
         installed_folders,
         make_folder,
         this_platform,
+        version_to_use,
     )
-    from celadon.cli.envtest.asset_versions import RELEASES, version_to_use
 
     given = os.environ.get(ASSETS, "")
     if options.use_env and given and holds_programs(Path(given)):
@@ -178,8 +178,11 @@ def _show(form: str, version: str, platform: str, path: str) -> Exit:
 
 def _list(options: argparse.Namespace, selector: VersionSelector) -> Exit:
     """Versions that are made, and those that can be."""
-    from celadon.cli.envtest.asset_folders import installed_folders, this_platform
-    from celadon.cli.envtest.asset_versions import available_versions
+    from celadon.cli.envtest.asset_folders import (
+        available_versions,
+        installed_folders,
+        this_platform,
+    )
 
     folders = installed_folders(_root(options), selector)
     _rows("(installed)", [(one.version, one.platform) for one in folders])

@@ -6,12 +6,9 @@ import argparse
 from typing import TYPE_CHECKING, Any, Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
 from celadon.cli.options import add_version, count
-from celadon.cli.reading import sources
-from celadon.cli.reading.documents import DocumentReader
+from celadon.cli.reading.documents import STDIN, DocumentReader, Exit, Problem, read_text
 from celadon.cli.reading.json_text import read_json
-from celadon.cli.reading.problems import Problem
 from celadon.goyaml import UnreadableError
 
 if TYPE_CHECKING:
@@ -122,9 +119,9 @@ class BindingError(Exception):
 
 def expression_of(argument: str) -> str:
     """The expression that the argument is, or what is on standard input. Raises `BindingError`."""
-    if argument != sources.STDIN:
+    if argument != STDIN:
         return argument
-    text = sources.read(argument)
+    text = read_text(argument)
     if isinstance(text, Problem):
         raise BindingError(f"{text.position()}: {text.message}")
     return text.content.removesuffix("\n")
@@ -144,7 +141,7 @@ def bindings(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _manifest(file: str) -> Any:  # noqa: ANN401 - any JSON
-    text = sources.read(file)
+    text = read_text(file)
     if isinstance(text, Problem):
         raise BindingError(f"{text.position()}: {text.message}")
     documents = []

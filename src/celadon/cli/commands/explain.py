@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.check.check_options import add_question
-from celadon.cli.exits import Exit
-from celadon.cli.project_files import add_verbose
+from celadon.cli.project_config import add_verbose
+from celadon.cli.reading.documents import Exit
 from celadon.cli.report.report_model import EXPLANATION
 
 if TYPE_CHECKING:

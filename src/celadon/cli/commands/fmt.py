@@ -6,14 +6,14 @@ import argparse
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
-from celadon.cli.project_files import add_project, add_verbose, project_of
-from celadon.cli.report import plain_text
-from celadon.cli.report.plain_text import plural
+from celadon.cli.project_config import add_project, add_verbose, project_of
+from celadon.cli.reading.documents import Exit
+from celadon.cli.report import report_model
+from celadon.cli.report.report_model import plural
 
 if TYPE_CHECKING:
     from celadon.cli.fmt import LayoutConfig, TextLayout
-    from celadon.cli.reading.problems import Problem
+    from celadon.cli.reading.documents import Problem
 
 _PROGRAM: Final = "celadon fmt"
 
@@ -108,12 +108,11 @@ class _Formatter:
 
     def run(self) -> Exit:
         from celadon.cli.fmt import text_layout
-        from celadon.cli.reading.problems import Problem
-        from celadon.cli.reading.sources import Exclusion, expand, read
+        from celadon.cli.reading.documents import Exclusion, Problem, expand_paths, read_text
 
         exclusion = Exclusion(self._config.exclude)
-        for file in expand(self._options.paths, exclusion, tests=True):
-            text = file if isinstance(file, Problem) else read(file)
+        for file in expand_paths(self._options.paths, exclusion, tests=True):
+            text = file if isinstance(file, Problem) else read_text(file)
             if isinstance(text, Problem):
                 self._complain(text)
                 continue
@@ -132,8 +131,8 @@ class _Formatter:
         output.complain(f"error: {problem.text()}")
 
     def _one(self, found: TextLayout) -> None:
-        from celadon.cli.project_files import unified_diff
-        from celadon.cli.reading.sources import STDIN_NAME
+        from celadon.cli.project_config import unified_diff
+        from celadon.cli.reading.documents import STDIN_NAME
 
         text, count = found.text, len(found.misplaced)
         is_dry = self._options.check or self._options.diff
@@ -145,7 +144,7 @@ class _Formatter:
             return
         if self._options.diff:
             shown = unified_diff(text.file, text.content, found.content())
-            output.write(plain_text.lines(shown))
+            output.write(report_model.lines(shown))
         if not is_dry and not self._write(found):
             return
         self._changed += 1
@@ -155,8 +154,8 @@ class _Formatter:
 
     def _write(self, found: TextLayout) -> bool:
         """Return whether the file was changed."""
-        from celadon.cli.project_files import changed_file
-        from celadon.cli.reading.problems import Problem
+        from celadon.cli.project_config import changed_file
+        from celadon.cli.reading.documents import Problem
 
         file = found.text.file
         try:

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.admission.lint import Rule
 from celadon.cli import output
-from celadon.cli.exits import Exit
 from celadon.cli.gc_tuning import garbage_later
-from celadon.cli.lint.comment_rule import EVERY_RULE
+from celadon.cli.lint.file_rules import EVERY_RULE
 from celadon.cli.options import VERSIONS, kubernetes_version
-from celadon.cli.project_files import add_project, add_verbose, project_of
-from celadon.cli.report import plain_text
+from celadon.cli.project_config import add_project, add_verbose, project_of
+from celadon.cli.reading.documents import Exit
+from celadon.cli.report import report_model
 from celadon.cli.report.report_model import LINT, LINT_STATISTICS
 
 if TYPE_CHECKING:
     from celadon.cli.lint.lint_config import LintConfig
     from celadon.cli.lint.lint_report import LintReport
     from celadon.cli.lint.lint_run import LintInput, Shown
-    from celadon.cli.project_files import ChangedFile
-    from celadon.cli.reading.problems import Problem
+    from celadon.cli.project_config import ChangedFile
+    from celadon.cli.reading.documents import Problem
 
 _PROGRAM: Final = "celadon lint"
 
@@ -213,9 +213,8 @@ def _wrong_use(options: argparse.Namespace, config: LintConfig) -> str:
 
 
 def _lint(options: argparse.Namespace, config: LintConfig, loaded: Callable[[], None]) -> Exit:
-    from celadon.cli.lint.fixing import fixes
-    from celadon.cli.lint.lint_run import findings, lint_setup, read
-    from celadon.cli.project_files import summary
+    from celadon.cli.lint.lint_run import findings, fixes, lint_setup, read
+    from celadon.cli.project_config import summary
 
     setup = lint_setup(config)
     given = read(options.paths, config.exclude)
@@ -254,7 +253,7 @@ def _show_changes(changed: list[ChangedFile], problems: list[Problem]) -> Exit:
     for problem in problems:
         output.complain(f"error: {problem.text()}")
     for file in changed:
-        output.write(plain_text.lines(file.diff()))
+        output.write(report_model.lines(file.diff()))
     if problems:
         return Exit.USAGE
     return Exit.DENIED if changed else Exit.OK

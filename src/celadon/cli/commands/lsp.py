@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
+from celadon.cli.reading.documents import Exit
 
 if TYPE_CHECKING:
     from celadon.cli.language_server.lsp_adapter import CeladonServer

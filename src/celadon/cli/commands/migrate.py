@@ -8,7 +8,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
+from celadon.cli.reading.documents import Exit
 
 if TYPE_CHECKING:
     from celadon.cli.migration import Migration, RuleOutcome
@@ -126,7 +126,7 @@ def _text(migration: Migration) -> str:
 
 
 def _lines(outcome: RuleOutcome) -> list[str]:
-    """What is said of one rule; nothing of one that agrees with its tests."""
+    """Return what is said of one rule; nothing of one that agrees with its tests."""
     translation = outcome.translation
     origin = translation.origin
     title = f"{outcome.position}: {origin.policy}{f'/{origin.rule}' if origin.rule else ''}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
+from celadon.cli.reading.documents import Exit
 
 _PROGRAM: Final = "celadon playground"
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
 from celadon.cli.options import add_proof_limits
+from celadon.cli.reading.documents import Exit
 
 if TYPE_CHECKING:
     from celadon.cli.proofs import Proof

@@ -7,9 +7,9 @@ from typing import Final
 
 from celadon.cli import output
 from celadon.cli.check.check_options import add_plugins, chosen_plugins
-from celadon.cli.exits import Exit
 from celadon.cli.options import POLICIES, add_exclude, add_files, add_version
-from celadon.cli.project_files import add_project, use_project
+from celadon.cli.project_config import add_project, use_project
+from celadon.cli.reading.documents import Exit
 from celadon.cli.report.report_model import REPLAY
 
 DESCRIPTION: Final = """\
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> Exit:
     from datetime import UTC, datetime
 
     from celadon.cli.check.check_options import read_policies
-    from celadon.cli.check.policy_set import policy_sets
+    from celadon.cli.check.manifests import policy_sets
     from celadon.cli.project_config import ConfigError
     from celadon.cli.replay.replay_run import Replay, replay
 

@@ -6,8 +6,8 @@ import argparse
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
 from celadon.cli.options import add_files
+from celadon.cli.reading.documents import Exit
 
 if TYPE_CHECKING:
     from celadon.cli.schemas import Found, Schemas

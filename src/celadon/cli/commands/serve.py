@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from celadon import __version__
 from celadon.cli import output
 from celadon.cli.check.check_options import add_plugins
-from celadon.cli.exits import Exit
 from celadon.cli.options import add_version, count, missing_package, seconds
+from celadon.cli.reading.documents import Exit
 
 if TYPE_CHECKING:
     from celadon.apiserver import ProxySettings, SimulationSettings
@@ -640,7 +640,7 @@ class _ManifestFiles:
         """With their places. Raises StartError."""
         if not self._paths:
             return ()
-        from celadon.cli.reading.sources import signatures
+        from celadon.cli.reading.documents import signatures
 
         seen = signatures(self._paths)
         if seen != self._seen:
@@ -652,13 +652,11 @@ class _ManifestFiles:
 def _manifests(paths: list[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Objects with their places. Raises StartError."""
     from celadon.apiserver.http import StartError
-    from celadon.cli.reading.documents import DocumentReader
-    from celadon.cli.reading.problems import Problem
-    from celadon.cli.reading.sources import expand, read
+    from celadon.cli.reading.documents import DocumentReader, Problem, expand_paths, read_text
 
     reader = DocumentReader()
-    for file in expand(paths):
-        text = file if isinstance(file, Problem) else read(file)
+    for file in expand_paths(paths):
+        text = file if isinstance(file, Problem) else read_text(file)
         documents = [text] if isinstance(text, Problem) else reader.read(text)
         for found in documents:
             if isinstance(found, Problem):

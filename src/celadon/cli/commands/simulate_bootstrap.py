@@ -6,8 +6,8 @@ import argparse
 from typing import Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
 from celadon.cli.options import add_version
+from celadon.cli.reading.documents import Exit
 from celadon.cli.report.report_model import BOOTSTRAP
 
 DESCRIPTION: Final = """\
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> Exit:
     from celadon.cli.bootstrap.bootstrap_report import simulate
     from celadon.cli.bootstrap.step_tables import level_of
     from celadon.cli.check.manifests import Parts, gather
-    from celadon.cli.project_files import summary
+    from celadon.cli.project_config import summary
 
     if not options.paths:
         return output.usage_error("celadon simulate-bootstrap", "nothing to simulate: give PATHS")

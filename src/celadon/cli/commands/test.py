@@ -11,13 +11,13 @@ from typing import Final, NoReturn
 
 from celadon.cli import output
 from celadon.cli.check.check_options import add_plugins, chosen_plugins
-from celadon.cli.exits import Exit
 from celadon.cli.options import DEFAULT_VERSION, VERSIONS, add_expected, count, kubernetes_version
-from celadon.cli.policytest.coverage_counts import Coverage
+from celadon.cli.policytest.counts import Coverage
 from celadon.cli.policytest.importers.foreign_formats import GivenTests, given_tests
 from celadon.cli.policytest.run.case_results import RunReport
 from celadon.cli.policytest.run.case_running import RunOptions, chosen_cases, run_tests
-from celadon.cli.project_files import add_project, project_of
+from celadon.cli.project_config import add_project, project_of
+from celadon.cli.reading.documents import Exit
 from celadon.cli.report.report_model import TEST
 
 _BEAT: Final = 0.3
@@ -241,7 +241,7 @@ def _mutated(given: GivenTests, chosen: RunOptions, report: RunReport, wanted: f
 
 def _write_coverage(coverage: Coverage, path: str) -> None:
     """In the format that the name of the file asks for."""
-    from celadon.cli.report.coverage_view import RENDERERS
+    from celadon.cli.report.case_view import RENDERERS
 
     sources = {}
     for file in {goal.place.file for goal, _ in coverage.hits}:

@@ -8,10 +8,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
 from celadon.cli.options import add_expected
-from celadon.cli.reading import sources
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.documents import Exit, Problem, read_text
 
 DESCRIPTION: Final = """\
 Rewrite tests of other tools as a file of kind PolicyTest beside the original: kyverno-test.yaml,
@@ -44,14 +42,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> Exit:
     """Read, rewrite, write."""
     from celadon.cli.policytest.importers.foreign_formats import foreign_tests
-    from celadon.cli.report.plain_text import yaml_text
+    from celadon.cli.report.report_model import yaml_text
 
     path = f"{os.path.splitext(options.file)[0]}.policytest.yaml"
     if os.path.exists(path) and not (options.force or options.stdout):
         return output.usage_error(
             "celadon test import", f"`{path}` is there already: see `--force`"
         )
-    text = sources.read(options.file)
+    text = read_text(options.file)
     if isinstance(text, Problem):
         return _refused([text])
     found = foreign_tests(text, options.expect)

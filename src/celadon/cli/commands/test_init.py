@@ -7,8 +7,8 @@ import os
 from typing import Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
 from celadon.cli.options import add_version
+from celadon.cli.reading.documents import Exit
 
 DESCRIPTION: Final = """\
 Write a first test for a policy, beside it: for each validation a request that it refuses and one

@@ -18,7 +18,6 @@ from celadon.cli.cluster_options import (
     missing_beside,
     uses_cluster,
 )
-from celadon.cli.exits import Exit
 from celadon.cli.options import (
     DEFAULT_VERSION,
     POLICIES,
@@ -28,12 +27,13 @@ from celadon.cli.options import (
     missing_package,
     seconds,
 )
+from celadon.cli.reading.documents import Exit
 
 if TYPE_CHECKING:
     import ssl
 
     from celadon.apiserver.http import Address
-    from celadon.webhook.policy_sources import WatchedFiles
+    from celadon.webhook.deciding import WatchedFiles
     from celadon.webhook.service import (
         DecisionLogSettings,
         ServedCertificate,
@@ -196,7 +196,7 @@ def run(options: argparse.Namespace) -> Exit:
     if problem:
         return output.usage_error("celadon webhook", problem)
     from celadon.apiserver.http import StartError
-    from celadon.webhook.policy_sources import LoadError
+    from celadon.webhook.deciding import LoadError
     from celadon.webhook.service import run_webhook
 
     output.log_to_stderr(options.verbosity, "celadon.webhook")
@@ -290,7 +290,7 @@ def _audit_only(options: argparse.Namespace) -> str:
 
 
 def _counted(source: WatchedFiles) -> str:
-    from celadon.cli.report.plain_text import plural
+    from celadon.cli.report.report_model import plural
 
     rules = source.rulebook()
     if rules is None:
@@ -316,8 +316,8 @@ def _cluster_parts(options: argparse.Namespace) -> ClusterParts | None:
 def _source(options: argparse.Namespace, parts: ClusterParts | None) -> WatchedFiles:
     """Files are read again when the cluster answers as another release."""
     from celadon.cli.check.policy_loading import PolicyLoader
-    from celadon.cli.reading.sources import signatures
-    from celadon.webhook.policy_sources import WatchedFiles
+    from celadon.cli.reading.documents import signatures
+    from celadon.webhook.deciding import WatchedFiles
 
     def release() -> str:
         followed = None if parts is None else parts.release

@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from celadon.cli import output
-from celadon.cli.exits import Exit
 from celadon.cli.options import POLICIES, add_exclude, add_files, add_version, count
-from celadon.cli.project_files import add_project, add_verbose, use_project
+from celadon.cli.project_config import add_project, add_verbose, use_project
+from celadon.cli.reading.documents import Exit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from celadon.cli.check.manifests import Manifests
-    from celadon.cli.check.policy_set import PolicySets
+    from celadon.cli.check.manifests import Manifests, PolicySets
     from celadon.webhook.installation import Coverage, InstallationSettings
 
 DESCRIPTION: Final = """\
@@ -153,7 +152,7 @@ def _add_requests(group: argparse._ArgumentGroup) -> None:
 def run(options: argparse.Namespace) -> Exit:
     """Read the policies, print the manifests."""
     from celadon.cli.check.check_options import read_policies
-    from celadon.cli.check.policy_set import policy_sets
+    from celadon.cli.check.manifests import policy_sets
     from celadon.cli.project_config import ConfigError
 
     try:

@@ -1,28 +1,334 @@
-"""Questions to answers: both sides compared, and every answer put into the words of the report."""
+"""`celadon diff`: both sides read, from files or a revision of git, compared, and every answer put
+into the words of the report.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
 
-from celadon.admission import Cause
-from celadon.cli.check.check_report import Place
-from celadon.cli.diff.diff_report import (
-    BOUNDED,
-    DIFFERS,
-    SAME,
-    UNDECIDED,
-    Against,
-    DiffAnswer,
-    DiffReport,
-    Reason,
-    RequestExample,
-    SideVerdict,
+from celadon.admission import Cause, Engine, Source, ValidatingAdmissionPolicy, decode_binding
+from celadon.cli.check.check_report import Place, PolicyError
+from celadon.cli.check.cluster import Circumstances, given_world
+from celadon.cli.check.manifests import (
+    Manifests,
+    Parts,
+    PolicySet,
+    PolicySets,
+    gather,
+    policy_sets,
+    validating_bindings,
+    validating_policies,
+    with_policies,
 )
-from celadon.cli.diff.sides import Given
-from celadon.kube import JsonObject
+from celadon.cli.reading.documents import NOTHING_EXCLUDED, Exclusion, Exit, Problem, exit_of
+from celadon.kube import Json, JsonObject
+from celadon.kube.releases import answering_as
 from celadon.kube.resources import Catalog, known_resources
-from celadon.prove import Comparison, Differences, Direction, Example, Finding, Gap, Judgement
+from celadon.prove import Comparison, Differences, Direction, Example, Finding, Gap, Judgement, Side
 from celadon.records import dataclass
+
+# --- Files of a revision -----------------------------------------------------
+#
+# The files of a revision of a git repository, written into a folder to be read there.
+
+_PLAIN_FILES: Final = (b"100644", b"100755")
+"""The modes of what is neither a link nor another repository."""
+
+
+class GitError(Exception):
+    """Git cannot say; the text is its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Two revisions, as `git diff` takes them: `A..B`, `A...B` (B against what both come from)."""
+
+    old: str
+    new: str
+
+
+def revisions(text: str) -> Range | None:
+    """The revisions of a text; None if it is no range, but a path. Raises GitError."""
+    if ".." not in text or os.path.exists(text):
+        return None
+    old, dots, new = text.partition("...")
+    if not dots:
+        old, _, new = text.partition("..")
+        if old in ("", ".") or "/" in new[:1]:
+            return None
+        return Range(old, new or "HEAD")
+    old, new = old or "HEAD", new or "HEAD"
+    _require_revision(old)
+    _require_revision(new)
+    return Range(_git("merge-base", old, new).decode().strip(), new)
+
+
+def write_files(revision: str, paths: Sequence[str], folder: Path) -> list[str]:
+    """Write what a revision has of paths below the working directory into a folder; the paths of
+    that, without those that the revision does not have. Raises GitError."""
+    _require_revision(revision)
+    for path in paths:
+        if os.path.isabs(path) or os.pardir in Path(path).parts:
+            raise GitError(f"`{path}` must be a path below the working directory")
+    listed = _git("ls-tree", "-r", "-z", revision, "--", *(os.path.normpath(one) for one in paths))
+    for line in listed.split(b"\0"):
+        about, _, name = line.partition(b"\t")
+        if about[:6] not in _PLAIN_FILES:
+            continue
+        file = folder / os.fsdecode(name)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(_git("cat-file", "blob", about.split()[2].decode()))
+    there = (str(folder / path) for path in map(os.path.normpath, paths))
+    return [one for one in there if os.path.exists(one)]
+
+
+def _require_revision(revision: str) -> None:
+    unknown = f"git knows no revision `{revision}`"
+    if revision.startswith("-"):  # git would take it for an option
+        raise GitError(unknown)
+    _git("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", wrong=unknown)
+
+
+def _git(*words: str, wrong: str = "") -> bytes:
+    """Return what git prints. `wrong` is said if it fails without a word."""
+    try:
+        done = subprocess.run(
+            ["git", *words],
+            capture_output=True,
+            check=False,
+        )
+    except OSError as error:
+        raise GitError(f"git cannot be run: {(error.strerror or str(error)).lower()}") from error
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
+        raise GitError(wrong or said.splitlines()[0].lower())
+    return done.stdout
+
+
+# --- Sides -------------------------------------------------------------------
+#
+# Files to policies in force: one side of a comparison.
+
+_EPOCH = "1970-01-01T00:00:00Z"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What was read for one side. `shown` turns the name of a file into what the user knows it
+    by."""
+
+    label: str
+    version: str
+    sets: PolicySets
+    objects: tuple[JsonObject, ...]
+    problems: tuple[Problem, ...]
+    shown: Callable[[str], str]
+
+    @property
+    def errors(self) -> tuple[PolicyError, ...]:
+        """Policies and bindings that an API server would not take."""
+        found = (error for one in self.sets.all for error in one.errors)
+        return tuple(replace(one, place=self._shown_place(one.place)) for one in found)
+
+    @property
+    def unbound(self) -> frozenset[str]:
+        """The policies that no binding puts to work."""
+        bound = {one.spec.policy_name for one in validating_bindings(self.sets.validating)}
+        return frozenset(self.sets.validating.policies) - bound
+
+    @property
+    def mutations(self) -> list[Json]:
+        """Mutating policies and their bindings, as they are written."""
+        found = self.sets.mutating
+        documents = [one.document for one in found.policies.values()]
+        documents += [one.document for one in found.bindings.values()]
+        return sorted((one.value for one in documents), key=str)
+
+    def side(self, bound_everywhere: frozenset[str]) -> Side:
+        """The policies in force; those that are named here are bound to all there is."""
+        found = self.sets.validating
+        policies = validating_policies(found)
+        bindings = validating_bindings(found)
+        for policy in policies:
+            if policy.name in bound_everywhere:
+                bindings.append(decode_binding(_everywhere(policy)).value)
+        engine = with_policies(Engine(version=self.version), policies, bindings)
+        return Side(engine, self.objects)
+
+    def place(self, source: Source, policy: str, binding: str) -> Place | None:
+        """Return where it stands what a decision comes from, or the like of it; None if it is not
+        there."""
+        found: PolicySet = self.sets.validating
+        if source.in_binding:
+            if binding not in found.bindings:
+                return None
+            return self._shown_place(found.bindings[binding].place(source.path))
+        if policy not in found.policies:
+            return None
+        return self._shown_place(found.policies[policy].place(source.path))
+
+    def _shown_place(self, place: Place) -> Place:
+        return Place(self.shown(place.file), place.line)
+
+
+def _everywhere(policy: ValidatingAdmissionPolicy) -> JsonObject:
+    spec: dict[str, Json] = {"policyName": policy.name, "validationActions": ["Deny"]}
+    if policy.spec.param_kind is not None:
+        spec["paramRef"] = {"selector": {}, "parameterNotFoundAction": "Deny"}
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingAdmissionPolicyBinding",
+        "metadata": {"name": policy.name},
+        "spec": spec,
+    }
+
+
+def read_side(
+    label: str,
+    paths: Sequence[str],
+    version: str,
+    *,
+    shown: Callable[[str], str] = str,
+    exclude: Exclusion = NOTHING_EXCLUDED,
+) -> Given:
+    """Read files, folders and globs as a release takes them."""
+    with answering_as(version):
+        found = gather(paths, (), (), Parts(), lambda _: None, exclude) if paths else Manifests()
+        sets = policy_sets(found, version)
+        prepare = Circumstances(version, _EPOCH).preparation(found.existing)
+        world, problems = given_world(found, sets, prepare)
+    wrong = tuple(
+        replace(one, file=shown(one.file)) for one in dict.fromkeys((*found.problems, *problems))
+    )
+    return Given(label, version, sets, tuple(world.objects), wrong, shown)
+
+
+# --- What was found ----------------------------------------------------------
+#
+# What `celadon diff` found, as one value; every output format is made from it.
+
+SAME: Final = "the same"
+BOUNDED: Final = "no difference found"
+DIFFERS: Final = "differs"
+UNDECIDED: Final = "not decided"
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """Something that speaks against the request. `place` is where it is written."""
+
+    policy: str
+    binding: str
+    field: str
+    place: Place
+    message: str
+    param: str = ""
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SideVerdict:
+    """What one side makes of a request: `denied`, `warned`, `audited` or `admitted`."""
+
+    verdict: str
+    against: tuple[Against, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RequestExample:
+    """A request that is decided differently. The manifests have no more than it takes; `around` are
+    the objects that have to be there. `user` is who sends it, if that matters."""
+
+    old: SideVerdict
+    new: SideVerdict
+    manifest: JsonObject | None = None
+    old_manifest: JsonObject | None = None
+    around: tuple[JsonObject, ...] = ()
+    user: str = ""
+    groups: tuple[str, ...] = ()
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why something is not decided, and where."""
+
+    message: str
+    place: Place = Place()
+
+
+@dataclass(frozen=True, slots=True)
+class DiffAnswer:
+    """The answer for one endpoint and direction. `place` is where a change is to be looked at."""
+
+    operation: str
+    api_version: str
+    kind: str
+    direction: str
+    answer: str
+    example: RequestExample | None = None
+    place: Place = Place()
+    subject: str = ""
+    reasons: tuple[Reason, ...] = ()
+    items: int = 0
+    bounded: tuple[str, ...] = ()
+
+    @property
+    def endpoint(self) -> str:
+        """`CREATE of Pod`."""
+        return f"{self.operation} of {self.kind}"
+
+
+@dataclass(frozen=True, slots=True)
+class DiffReport:
+    """Everything, endpoint by endpoint. `old` and `new` are what the sides are called; `unseen`
+    what was not looked at."""
+
+    old: str
+    new: str
+    answers: tuple[DiffAnswer, ...] = ()
+    notices: tuple[str, ...] = ()
+    unseen: tuple[Reason, ...] = ()
+    errors: tuple[PolicyError, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    def of(self, answer: str) -> tuple[DiffAnswer, ...]:
+        """The answers of one sort."""
+        return tuple(one for one in self.answers if one.answer == answer)
+
+    @property
+    def summary(self) -> str:
+        """The answer to the whole question, in a line."""
+        differing = self.of(DIFFERS)
+        if differing:
+            counts = {
+                way: sum(one.direction == way for one in differing)
+                for way in ("looser", "stricter")
+            }
+            told = ", ".join(f"{count} {way}" for way, count in counts.items() if count)
+            return f"{DIFFERS}: {told}"
+        if self.of(UNDECIDED) or self.unseen or self.errors:
+            return UNDECIDED
+        bounded = self.of(BOUNDED)
+        if bounded:
+            items = max(one.items for one in bounded)
+            return f"{BOUNDED}, with at most {items} items in some lists"
+        return f"{SAME} (proved)"
+
+    @property
+    def exit(self) -> Exit:
+        """What was not read goes before a difference, and that before what nobody knows."""
+        if self.problems:
+            return exit_of(self.problems)
+        if self.of(DIFFERS):
+            return Exit.DENIED
+        return Exit.POLICY if self.summary == UNDECIDED else Exit.OK
+
 
 _ANSWERS = {
     Finding.SAME: SAME,
@@ -74,7 +380,8 @@ def compared(old: Given, new: Given, settings: DiffSettings) -> DiffReport:
 
 
 def _unbound(old: Given, new: Given) -> frozenset[str]:
-    """Those that no binding of either side puts to work: without one nothing would be compared."""
+    """Return those that no binding of either side puts to work: without one nothing would be
+    compared."""
     names = [frozenset(one.sets.validating.policies) for one in (old, new)]
     unbound = [(names[0] - old.unbound), (names[1] - new.unbound)]
     return (names[0] | names[1]) - unbound[0] - unbound[1]
@@ -113,7 +420,8 @@ class _Wording:
         )
 
     def _spot(self, found: Comparison) -> tuple[Place, str]:
-        """Where the change is to be looked at: in the new files, if what decides is there."""
+        """Return where the change is to be looked at: in the new files, if what decides is
+        there."""
         assert found.example is not None
         sides = (self.new, self.old)
         judgements = (found.example.new, found.example.old)

@@ -10,17 +10,346 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from celadon.cli.envtest.apiserver_flags import (
-    SIMULATED_NODES,
-    FlagError,
-    help_text,
-    read_flags,
-    serve_arguments,
-    warnings_about,
+# --- Flags -------------------------------------------------------------------
+#
+# What the flags of kube-apiserver mean to `celadon serve`.
+#
+# Each flag is one of five kinds. Those of `PASSED` have an option of `serve` that means the same,
+# and those that `serve_arguments` looks at one that means something similar. `REFUSED` would
+# decide who gets in or who may do what, in ways that Celadon does not have: tests would pass or
+# fail for the wrong reason, so the program does not start. `WITHOUT_EFFECT` are told of in a
+# warning, since somebody could see the difference. All others of kube-apiserver are about how it
+# works inside (etcd, caches, logs, batches) and are accepted in silence. What is no flag of
+# kube-apiserver at all gets a warning, once.
+#
+# Flags are read as spf13/pflag reads them; names are those of k8s.io/kubernetes
+# `cmd/kube-apiserver/app/options` from 1.24 to 1.36. This module imports nothing of Celadon, so
+# that `--help` answers at once.
+
+PASSED: Final = (
+    "admission-control-config-file",
+    "anonymous-auth",
+    "audit-log-maxage",
+    "audit-log-maxbackup",
+    "audit-log-maxsize",
+    "audit-policy-file",
+    "client-ca-file",
+    "data",
+    "disable-admission-plugins",
+    "enable-admission-plugins",
+    "enable-priority-and-fairness",
+    "event-ttl",
+    "kubeconfig-out",
+    "manifests",
+    "max-mutating-requests-inflight",
+    "max-requests-inflight",
+    "min-request-timeout",
+    "proxy-client-cert-file",
+    "proxy-client-key-file",
+    "request-timeout",
+    "requestheader-allowed-names",
+    "requestheader-client-ca-file",
+    "requestheader-extra-headers-prefix",
+    "requestheader-group-headers",
+    "requestheader-uid-headers",
+    "requestheader-username-headers",
+    "service-account-issuer",
+    "service-account-key-file",
+    "service-account-signing-key-file",
+    "shutdown-delay-duration",
+    "token-auth-file",
+    "webhook-service",
 )
+"""Flags that options of `serve` have the names of. `--data`, `--kubeconfig-out`, `--manifests` and
+`--webhook-service` are of Celadon only."""
+
+TRANSLATED: Final = (
+    "audit-log-path",
+    "authorization-mode",
+    "bind-address",
+    "cert-dir",
+    "controllers",
+    "emulated-version",
+    "feature-gates",
+    "insecure-port",
+    "runtime-config",
+    "secure-port",
+    "service-cluster-ip-range",
+    "tls-cert-file",
+    "tls-private-key-file",
+    "v",
+)
+"""Flags that `serve_arguments` looks at; `--controllers` is of Celadon only."""
+
+REFUSED: Final[Mapping[str, str]] = {
+    "authentication-config": "who asks is known by certificates and tokens only",
+    "authentication-token-webhook-config-file": "tokens are not looked at by webhooks",
+    "authorization-config": "only `--authorization-mode` with RBAC or AlwaysAllow is there",
+    "authorization-policy-file": "there are no policies of ABAC",
+    "authorization-webhook-config-file": "webhooks do not authorize",
+    "enable-bootstrap-token-auth": "bootstrap tokens let nobody in",
+    "oidc-issuer-url": "there is no OpenID Connect",
+}
+"""Flags that cannot be honoured, and why."""
+
+WITHOUT_EFFECT: Final = (
+    "admission-control",
+    "api-audiences",
+    "audit-webhook-config-file",
+    "cors-allowed-origins",
+    "default-not-ready-toleration-seconds",
+    "default-unreachable-toleration-seconds",
+    "service-account-extend-token-expiration",
+    "service-account-jwks-uri",
+    "service-account-max-token-expiration",
+    "service-account-signing-endpoint",
+    "service-node-port-range",
+    "tls-sni-cert-key",
+    "tracing-config-file",
+)
+"""Flags whose effect somebody could miss."""
+
+_SWITCHES: Final = """
+aggregator-reject-forwarding-redirect allow-privileged alsologtostderr anonymous-auth
+audit-log-batch-throttle-enable audit-log-compress audit-log-truncate-enabled
+audit-webhook-batch-throttle-enable audit-webhook-truncate-enabled contention-profiling
+disable-http2-serving emulation-forward-compatible enable-aggregator-routing
+enable-bootstrap-token-auth enable-garbage-collector enable-logs-handler
+enable-priority-and-fairness encryption-provider-config-automatic-reload log-json-split-stream
+log-text-split-stream logtostderr one-output permit-address-sharing permit-port-sharing
+profiling runtime-config-emulation-forward-compatible send-retry-after-while-not-ready-once
+service-account-extend-token-expiration service-account-lookup shutdown-send-retry-after
+skip-headers skip-log-headers watch-cache
+"""
+
+SWITCHES: Final = frozenset(_SWITCHES.split())
+"""Flags that may stand alone; a word behind them is no value of theirs."""
+
+_SILENT: Final = """
+add-dir-header advertise-address allow-metric-labels allow-metric-labels-manifest
+apiserver-count audit-log-batch-buffer-size audit-log-batch-max-size audit-log-batch-max-wait
+audit-log-batch-throttle-burst audit-log-batch-throttle-qps audit-log-format audit-log-mode
+audit-log-truncate-max-batch-size audit-log-truncate-max-event-size audit-log-version
+audit-webhook-batch-buffer-size audit-webhook-batch-max-size audit-webhook-batch-max-wait
+audit-webhook-batch-throttle-burst audit-webhook-batch-throttle-qps
+audit-webhook-initial-backoff audit-webhook-mode audit-webhook-truncate-max-batch-size
+audit-webhook-truncate-max-event-size audit-webhook-version
+authentication-token-webhook-cache-ttl authentication-token-webhook-version
+authorization-webhook-cache-authorized-ttl authorization-webhook-cache-unauthorized-ttl
+authorization-webhook-version cloud-config cloud-provider cloud-provider-gce-l7lb-src-cidrs
+cloud-provider-gce-lb-src-cidrs coordinated-leadership-lease-duration
+coordinated-leadership-renew-deadline coordinated-leadership-retry-period debug-socket-path
+default-watch-cache-size delete-collection-workers disabled-metrics egress-selector-config-file
+encryption-provider-config endpoint-reconciler-type etcd-cafile etcd-certfile
+etcd-compaction-interval etcd-count-metric-poll-period etcd-db-metric-poll-interval
+etcd-healthcheck-timeout etcd-keyfile etcd-prefix etcd-readycheck-timeout etcd-servers
+etcd-servers-overrides external-hostname goaway-chance http2-max-streams-per-connection
+insecure-bind-address kubelet-certificate-authority kubelet-client-certificate
+kubelet-client-key kubelet-port kubelet-preferred-address-types kubelet-read-only-port
+kubelet-timeout kubernetes-service-node-port lease-reuse-duration-seconds livez-grace-period
+log-backtrace-at log-dir log-file log-file-max-size log-flush-frequency
+log-json-info-buffer-size log-text-info-buffer-size logging-format master-service-namespace
+max-connection-bytes-per-sec min-compatibility-version oidc-ca-file oidc-client-id
+oidc-groups-claim oidc-groups-prefix oidc-required-claim oidc-signing-algs oidc-username-claim
+oidc-username-prefix peer-advertise-ip peer-advertise-port peer-ca-file
+show-hidden-metrics-for-version
+shutdown-watch-termination-grace-period stderrthreshold storage-backend
+storage-initialization-timeout storage-media-type strict-transport-security-directives
+target-ram-mb tls-cipher-suites tls-curve-preferences tls-min-version vmodule watch-cache-sizes
+"""
+
+SILENT: Final = frozenset(_SILENT.split())
+"""Flags about how kube-apiserver works inside."""
+
+_ABSENT_SINCE_1_24: Final = ("insecure-bind-address", "insecure-port")
+"""Test servers look into `--help` for them, and set them where they stand."""
+
+KNOWN: Final = SWITCHES | SILENT | {*PASSED, *TRANSLATED, *REFUSED, *WITHOUT_EFFECT}
+
+DEFAULT_PORT: Final = "6443"
+LOOPBACK: Final = "127.0.0.1"
+MOST_VERBOSE: Final = 5
+"""Of `serve`; kube-apiserver goes up to 10."""
+
+
+class FlagError(Exception):
+    """Says what is wrong with the flags."""
+
+
+def read_flags(words: Sequence[str]) -> dict[str, list[str]]:
+    """The values of each flag, in their order; a flag that stands alone has the value `true`. The
+    word behind an unknown flag is its value unless it is a flag. Raises FlagError for words that
+    belong to no flag."""
+    flags: dict[str, list[str]] = {}
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if not word.startswith("-") or word in ("-", "--"):
+            raise FlagError(f"kube-apiserver takes no arguments, only flags: `{word}`")
+        name, equals, value = word.lstrip("-").partition("=")
+        name = name.replace("_", "-")
+        if not word.startswith("--") and name.startswith("v") and name[1:].isdigit():
+            name, value, equals = "v", name[1:], "="
+        if not equals and name not in SWITCHES:
+            if name in KNOWN and not rest:
+                raise FlagError(f"flag needs an argument: --{name}")
+            if name in KNOWN or (rest and not rest[0].startswith("-")):
+                value, equals = rest.pop(0), "="
+        flags.setdefault(name, []).append(value if equals else "true")
+    return flags
+
+
+def warnings_about(flags: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """One text for each flag that is not known, or would be missed."""
+    for name in flags:
+        if name not in KNOWN:
+            yield f"kube-apiserver has no flag `--{name}` that is known here: ignored"
+        elif name in WITHOUT_EFFECT:
+            yield f"`--{name}` has no effect: Celadon has nothing like it"
+
+
+SIMULATED_NODES: Final = "CELADON_ENVTEST_SIMULATE"
+"""An environment variable: how many nodes a cluster has that comes alive. Without it there are
+none, and no workloads run."""
+
+
+def serve_arguments(
+    flags: Mapping[str, Sequence[str]], release: str, controllers: str = "", nodes: str = ""
+) -> list[str]:
+    """Arguments of `celadon serve` for these flags. `release` is that of the folder; `controllers`
+    are those that run if the flags do not say. With a number of `nodes` it is a cluster that comes
+    alive, of which all controllers run unless others are named. Raises FlagError for what cannot
+    be honoured."""
+    if nodes and not (nodes.isascii() and nodes.isdigit()):
+        raise FlagError(f"{SIMULATED_NODES}={nodes}: expected a number of nodes")
+    last = {name: values[-1] for name, values in flags.items()}
+    for name, why in REFUSED.items():
+        if last.get(name, "false") not in ("", "false"):
+            raise FlagError(f"`--{name}` cannot be honoured: {why}")
+    if last.get("insecure-port", "0") not in ("", "0"):
+        raise FlagError("`--insecure-port` cannot be honoured: since 1.24 there is only TLS")
+    arguments = ["--listen", _address(last), "--kubernetes-version", release]
+    arguments += [*_emulated(last), *_certificates(last)]
+    for name in PASSED:
+        values = flags.get(name, ())
+        if name in SWITCHES:
+            values = [_switch(name, value) for value in values[-1:]]
+        arguments += [f"--{name}={value}" for value in values if value]
+    if nodes:
+        arguments += ["--simulate", "workloads", "--nodes", nodes]
+        controllers = controllers or "*"
+    arguments += [
+        f"--controllers={last.get('controllers', controllers)}",
+        f"--authorization-mode={_authorization(last)}",
+        f"--runtime-config={','.join(flags.get('runtime-config', ()))}",
+        *_gates(flags.get("feature-gates", ())),
+        *_audit_log(last),
+        f"--verbosity={_verbosity(last)}",
+    ]
+    addresses = last.get("service-cluster-ip-range", "")
+    return [*arguments, *_service_range(addresses)]
+
+
+def _switch(name: str, value: str) -> str:
+    """`true` or `false`, as Go reads them."""
+    if value in ("1", "t", "T", "true", "TRUE", "True"):
+        return "true"
+    if value in ("0", "f", "F", "false", "FALSE", "False"):
+        return "false"
+    raise FlagError(f'invalid argument "{value}" for "--{name}" flag')
+
+
+def _address(last: Mapping[str, str]) -> str:
+    """Return what to listen on. Without `--bind-address` that is this machine alone; port 0 is any
+    that is free, which kube-apiserver refuses."""
+    port = last.get("secure-port", DEFAULT_PORT)
+    if not port.isascii() or not port.isdigit() or int(port) > 65535:
+        raise FlagError(f"--secure-port {port} must be between 0 and 65535, inclusive")
+    host = last.get("bind-address", LOOPBACK) or LOOPBACK
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _emulated(last: Mapping[str, str]) -> Iterator[str]:
+    """`--emulated-version` may name another release than the folder's: `1.33` or `kube=1.33`."""
+    for one in last.get("emulated-version", "").split(","):
+        component, _, version = one.rpartition("=")
+        if version and component in ("", "kube"):
+            yield f"--emulated-version={version}"
+
+
+def _certificates(last: Mapping[str, str]) -> Iterator[str]:
+    """Yield those that are named, else those that stand in the folder of certificates."""
+    certificate, key = last.get("tls-cert-file", ""), last.get("tls-private-key-file", "")
+    folder = last.get("cert-dir", "")
+    if not (certificate or key) and folder:
+        paths = [os.path.join(folder, f"apiserver.{kind}") for kind in ("crt", "key")]
+        if all(map(os.path.isfile, paths)):
+            certificate, key = paths
+    if certificate:
+        yield f"--tls-cert-file={certificate}"
+    if key:
+        yield f"--tls-private-key-file={key}"
+
+
+def _authorization(last: Mapping[str, str]) -> str:
+    """As kube-apiserver, everybody may do everything if no mode is named. What only nodes may do is
+    not told apart."""
+    modes = {one.strip() for one in last.get("authorization-mode", "AlwaysAllow").split(",")}
+    unknown = sorted(modes - {"AlwaysAllow", "Node", "RBAC"})
+    if unknown:
+        raise FlagError(
+            f"`--authorization-mode={unknown[0]}` cannot be honoured: only RBAC, Node "
+            "and AlwaysAllow are there"
+        )
+    return "AlwaysAllow" if "AlwaysAllow" in modes else "RBAC"
+
+
+def _gates(values: Sequence[str]) -> Iterator[str]:
+    """Gates may have the component before them: `kube:NAME=true`."""
+    gates = [one.strip() for value in values for one in value.split(",")]
+    ours = ",".join(one.removeprefix("kube:") for one in gates if one)
+    if ours:
+        yield f"--feature-gates={ours}"
+
+
+def _audit_log(last: Mapping[str, str]) -> Iterator[str]:
+    """Without a policy kube-apiserver records nothing."""
+    path = last.get("audit-log-path", "")
+    if path and last.get("audit-policy-file"):
+        if path == "-":
+            raise FlagError("`--audit-log-path=-` cannot be honoured: name a file")
+        yield f"--audit-log={path}"
+
+
+def _verbosity(last: Mapping[str, str]) -> int:
+    level = last.get("v", "0")
+    return min(int(level), MOST_VERBOSE) if level.isascii() and level.isdigit() else 0
+
+
+def _service_range(text: str) -> Iterator[str]:
+    """Of two ranges the one of IPv4 counts: Services have addresses of that family only."""
+    ranges = [one.strip() for one in text.split(",") if one.strip()]
+    chosen = [one for one in ranges if ":" not in one] or ranges
+    if chosen:
+        yield f"--service-cluster-ip-range={chosen[0]}"
+
+
+def help_text(release: str) -> str:
+    """All flags that do something or are accepted, each at the beginning of a line."""
+    names = sorted(KNOWN - {*_ABSENT_SINCE_1_24, *REFUSED})
+    lines = "\n".join(f"      --{name}" for name in names)
+    return (
+        f"Celadon's stand-in for kube-apiserver {release}: `celadon serve` with the flags of "
+        "kube-apiserver.\n\nUsage:\n  kube-apiserver [flags]\n\nFlags:\n\n"
+        f"{lines}\n\nWhat each of them does stands in `celadon envtest --help` and in the "
+        "documentation.\n"
+    )
+
+
+# --- The program -------------------------------------------------------------
 
 CONTROLLERS: Final = "CELADON_ENVTEST_CONTROLLERS"
 """An environment variable: the controllers that run. Without it there are none, as in envtest."""

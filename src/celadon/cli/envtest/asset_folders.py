@@ -24,17 +24,148 @@ import shutil
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from celadon import __version__
 from celadon.cli.envtest import etcd_program, kubectl_program
-from celadon.cli.envtest.asset_versions import AssetVersion, VersionSelector
 from celadon.cli.envtest.kubectl_program import MARKER
+from celadon.cli.options import DEFAULT_VERSION, VERSIONS
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
+
+# --- Versions ----------------------------------------------------------------
+#
+# Versions as `setup-envtest` understands them: `1.33`, `1.33.x`, `~1.33.2`, `<1.34`, `latest`.
+#
+# A version of Celadon's assets is that of a release with any patch number: what is served is the
+# release, and a suite that asks for 1.33.4 gets a folder of that name. As
+# sigs.k8s.io/controller-runtime `tools/setup-envtest/versions`.
+
+RELEASES: Final = VERSIONS[: VERSIONS.index(DEFAULT_VERSION) + 1]
+"""Those that can be served, oldest first."""
+
+LATEST: Final = "latest"
+LATEST_ON_DISK: Final = "latest-on-disk"
+
+_SELECTOR: Final = late_pattern(
+    r"(?P<compare><=|<|~)?v?(?P<major>0|[1-9]\d*)\.(?P<minor>0|[1-9]\d*)"
+    r"(?:\.(?P<patch>0|[1-9]\d*|x|\*))?(?P<newest>!)?"
+)
+
+
+class VersionUnknown(Exception):
+    """Says why there are no assets of a version."""
+
+
+class AssetVersion(NamedTuple):
+    """Versions compare by their numbers."""
+
+    major: int
+    minor: int
+    patch: int
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}.{self.patch}"
+
+    @property
+    def release(self) -> str:
+        """`1.33` of 1.33.4."""
+        return f"{self.major}.{self.minor}"
+
+
+@dataclass(frozen=True, slots=True)
+class VersionSelector:
+    """Which versions are meant. `compare` is empty, `<`, `<=` or `~`; without numbers all versions
+    are. `patch` is None for a wildcard; `newest` asks for the newest there is, not for the newest
+    that is installed."""
+
+    text: str
+    compare: str = ""
+    numbers: tuple[int, int] | None = None
+    patch: int | None = None
+    newest: bool = False
+    only_installed: bool = False
+
+    def matches(self, version: AssetVersion) -> bool:
+        """Return whether a version is meant."""
+        if self.numbers is None:
+            return True
+        numbers = version[:2]
+        if self.compare in ("<", "<="):
+            if numbers != self.numbers:
+                return numbers < self.numbers
+            if self.patch is None or self.patch == version.patch:
+                return self.compare == "<="
+            return version.patch < self.patch
+        if numbers != self.numbers:
+            return False
+        if self.compare == "~":
+            return version.patch >= (self.patch or 0)
+        return self.patch is None or self.patch == version.patch
+
+    @property
+    def exact(self) -> AssetVersion | None:
+        """The one version that is meant, if it is one."""
+        if self.numbers is None or self.patch is None or self.compare:
+            return None
+        return AssetVersion(*self.numbers, self.patch)
+
+
+def parse_selector(text: str) -> VersionSelector:
+    """An empty text means the latest version. Raises VersionUnknown."""
+    if text in ("", LATEST):
+        return VersionSelector(text or LATEST, newest=True)
+    if text == LATEST_ON_DISK:
+        return VersionSelector(text, only_installed=True)
+    match = _SELECTOR.fullmatch(text)
+    if match is None:
+        raise VersionUnknown(
+            f"`{text}` is not a version: 1.33, 1.33.x, 1.33.4, ~1.33.4, <1.34, "
+            f"{LATEST} or {LATEST_ON_DISK}, the numbers with a `!` behind them or not"
+        )
+    patch = match["patch"]
+    return VersionSelector(
+        text,
+        match["compare"] or "",
+        (int(match["major"]), int(match["minor"])),
+        int(patch) if patch and patch.isdigit() else None,
+        newest=match["newest"] is not None,
+    )
+
+
+def available_versions(selector: VersionSelector) -> list[AssetVersion]:
+    """One version of each release that is meant, newest first."""
+    if selector.exact is not None or selector.compare == "~":
+        major, minor = selector.numbers or (0, 0)
+        wanted = [AssetVersion(major, minor, selector.patch or 0)]
+    else:
+        numbers = [release.split(".") for release in RELEASES]
+        wanted = [AssetVersion(int(major), int(minor), 0) for major, minor in numbers]
+    return [one for one in reversed(wanted) if one.release in RELEASES and selector.matches(one)]
+
+
+def version_to_use(
+    selector: VersionSelector, installed: Iterable[AssetVersion], *, only_installed: bool
+) -> AssetVersion:
+    """The newest one that is meant, of those that are installed if there is one and nothing newer
+    is asked for. Raises VersionUnknown."""
+    there = [one for one in installed if selector.matches(one)]
+    if only_installed or selector.only_installed:
+        if not there:
+            raise VersionUnknown(f"no assets of `{selector.text}` are installed (see `list -i`)")
+        return max(there)
+    if there and not selector.newest:
+        return max(there)
+    candidates = [*there, *available_versions(selector)]
+    if not candidates:
+        raise VersionUnknown(
+            f"`{selector.text}` is none of the releases {RELEASES[0]} to {RELEASES[-1]}"
+        )
+    return max(candidates)
+
 
 PROGRAMS: Final = ("kube-apiserver", "etcd", "kubectl")
 WINDOWS: Final = "nt"
@@ -88,7 +219,7 @@ def this_platform() -> tuple[str, str]:
 
 
 def default_root(environment: Mapping[str, str] = os.environ) -> Path:
-    """Where folders stand if nobody says."""
+    """Return where folders stand if nobody says."""
     installation = hashlib.sha256(f"{sys.executable}\n{_PACKAGES}".encode()).hexdigest()[:8]
     return _cache_folder(environment) / "celadon" / "envtest" / f"{__version__}-{installation}"
 
@@ -103,7 +234,7 @@ def _cache_folder(environment: Mapping[str, str]) -> Path:
 
 
 def installed_folders(root: Path, selector: VersionSelector) -> list[AssetFolder]:
-    """Those that are meant, newest first; also those of other programs than Celadon."""
+    """Return those that are meant, newest first; also those of other programs than Celadon."""
     folders = []
     for path in (root / "k8s").glob("*-*-*"):
         match = _FOLDER.fullmatch(path.name)
@@ -153,14 +284,14 @@ def remove_folders(folders: list[AssetFolder]) -> Iterator[AssetFolder]:
 
 
 def holds_programs(path: Path) -> bool:
-    """Whether it is a folder that tests can use."""
+    """Return whether it is a folder that tests can use."""
     return all(
         any((path / f"{name}{end}").exists() for end in ("", ".exe", ".cmd")) for name in PROGRAMS
     )
 
 
 def _marker(version: AssetVersion) -> str:
-    """What a folder is made of: if it is another text, the folder is made anew."""
+    """Return what a folder is made of: if it is another text, the folder is made anew."""
     made_of = {"celadon": __version__, "packages": _PACKAGES, "python": sys.executable}
     return json.dumps({**made_of, "version": str(version)}, indent=2) + "\n"
 
@@ -209,9 +340,9 @@ def _fill(folder: Path, version: AssetVersion, marker: str) -> None:
 
 
 def first_lines(python: str, options: str) -> str:
-    """What makes a file a program of this Python. A path that is too long for the first line, or
-    that has blanks, is given to the shell, which takes the second line for a command and Python
-    for a text: as pip does it."""
+    """Return what makes a file a program of this Python. A path that is too long for the first
+    line, or that has blanks, is given to the shell, which takes the second line for a command and
+    Python for a text: as pip does it."""
     line = f"#!{python} {options}".rstrip()
     if " " not in python and len(line.encode()) <= LONGEST_FIRST_LINE:
         return f"{line}\n"

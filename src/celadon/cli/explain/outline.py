@@ -27,9 +27,8 @@ from celadon.admission.explain import (
     VariablePart,
 )
 from celadon.cli.check.check_report import State
-from celadon.cli.explain.annotated_source import Snippet, annotated
+from celadon.cli.explain.annotated_source import Snippet, annotated, brief
 from celadon.cli.explain.recorded_requests import ExplainedObject
-from celadon.cli.explain.value_texts import brief
 from celadon.kube.go import json_text
 from celadon.kube.registry import patch_between
 from celadon.records import dataclass

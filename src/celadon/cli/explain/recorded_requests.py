@@ -19,14 +19,19 @@ from celadon.cli.check.check_options import CheckInputs, WrongUseError
 from celadon.cli.check.check_report import Creator, ObjectResult, Place, Report
 from celadon.cli.check.check_run import check
 from celadon.cli.check.cluster import ANEW, EngineMakers
+from celadon.cli.check.manifests import webhook_documents
 from celadon.cli.check.object_judging import Judged
 from celadon.cli.check.questions import Question
-from celadon.cli.check.webhook_documents import webhook_documents
-from celadon.cli.reading import sources
-from celadon.cli.reading.documents import Document, DocumentArchive, DocumentReader, shape_problem
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.documents import (
+    Document,
+    DocumentArchive,
+    DocumentReader,
+    Problem,
+    read_text,
+    shape_problem,
+)
 from celadon.kube import User
-from celadon.kube.json_shapes import Needed, Shape, misfit
+from celadon.kube.json_types import Needed, Shape, misfit
 from celadon.records import dataclass
 
 _VERBS: Final = {
@@ -60,7 +65,7 @@ class RecordedRequest:
 
 def recorded_request(file: str) -> RecordedRequest:
     """The request of a file. WrongUseError for a file that has none."""
-    text = sources.read(file)
+    text = read_text(file)
     if isinstance(text, Problem):
         raise WrongUseError(text.text())
     for document in DocumentReader().read(text):

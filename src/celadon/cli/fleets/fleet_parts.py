@@ -12,14 +12,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import BinaryIO, Final, NamedTuple, cast
 
+from celadon.cli.audit import audit_inputs
 from celadon.cli.audit.audit_blocks import Block, LineBlock, PieceBlock, TooLarge, lines_from
-from celadon.cli.audit.audit_inputs import GZIP, Input, Inputs, Survey, input_blocks
-from celadon.cli.audit.audit_lookups import Lookups, looked_up
 from celadon.cli.audit.etcd_snapshots import DEFAULT_PREFIX, SnapshotObjects
 from celadon.cli.own_files import API_VERSION, faults, is_own, problem_at
-from celadon.cli.reading import sources
-from celadon.cli.reading.documents import Document, DocumentReader
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.documents import Document, DocumentReader, Problem, is_address, read_text
 from celadon.kube import GroupVersionResource, JsonObject
 from celadon.records import dataclass
 
@@ -53,23 +50,25 @@ class ResourcePart(NamedTuple):
 Part = DumpPart | KeysPart | ResourcePart
 
 
-def surveyed_inputs(inputs: Inputs, wanted: Lookups) -> tuple[Survey, list[Part]]:
+def surveyed_inputs(
+    inputs: audit_inputs.Inputs, wanted: audit_inputs.Lookups
+) -> tuple[audit_inputs.Survey, list[Part]]:
     """Return what policies may look up in inputs, and the parts of these. All is gone through
     once."""
     documents: list[Document] = []
     parts: list[Part] = []
     for number, one in enumerate(inputs.inputs):
         cutting = _Cutting(number, one)
-        found = looked_up(cutting.blocks(), wanted)
+        found = audit_inputs.looked_up(cutting.blocks(), wanted)
         documents += (one for one in found if isinstance(one, Document))
         parts += cutting.parts
-    return Survey(tuple(documents)), parts
+    return audit_inputs.Survey(tuple(documents)), parts
 
 
 class _Cutting:
     """Finds the parts of an input while its blocks go by."""
 
-    def __init__(self, number: int, one: Input | SnapshotObjects | Problem) -> None:
+    def __init__(self, number: int, one: audit_inputs.Input | SnapshotObjects | Problem) -> None:
         self._one = one
         self.parts: list[Part] = [DumpPart(number)]
         if isinstance(one, SnapshotObjects):
@@ -79,7 +78,7 @@ class _Cutting:
     def blocks(self) -> Iterator[Block]:
         cuts: list[DumpPart] = []
         at = self._beginning()
-        for block in input_blocks(self._one):
+        for block in audit_inputs.input_blocks(self._one):
             if isinstance(block, LineBlock) and at is not None:
                 stop = at + len(block.data) + 1
                 if cuts and stop - cuts[-1].start <= PART_BYTES:
@@ -96,19 +95,19 @@ class _Cutting:
 
     def _beginning(self) -> int | None:
         """Return where its first line begins; None where lines cannot be found by their place."""
-        if not isinstance(self._one, Input):
+        if not isinstance(self._one, audit_inputs.Input):
             return None
         try:
             with self._one.open() as stream:
                 begin = stream.read(len(_BYTE_ORDER_MARK))
         except OSError:
             return None
-        if begin.startswith(GZIP):
+        if begin.startswith(audit_inputs.GZIP):
             return None
         return len(_BYTE_ORDER_MARK) if begin == _BYTE_ORDER_MARK else 0
 
 
-def part_blocks(inputs: Inputs, part: DumpPart | KeysPart) -> Iterator[Block]:
+def part_blocks(inputs: audit_inputs.Inputs, part: DumpPart | KeysPart) -> Iterator[Block]:
     """The blocks of a part; the only input there is, of keys."""
     if isinstance(part, KeysPart):
         (snapshot,) = inputs.inputs
@@ -116,8 +115,8 @@ def part_blocks(inputs: Inputs, part: DumpPart | KeysPart) -> Iterator[Block]:
             yield from replace(snapshot, keys=snapshot.keys[part.start : part.stop]).blocks(0)
         return
     one = inputs.inputs[part.number]
-    if not isinstance(one, Input) or not part.stop:
-        yield from input_blocks(one)
+    if not isinstance(one, audit_inputs.Input) or not part.stop:
+        yield from audit_inputs.input_blocks(one)
         return
     try:
         with one.open() as stream:
@@ -214,7 +213,7 @@ class Source:
 
 def read_fleet(file: str) -> tuple[Source, ...] | list[Problem]:
     """The sources of a file, or what is wrong with it."""
-    text = sources.read(file)
+    text = read_text(file)
     if isinstance(text, Problem):
         return [text]
     found = list(DocumentReader().read(text))
@@ -263,4 +262,4 @@ def _source(folder: str, given: JsonObject) -> Source:
 
 def _beside(folder: str, path: str) -> str:
     """A path as seen from where the file stands; addresses are what they are."""
-    return path if sources.is_address(path) else os.path.join(folder, os.path.expanduser(path))
+    return path if is_address(path) else os.path.join(folder, os.path.expanduser(path))

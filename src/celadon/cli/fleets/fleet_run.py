@@ -18,26 +18,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from celadon.admission import Engine as AdmissionEngine
-from celadon.cli.audit.audit_inputs import (
-    Input,
-    Inputs,
-    Survey,
-    given_inputs,
-    looked_up_in,
-    source_auditor,
-)
-from celadon.cli.audit.audit_lookups import lookups_of
-from celadon.cli.audit.audit_report import AuditReport, Findings, Violation
+from celadon.cli.audit import audit_inputs
+from celadon.cli.audit.audit_report import AuditReport, Findings, FleetReport, Violation
 from celadon.cli.audit.audit_run import Audit, PageResult, finished
 from celadon.cli.audit.etcd_snapshots import SnapshotObjects
 from celadon.cli.audit.object_audit import AuditSettings, ObjectAuditor
 from celadon.cli.check.check_report import Notice
-from celadon.cli.check.manifests import Manifests
-from celadon.cli.check.policy_set import PolicySets, policy_sets, validating_engine
+from celadon.cli.check.manifests import Manifests, PolicySets, policy_sets, validating_engine
 from celadon.cli.fleets.finished_work import KeptResults, key_of
 from celadon.cli.fleets.fleet_parts import Part, ResourcePart, Source, part_blocks, surveyed_inputs
-from celadon.cli.fleets.fleet_report import FleetReport
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.documents import Problem
 from celadon.kube import GroupVersionResource
 from celadon.kube.releases import answering_as
 from celadon.records import dataclass
@@ -101,7 +91,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-_Given = Input | SnapshotObjects | Problem
+_Given = audit_inputs.Input | SnapshotObjects | Problem
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,8 +108,8 @@ class SurveyedSource:
     """A source, what policies may look up in it, and its parts. `inputs` are its dumps."""
 
     source: Source
-    inputs: Inputs = Inputs(())
-    survey: Survey = Survey()
+    inputs: audit_inputs.Inputs = audit_inputs.Inputs(())
+    survey: audit_inputs.Survey = audit_inputs.Survey()
     parts: tuple[Part, ...] = ()
     problems: tuple[Problem, ...] = ()
     notices: tuple[Notice, ...] = ()
@@ -132,11 +122,15 @@ def surveyed(job: Job, source: Source) -> SurveyedSource:
 
 
 def _surveyed(job: Job, source: Source) -> SurveyedSource:
-    wanted = lookups_of(_sets(job))
+    wanted = audit_inputs.lookups_of(_sets(job))
     if source.dumps or source.snapshot:
-        inputs = _snapshot(source) if source.snapshot else _steady(given_inputs(source.dumps))
+        inputs = (
+            _snapshot(source)
+            if source.snapshot
+            else _steady(audit_inputs.given_inputs(source.dumps))
+        )
         survey, parts = surveyed_inputs(inputs, wanted)
-        shipped = Inputs(()) if source.snapshot else inputs
+        shipped = audit_inputs.Inputs(()) if source.snapshot else inputs
         problems = () if parts else tuple(one for one in inputs.inputs if isinstance(one, Problem))
         return SurveyedSource(source, shipped, survey, tuple(parts), problems, inputs.notices)
     from celadon.apiserver.clientconfig import KubeconfigError
@@ -153,18 +147,18 @@ def _surveyed(job: Job, source: Source) -> SurveyedSource:
 
 
 @functools.lru_cache(maxsize=2)
-def _snapshot(source: Source) -> Inputs:
+def _snapshot(source: Source) -> audit_inputs.Inputs:
     """Each worker opens it for itself."""
-    return given_inputs((), (source.snapshot,), source.prefix)
+    return audit_inputs.given_inputs((), (source.snapshot,), source.prefix)
 
 
-def _steady(inputs: Inputs) -> Inputs:
+def _steady(inputs: audit_inputs.Inputs) -> audit_inputs.Inputs:
     """Return those that every worker can read."""
-    return Inputs(tuple(_readable(one) for one in inputs.inputs))
+    return audit_inputs.Inputs(tuple(_readable(one) for one in inputs.inputs))
 
 
 def _readable(one: _Given) -> _Given:
-    if isinstance(one, Input) and one.copied is not None:
+    if isinstance(one, audit_inputs.Input) and one.copied is not None:
         return Problem(one.name, 0, "can be read only once", "a fleet needs files")
     return one
 
@@ -229,8 +223,8 @@ def _engine(job: Job) -> AdmissionEngine:
 @functools.lru_cache(maxsize=2)
 def _auditor(job: Job, source: SurveyedSource) -> ObjectAuditor:
     survey = source.survey
-    found = looked_up_in(survey, job.manifests.beside, job.settings)
-    return source_auditor(survey, found, _sets(job), _engine(job), job.settings)
+    found = audit_inputs.looked_up_in(survey, job.manifests.beside, job.settings)
+    return audit_inputs.source_auditor(survey, found, _sets(job), _engine(job), job.settings)
 
 
 # --- Ordered work ------------------------------------------------------------
@@ -453,7 +447,9 @@ class _Running:
 
     def _finish(self, source: _Source) -> None:
         audit = self._audit
-        ready = looked_up_in(source.surveyed.survey, audit.manifests.beside, audit.settings)
+        ready = audit_inputs.looked_up_in(
+            source.surveyed.survey, audit.manifests.beside, audit.settings
+        )
         source.findings.problems += ready.problems
         report = finished(replace(audit, strict=False), source.findings, ready.existing)
         self._reports[source.name] = report
@@ -461,9 +457,9 @@ class _Running:
 
 def _state(source: Source) -> Iterator[object]:
     """Yield what changes when dumps and snapshots do."""
-    dumps = given_inputs(source.dumps).inputs
+    dumps = audit_inputs.given_inputs(source.dumps).inputs
     yield from dumps
-    files = [one.name for one in dumps if isinstance(one, Input) and one.is_file]
+    files = [one.name for one in dumps if isinstance(one, audit_inputs.Input) and one.is_file]
     for file in (*files, source.snapshot):
         if os.path.exists(file):
             about = os.stat(file)

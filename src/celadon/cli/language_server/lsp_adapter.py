@@ -20,11 +20,16 @@ from pygls.lsp.server import LanguageServer
 from celadon import __version__
 from celadon.admission.lint import Severity, TypedScope
 from celadon.cli.fmt import layout_config
-from celadon.cli.language_server import document_outline as margin_notes
 from celadon.cli.language_server import hovers
+from celadon.cli.language_server import hovers as margin_notes
 from celadon.cli.language_server.completions import Sort, completions
-from celadon.cli.language_server.document_outline import OutlinePart, OutlineSort, document_outline
-from celadon.cli.language_server.hovers import hover, signatures
+from celadon.cli.language_server.hovers import (
+    OutlinePart,
+    OutlineSort,
+    document_outline,
+    hover,
+    signatures,
+)
 from celadon.cli.language_server.workspace_files import (
     Diagnosis,
     EditedFile,
@@ -35,11 +40,10 @@ from celadon.cli.language_server.workspace_files import (
     Workspace,
     expression_at,
 )
-from celadon.cli.lint.fixing import fix_edit
 from celadon.cli.lint.lint_config import LintConfig, find_config
-from celadon.cli.lint.lint_run import lint_setup
+from celadon.cli.lint.lint_run import fix_edit, lint_setup
 from celadon.cli.project_config import FILE_NAMES, ConfigError, find_project
-from celadon.cli.reading.sources import EXTENSIONS
+from celadon.cli.reading.documents import EXTENSIONS
 from celadon.records import dataclass
 
 # --- Code actions ------------------------------------------------------------
@@ -58,7 +62,7 @@ class CodeAction:
 
 
 def code_actions(file: EditedFile, diagnoses: Sequence[Diagnosis], span: Span) -> list[CodeAction]:
-    """Those for the findings that a span touches."""
+    """Return those for the findings that a span touches."""
     found: list[CodeAction] = []
     for one in diagnoses:
         if one.span.start <= span.end and span.start <= one.span.end:

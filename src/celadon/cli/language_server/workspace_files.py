@@ -11,25 +11,32 @@ import json
 import os
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import field
 from functools import cached_property
 from typing import Final, NamedTuple
 
 from celadon.admission.lint import LintMemory, Severity, TypedScopes
 from celadon.cli.fmt import LayoutConfig, expression_fields, text_layout
 from celadon.cli.lint.lint_run import LintInput, LintSetup, Shown, findings
-from celadon.cli.reading.documents import Document, DocumentReader, chunk_start
+from celadon.cli.reading.documents import (
+    Document,
+    DocumentReader,
+    Exclusion,
+    Problem,
+    Text,
+    chunk_start,
+    expand_paths,
+    is_test_file,
+    read_text,
+)
 from celadon.cli.reading.json_text import Path as JsonPath
 from celadon.cli.reading.locations import value_offset
-from celadon.cli.reading.problems import Problem
-from celadon.cli.reading.sources import Exclusion, Text, expand, is_test_file, read
 from celadon.kube.well_known_values import (
     ADMISSION_REGISTRATION,
     DEFINITION_KIND,
     DYNAMIC_RESOURCES,
 )
 from celadon.patterns import late_pattern
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Foreign files -----------------------------------------------------------
 #
@@ -201,14 +208,14 @@ class Workspace:
         """Read the files below a folder."""
         if not os.path.isdir(folder):
             return
-        for number, path in enumerate(expand([folder], Exclusion(tuple(exclude)))):
+        for number, path in enumerate(expand_paths([folder], Exclusion(tuple(exclude)))):
             if isinstance(path, Problem) or number >= MAX_FILES:
                 continue
             self.reload(path)
 
     def reload(self, path: str) -> None:
         """A file has changed on disk, or is gone."""
-        text = read(path)
+        text = read_text(path)
         if isinstance(text, Problem) or is_test_file(path):
             self._on_disk.pop(path, None)
             self.files.pop(path, None)

@@ -23,7 +23,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Final
 
-from celadon.cli.lint.comment_rule import EVERY_RULE
+from celadon.cli.lint.file_rules import EVERY_RULE
 from celadon.cli.options import DEFAULT_VERSION, did_you_mean, kubernetes_version
 from celadon.cli.project_config import NO_PROJECT, ConfigError, Project, nearest_table
 from celadon.records import dataclass

@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from celadon.admission.lint import Severity
-from celadon.cli.exits import Exit
-from celadon.cli.reading.problems import Problem, exit_of
+from celadon.cli.reading.documents import Exit, Problem, exit_of
 from celadon.records import dataclass
 
 LEVELS: Final = (Severity.ERROR, Severity.WARNING, Severity.INFO)

@@ -15,17 +15,9 @@ from celadon.cel import types
 from celadon.cli.language_server.completions import Sort
 from celadon.cli.language_server.completions import completions as editor_completions
 from celadon.cli.language_server.workspace_files import Lines, Position, edited_file, expression_at
+from celadon.cli.playground import panes
 from celadon.cli.playground.judging import Desk
-from celadon.cli.playground.panes import (
-    Pane,
-    PaneReader,
-    State,
-    StateError,
-    bound_variables,
-    is_definition,
-    state_of,
-)
-from celadon.cli.reading.problems import Problem, summary
+from celadon.cli.reading.documents import Problem, summary
 from celadon.kube import ApiVersionError, GroupVersionKind, Json, JsonObject, parse_api_version
 from celadon.kube.library import environment
 from celadon.kube.releases import answering_as
@@ -40,7 +32,7 @@ def answer(question: str, given: str) -> str:
     `complete`."""
     try:
         found = _QUESTIONS[question](json.loads(given))
-    except StateError as error:
+    except panes.StateError as error:
         found = {"error": str(error)}
     except Exception as error:  # noqa: BLE001 - the page goes on
         found = {"error": f"internal error: {summary(error)}"}
@@ -49,14 +41,14 @@ def answer(question: str, given: str) -> str:
 
 def _files(given: Json) -> dict[str, object]:
     # late: on demand
-    from celadon.cli.playground.manifest_files import exported_files
+    from celadon.cli.playground.judging import exported_files
 
-    return {"files": exported_files(state_of(given))}
+    return {"files": exported_files(panes.state_of(given))}
 
 
 def _imported(given: Any) -> dict[str, object]:  # noqa: ANN401 - JSON
     # late: on demand
-    from celadon.cli.playground.manifest_files import imported
+    from celadon.cli.playground.judging import imported
 
     return dict(imported(given))
 
@@ -64,7 +56,7 @@ def _imported(given: Any) -> dict[str, object]:  # noqa: ANN401 - JSON
 def _completions(given: Any) -> JsonObject:  # noqa: ANN401 - JSON
     """In an expression, if there is one at the place; else the fields of an object."""
 
-    state, pane = state_of(given["state"]), Pane(given["pane"])
+    state, pane = panes.state_of(given["state"]), panes.Pane(given["pane"])
     found = expression_completions(state, pane, int(given["line"]), int(given["character"]))
     if found is not None:
         return found
@@ -72,8 +64,8 @@ def _completions(given: Any) -> JsonObject:  # noqa: ANN401 - JSON
     return {"fields": completions(state, *place)}
 
 
-def _asked(ask: Callable[[State], dict[str, Any]]) -> Callable[[Any], dict[str, Json]]:
-    return lambda given: ask(state_of(given))
+def _asked(ask: Callable[[panes.State], dict[str, Any]]) -> Callable[[Any], dict[str, Json]]:
+    return lambda given: ask(panes.state_of(given))
 
 
 _QUESTIONS: Final[dict[str, Callable[[Json], JsonObject]]] = {
@@ -114,12 +106,14 @@ class _Spot:
 
 
 def expression_completions(
-    state: State, pane: Pane, line: int, character: int
+    state: panes.State, pane: panes.Pane, line: int, character: int
 ) -> JsonObject | None:
     """`typed`, how many characters of it stand there, and `completions`; None where there is no
     expression. Lines and characters, in UTF-16, count from 0."""
     position = Position(line, character)
-    spot = _bare(state, position) if pane is Pane.EXPRESSION else _in_yaml(state, pane, position)
+    spot = (
+        _bare(state, position) if pane is panes.Pane.EXPRESSION else _in_yaml(state, pane, position)
+    )
     found = None if spot is None else editor_completions(spot.text, spot.offset, spot.scopes)
     if spot is None:
         return None
@@ -134,20 +128,20 @@ def expression_completions(
     }
 
 
-def _bare(state: State, position: Position) -> _Spot:
-    text = state.text(Pane.EXPRESSION)
-    bound = bound_variables(state, PaneReader())
+def _bare(state: panes.State, position: Position) -> _Spot:
+    text = state.text(panes.Pane.EXPRESSION)
+    bound = panes.bound_variables(state, panes.PaneReader())
     names = () if isinstance(bound, Problem) else bound
     scope = TypedScope(environment(state.release).extend(dict.fromkeys(names, types.DYN)))
     return _Spot(text, Lines(text).offset(position), [scope])
 
 
-def _in_yaml(state: State, pane: Pane, position: Position) -> _Spot | None:
+def _in_yaml(state: panes.State, pane: panes.Pane, position: Position) -> _Spot | None:
     spot = expression_at(edited_file(pane.value, state.text(pane)), position)
     if spot is None:
         return None
-    around = PaneReader().documents(state, (Pane.POLICY, Pane.CLUSTER))
-    definitions = [one.value for one in around if is_definition(one)]
+    around = panes.PaneReader().documents(state, (panes.Pane.POLICY, panes.Pane.CLUSTER))
+    definitions = [one.value for one in around if panes.is_definition(one)]
     scopes = TypedScopes(definitions, Settings(state.release))
     return _Spot(spot.text, spot.offset, scopes.at(spot.document.value, spot.path))
 
@@ -161,7 +155,7 @@ def _in_yaml(state: State, pane: Pane, position: Position) -> _Spot | None:
 
 
 def completions(
-    state: State, api_version: str, kind: str, path: Sequence[str]
+    state: panes.State, api_version: str, kind: str, path: Sequence[str]
 ) -> list[dict[str, Json]]:
     """`label` and `detail`, the type, of each field below a path; items of lists are those of the
     list."""
@@ -182,7 +176,7 @@ def _item(schema: Schema | None) -> Schema:
     return found
 
 
-def _schema(state: State, api_version: str, kind: str) -> Schema | None:
+def _schema(state: panes.State, api_version: str, kind: str) -> Schema | None:
     try:
         gvk = GroupVersionKind(*parse_api_version(api_version), kind)
     except ApiVersionError:
@@ -190,10 +184,10 @@ def _schema(state: State, api_version: str, kind: str) -> Schema | None:
     return _custom(state).get(gvk) or schema_for(gvk)
 
 
-def _custom(state: State) -> Mapping[GroupVersionKind, Schema]:
+def _custom(state: panes.State) -> Mapping[GroupVersionKind, Schema]:
     found: dict[GroupVersionKind, Schema] = {}
-    for document in PaneReader().documents(state, (Pane.POLICY, Pane.CLUSTER)):
-        if is_definition(document):
+    for document in panes.PaneReader().documents(state, (panes.Pane.POLICY, panes.Pane.CLUSTER)):
+        if panes.is_definition(document):
             found.update(custom_schemas(document.value))
     return found
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from celadon.cli.explain.annotated_source import Loop, Mark, Snippet, State
+from celadon.cli.explain.annotated_source import Loop, Mark, Snippet, State, brief
 from celadon.cli.explain.outline import Item
-from celadon.cli.explain.value_texts import brief
-from celadon.cli.report.json_form import filled
+from celadon.cli.report.report_model import filled
 from celadon.kube import JsonObject
 
 _ROOM: Final = 400

@@ -17,18 +17,15 @@ from celadon.cel.tracing import TraceRecorder
 from celadon.cel.value_functions import notation
 from celadon.cli.check.check_options import FIELD_VALIDATIONS
 from celadon.cli.check.questions import user_info
-from celadon.cli.explain.annotated_source import traced
+from celadon.cli.explain.annotated_source import brief, traced
 from celadon.cli.explain.outline import Item, Style
-from celadon.cli.explain.value_texts import brief
 from celadon.cli.options import DEFAULT_VERSION, VERSIONS
 from celadon.cli.playground.item_trees import item_tree
-from celadon.cli.reading.documents import Document, DocumentReader, shape_problem
-from celadon.cli.reading.problems import Problem
-from celadon.cli.reading.sources import Text
-from celadon.cli.report.json_form import data
+from celadon.cli.reading.documents import Document, DocumentReader, Problem, Text, shape_problem
+from celadon.cli.report.report_model import data
 from celadon.kube import Json, JsonObject, User
 from celadon.kube.library import PER_CALL_COST, environment
-from celadon.kube.registry import request_options
+from celadon.kube.registry import request_bodies
 from celadon.records import dataclass
 
 # --- Playground states -------------------------------------------------------
@@ -106,7 +103,7 @@ class State:
     operation: Operation = Operation.CREATE
     subresource: str = ""
     dry_run: bool = False
-    field_validation: str = request_options.STRICT
+    field_validation: str = request_bodies.STRICT
     panes: Mapping[Pane, str] = field(default_factory=dict)
 
     def text(self, pane: Pane) -> str:
@@ -154,7 +151,7 @@ def _release(given: Mapping[str, Json], name: str, default: str) -> str:
 
 
 def _field_validation(given: Mapping[str, Json]) -> str:
-    value = given.get("fieldValidation", request_options.STRICT)
+    value = given.get("fieldValidation", request_bodies.STRICT)
     if value not in FIELD_VALIDATIONS:
         raise StateError(f"`fieldValidation` is none of {', '.join(FIELD_VALIDATIONS)}")
     return str(value)

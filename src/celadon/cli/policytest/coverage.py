@@ -28,8 +28,8 @@ from celadon.cel.extend import Literal
 from celadon.cel.syntax import CONDITIONAL, LOGICAL_AND, LOGICAL_NOT, LOGICAL_OR, Call, CheckedAst
 from celadon.cel.tracing import Frame, Written, written_tree
 from celadon.cli.check.check_report import Place
-from celadon.cli.check.policy_set import Placed, PolicySet
-from celadon.cli.policytest.coverage_counts import Goal, Measured, Wanted
+from celadon.cli.check.manifests import Placed, PolicySet
+from celadon.cli.policytest.counts import Goal, Measured, Wanted
 from celadon.records import dataclass
 
 

@@ -6,8 +6,6 @@ Read in this order: `sources` (paths, folders, globs and standard input to texts
 read becomes a `Problem`, never an exception that stops the other files.
 """
 
-from celadon.cli.reading.documents import Document, DocumentReader
-from celadon.cli.reading.problems import Problem
-from celadon.cli.reading.sources import expand, read
+from celadon.cli.reading.documents import Document, DocumentReader, Problem, expand_paths, read_text
 
-__all__ = ["Document", "DocumentReader", "Problem", "expand", "read"]
+__all__ = ["Document", "DocumentReader", "Problem", "expand_paths", "read_text"]

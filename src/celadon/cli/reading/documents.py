@@ -1,27 +1,385 @@
-"""From texts to documents: one Kubernetes object each, with the place where it stands.
-
-A YAML text is cut at its `---` lines first, as kubectl does, so that one broken document does not
-take the others of its file with it. A chunk that begins with `{` is JSON; any other goes to the
-quick YAML reader, and to the complete one if the quick one declines. An object whose kind ends in
-`List` is replaced by its items.
+"""From what the user typed to Kubernetes objects: paths, texts, documents with the place where each
+stands, what is wrong with an input, and the exit code that follows.
 """
 
 from __future__ import annotations
 
+import contextlib
+import enum
+import fnmatch
+import glob
 import json
+import os
 import re
+import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, BinaryIO, Final
 
 from celadon.cli.reading.json_text import Path, read_json
 from celadon.cli.reading.locations import Chunk, PlainChunk
-from celadon.cli.reading.problems import Problem
-from celadon.cli.reading.sources import MAX_DOCUMENT_CHARACTERS, MAX_LIST_CHARACTERS, Text
 from celadon.goyaml import BlockReader, RepeatedKey, UnreadableError, UnusualError, read_yaml
-from celadon.kube.json_shapes import DEFINITION, OBJECT, misfit
+from celadon.kube.json_types import DEFINITION, OBJECT, misfit
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
+
+# --- Sources -----------------------------------------------------------------
+#
+# From what the user typed to texts: files, folders, globs and `-` for standard input.
+#
+# A folder stands for the `.yaml`, `.yml` and `.json` files in it and below it, in alphabetical
+# order; names that begin with a dot are skipped, and so are pipes, sockets and devices, and the
+# tests of policies, which stand beside them. Whoever asks for tests gets those in hidden folders,
+# too (`.kyverno-test/`): the caller knows them by their names (`is_hidden`). A file named on the
+# command line is read whatever its name and nature.
+
+# --- Problems ----------------------------------------------------------------
+#
+# What is wrong with an input, as a value that can be shown in any format.
+#
+# Texts obey the house's second law: lower case, no final period, user input in backticks, the
+# position and the help apart from the message.
+
+# --- Exit codes --------------------------------------------------------------
+#
+# What the commands say to the shell.
+
+
+class Exit(enum.IntEnum):
+    """Exit codes. Where several apply, `INTERNAL` goes before `USAGE`, that before `POLICY`, and
+    that before `DENIED`."""
+
+    OK = 0
+    """Everything was admitted."""
+    DENIED = 1
+    """Something was denied, or is invalid (or warned about, under `--fail-on warn`)."""
+    USAGE = 2
+    """The command line was wrong or an input could not be read."""
+    POLICY = 3
+    """A policy could not be evaluated (or went unused in silence, under `--strict`)."""
+    INTERNAL = 70
+    """A defect of ours: some input was not judged, whatever else was."""
+    OUTPUT = 74
+    """The report could not be written: a full disk, a closed descriptor."""
+    INTERRUPTED = 130
+    """Ctrl-C."""
+    BROKEN_PIPE = 141
+    """Nobody reads the output any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One reason why (a part of) an input could not be used.
+
+    `line` counts from 1 and is 0 when the problem concerns the file as a whole. `is_internal` says
+    that the reason is a defect of ours.
+    """
+
+    file: str
+    line: int
+    message: str
+    help: str = ""
+    is_internal: bool = False
+    column: int = 0
+
+    def position(self) -> str:
+        """`file:line:column`, as much of it as is known."""
+        known = [str(one) for one in (self.line, self.column) if one]
+        return ":".join((self.file, *known))
+
+    def text(self) -> str:
+        """`file:line: message (help)`."""
+        help = f" ({self.help})" if self.help else ""
+        return f"{self.position()}: {self.message}{help}"
+
+
+def exit_of(problems: Iterable[Problem]) -> Exit:
+    """Return what a run ends with on their account: a defect of ours goes before unreadable
+    input."""
+    found = list(problems)
+    if any(one.is_internal for one in found):
+        return Exit.INTERNAL
+    return Exit.USAGE if found else Exit.OK
+
+
+# --- Errors of our own -------------------------------------------------------
+#
+# Errors of our own: said in a line, with what a report of them needs.
+#
+# Whatever an input does to us, the other inputs are still judged, and the exit code is one that
+# means neither "admitted" nor "denied" (`Exit.INTERNAL`).
+
+TRACEBACK_VARIABLE: Final = "CELADON_TRACEBACK"
+"""Set in the environment, it makes the commands show whole tracebacks of such errors."""
+_PACKAGE: Final = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(__file__))), "")
+HELP: Final = f"please report it with the input; {TRACEBACK_VARIABLE}=1 shows more"
+
+
+def crash(file: str, line: int, doing: str, error: Exception) -> Problem:
+    """Return what happened while we were `doing` something with what stands at a place."""
+    message = f"internal error while {doing}: {summary(error)}"
+    return Problem(file, line, message, HELP, is_internal=True)
+
+
+def summary(error: BaseException) -> str:
+    """`TypeError: message (kube/names.py:12)`, and the traceback if the environment asks for it."""
+    import traceback
+
+    said = "".join(traceback.format_exception_only(error)).strip()
+    ours = [one for one in traceback.extract_tb(error.__traceback__) if _PACKAGE in one.filename]
+    place = ""
+    if ours:
+        _, _, below = ours[-1].filename.rpartition(_PACKAGE)
+        place = f" ({below}:{ours[-1].lineno})"
+    if not os.environ.get(TRACEBACK_VARIABLE):
+        return f"{said}{place}"
+    return f"{said}{place}\n{''.join(traceback.format_exception(error)).rstrip()}"
+
+
+# --- Sources -----------------------------------------------------------------
+
+# --- Input limits ------------------------------------------------------------
+#
+# How much a file may contain, and why not more.
+#
+# Every limit answers the question "what would this input do to the person who runs the
+# command": without them a kilobyte of YAML can ask for the memory of a data centre.
+
+
+MAX_FILE_BYTES: Final = 256 * 1024 * 1024
+"""Bytes of one file or of standard input. Larger inputs are better split than loaded at once."""
+
+MAX_DOCUMENT_CHARACTERS: Final = 3 * 1024 * 1024
+"""Characters of one object. kube-apiserver refuses request bodies over 3 MiB (3145728 bytes)."""
+
+MAX_LIST_CHARACTERS: Final = 64 * 1024 * 1024
+"""Characters of one document whose kind ends in `List`; its items are objects of their own."""
+
+STDIN: Final = "-"
+STDIN_NAME: Final = "<stdin>"
+EXTENSIONS: Final = (".yaml", ".yml", ".json")
+_TEST_FILES: Final = late_pattern(r"(?:.*[._-])?policytest\.(?:yaml|yml|json)", re.IGNORECASE)
+"""What files are called that `celadon test` runs."""
+_NEVER: Final = frozenset(
+    {
+        ".git",
+        ".hg",
+        ".svn",
+        ".cache",
+        ".direnv",
+        ".eggs",
+        ".gradle",
+        ".idea",
+        ".mypy_cache",
+        ".nox",
+        ".npm",
+        ".pytest_cache",
+        ".ruff_cache",
+        ".terraform",
+        ".tox",
+        ".venv",
+        ".vscode",
+    }
+)
+"""Hidden folders in which other programs keep what nobody wrote."""
+_GLOB_CHARACTERS: Final = frozenset("*?[")
+_BYTE_ORDER_MARKS: Final = (
+    (b"\xef\xbb\xbf", "utf-8"),
+    (b"\xff\xfe", "utf-16-le"),
+    (b"\xfe\xff", "utf-16-be"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The content of one file."""
+
+    file: str
+    content: str
+
+
+class Exclusion:
+    """This says which of the files in folders and of globs are left out: those that match one of
+    the patterns as a whole, by a folder that they are in, or by a single name. `*` stands for
+    anything, slashes included."""
+
+    __slots__ = ("_match",)
+
+    def __init__(self, patterns: Sequence[str] = ()) -> None:
+        joined = "|".join(fnmatch.translate(os.path.normpath(one)) for one in patterns)
+        self._match = late_pattern(joined).match if joined else None
+
+    def covers(self, path: str) -> bool:
+        """Return whether it is left out."""
+        if self._match is None:
+            return False
+        part = os.path.normpath(path)
+        while name := os.path.basename(part):
+            if self._match(part) or self._match(name):
+                return True
+            part = os.path.dirname(part)
+        return False
+
+
+NOTHING_EXCLUDED: Final = Exclusion()
+
+
+def expand_paths(
+    arguments: Sequence[str], exclusion: Exclusion = NOTHING_EXCLUDED, *, tests: bool = False
+) -> Iterator[str | Problem]:
+    """The files meant by the arguments, each once, in order; a problem for an empty argument. A
+    file that an argument names is never left out. Tests are those of folders only if asked for."""
+    seen: set[str] = set()
+    for argument in arguments:
+        for found in _expand_one(argument, exclusion, tests=tests):
+            if isinstance(found, Problem):
+                yield found
+            elif (identity := _identity(found)) not in seen:
+                seen.add(identity)
+                yield found
+
+
+def _identity(path: str) -> str:
+    return path if path == STDIN else os.path.abspath(path)
+
+
+def is_address(path: str) -> bool:
+    """Return whether it is the address of something that is in no file of this machine."""
+    return "://" in path
+
+
+def is_test_file(path: str) -> bool:
+    """Return whether a file is a test of policies, by its name."""
+    return _TEST_FILES.fullmatch(os.path.basename(path)) is not None
+
+
+def is_hidden(path: str, folders: Sequence[str]) -> bool:
+    """Return whether a file of one of the folders is in a hidden one below it."""
+    for folder in folders:
+        below = os.path.relpath(path, folder or os.curdir).split(os.sep)
+        if below[0] != os.pardir and not any(one.startswith(".") for one in below[:-1]):
+            return False
+    return True
+
+
+def _expand_one(argument: str, exclusion: Exclusion, *, tests: bool) -> Iterator[str | Problem]:
+    if argument == STDIN or os.path.isfile(argument):
+        yield argument
+    elif os.path.isdir(argument or os.curdir):
+        below = _files_below(argument, hidden=tests)
+        files = sorted(one for one in below if tests or not is_test_file(one))
+        yield from (file for file in files if not exclusion.covers(file))
+        if not files:
+            yield Problem(argument, 0, "no .yaml, .yml or .json file in this folder")
+    elif not os.path.exists(argument) and _GLOB_CHARACTERS.intersection(argument):
+        matches = sorted(glob.glob(argument, recursive=True))
+        if not matches:
+            yield Problem(argument, 0, "no file matches this pattern")
+        yield from (one for one in matches if _is_plain(one) and not exclusion.covers(one))
+    else:
+        # Something that is not there, or a pipe: reading it will tell.
+        yield argument
+
+
+def _files_below(folder: str, *, hidden: bool) -> Iterator[str]:
+    for parent, folders, files in os.walk(folder):
+        folders[:] = [
+            name for name in folders if not name.startswith(".") or (hidden and name not in _NEVER)
+        ]
+        for name in files:
+            path = os.path.join(parent, name)
+            if name.lower().endswith(EXTENSIONS) and not name.startswith(".") and _is_plain(path):
+                yield path
+
+
+def _is_plain(path: str) -> bool:
+    """Return whether it is a file, or a link to nothing, which reading will tell."""
+    return os.path.isfile(path) or not os.path.exists(path)
+
+
+def read_text(path: str) -> Text | Problem:
+    """The content of a file, decoded, with line ends as `\\n`."""
+    name = STDIN_NAME if path == STDIN else path
+    try:
+        if path == STDIN:
+            if sys.stdin is None:
+                return STDIN_CLOSED
+            data = _bounded(sys.stdin.buffer)
+        else:
+            with open(path, "rb") as stream:
+                data = _bounded(stream)
+    except OSError as error:
+        return Problem(name, 0, f"cannot be read: {(error.strerror or str(error)).lower()}")
+    except ValueError:
+        return Problem(name, 0, "cannot be read: not the name of a file")
+    if data is None:
+        limit = MAX_FILE_BYTES // (1024 * 1024)
+        return Problem(name, 0, f"larger than {limit} MiB", "split it into several files")
+    return decoded(name, data)
+
+
+def _bounded(stream: BinaryIO) -> bytes | None:
+    data = stream.read(MAX_FILE_BYTES + 1)
+    return None if len(data) > MAX_FILE_BYTES else data
+
+
+def encoded_like(content: str, data: bytes) -> bytes | None:
+    """A text as bytes, with the byte order mark, the encoding and the line ends that the bytes of
+    its file have; None where those are of both kinds."""
+    encoding, mark = "utf-8", b""
+    for known, marked in _BYTE_ORDER_MARKS:
+        if data.startswith(known):
+            encoding, mark = marked, known
+            break
+    before = data[len(mark) :].decode(encoding)
+    pairs = before.count("\r\n")
+    if pairs and pairs != before.count("\n"):
+        return None
+    return mark + (content.replace("\n", "\r\n") if pairs else content).encode(encoding)
+
+
+def decoded(name: str, data: bytes) -> Text | Problem:
+    """The bytes of a file as its text, with line ends as `\\n`."""
+    encoding = "utf-8"
+    for mark, marked in _BYTE_ORDER_MARKS:
+        if data.startswith(mark):
+            data, encoding = data[len(mark) :], marked
+            break
+    try:
+        content = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        byte = data[error.start]
+        return Problem(name, line, f"invalid UTF-8: byte 0x{byte:02x}", "save the file as UTF-8")
+    if "\r" in content:
+        content = content.replace("\r\n", "\n")
+    return Text(name, content)
+
+
+STDIN_CLOSED: Final = Problem(STDIN_NAME, 0, "cannot be read: standard input is closed")
+"""Said where its descriptor was closed when Python started: `sys.stdin` is None then."""
+
+
+# --- File signatures ---------------------------------------------------------
+#
+# Whether files are still the same ones, without reading them.
+
+
+def signatures(paths: Sequence[str]) -> object:
+    """Equal for as long as the paths mean the same files with the same contents. Links are
+    followed, so that a mounted ConfigMap is another one when Kubernetes has written it anew."""
+    found: list[object] = []
+    for file in expand_paths(paths):
+        if isinstance(file, Problem):
+            found.append((file.file, file.message))
+            continue
+        with contextlib.suppress(OSError):
+            about = os.stat(file)
+            found.append((file, about.st_ino, about.st_size, about.st_mtime_ns))
+    return found
+
+
+# --- Documents ---------------------------------------------------------------
 
 _SEPARATOR: Final = late_pattern(r"^---(?=[ \t\n]|\Z)([ \t]*(?:#[^\n]*)?(?:\n|\Z))?", re.MULTILINE)
 _CONTENT: Final = late_pattern(r"^[ \t]*([^#\s])", re.MULTILINE)
@@ -157,9 +515,9 @@ class DocumentReader:
         except UnreadableError as error:
             if values == 0 and len(text) <= MAX_DOCUMENT_CHARACTERS:
                 # A map in YAML's flow style also begins with a brace.
-                read = list(self._yaml_values(file, text, line))
-                if not any(isinstance(item, Problem) for item in read):
-                    yield from read
+                read_text = list(self._yaml_values(file, text, line))
+                if not any(isinstance(item, Problem) for item in read_text):
+                    yield from read_text
                     return
             yield Problem(file, line + error.line - 1, error.message, error.help)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import field
 from typing import Any, Final
 
 from celadon.goyaml import (
@@ -24,7 +23,7 @@ from celadon.goyaml import (
 )
 from celadon.kube.go import merged_members, quote
 from celadon.patterns import late_pattern
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Json places -------------------------------------------------------------
 #

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Final
 
 from celadon.admission import (
@@ -21,34 +20,35 @@ from celadon.admission import (
     World,
 )
 from celadon.admission.incomplete import Missing, judged_partly
-from celadon.cli.audit.audit_lookups import given_objects, lookups_of, preparation
+from celadon.cli.audit.audit_inputs import given_objects, lookups_of, preparation
 from celadon.cli.audit.audit_report import AUDIT, DENY, WARN, effect_of
 from celadon.cli.audit.object_audit import PluginAudit, of_former_requests, plugin_finding
 from celadon.cli.check.check_report import Notice, Place, PolicyError, Silence, UnaskedPlugin
-from celadon.cli.check.manifests import Manifests
+from celadon.cli.check.manifests import Manifests, PolicySet, PolicySets, validating_engine
 from celadon.cli.check.notices import Coverage, assumed_namespaces, not_applied, policy_notices
 from celadon.cli.check.object_preparation import Prepare
 from celadon.cli.check.plugins import PluginChoice, Unasked, unasked_plugins
-from celadon.cli.check.policy_set import PolicySet, PolicySets, validating_engine
-from celadon.cli.exits import Exit
+from celadon.cli.reading.documents import Exit, Problem, crash, exit_of
 from celadon.cli.reading.json_text import read_written
-from celadon.cli.reading.problems import Problem, crash, exit_of
-from celadon.cli.replay.audit_logs import Read, log_files, read_events, total_bytes
-from celadon.cli.replay.logged_requests import (
+from celadon.cli.replay.audit_logs import (
     Logged,
+    Read,
     Undecidable,
     kind_of,
+    log_files,
     logged,
     mapping,
+    read_events,
     request_of_event,
     target_requests,
     text,
+    total_bytes,
 )
 from celadon.goyaml import UnreadableError
 from celadon.kube import MASTERS, GroupVersionKind, Json, JsonObject, metadata
 from celadon.kube.well_known_values import NAMESPACES, RBAC_GROUP, SERVICE_ACCOUNT_PREFIX
 from celadon.patterns import late_pattern
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Findings ----------------------------------------------------------------
 #

@@ -13,45 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, Final, Protocol
 
-from celadon.cli.audit.audit_report import (
-    AuditedObject,
-    AuditedPolicy,
-    AuditReport,
-    FailOn,
-    Tally,
-    Violation,
-)
-from celadon.cli.fleets.fleet_report import FleetReport
-from celadon.cli.reading.problems import Problem
-from celadon.cli.report.json_form import SHAPES, data, document, json_line, plugins
-from celadon.cli.report.plain_text import (
-    Look,
-    aligned,
-    joined,
-    notice_lines,
-    one_line,
-    plugin_lines,
-    plural,
-    policy_error_lines,
-)
-from celadon.cli.report.report_model import (
-    CaseState,
-    Cell,
-    Finding,
-    FindingRule,
-    Level,
-    Page,
-    Related,
-    ReportCase,
-    ReportView,
-    Section,
-    Table,
-    error_case,
-    error_finding,
-    notice_case,
-    notice_finding,
-    remark_sections,
-)
+from celadon.cli.audit import audit_report
+from celadon.cli.reading.documents import Problem
+from celadon.cli.report import report_model as model
 from celadon.kube import JsonObject
 from celadon.kube.resources import PLUGIN_ORDER
 
@@ -59,41 +23,47 @@ EFFECT_STYLES: Final = {"deny": "denied", "warn": "warned", "audit": "notice"}
 """How effects are coloured."""
 
 _NUMBERS: Final = ("matched", "denied", "warned", "audited", "errors")
-_LEVELS: Final = {"deny": Level.ERROR, "warn": Level.WARNING, "audit": Level.NOTE}
+_LEVELS: Final = {"deny": model.Level.ERROR, "warn": model.Level.WARNING, "audit": model.Level.NOTE}
 _SHOWN: Final = 10
 """Objects that are shown for one policy, unless `-v` asks for all."""
 _GROUPS: Final = 50
 
 _SHAPES: Final = {
-    **SHAPES,
-    AuditedPolicy: ("name", "place", "bindings", "validationActions=actions", "*tally"),
-    AuditedObject: ("api_version", "kind", "namespace", "name", "uid"),
-    Violation: (
+    **model.SHAPES,
+    audit_report.AuditedPolicy: (
+        "name",
+        "place",
+        "bindings",
+        "validationActions=actions",
+        "*tally",
+    ),
+    audit_report.AuditedObject: ("api_version", "kind", "namespace", "name", "uid"),
+    audit_report.Violation: (
         *("object", "*object.place", "effect", "policy", "binding", "param", "field", "rule"),
         *("message", "error=is_error?"),
     ),
 }
 
 
-class AuditView(ReportView[AuditReport]):
+class AuditView(model.ReportView[audit_report.AuditReport]):
     """An audit of one source."""
 
     command = "celadon audit"
 
-    def text(self, look: Look) -> str:
+    def text(self, look: model.Look) -> str:
         """Violations, notices and tables."""
         report = self.report
-        blocks = [*policy_error_lines(report.policy_errors, look)]
+        blocks = [*model.policy_error_lines(report.policy_errors, look)]
         blocks += _violation_blocks(report, look)
-        blocks += notice_lines(report.notices, look, strict=report.strict)
+        blocks += model.notice_lines(report.notices, look, strict=report.strict)
         blocks += _tally_table("POLICY", [(one.name, one.tally) for one in report.policies])
         if report.summary_by != "policy":
             blocks += _tally_table(report.summary_by.upper(), report.groups[:_GROUPS])
             if len(report.groups) > _GROUPS:
                 blocks[-1].append(f"and {len(report.groups) - _GROUPS} more")
-        asked = plugin_lines(report.plugins, report.unasked_plugins, look)
+        asked = model.plugin_lines(report.plugins, report.unasked_plugins, look)
         blocks.append([*asked, _summary(report)])
-        return joined(blocks)
+        return model.joined(blocks)
 
     def data(self) -> dict[str, Any]:
         """The document of kind AuditReport."""
@@ -101,21 +71,21 @@ class AuditView(ReportView[AuditReport]):
         summary = {
             "operation": report.operation,
             "objects": report.objects,
-            **data(report.total),
+            **model.data(report.total),
             "violations": report.found,
             "violationsOmitted": report.omitted,
             "exitCode": int(report.exit),
         }
         by_policy = report.summary_by == "policy"
         groups = {"by": report.summary_by, "items": _named_tallies(report.groups)}
-        return document(
+        return model.document(
             "AuditReport",
             _SHAPES,
             summary=summary,
             policies=report.policies,
             **({} if by_policy else {"groups": groups}),
             results=report.violations,
-            plugins=plugins(report.plugins, report.unasked_plugins),
+            plugins=model.plugins(report.plugins, report.unasked_plugins),
             policyErrors=report.policy_errors,
             notices=report.notices,
             problems=report.problems,
@@ -127,48 +97,48 @@ class AuditView(ReportView[AuditReport]):
         del found["summary"]["violationsOmitted"], found["results"]
         return found
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[model.Finding]:
         """Broken policies, violations where the objects stand, and notices."""
         report = self.report
-        yield from map(error_finding, report.policy_errors)
+        yield from map(model.error_finding, report.policy_errors)
         for one in report.violations:
             kind = "plugin" if one.policy in PLUGIN_ORDER else "policy"
             has_rule = bool(one.rule.file)
-            yield Finding(
+            yield model.Finding(
                 *(_LEVELS[one.effect], one.object.place, one.object.title, one.message),
                 *(f"{kind}/{one.policy}", one.object.title),
                 details=(f"rule: {one.rule}",) if has_rule else (),
-                related=(Related(one.rule, one.field),) if has_rule else (),
+                related=(model.Related(one.rule, one.field),) if has_rule else (),
             )
         for notice in report.notices:
-            yield notice_finding(notice, strict=report.strict)
+            yield model.notice_finding(notice, strict=report.strict)
 
-    def rules(self, groups: Sequence[str]) -> Sequence[FindingRule]:
+    def rules(self, groups: Sequence[str]) -> Sequence[model.FindingRule]:
         """A rule for each policy that is violated, and for PodSecurity."""
-        return [FindingRule(group, group, f"found by {group}") for group in groups]
+        return [model.FindingRule(group, group, f"found by {group}") for group in groups]
 
-    def cases(self) -> Iterator[ReportCase]:
+    def cases(self) -> Iterator[model.ReportCase]:
         """A case for each policy, with what violates it, and notices as remarks."""
         report = self.report
-        yield from map(error_case, report.policy_errors)
+        yield from map(model.error_case, report.policy_errors)
         for policy in report.policies:
             yield _policy_case(policy, report)
         for notice in report.notices:
-            yield notice_case(notice, strict=report.strict, details=notice.message)
+            yield model.notice_case(notice, strict=report.strict, details=notice.message)
 
-    def page(self) -> Page:
+    def page(self) -> model.Page:
         """Numbers, groups, violations, notices."""
         report = self.report
-        return Page(
+        return model.Page(
             "celadon audit",
             (
                 *_sections(report),
-                *remark_sections(report.policy_errors, report.notices, report.problems),
+                *model.remark_sections(report.policy_errors, report.notices, report.problems),
             ),
         )
 
 
-class FleetView(ReportView[FleetReport]):
+class FleetView(model.ReportView[audit_report.FleetReport]):
     """The audit of a fleet: its sources, and what they come to."""
 
     command = "celadon audit"
@@ -178,7 +148,7 @@ class FleetView(ReportView[FleetReport]):
         """The inputs that could not be read, in all sources."""
         return self.report.all_problems
 
-    def text(self, look: Look) -> str:
+    def text(self, look: model.Look) -> str:
         """Violations source by source, then tables by source and by policy."""
         report = self.report
         blocks: list[list[str]] = []
@@ -186,12 +156,12 @@ class FleetView(ReportView[FleetReport]):
             found = list(_violation_blocks(one, look))
             if found:
                 blocks += [[look.paint("bold", f"== {name}")], *found]
-        blocks += notice_lines(report.notices, look, strict=report.strict)
+        blocks += model.notice_lines(report.notices, look, strict=report.strict)
         blocks += _tally_table("SOURCE", [(name, one.total) for name, one in report.sources])
         blocks += _tally_table("POLICY", report.policies)
         blocks += _tally_table("GROUP", report.groups)
         blocks.append([_fleet_summary(report)])
-        return joined(blocks)
+        return model.joined(blocks)
 
     def data(self) -> dict[str, Any]:
         """The document of kind FleetAuditReport."""
@@ -209,13 +179,13 @@ class FleetView(ReportView[FleetReport]):
         summary = {
             "sources": len(report.sources),
             "objects": report.objects,
-            **data(report.total),
+            **model.data(report.total),
             "violations": report.found,
             "exitCode": int(report.exit),
         }
         for _, source in sources:
             del source["apiVersion"], source["kind"]
-        return document(
+        return model.document(
             "FleetAuditReport",
             summary=summary,
             policies=_named_tallies(report.policies),
@@ -228,27 +198,29 @@ class FleetView(ReportView[FleetReport]):
 
 def as_last_line(view: AuditView | FleetView) -> str:
     """The last line of JSON lines."""
-    return json_line(view.last_line())
+    return model.json_line(view.last_line())
 
 
-def violation_line(violation: Violation) -> str:
+def violation_line(violation: audit_report.Violation) -> str:
     """A violation as one of the lines before it."""
-    return json_line(data(violation, _SHAPES))
+    return model.json_line(model.data(violation, _SHAPES))
 
 
-def fleet_violation_line(source: str, violation: Violation) -> str:
+def fleet_violation_line(source: str, violation: audit_report.Violation) -> str:
     """The same where there are several sources."""
-    return json_line({"source": source, **data(violation, _SHAPES)})
+    return model.json_line({"source": source, **model.data(violation, _SHAPES)})
 
 
-def _named_tallies(tallies: Sequence[tuple[str, Tally]]) -> list[dict[str, object]]:
-    return [{"name": name, **data(tally)} for name, tally in tallies]
+def _named_tallies(tallies: Sequence[tuple[str, audit_report.Tally]]) -> list[dict[str, object]]:
+    return [{"name": name, **model.data(tally)} for name, tally in tallies]
 
 
 # --- for people -----------------------------------------------------------------------------------
 
 
-def _shown(violations: Sequence[Violation], look: Look) -> Sequence[Violation]:
+def _shown(
+    violations: Sequence[audit_report.Violation], look: model.Look
+) -> Sequence[audit_report.Violation]:
     """Return those that people get to see."""
     if look.verbosity > 0:
         return violations
@@ -263,7 +235,7 @@ def _shown(violations: Sequence[Violation], look: Look) -> Sequence[Violation]:
     return kept
 
 
-def _violation_blocks(report: AuditReport, look: Look) -> Iterator[list[str]]:
+def _violation_blocks(report: audit_report.AuditReport, look: model.Look) -> Iterator[list[str]]:
     """Lines for each policy and binding that found something."""
     shown = _shown(report.violations, look)
     found = sorted(shown, key=lambda one: (one.policy, one.binding))
@@ -278,41 +250,42 @@ def _violation_blocks(report: AuditReport, look: Look) -> Iterator[list[str]]:
     omitted = report.found - len(shown)
     if found and omitted:
         more = "`-v` shows more, `-o jsonl` all of them"
-        yield [f"and {plural(omitted, 'violation')} more: {more}"]
+        yield [f"and {model.plural(omitted, 'violation')} more: {more}"]
 
 
-def _violation(one: Violation, look: Look) -> Iterator[str]:
+def _violation(one: audit_report.Violation, look: model.Look) -> Iterator[str]:
     word = look.paint(EFFECT_STYLES[one.effect], f"{one.effect:6}")
     place = f"{one.object.place}  " if one.object.place.file else ""
-    yield f"  {word}  {place}{one.object.title}: {one_line(one.message)}"
+    yield f"  {word}  {place}{one.object.title}: {model.one_line(one.message)}"
 
 
-def _tally_table(head: str, rows: Sequence[tuple[str, Tally]]) -> Iterator[list[str]]:
+def _tally_table(head: str, rows: Sequence[tuple[str, audit_report.Tally]]) -> Iterator[list[str]]:
     """A table of numbers, none if it would be empty."""
     if rows:
         heads = (head, *(f"{name.upper():>7}" for name in _NUMBERS))
         table = [(name, *(str(getattr(tally, key)) for key in _NUMBERS)) for name, tally in rows]
-        yield aligned([heads, *table], numbers=range(1, len(heads)))
+        yield model.aligned([heads, *table], numbers=range(1, len(heads)))
 
 
-def _summary(report: AuditReport) -> str:
+def _summary(report: audit_report.AuditReport) -> str:
     total = report.total
     parts = [f"{total.denied} would be denied", f"{total.warned} warned about"]
     parts.append(f"{total.audited} audited")
     unread = f", {len(report.problems)} unreadable" if report.problems else ""
     return (
-        f"{plural(report.objects, 'object')}, {total.matched} matched by policies: "
+        f"{model.plural(report.objects, 'object')}, {total.matched} matched by policies: "
         f"{', '.join(parts)}{unread} on {report.operation} "
-        f"({plural(len(report.policies), 'policy')})"
+        f"({model.plural(len(report.policies), 'policy')})"
     )
 
 
-def _fleet_summary(report: FleetReport) -> str:
+def _fleet_summary(report: audit_report.FleetReport) -> str:
     total = report.total
     unread = sum(bool(one.problems) for _, one in report.sources)
-    left_out = f", {plural(unread, 'source')} incomplete" if unread else ""
+    left_out = f", {model.plural(unread, 'source')} incomplete" if unread else ""
     return (
-        f"{plural(len(report.sources), 'source')}{left_out}, {plural(report.objects, 'object')}, "
+        f"{model.plural(len(report.sources), 'source')}{left_out}, "
+        f"{model.plural(report.objects, 'object')}, "
         f"{total.matched} matched by policies: {total.denied} would be denied, "
         f"{total.warned} warned about, {total.audited} audited"
     )
@@ -321,27 +294,29 @@ def _fleet_summary(report: FleetReport) -> str:
 # --- cases and pages ------------------------------------------------------------------------------
 
 
-def _policy_case(policy: AuditedPolicy, report: AuditReport) -> ReportCase:
+def _policy_case(
+    policy: audit_report.AuditedPolicy, report: audit_report.AuditReport
+) -> model.ReportCase:
     tally = policy.tally
-    against = tally.violating if report.fail_on is FailOn.VIOLATION else tally.denied
+    against = tally.violating if report.fail_on is audit_report.FailOn.VIOLATION else tally.denied
     if tally.errors:
-        outcome = CaseState.ERROR
-    elif against and report.fail_on is not FailOn.NEVER:
-        outcome = CaseState.FAILED
+        outcome = model.CaseState.ERROR
+    elif against and report.fail_on is not audit_report.FailOn.NEVER:
+        outcome = model.CaseState.FAILED
     else:
-        return ReportCase("policy", policy.name, policy.place)
+        return model.ReportCase("policy", policy.name, policy.place)
     details = "\n".join(
         f"{one.effect} {one.object.place} {one.object.title}: {one.message}"
         for one in report.violations
         if one.policy == policy.name
     )
     counts = f"{tally.violating} of {tally.matched} objects"
-    return ReportCase("policy", policy.name, policy.place, outcome, counts, details)
+    return model.ReportCase("policy", policy.name, policy.place, outcome, counts, details)
 
 
-def _sections(report: AuditReport) -> Iterator[Section]:
+def _sections(report: audit_report.AuditReport) -> Iterator[model.Section]:
     total = report.total
-    yield Section(
+    yield model.Section(
         "Audit",
         1,
         f"What policies would say on {report.operation} of what exists.",
@@ -355,40 +330,42 @@ def _sections(report: AuditReport) -> Iterator[Section]:
     )
     heads = tuple(name.capitalize() for name in _NUMBERS)
     rows = tuple((_policy_cell(one), *_number_cells(one.tally)) for one in report.policies)
-    yield Section("Policies", table=Table(("Policy", *heads), rows))
+    yield model.Section("Policies", table=model.Table(("Policy", *heads), rows))
     if report.groups:
-        rows = tuple((Cell.named(name), *_number_cells(tally)) for name, tally in report.groups)
-        table = Table((report.summary_by, *heads), rows)
-        yield Section(f"By {report.summary_by}", table=table)
+        rows = tuple(
+            (model.Cell.named(name), *_number_cells(tally)) for name, tally in report.groups
+        )
+        table = model.Table((report.summary_by, *heads), rows)
+        yield model.Section(f"By {report.summary_by}", table=table)
     if report.found:
         rows = tuple(map(_violation_cells, report.violations))
-        table = Table(("Effect", "Object", "Policy", "Message"), rows)
+        table = model.Table(("Effect", "Object", "Policy", "Message"), rows)
         left_out = f"and {report.omitted:,} more" if report.omitted else ""
-        yield Section("Violations", table=table, left_out=left_out)
+        yield model.Section("Violations", table=table, left_out=left_out)
 
 
-def _policy_cell(policy: AuditedPolicy) -> Cell:
+def _policy_cell(policy: audit_report.AuditedPolicy) -> model.Cell:
     actions = ", ".join(policy.actions) or ("no binding" if policy.place.file else "")
-    return Cell.named(policy.name, policy.place, actions)
+    return model.Cell.named(policy.name, policy.place, actions)
 
 
-def _number_cells(one: Tally) -> tuple[Cell, ...]:
+def _number_cells(one: audit_report.Tally) -> tuple[model.Cell, ...]:
     effects = ((one.denied, "deny"), (one.warned, "warn"), (one.audited, "audit"))
     return (
-        Cell.number(one.matched),
-        *(Cell.number(count, effect) for count, effect in effects),
-        Cell.number(one.errors, "deny"),
+        model.Cell.number(one.matched),
+        *(model.Cell.number(count, effect) for count, effect in effects),
+        model.Cell.number(one.errors, "deny"),
     )
 
 
-def _violation_cells(one: Violation) -> tuple[Cell, ...]:
+def _violation_cells(one: audit_report.Violation) -> tuple[model.Cell, ...]:
     policy = f"{one.policy}/{one.binding}" if one.binding else one.policy
     rule = f"{one.rule}  {one.field}" if one.rule.file else one.field
     return (
-        Cell(one.effect, one.effect),
-        Cell.named(one.object.title, one.object.place),
-        Cell(policy),
-        Cell(one.message, below=(rule,)),
+        model.Cell(one.effect, one.effect),
+        model.Cell.named(one.object.title, one.object.place),
+        model.Cell(policy),
+        model.Cell(one.message, below=(rule,)),
     )
 
 
@@ -415,8 +392,8 @@ def as_open_reports(view: AuditView) -> str:
     return _reports(view.report, _OPEN_REPORTS, "Report")
 
 
-def _reports(report: AuditReport, api_version: str, kind: str) -> str:
-    by_namespace: dict[str, list[Violation]] = {}
+def _reports(report: audit_report.AuditReport, api_version: str, kind: str) -> str:
+    by_namespace: dict[str, list[audit_report.Violation]] = {}
     for one in report.violations:
         by_namespace.setdefault(one.object.namespace, []).append(one)
     items = [
@@ -431,7 +408,7 @@ def _reports(report: AuditReport, api_version: str, kind: str) -> str:
     return json.dumps(reports, indent=2, ensure_ascii=False) + "\n"
 
 
-def _report_of(namespace: str, found: Sequence[Violation]) -> JsonObject:
+def _report_of(namespace: str, found: Sequence[audit_report.Violation]) -> JsonObject:
     counts = Counter(_result(one) for one in found)
     about = {"name": _NAME, "labels": {"app.kubernetes.io/managed-by": _SOURCE}}
     return {
@@ -441,13 +418,13 @@ def _report_of(namespace: str, found: Sequence[Violation]) -> JsonObject:
     }
 
 
-def _result(one: Violation) -> str:
+def _result(one: audit_report.Violation) -> str:
     if one.is_error:
         return "error"
     return "fail" if one.effect == "deny" else "warn"
 
 
-def _row(one: Violation) -> dict[str, object]:
+def _row(one: audit_report.Violation) -> dict[str, object]:
     about = one.object
     reference = {
         "apiVersion": about.api_version,
@@ -472,7 +449,7 @@ def _row(one: Violation) -> dict[str, object]:
 
 # --- violations as files --------------------------------------------------------------------------
 
-COLUMNS: Final[dict[str, Callable[[Violation], object]]] = {
+COLUMNS: Final[dict[str, Callable[[audit_report.Violation], object]]] = {
     "file": lambda one: one.object.place.file,
     "line": lambda one: one.object.place.line,
     "apiVersion": lambda one: one.object.api_version,
@@ -496,7 +473,7 @@ _TYPES: Final = {"line": "int64", "error": "bool_"}
 class ViolationFile(Protocol):
     """A file that takes violations."""
 
-    def write(self, source: str, violation: Violation) -> None:
+    def write(self, source: str, violation: audit_report.Violation) -> None:
         """One of a source. Raises OSError."""
         ...
 
@@ -516,7 +493,7 @@ class _LinesFile:
     def __init__(self, path: str) -> None:
         self._stream = open(path, "w", encoding="utf-8")  # noqa: SIM115 - closed by close()
 
-    def write(self, source: str, violation: Violation) -> None:
+    def write(self, source: str, violation: audit_report.Violation) -> None:
         self._stream.write(fleet_violation_line(source, violation))
 
     def close(self) -> None:
@@ -538,7 +515,7 @@ class _ParquetFile:
         self._writer = parquet.ParquetWriter(path, self._schema)
         self._rows: list[dict[str, object]] = []
 
-    def write(self, source: str, violation: Violation) -> None:
+    def write(self, source: str, violation: audit_report.Violation) -> None:
         row = {name: told(violation) for name, told in COLUMNS.items()}
         self._rows.append({"source": source, **row})
         if len(self._rows) == _ROWS:

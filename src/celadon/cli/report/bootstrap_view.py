@@ -6,18 +6,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from celadon.cli.bootstrap.bootstrap_report import BootstrapReport, Lock, RepairStep
-from celadon.cli.bootstrap.bootstrap_run import Culprit, Refusal, Sent
-from celadon.cli.bootstrap.step_tables import Level, State
-from celadon.cli.report.json_form import SHAPES, data, document
-from celadon.cli.report.plain_text import (
-    Look,
-    joined,
-    notice_lines,
-    plural,
-    policy_error_lines,
+from celadon.cli.bootstrap.bootstrap_report import (
+    BootstrapReport,
+    Culprit,
+    Lock,
+    Refusal,
+    RepairStep,
+    Sent,
 )
-from celadon.cli.report.report_model import ReportView
+from celadon.cli.bootstrap.step_tables import Level, State
+from celadon.cli.report import report_model as model
 from celadon.kube import JsonObject
 
 _STYLES: Final = {Level.DEGRADED: "warning", Level.DEADLOCKED: "denied", Level.LOCKED_OUT: "denied"}
@@ -32,7 +30,7 @@ _WORDS: Final = {
 
 
 _SHAPES: Final = {
-    **SHAPES,
+    **model.SHAPES,
     Culprit: ("kind", "name", "binding"),
     Sent: (
         *("step=sending.name", "request=title", "operation=sending.operation"),
@@ -44,20 +42,20 @@ _SHAPES: Final = {
 }
 
 
-class BootstrapView(ReportView[BootstrapReport]):
+class BootstrapView(model.ReportView[BootstrapReport]):
     """A simulation of a cluster that comes up."""
 
     command = "celadon simulate-bootstrap"
 
-    def text(self, look: Look) -> str:
+    def text(self, look: model.Look) -> str:
         """The chains, and the verdict."""
         report = self.report
-        blocks = [*policy_error_lines(report.policy_errors, look)]
+        blocks = [*model.policy_error_lines(report.policy_errors, look)]
         blocks += [_lock_lines(one, look) for one in report.locks]
         if look.verbosity >= 0 or report.strict:
-            blocks += notice_lines(report.notices, look, strict=report.strict)
+            blocks += model.notice_lines(report.notices, look, strict=report.strict)
         blocks.append([*_summary(report)])
-        return joined(blocks)
+        return model.joined(blocks)
 
     def data(self) -> dict[str, Any]:
         """The document of kind BootstrapReport."""
@@ -71,7 +69,7 @@ class BootstrapView(ReportView[BootstrapReport]):
             "webhooks": report.webhooks,
             "exitCode": int(report.exit),
         }
-        return document(
+        return model.document(
             "BootstrapReport",
             summary=summary,
             locks=list(map(_lock, report.locks)),
@@ -83,12 +81,12 @@ class BootstrapView(ReportView[BootstrapReport]):
 
 def _lock(one: Lock) -> JsonObject:
     chain, refusal = one.chain, one.chain.refusal
-    rule = {"rule": data(refusal.place)} if refusal.place.file else {}
-    found: dict[str, object] = data(
+    rule = {"rule": model.data(refusal.place)} if refusal.place.file else {}
+    found: dict[str, object] = model.data(
         {
             "level": one.level.word,
-            "culprit": data(chain.culprit, _SHAPES) | rule,
-            "request": data(chain.sent, _SHAPES) | data(refusal, _SHAPES),
+            "culprit": model.data(chain.culprit, _SHAPES) | rule,
+            "request": model.data(chain.sent, _SHAPES) | model.data(refusal, _SHAPES),
             "states": chain.states,
             "cycle": chain.cycle,
             "onlyIfMadeAnew": chain.once,
@@ -104,7 +102,7 @@ def _lock(one: Lock) -> JsonObject:
 # --- for people -----------------------------------------------------------------------------------
 
 
-def _lock_lines(one: Lock, look: Look) -> list[str]:
+def _lock_lines(one: Lock, look: model.Look) -> list[str]:
     chain = one.chain
     word = look.paint(_STYLES[one.level], one.level.word)
     where = f"{chain.refusal.place}: " if chain.refusal.place.file else ""
@@ -133,7 +131,7 @@ def _subject(culprit: Culprit) -> str:
     return f"{culprit.kind} `{culprit.name}`{binding}"
 
 
-def _more(one: Lock, look: Look) -> Iterator[str]:
+def _more(one: Lock, look: model.Look) -> Iterator[str]:
     chain = one.chain
     if look.verbosity > 0:
         for state in chain.also:
@@ -142,8 +140,8 @@ def _more(one: Lock, look: Look) -> Iterator[str]:
             yield f"  it refuses {sent.title}, too ({sent.sending.actor.name})"
         return
     more = [
-        plural(len(chain.others), "more request") if chain.others else "",
-        plural(len(chain.also), "more consequence") if chain.also else "",
+        model.plural(len(chain.others), "more request") if chain.others else "",
+        model.plural(len(chain.also), "more consequence") if chain.also else "",
     ]
     text = ", ".join(part for part in more if part)
     if text:
@@ -160,10 +158,10 @@ def _repair(one: Lock) -> Iterator[str]:
 
 def _summary(report: BootstrapReport) -> Iterator[str]:
     yield _WORDS[report.level]
-    given = [plural(report.policies, "policy"), plural(report.bindings, "binding")]
+    given = [model.plural(report.policies, "policy"), model.plural(report.bindings, "binding")]
     if report.webhooks:
-        given.append(plural(report.webhooks, "webhook"))
+        given.append(model.plural(report.webhooks, "webhook"))
     yield (
-        f"{plural(report.requests, 'request')}, {report.refused} refused or broken "
+        f"{model.plural(report.requests, 'request')}, {report.refused} refused or broken "
         f"({', '.join(given)})"
     )

@@ -1,4 +1,4 @@
-"""What `celadon test` found, as renderers see it.
+"""What `celadon test` found and what its cases have not reached, as renderers see it.
 
 For people: what failed, and why; what no case has reached; what was changed in policies and no case
 noticed; a summary.
@@ -7,44 +7,273 @@ noticed; a summary.
 from __future__ import annotations
 
 import difflib
+import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from html import escape
+from itertools import groupby
 from typing import Any, Final
 
 from celadon.cli.check.check_report import Notice, Place, Violation
-from celadon.cli.policytest.coverage_counts import Measured
-from celadon.cli.policytest.mutants.alteration_counts import AlterationResult, Alterations, Fate
-from celadon.cli.policytest.run.case_results import (
-    CaseOutcome,
-    CaseResult,
-    FileResult,
-    Mismatch,
-    PartValue,
-    RunReport,
-    Status,
+from celadon.cli.explain.annotated_source import shortened
+from celadon.cli.policytest.counts import (
+    AlterationResult,
+    Alterations,
+    Coverage,
+    Fate,
+    Goal,
+    Measured,
+    Wanted,
 )
-from celadon.cli.policytest.run.vacuities import Doubt
-from celadon.cli.reading.problems import Problem
-from celadon.cli.report.coverage_view import coverage_blocks, coverage_document
-from celadon.cli.report.json_form import SHAPES, data, document, plugins, sparse
-from celadon.cli.report.plain_text import Look, for_people, plugin_lines
-from celadon.cli.report.report_model import (
-    CaseState,
-    Finding,
-    FindingRule,
-    Level,
-    ReportCase,
-    ReportView,
-)
+from celadon.cli.policytest.run import case_results
+from celadon.cli.reading.documents import Problem
+from celadon.cli.report import report_model as model
 from celadon.kube import Json
+from celadon.records import dataclass
 
-_PLAIN: Final = Look(color=False)
+# --- Coverage ----------------------------------------------------------------
+#
+# What cases have not reached, as lines for people, policy by policy, each part with its line; and
+# as files: JSON, Cobertura XML, and a page with policies in colours.
+
+_MOST_CHARACTERS: Final = 100
+_BRANCHES: Final = frozenset({Wanted.TRUE, Wanted.FALSE, Wanted.DECIDES})
+
+
+# --- for people -----------------------------------------------------------------------------------
+
+
+def coverage_blocks(coverage: Coverage, wanted: float, look: model.Look) -> Iterator[list[str]]:
+    """A block for each policy, then one for all."""
+    for policy, found in coverage.of_policies().items():
+        yield [_coverage_head(policy, found, look), *_missing_lines(found)]
+    seen, every = coverage.errors
+    less = f", less than {wanted:g}%" if coverage.percentage < wanted else ""
+    yield [
+        f"coverage: {_share(coverage)}{look.paint('denied', less) if less else ''}; "
+        f"{seen} of {every} expressions gave an error once"
+    ]
+
+
+def _share(coverage: Coverage) -> str:
+    """Rounded down: 100% is all."""
+    tenths = int(coverage.percentage * 10) / 10
+    return f"{tenths:g}% ({coverage.reached} of {coverage.goals})"
+
+
+def _coverage_head(policy: Measured, found: Coverage, look: model.Look) -> str:
+    style, word = ("admitted", "FULL") if found.reached == found.goals else ("warning", "PART")
+    where = f"{policy.file}:{policy.line}"
+    return f"{look.paint(style, word)} {where} {policy.kind} `{policy.name}`: {_share(found)}"
+
+
+def _missing_lines(coverage: Coverage) -> Iterator[str]:
+    """One for each part of which something is missing; of an expression that was never evaluated
+    only that."""
+    missed = (goal for goal, count in coverage.hits if goal.counts and not count)
+    for _, of_field in groupby(missed, lambda one: one.field):
+        goals = list(of_field)
+        if goals[0].wanted is Wanted.EVALUATED:
+            goals = goals[:1]
+        for (place, field, text, _), parts in groupby(goals, _part):
+            said = ", ".join(f"never {one.wanted.value}" for one in parts)
+            shown = f": {shortened(' '.join(text.split()), _MOST_CHARACTERS)}" if text else ""
+            yield f"  {place} {field}{shown}: {said}"
+
+
+def _part(goal: Goal) -> tuple[Place, str, str, int]:
+    return goal.place, goal.field, goal.text, goal.start
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """The goals on one line that count, and in how many cases each was reached."""
+
+    number: int
+    counts: tuple[tuple[Goal, int], ...]
+
+    @property
+    def hits(self) -> int:
+        return max(count for _, count in self.counts)
+
+    @property
+    def branches(self) -> tuple[int, int]:
+        """Reached, and all."""
+        counts = [count for goal, count in self.counts if goal.wanted in _BRANCHES]
+        return sum(count > 0 for count in counts), len(counts)
+
+
+def _lines(coverage: Coverage) -> dict[str, list[_Line]]:
+    """Return the lines by file, in order."""
+    found: dict[tuple[str, int], list[tuple[Goal, int]]] = {}
+    for goal, count in coverage.hits:
+        if goal.counts:
+            found.setdefault((goal.place.file, goal.place.line), []).append((goal, count))
+    files: dict[str, list[_Line]] = {}
+    for file, number in sorted(found):
+        files.setdefault(file, []).append(_Line(number, tuple(found[file, number])))
+    return files
+
+
+def coverage_document(coverage: Coverage) -> dict[str, Any]:
+    """Return plain data: for each policy its goals, with the number of cases that reached them."""
+    return {
+        "percentage": round(coverage.percentage, 2),
+        "reached": coverage.reached,
+        "goals": coverage.goals,
+        "policies": [
+            {
+                "name": policy.name,
+                "kind": policy.kind,
+                "file": policy.file,
+                "line": policy.line,
+                "percentage": round(found.percentage, 2),
+                "goals": [
+                    model.data(goal, _COVERAGE_SHAPES) | {"cases": count}
+                    for goal, count in found.hits
+                ],
+            }
+            for policy, found in coverage.of_policies().items()
+        ],
+    }
+
+
+_COVERAGE_SHAPES: Final[model.Shapes] = {
+    Goal: (
+        *("file=place.file!", "line=place.line!", "field!", "text!", "outcome=wanted", "counts!"),
+    )
+}
+
+
+def as_json(coverage: Coverage, sources: Mapping[str, str]) -> str:
+    """One document."""
+    found = model.document("CoverageReport", **coverage_document(coverage))
+    return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+
+
+def as_cobertura(coverage: Coverage, sources: Mapping[str, str]) -> str:
+    """Write it as Cobertura's `coverage-04.dtd` has it: files are classes; the outcomes of
+    conditions and of operands are branches. There is no time in it: the same run gives the same
+    text."""
+    from xml.etree import ElementTree as ET
+
+    files = _lines(model.for_people(coverage))
+    every = [line for lines in files.values() for line in lines]
+    covered, valid = _sums(every)
+    root = ET.Element(
+        "coverage",
+        {
+            **_rates(every),
+            "lines-covered": str(sum(line.hits > 0 for line in every)),
+            "lines-valid": str(len(every)),
+            "branches-covered": str(covered),
+            "branches-valid": str(valid),
+            "version": "1",
+            "timestamp": "0",
+        },
+    )
+    ET.SubElement(ET.SubElement(root, "sources"), "source").text = "."
+    packages = ET.SubElement(root, "packages")
+    package = ET.SubElement(packages, "package", {"name": "policies", **_rates(every)})
+    classes = ET.SubElement(package, "classes")
+    for file, lines in files.items():
+        one = ET.SubElement(classes, "class", {"name": file, "filename": file, **_rates(lines)})
+        ET.SubElement(one, "methods")
+        written = ET.SubElement(one, "lines")
+        for line in lines:
+            ET.SubElement(written, "line", _line_attributes(line))
+    ET.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+
+
+def _sums(lines: list[_Line]) -> tuple[int, int]:
+    pairs = [line.branches for line in lines]
+    return sum(one for one, _ in pairs), sum(one for _, one in pairs)
+
+
+def _rates(lines: list[_Line]) -> dict[str, str]:
+    covered, valid = _sums(lines)
+    hit = sum(line.hits > 0 for line in lines)
+    return {
+        "line-rate": f"{hit / len(lines) if lines else 1:.4f}",
+        "branch-rate": f"{covered / valid if valid else 1:.4f}",
+        "complexity": "0",
+    }
+
+
+def _line_attributes(line: _Line) -> dict[str, str]:
+    given = {"number": str(line.number), "hits": str(line.hits), "branch": "false"}
+    covered, valid = line.branches
+    if valid:
+        share_of = f"{100 * covered // valid}% ({covered}/{valid})"
+        given |= {"branch": "true", "condition-coverage": share_of}
+    return given
+
+
+_STYLE: Final = """
+body { font: 15px/1.5 sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em;
+  color: #222; }
+pre { border: 1px solid #ccc; padding: .5em 0; overflow-x: auto; }
+pre span { display: block; padding: 0 1em; min-height: 1.4em; }
+.all { background: #dff3df; } .some { background: #fdf2c8; } .none { background: #f9d9d6; }
+"""
+_BODY: Final = """\
+<h1>Coverage: {share}</h1>
+<p><span class="all">all reached</span> <span class="some">some of it</span>
+<span class="none">nothing</span></p>
+<ul>
+{missing}</ul>
+{files}"""
+
+
+def as_html(coverage: Coverage, sources: Mapping[str, str]) -> str:
+    """One page that needs nothing else. `sources` are the texts of the files by their names."""
+    from celadon.cli.report.html_pages import page
+
+    shown = model.for_people(coverage)
+    missing = "".join(f"<li>{escape(one.strip())}</li>\n" for one in _missing_lines(shown))
+    files = "".join(
+        f"<h2>{escape(file)}</h2>\n<pre>{''.join(_coloured(sources.get(file, ''), lines))}</pre>\n"
+        for file, lines in _lines(coverage).items()
+    )
+    body = _BODY.format(share=escape(_share(coverage)), missing=missing, files=files)
+    return page("Coverage of policies", _STYLE, body)
+
+
+def _coloured(text: str, lines: list[_Line]) -> Iterator[str]:
+    known = {line.number: line for line in lines}
+    for number, written in enumerate(text.splitlines(), 1):
+        shown = f"{number:4}  {escape(written)}"
+        line = known.get(number)
+        if line is None:
+            yield f"<span>{shown}</span>"
+            continue
+        reached = [count > 0 for _, count in line.counts]
+        colour = "all" if all(reached) else "some" if any(reached) else "none"
+        never = ", ".join(f"never {g.wanted.value}: {g.text}" for g, n in line.counts if not n)
+        yield f'<span class="{colour}" title="{escape(never)}">{shown}</span>'
+
+
+RENDERERS: Final[Mapping[str, Callable[[Coverage, Mapping[str, str]], str]]] = {
+    ".json": as_json,
+    ".xml": as_cobertura,
+    ".html": as_html,
+}
+"""By the suffix of the file."""
+
+
+# --- Cases -------------------------------------------------------------------
+
+_PLAIN: Final = model.Look(color=False)
 _WORDS: Final = {
-    Status.PASSED: ("admitted", "PASS"),
-    Status.FAILED: ("denied", "FAIL"),
-    Status.VACUOUS: ("denied", "VACUOUS"),
-    Status.BROKEN: ("error", "BROKEN"),
-    Status.SKIPPED: ("dim", "SKIP"),
+    case_results.Status.PASSED: ("admitted", "PASS"),
+    case_results.Status.FAILED: ("denied", "FAIL"),
+    case_results.Status.VACUOUS: ("denied", "VACUOUS"),
+    case_results.Status.BROKEN: ("error", "BROKEN"),
+    case_results.Status.SKIPPED: ("dim", "SKIP"),
 }
 """The style of `Look` and the word that a case begins with."""
 _DIFF_STYLES: Final = {"+": "admitted", "-": "denied"}
@@ -52,7 +281,7 @@ _LEFT: Final = frozenset({Fate.SURVIVED, Fate.OPEN, Fate.UNREACHED})
 """What becomes of an alteration that lowers the score."""
 
 
-class CaseView(ReportView[RunReport]):
+class CaseView(model.ReportView[case_results.RunReport]):
     """A run of tests."""
 
     command = "celadon test"
@@ -62,7 +291,7 @@ class CaseView(ReportView[RunReport]):
         """The inputs that could not be read."""
         return self.report.all_problems
 
-    def text(self, look: Look) -> str:
+    def text(self, look: model.Look) -> str:
         """Return what is wrong with cases, coverage, alterations, and a summary."""
         report = self.report
         blocks = [block for test in report.tests for block in _blocks(test, look)]
@@ -82,7 +311,7 @@ class CaseView(ReportView[RunReport]):
         summary = {
             "tests": len(report.tests),
             "cases": sum(1 for _ in report.cases),
-            **{one.value: report.count(one) for one in Status},
+            **{one.value: report.count(one) for one in case_results.Status},
             "deselected": report.deselected,
             "stopped": report.stopped,
             "exitCode": int(report.exit),
@@ -92,7 +321,7 @@ class CaseView(ReportView[RunReport]):
             measured["coverage"] = coverage_document(report.coverage)
         if report.alterations is not None:
             measured["mutants"] = _alterations(report.alterations)
-        return document(
+        return model.document(
             "TestReport",
             _SHAPES,
             summary=summary,
@@ -101,26 +330,26 @@ class CaseView(ReportView[RunReport]):
             **measured,
         )
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[model.Finding]:
         """Cases that failed, doubts about those that did not, and mutants that survived."""
         report = self.report
-        level = Level.ERROR if report.strict else Level.WARNING
+        level = model.Level.ERROR if report.strict else model.Level.WARNING
         for test in report.tests:
             for one in test.cases:
                 yield from _case_findings(one, level)
             for doubt in test.doubts:
                 yield _doubt_finding(doubt, doubt.place, doubt.vacuity.value, test.name, level)
-        worst = Level.ERROR if report.is_unnoticed else Level.WARNING
+        worst = model.Level.ERROR if report.is_unnoticed else model.Level.WARNING
         for mutant in _survivors(report):
             subject = f"{mutant.policy.kind} {mutant.policy.name}"
             text = _alteration_text(mutant)
-            yield Finding(worst, mutant.place, "mutant survived", text, "mutant", subject)
+            yield model.Finding(worst, mutant.place, "mutant survived", text, "mutant", subject)
 
-    def rules(self, groups: Sequence[str]) -> Sequence[FindingRule]:
+    def rules(self, groups: Sequence[str]) -> Sequence[model.FindingRule]:
         """A rule for each way in which a case fails, and for each doubt."""
-        return [FindingRule(group, group, _rule_text(group)) for group in groups]
+        return [model.FindingRule(group, group, _rule_text(group)) for group in groups]
 
-    def cases(self) -> Iterator[ReportCase]:
+    def cases(self) -> Iterator[model.ReportCase]:
         """A case for each case and version, in the group of its file; doubts about whole files and
         mutants that survived are remarks."""
         report = self.report
@@ -128,12 +357,12 @@ class CaseView(ReportView[RunReport]):
             for one in test.cases:
                 yield _report_case(test.file, one, report)
             for doubt in test.doubts:
-                state = CaseState.FAILED if report.strict else CaseState.SKIPPED
+                state = model.CaseState.FAILED if report.strict else model.CaseState.SKIPPED
                 name, text = doubt.vacuity.value, doubt.text
-                yield ReportCase(test.file, name, doubt.place, state, text, text, remark=True)
+                yield model.ReportCase(test.file, name, doubt.place, state, text, text, remark=True)
         for mutant in _survivors(report):
-            state = CaseState.FAILED if report.is_unnoticed else CaseState.SKIPPED
-            yield ReportCase(
+            state = model.CaseState.FAILED if report.is_unnoticed else model.CaseState.SKIPPED
+            yield model.ReportCase(
                 *(f"mutants of {mutant.policy.name}", _alteration_line(mutant), mutant.place),
                 *(state, "survived", _alteration_text(mutant)),
                 remark=True,
@@ -151,7 +380,7 @@ def _joined(blocks: Sequence[list[str]]) -> Iterator[str]:
         yield from (f"{line}\n" for line in block)
 
 
-def _blocks(test: FileResult, look: Look) -> Iterator[list[str]]:
+def _blocks(test: case_results.FileResult, look: model.Look) -> Iterator[list[str]]:
     for case in test.cases:
         if case.is_bad:
             yield [_head(case, look), *_explained(case, look)]
@@ -161,14 +390,14 @@ def _blocks(test: FileResult, look: Look) -> Iterator[list[str]]:
         yield [f"{look.paint('warning', 'NOTE')} {doubt.place}", *_doubt(doubt, look)]
 
 
-def _head(case: CaseResult, look: Look) -> str:
+def _head(case: case_results.CaseResult, look: model.Look) -> str:
     style, word = _WORDS[case.status]
-    skipped = f": {case.case.skip}" if case.status is Status.SKIPPED else ""
+    skipped = f": {case.case.skip}" if case.status is case_results.Status.SKIPPED else ""
     where = look.paint("dim", f"({case.version})")
     return f"{look.paint(style, word)} {case.case.place} {case.case.name}{skipped} {where}"
 
 
-def _explained(case: CaseResult, look: Look) -> Iterator[str]:
+def _explained(case: case_results.CaseResult, look: model.Look) -> Iterator[str]:
     """Yield what is wrong with a case, and what policies had to say."""
     for problem in case.problems:
         yield f"  {problem.text()}"
@@ -180,13 +409,13 @@ def _explained(case: CaseResult, look: Look) -> Iterator[str]:
         yield from _spoke(case, look)
 
 
-def explained_plainly(case: CaseResult) -> list[str]:
+def explained_plainly(case: case_results.CaseResult) -> list[str]:
     """The same with the case itself, without colours, whatever is in the texts of others."""
-    shown = for_people(case)
+    shown = model.for_people(case)
     return [_head(shown, _PLAIN), *_explained(shown, _PLAIN)]
 
 
-def _mismatch(one: Mismatch, look: Look) -> Iterator[str]:
+def _mismatch(one: case_results.Mismatch, look: model.Look) -> Iterator[str]:
     expected, actual = one.expected.splitlines() or [""], one.actual.splitlines() or [""]
     if len(expected) == 1 and len(actual) == 1:
         width = len("expected ") + len(one.what)
@@ -199,7 +428,7 @@ def _mismatch(one: Mismatch, look: Look) -> Iterator[str]:
             yield f"    {look.paint(style, line)}"
 
 
-def _spoke(case: CaseResult, look: Look) -> Iterator[str]:
+def _spoke(case: case_results.CaseResult, look: model.Look) -> Iterator[str]:
     """Yield what policies had to say, and where that is written."""
     outcome = case.outcome
     if outcome is None:
@@ -214,7 +443,7 @@ def _spoke(case: CaseResult, look: Look) -> Iterator[str]:
         yield f"  {notice.place}: {notice.message}"
 
 
-def _violation(one: Violation, look: Look) -> Iterator[str]:
+def _violation(one: Violation, look: model.Look) -> Iterator[str]:
     yield f"  {one.rule}: policy `{one.policy}` {_does(one)}: {one.message}"
     for line in one.expression.strip().splitlines():
         yield look.paint("dim", f"      {line.strip()}")
@@ -226,29 +455,33 @@ def _does(one: Violation) -> str:
     return "denies" if one.denies else f"speaks against it ({', '.join(one.actions)})"
 
 
-def _doubt(doubt: Doubt, look: Look) -> Iterator[str]:
+def _doubt(doubt: case_results.Doubt, look: model.Look) -> Iterator[str]:
     yield f"  {look.paint('notice', doubt.vacuity.value)}: {doubt.text}"
     if doubt.help:
         yield f"    help: {doubt.help}"
 
 
-def _skipped(report: RunReport, look: Look) -> Iterator[str]:
+def _skipped(report: case_results.RunReport, look: model.Look) -> Iterator[str]:
     """One line for each reason, however many cases it is given for."""
-    reasons = Counter(one.case.skip for one in report.cases if one.status is Status.SKIPPED)
-    style, word = _WORDS[Status.SKIPPED]
+    reasons = Counter(
+        one.case.skip for one in report.cases if one.status is case_results.Status.SKIPPED
+    )
+    style, word = _WORDS[case_results.Status.SKIPPED]
     for reason, count in reasons.items():
         noun = "case" if count == 1 else "cases"
         yield f"{look.paint(style, word)} {count} {noun}: {reason}"
 
 
-def _plugins(report: RunReport, look: Look) -> Iterator[str]:
+def _plugins(report: case_results.RunReport, look: model.Look) -> Iterator[str]:
     """Yield what is said about plugins to those who want to know: most tests are not about them."""
     if look.verbosity > 0:
-        yield from plugin_lines(report.asked_plugins, report.unasked_plugins, look)
+        yield from model.plugin_lines(report.asked_plugins, report.unasked_plugins, look)
 
 
-def _summary(report: RunReport) -> str:
-    counts = [f"{report.count(one)} {one.value}" for one in Status if report.count(one)]
+def _summary(report: case_results.RunReport) -> str:
+    counts = [
+        f"{report.count(one)} {one.value}" for one in case_results.Status if report.count(one)
+    ]
     total = sum(len(test.cases) for test in report.tests)
     words = ", ".join(counts) or "none run"
     more = f", {report.deselected} not selected" if report.deselected else ""
@@ -261,7 +494,7 @@ def _summary(report: RunReport) -> str:
 # --- alterations, for people ----------------------------------------------------------------------
 
 
-def _alteration_blocks(found: Alterations, wanted: float, look: Look) -> Iterator[list[str]]:
+def _alteration_blocks(found: Alterations, wanted: float, look: model.Look) -> Iterator[list[str]]:
     """Blocks for each policy, then one for all."""
     for policy, own in found.of_policies().items():
         yield [_alteration_head(policy, own, look), *_notes(own, look)]
@@ -300,7 +533,7 @@ def _alteration_line(one: AlterationResult) -> str:
             return changed
 
 
-def _alteration_head(policy: Measured, found: Alterations, look: Look) -> str:
+def _alteration_head(policy: Measured, found: Alterations, look: model.Look) -> str:
     is_full = found.count(Fate.KILLED) == found.counted
     style, word = ("admitted", "FULL") if is_full else ("warning", "PART")
     where = f"{policy.file}:{policy.line}"
@@ -309,7 +542,7 @@ def _alteration_head(policy: Measured, found: Alterations, look: Look) -> str:
     )
 
 
-def _notes(found: Alterations, look: Look) -> Iterator[str]:
+def _notes(found: Alterations, look: model.Look) -> Iterator[str]:
     """Yield what no test could notice, as far as is known; with `-v` also what was killed."""
     for one in found.results:
         is_told = one.fate in (Fate.SAME, Fate.ALIKE) and look.verbosity >= 0
@@ -317,7 +550,7 @@ def _notes(found: Alterations, look: Look) -> Iterator[str]:
             yield f"  {one.place} {_alteration_line(one)}"
 
 
-def _survivor(one: AlterationResult, look: Look) -> Iterator[str]:
+def _survivor(one: AlterationResult, look: model.Look) -> Iterator[str]:
     yield f"{look.paint('denied', one.fate.name)} {one.place} {_alteration_line(one)}"
     for line in one.diff.splitlines():
         yield f"  {look.paint(_DIFF_STYLES.get(line[:1], 'dim'), line)}"
@@ -337,7 +570,7 @@ def _alterations(found: Alterations) -> dict[str, object]:
         "percentage": round(found.score, 2),
         **{fate.value: found.count(fate) for fate in Fate},
         "policies": [
-            data(Place(policy.file, policy.line))
+            model.data(Place(policy.file, policy.line))
             | {
                 "kind": policy.kind,
                 "name": policy.name,
@@ -354,18 +587,21 @@ def _ignored(notice: Notice) -> dict[str, Json]:
 
 
 _SHAPES: Final = {
-    **SHAPES,
-    FileResult: (
+    **model.SHAPES,
+    case_results.FileResult: (
         *("name", "file", "cases", "doubts"),
-        ("plugins", lambda one: one.plugins and plugins(one.asked_plugins, one.unasked_plugins)),
+        (
+            "plugins",
+            lambda one: one.plugins and model.plugins(one.asked_plugins, one.unasked_plugins),
+        ),
     ),
-    CaseResult: (
+    case_results.CaseResult: (
         *("name=case.name", "*case.place", "kubernetesVersion=version", "status"),
         "skip=case.skip",
         ("expected", lambda one: "" if one.case.expect.snapshot else one.case.expect.verdict.value),
         *("mismatches", "doubts", "problems", "values", "outcome"),
     ),
-    CaseOutcome: (
+    case_results.CaseOutcome: (
         *("verdict", "code=result.code?", "sentence=result.sentence"),
         ("reached", lambda one: sorted(one.reached)),
         *("deciding", "others"),
@@ -374,14 +610,20 @@ _SHAPES: Final = {
         "auditAnnotations=result.audit_annotations",
         ("patch", lambda one: one.result.mutated and one.result.mutated.patch),
     ),
-    Violation: sparse(
+    Violation: model.sparse(
         *("policy", "binding", "param", "field", "*rule", "expression", "message"),
         "isError=is_error",
     ),
-    Mismatch: ("what!", "expected!", "actual!", "file=place.file!", "line=place.line!"),
-    Doubt: ("name=vacuity", "fatal=is_fatal", "message=text", "*place", "help"),
-    PartValue: ("expression=text!", "value!"),
-    AlterationResult: sparse(
+    case_results.Mismatch: (
+        "what!",
+        "expected!",
+        "actual!",
+        "file=place.file!",
+        "line=place.line!",
+    ),
+    case_results.Doubt: ("name=vacuity", "fatal=is_fatal", "message=text", "*place", "help"),
+    case_results.PartValue: ("expression=text!", "value!"),
+    AlterationResult: model.sparse(
         *("*place", "kind", "field", "change=text", "fate", "killer", "reason", "requests"),
         *("diff", "case"),
     ),
@@ -391,19 +633,21 @@ _SHAPES: Final = {
 # --- findings and cases ---------------------------------------------------------------------------
 
 
-def _case_findings(one: CaseResult, level: Level) -> Iterator[Finding]:
+def _case_findings(one: case_results.CaseResult, level: model.Level) -> Iterator[model.Finding]:
     name = one.case.name
     if one.is_bad:
         status = one.status.value
         text, title = _details(one), f"{name} {status}"
-        yield Finding(Level.ERROR, one.case.place, title, text, f"case/{status}", name)
+        yield model.Finding(model.Level.ERROR, one.case.place, title, text, f"case/{status}", name)
         return
     for doubt in one.doubts:
         yield _doubt_finding(doubt, one.case.place, f"{name}: {doubt.vacuity.value}", name, level)
 
 
-def _doubt_finding(doubt: Doubt, place: Place, title: str, subject: str, level: Level) -> Finding:
-    return Finding(level, place, title, doubt.text, f"doubt/{doubt.vacuity.value}", subject)
+def _doubt_finding(
+    doubt: case_results.Doubt, place: Place, title: str, subject: str, level: model.Level
+) -> model.Finding:
+    return model.Finding(level, place, title, doubt.text, f"doubt/{doubt.vacuity.value}", subject)
 
 
 def _rule_text(group: str) -> str:
@@ -413,23 +657,29 @@ def _rule_text(group: str) -> str:
     return f"a case that is {name}" if kind == "case" else f"doubts about cases: {name}"
 
 
-def _report_case(file: str, one: CaseResult, report: RunReport) -> ReportCase:
+def _report_case(
+    file: str, one: case_results.CaseResult, report: case_results.RunReport
+) -> model.ReportCase:
     name = f"{one.case.name} ({one.version})"
-    state, message, details = CaseState.PASSED, "", ""
-    if one.status is Status.SKIPPED:
-        state, message, details = CaseState.SKIPPED, one.case.skip, one.case.skip
+    state, message, details = model.CaseState.PASSED, "", ""
+    if one.status is case_results.Status.SKIPPED:
+        state, message, details = model.CaseState.SKIPPED, one.case.skip, one.case.skip
     elif one.is_bad:
-        state = CaseState.ERROR if one.status is Status.BROKEN else CaseState.FAILED
+        state = (
+            model.CaseState.ERROR
+            if one.status is case_results.Status.BROKEN
+            else model.CaseState.FAILED
+        )
         message, details = _first(one), _details(one)
     elif one.doubts:
-        state = CaseState.FAILED if report.strict else CaseState.PASSED
+        state = model.CaseState.FAILED if report.strict else model.CaseState.PASSED
         message, details = one.doubts[0].text, _details(one)
-    return ReportCase(
+    return model.ReportCase(
         *(file, name, one.case.place, state, message, details), title=f"{file}::{name}"
     )
 
 
-def _survivors(report: RunReport) -> list[AlterationResult]:
+def _survivors(report: case_results.RunReport) -> list[AlterationResult]:
     found = () if report.alterations is None else report.alterations.results
     return [one for one in found if one.fate in (Fate.SURVIVED, Fate.UNREACHED)]
 
@@ -439,7 +689,7 @@ def _alteration_text(one: AlterationResult) -> str:
     return f"{_alteration_line(one)}\n{one.diff}{one.case}".rstrip()
 
 
-def _first(one: CaseResult) -> str:
+def _first(one: case_results.CaseResult) -> str:
     """Return what is wrong, in a line."""
     if one.problems:
         return one.problems[0].message
@@ -449,5 +699,5 @@ def _first(one: CaseResult) -> str:
     return one.doubts[0].text
 
 
-def _details(one: CaseResult) -> str:
+def _details(one: case_results.CaseResult) -> str:
     return "\n".join(line.strip(" ") for line in _explained(one, _PLAIN))

@@ -1,4 +1,4 @@
-"""What `celadon check` found, as renderers see it.
+"""What `celadon check` found, for one release or several, as renderers see it.
 
 For people: first what is refused, with the sentence the API server would send, then where the rule
 is written and which objects failed: those that differ in nothing else are one block. Then warnings,
@@ -12,92 +12,64 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from celadon.cli.check.check_report import (
-    ClientWarning,
-    Creator,
-    Fault,
-    Mutated,
-    MutationStep,
-    ObjectResult,
-    Outcome,
-    Report,
-    State,
-    Violation,
-    WebhookCall,
-)
-from celadon.cli.report.plain_text import (
-    FEW,
-    Look,
-    aligned,
-    diff_lines,
-    joined,
-    notice_lines,
-    one_line,
-    plugin_lines,
-    plural,
-    policy_error_lines,
-    yaml_text,
-)
-from celadon.cli.report.report_model import (
-    CaseState,
-    Finding,
-    FindingRule,
-    Level,
-    Related,
-    ReportCase,
-    ReportView,
-    error_case,
-    error_finding,
-    notice_case,
-    notice_finding,
-)
+from celadon.cli.check import check_report, upgrade_report
+from celadon.cli.report import report_model as model
 from celadon.kube import Json, JsonObject
 from celadon.patterns import late_pattern
 
 _MOST_ROWS: Final = 50
 """Objects up to which the table also lists those that were simply admitted."""
 
-_WORTH_A_ROW: Final = frozenset({State.WARNED, State.UNASKED})
+_WORTH_A_ROW: Final = frozenset({check_report.State.WARNED, check_report.State.UNASKED})
 """Besides those refused, what the table always lists."""
 
 _WEBHOOK_STYLES: Final = {
-    Outcome.DENIED: "denied",
-    Outcome.FAILED: "error",
-    Outcome.IGNORED: "warning",
-    Outcome.UNASKED: "unasked",
+    check_report.Outcome.DENIED: "denied",
+    check_report.Outcome.FAILED: "error",
+    check_report.Outcome.IGNORED: "warning",
+    check_report.Outcome.UNASKED: "unasked",
 }
 
 
-class CheckView(ReportView[Report]):
+class CheckView(model.ReportView[check_report.Report]):
     """A check of objects."""
 
     command = "celadon check"
 
-    def text(self, look: Look) -> str:
+    def text(self, look: model.Look) -> str:
         """The blocks and the table."""
         report, blocks_of = self.report, _Blocks(look)
-        blocks = [*policy_error_lines(report.policy_errors, look), *blocks_of.refusals(report)]
+        blocks = [
+            *model.policy_error_lines(report.policy_errors, look),
+            *blocks_of.refusals(report),
+        ]
         if look.verbosity >= 0:
             blocks += blocks_of.mutations(report)
             blocks += blocks_of.warnings(report)
         if look.verbosity >= 0 or report.strict:
-            blocks += notice_lines(report.notices, look, strict=report.strict)
+            blocks += model.notice_lines(report.notices, look, strict=report.strict)
         if look.verbosity >= 0:
             blocks += blocks_of.table(report)
-            plugins = plugin_lines(report.plugins, report.unasked_plugins, look)
+            plugins = model.plugin_lines(report.plugins, report.unasked_plugins, look)
             blocks.append([*plugins, _summary(report)])
-        return joined(blocks)
+        return model.joined(blocks)
 
     def data(self) -> dict[str, Any]:
         """The document of kind CheckReport."""
-        from celadon.cli.report.json_form import SHAPES, document, plugins
+        from celadon.cli.report.report_model import plugins
 
         report = self.report
-        states = (State.DENIED, State.INVALID, State.WARNED, State.UNTOUCHED, State.UNCHANGED)
+        states = (
+            check_report.State.DENIED,
+            check_report.State.INVALID,
+            check_report.State.WARNED,
+            check_report.State.UNTOUCHED,
+            check_report.State.UNCHANGED,
+        )
         summary = {
             "objects": len(report.given),
             "admitted": report.admitted,
-            **{state.value: report.count(state) for state in (*states, State.UNASKED)},
+            **{state.value: report.count(state) for state in (*states, check_report.State.UNASKED)},
             "policies": report.policies,
             "bindings": report.bindings,
             "webhooks": report.webhooks,
@@ -105,9 +77,9 @@ class CheckView(ReportView[Report]):
             "generatedRefused": sum(one.is_refused for one in report.created),
             "exitCode": int(report.exit),
         }
-        return document(
+        return model.document(
             "CheckReport",
-            {**SHAPES, **_SHAPES},
+            {**model.SHAPES, **_SHAPES},
             summary=summary,
             objects=report.objects,
             plugins=plugins(report.plugins, report.unasked_plugins),
@@ -116,32 +88,32 @@ class CheckView(ReportView[Report]):
             problems=report.problems,
         )
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[model.Finding]:
         """Broken policies; what refuses objects, and warnings about them; notices."""
         report = self.report
-        yield from map(error_finding, report.policy_errors)
+        yield from map(model.error_finding, report.policy_errors)
         for result in report.objects:
             yield from _faults(result)
-            if result.state is State.DENIED:
+            if result.state is check_report.State.DENIED:
                 yield _denial(result)
-            level = Level.ERROR if report.fail_on_warning else Level.WARNING
+            level = model.Level.ERROR if report.fail_on_warning else model.Level.WARNING
             for warning in result.warnings:
                 yield _about(result, level, result.title, warning.text, warning.violations)
         for notice in report.notices:
-            yield notice_finding(notice, strict=report.strict)
+            yield model.notice_finding(notice, strict=report.strict)
 
-    def rules(self, groups: Sequence[str]) -> Sequence[FindingRule]:
+    def rules(self, groups: Sequence[str]) -> Sequence[model.FindingRule]:
         """A rule for each policy and each built-in plugin that has something against an object,
         and one for each other reason."""
-        return [FindingRule(group, group, _rule_text(group)) for group in groups]
+        return [model.FindingRule(group, group, _rule_text(group)) for group in groups]
 
-    def cases(self) -> Iterator[ReportCase]:
+    def cases(self) -> Iterator[model.ReportCase]:
         """A case for each broken policy and each object, and notices as remarks."""
-        yield from map(error_case, self.report.policy_errors)
+        yield from map(model.error_case, self.report.policy_errors)
         for result in self.report.objects:
             yield _case(result, self.report)
         for notice in self.report.notices:
-            yield notice_case(notice, strict=self.report.strict)
+            yield model.notice_case(notice, strict=self.report.strict)
 
 
 # --- for people -----------------------------------------------------------------------------------
@@ -151,29 +123,31 @@ class _Blocks:
     """The blocks about objects. Where an object stands is said once: in the table only if no other
     block has said it."""
 
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: model.Look) -> None:
         self._look = look
         self._placed: set[int] = set()
 
-    def refusals(self, report: Report) -> Iterator[list[str]]:
+    def refusals(self, report: check_report.Report) -> Iterator[list[str]]:
         """Yield those that differ in nothing but their object are one block."""
-        alike: dict[Hashable, list[ObjectResult]] = {}
+        alike: dict[Hashable, list[check_report.ObjectResult]] = {}
         for result in report.objects:
             if result.is_refused:
                 alike.setdefault(_what_is_wrong(result), []).append(result)
         for results in alike.values():
             yield self._refusal(results)
 
-    def mutations(self, report: Report) -> Iterator[list[str]]:
+    def mutations(self, report: check_report.Report) -> Iterator[list[str]]:
         """Yield what policies have made of objects."""
         for result in report.objects:
             if result.mutated is not None:
                 self._placed.add(id(result))
                 yield _mutation(result, result.mutated, self._look)
 
-    def warnings(self, report: Report) -> Iterator[list[str]]:
+    def warnings(self, report: check_report.Report) -> Iterator[list[str]]:
         """One after the other; equal ones are one block."""
-        alike: dict[Hashable, list[tuple[ObjectResult, ClientWarning]]] = {}
+        alike: dict[
+            Hashable, list[tuple[check_report.ObjectResult, check_report.ClientWarning]]
+        ] = {}
         for result in report.objects:
             for warning in result.warnings:
                 rules = tuple((one.rule, one.field, one.param) for one in warning.violations)
@@ -185,7 +159,7 @@ class _Blocks:
                 lines += _rule(violation)
             yield [*lines, *self._objects([result for result, _ in found])]
 
-    def _refusal(self, results: list[ObjectResult]) -> list[str]:
+    def _refusal(self, results: list[check_report.ObjectResult]) -> list[str]:
         result = results[0]
         word = result.state.value
         lines = [f"{self._look.paint(word, f'{word}:')} {result.sentence}"]
@@ -204,9 +178,9 @@ class _Blocks:
             lines += _rule(violation)
         return lines
 
-    def _objects(self, results: list[ObjectResult]) -> Iterator[str]:
+    def _objects(self, results: list[check_report.ObjectResult]) -> Iterator[str]:
         """Whom a block is about. The table tells of all of them, so that a few are enough here."""
-        few = len(results) if self._look.verbosity else FEW
+        few = len(results) if self._look.verbosity else model.FEW
         shown = results if len(results) <= few + 1 else results[:few]
         head = "object"
         for result in shown:
@@ -217,7 +191,7 @@ class _Blocks:
         if len(shown) < len(results):
             yield f"          and {len(results) - len(shown)} more: see the table"
 
-    def table(self, report: Report) -> Iterator[list[str]]:
+    def table(self, report: check_report.Report) -> Iterator[list[str]]:
         """A line per object, and one per webhook that it goes to."""
         look = self._look
         everything = look.verbosity > 0 or len(report.objects) <= _MOST_ROWS
@@ -234,7 +208,7 @@ class _Blocks:
             for result in shown
         ]
         header = ("VERDICT", "OBJECT", "POLICIES", "FILE" if any(row[3] for row in rows) else "")
-        head, *table = aligned([header, *rows], numbers={2})
+        head, *table = model.aligned([header, *rows], numbers={2})
         lines = [head]
         for result, line in zip(shown, table, strict=True):
             state = result.state.value
@@ -247,7 +221,7 @@ class _Blocks:
         yield lines
 
 
-def _what_is_wrong(result: ObjectResult) -> Hashable:
+def _what_is_wrong(result: check_report.ObjectResult) -> Hashable:
     """Return what is the same for refusals that are told of together. What is wrong with fields
     stands in the text of each object."""
     if result.faults:
@@ -258,12 +232,12 @@ def _what_is_wrong(result: ObjectResult) -> Hashable:
     return result.state, nameless, result.plugin, against, calls
 
 
-def _origin(result: ObjectResult) -> str:
+def _origin(result: check_report.ObjectResult) -> str:
     """Return for what is in no file of which workload it would be created."""
     return "" if result.created_by is None else f" of {result.created_by.title}"
 
 
-def _ordinal(result: ObjectResult) -> str:
+def _ordinal(result: check_report.ObjectResult) -> str:
     """Return the number of one of several equal objects that are too many together."""
     if result.ordinal is None:
         return ""
@@ -271,11 +245,11 @@ def _ordinal(result: ObjectResult) -> str:
     return f", number {number} of {wanted}"
 
 
-def _depth(result: ObjectResult) -> int:
+def _depth(result: check_report.ObjectResult) -> int:
     return 0 if result.created_by is None else result.created_by.depth
 
 
-def _has_row(result: ObjectResult, look: Look, *, everything: bool) -> bool:
+def _has_row(result: check_report.ObjectResult, look: model.Look, *, everything: bool) -> bool:
     """Return what is created on the way to a pod is of interest only if something happens to it."""
     if result.is_refused or result.state in _WORTH_A_ROW:
         return True
@@ -284,18 +258,18 @@ def _has_row(result: ObjectResult, look: Look, *, everything: bool) -> bool:
     return everything
 
 
-def _meant(fault: Fault) -> str:
+def _meant(fault: check_report.Fault) -> str:
     return f", did you mean `{fault.meant}`?" if fault.meant else ""
 
 
-def _rule(violation: Violation) -> list[str]:
+def _rule(violation: check_report.Violation) -> list[str]:
     if not violation.rule.file:
         return []
     param = f"  params {violation.param}" if violation.param else ""
     return [f"  rule    {violation.rule}  {violation.field}{param}"]
 
 
-def _by(violation: Violation) -> str:
+def _by(violation: check_report.Violation) -> str:
     binding = f"/{violation.binding}" if violation.binding else ""
     return f"{violation.policy}{binding}"
 
@@ -304,14 +278,16 @@ def _first_line(text: str) -> str:
     return text.split("\n", 1)[0]
 
 
-def _as_mutated(result: ObjectResult) -> str:
+def _as_mutated(result: check_report.ObjectResult) -> str:
     """That what was judged is not what is in the file."""
     if result.mutated is None:
         return ""
     return f" as mutated by {', '.join(result.mutated.policies)}"
 
 
-def _mutation(result: ObjectResult, mutated: Mutated, look: Look) -> list[str]:
+def _mutation(
+    result: check_report.ObjectResult, mutated: check_report.Mutated, look: model.Look
+) -> list[str]:
     lines = [
         f"{look.paint('mutated', 'mutated:')} {result.title} by {', '.join(mutated.policies)}",
         f"  object  {result.place}",
@@ -326,15 +302,15 @@ def _mutation(result: ObjectResult, mutated: Mutated, look: Look) -> list[str]:
     return lines
 
 
-def _diff(before: JsonObject, after: JsonObject, look: Look) -> list[str]:
+def _diff(before: JsonObject, after: JsonObject, look: model.Look) -> list[str]:
     styles = {"+": "admitted", "-": "denied", "@": "dim"}
     return [
         "    " + (look.paint(styles[line[0]], line) if line[:1] in styles else line)
-        for line in map(one_line, diff_lines(before, after))
+        for line in map(model.one_line, model.diff_lines(before, after))
     ]
 
 
-def _webhook(call: WebhookCall, look: Look) -> str:
+def _webhook(call: check_report.WebhookCall, look: model.Look) -> str:
     """A webhook that the object of the row above is sent to."""
     style = _WEBHOOK_STYLES.get(call.outcome, "admitted")
     again = ", again" if call.again else ""
@@ -343,14 +319,22 @@ def _webhook(call: WebhookCall, look: Look) -> str:
     if look.verbosity <= 0:
         return line
     changes = [f"    patch {json.dumps(dict(one), ensure_ascii=False)}" for one in call.patch]
-    why = [f"    {_first_line(call.message)}"] if call.outcome is Outcome.IGNORED else []
+    why = (
+        [f"    {_first_line(call.message)}"] if call.outcome is check_report.Outcome.IGNORED else []
+    )
     return "\n".join([line, *why, *changes])
 
 
-def _summary(report: Report) -> str:
-    denied, warned = report.count(State.DENIED), report.count(State.WARNED)
-    untouched, invalid = report.count(State.UNTOUCHED), report.count(State.INVALID)
-    unasked = report.count(State.UNASKED)
+def _summary(report: check_report.Report) -> str:
+    denied, warned = (
+        report.count(check_report.State.DENIED),
+        report.count(check_report.State.WARNED),
+    )
+    untouched, invalid = (
+        report.count(check_report.State.UNTOUCHED),
+        report.count(check_report.State.INVALID),
+    )
+    unasked = report.count(check_report.State.UNASKED)
     parts = [f"{report.admitted} admitted", f"{denied} denied"]
     if invalid:
         parts.append(f"{invalid} invalid")
@@ -360,19 +344,20 @@ def _summary(report: Report) -> str:
         parts.append(f"{unasked} up to webhooks that were not asked")
     if untouched:
         parts.append(f"{untouched} matched by no policy")
-    if unchanged := report.count(State.UNCHANGED):
+    if unchanged := report.count(check_report.State.UNCHANGED):
         parts.append(f"{unchanged} unchanged")
     broken = f", {_count(len(report.policy_errors), 'broken')}" if report.policy_errors else ""
     unread = f", {_count(len(report.problems), 'unreadable')}" if report.problems else ""
-    webhooks = f", {plural(report.webhooks, 'webhook')}" if report.webhooks else ""
+    webhooks = f", {model.plural(report.webhooks, 'webhook')}" if report.webhooks else ""
     return (
-        f"{plural(len(report.given), 'object')}: {', '.join(parts)}{_created(report)}"
+        f"{model.plural(len(report.given), 'object')}: {', '.join(parts)}{_created(report)}"
         f"{broken}{unread}"
-        f" ({plural(report.policies, 'policy')}, {plural(report.bindings, 'binding')}{webhooks})"
+        f" ({model.plural(report.policies, 'policy')}, "
+        f"{model.plural(report.bindings, 'binding')}{webhooks})"
     )
 
 
-def _created(report: Report) -> str:
+def _created(report: check_report.Report) -> str:
     """Return how it goes for what controllers would create."""
     if not report.created:
         return ""
@@ -387,12 +372,12 @@ def _count(number: int, what: str) -> str:
 # --- for programs ---------------------------------------------------------------------------------
 
 
-def _violations(result: ObjectResult) -> list[dict[str, Json]]:
+def _violations(result: check_report.ObjectResult) -> list[dict[str, Json]]:
     """`warning` is the text of the warning, cut or merged as it is, that the client gets of it."""
-    from celadon.cli.report.json_form import SHAPES, data, filled
+    from celadon.cli.report.report_model import data, filled
 
     found = []
-    shapes = {**SHAPES, **_SHAPES}
+    shapes = {**model.SHAPES, **_SHAPES}
     for violation in result.violations:
         texts = (one.text for one in result.warnings if violation in one.violations)
         more = filled(warning=next(texts, ""), error=violation.is_error or None)
@@ -401,10 +386,10 @@ def _violations(result: ObjectResult) -> list[dict[str, Json]]:
 
 
 _SHAPES: Final = {
-    ObjectResult: (
+    check_report.ObjectResult: (
         *("*place", "api_version", "kind", "namespace", "name", "generatedBy=created_by"),
         *("operation", "verdict=state", "allowed=is_admitted"),
-        ("code", lambda one: None if one.state is State.UNASKED else one.code),
+        ("code", lambda one: None if one.state is check_report.State.UNASKED else one.code),
         *("message=sentence", "plugin"),
         ("fits", lambda one: None if one.ordinal is None else one.ordinal[0] - 1),
         ("wanted", lambda one: None if one.ordinal is None else one.ordinal[1]),
@@ -413,15 +398,15 @@ _SHAPES: Final = {
         *("audit_annotations", "policies", "mutation=mutated", "webhooks", "faults"),
         ("violations", _violations),
     ),
-    Creator: ("object=title!", "*place", "user!"),
-    WebhookCall: (
+    check_report.Creator: ("object=title!", "*place", "user!"),
+    check_report.WebhookCall: (
         *("configuration", "webhook", "type=phase", "outcome", "reinvoked=again?", "place"),
         *("message", "patch", "warnings"),
     ),
-    Mutated: ("policies!", "patch!", "steps!"),
-    MutationStep: ("policy", "binding", "param", "field", "rule", "round?", "patch"),
-    Fault: ("*place", "field", "message", "meant"),
-    Violation: (
+    check_report.Mutated: ("policies!", "patch!", "steps!"),
+    check_report.MutationStep: ("policy", "binding", "param", "field", "rule", "round?", "patch"),
+    check_report.Fault: ("*place", "field", "message", "meant"),
+    check_report.Violation: (
         *("policy", "binding", "param", "field", "rule", "message", "validationActions=actions"),
     ),
 }
@@ -448,16 +433,16 @@ def _rule_text(group: str) -> str:
     return _TEXTS.get(group, f"admission {kind} {name}")
 
 
-def _faults(one: ObjectResult) -> Iterator[Finding]:
+def _faults(one: check_report.ObjectResult) -> Iterator[model.Finding]:
     title = f"{one.title} invalid"
-    if one.state is State.INVALID and not one.faults:
-        yield Finding(Level.ERROR, one.place, title, one.sentence, _INVALID, one.title)
+    if one.state is check_report.State.INVALID and not one.faults:
+        yield model.Finding(model.Level.ERROR, one.place, title, one.sentence, _INVALID, one.title)
     for fault in one.faults:
         text, subject = f"{fault.field}: {fault.message}", f"{one.title} {fault.field}"
-        yield Finding(Level.ERROR, fault.place, title, text, _INVALID, subject)
+        yield model.Finding(model.Level.ERROR, fault.place, title, text, _INVALID, subject)
 
 
-def _denial(one: ObjectResult) -> Finding:
+def _denial(one: check_report.ObjectResult) -> model.Finding:
     """The finding of an object that is denied; in parts, one for each violation, where violations
     are all that is the matter. Of one of them the server speaks with its sentence."""
     title = f"{one.title} denied"
@@ -467,11 +452,11 @@ def _denial(one: ObjectResult) -> Finding:
         *([f"plugin: {one.plugin}"] if one.plugin else []),
         *(f"webhook: {call.place}" for call in one.denying),
     )
-    related = tuple(Related(call.place, "webhook") for call in one.denying)
+    related = tuple(model.Related(call.place, "webhook") for call in one.denying)
     parts = tuple(
         _about(
             one,
-            Level.ERROR,
+            model.Level.ERROR,
             title,
             one.sentence if violation == one.denial else violation.message,
             [violation],
@@ -480,8 +465,8 @@ def _denial(one: ObjectResult) -> Finding:
         if not one.plugin
     )
     group = f"plugin/{one.plugin}" if one.plugin else _DENIED
-    return Finding(
-        *(Level.ERROR, one.place, title, one.sentence, group, one.title),
+    return model.Finding(
+        *(model.Level.ERROR, one.place, title, one.sentence, group, one.title),
         details=details,
         related=related,
         parts=parts,
@@ -489,42 +474,46 @@ def _denial(one: ObjectResult) -> Finding:
 
 
 def _about(
-    one: ObjectResult, level: Level, title: str, text: str, violations: Sequence[Violation]
-) -> Finding:
+    one: check_report.ObjectResult,
+    level: model.Level,
+    title: str,
+    text: str,
+    violations: Sequence[check_report.Violation],
+) -> model.Finding:
     group = f"policy/{violations[0].policy}" if violations else _WARNING
-    return Finding(
+    return model.Finding(
         *(level, one.place, title, text, group, one.title),
         details=_rules_of(violations),
-        related=tuple(Related(v.rule, v.field) for v in violations if v.rule.file),
+        related=tuple(model.Related(v.rule, v.field) for v in violations if v.rule.file),
     )
 
 
-def _rules_of(violations: Iterable[Violation]) -> tuple[str, ...]:
+def _rules_of(violations: Iterable[check_report.Violation]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f"rule: {one.rule}" for one in violations if one.rule.file))
 
 
-def _case(result: ObjectResult, report: Report) -> ReportCase:
+def _case(result: check_report.ObjectResult, report: check_report.Report) -> model.ReportCase:
     group = "object" if result.created_by is None else "generated"
-    outcome, message, details = CaseState.PASSED, "", ""
+    outcome, message, details = model.CaseState.PASSED, "", ""
     warnings = "\n".join(_warnings(result))
     if result.is_refused:
         is_error = result.has_error
-        outcome = CaseState.ERROR if is_error else CaseState.FAILED
+        outcome = model.CaseState.ERROR if is_error else model.CaseState.FAILED
         message, details = result.sentence, "\n".join(_reasons(result))
-    elif result.state is State.UNASKED:
-        outcome = CaseState.SKIPPED
+    elif result.state is check_report.State.UNASKED:
+        outcome = model.CaseState.SKIPPED
         names = ", ".join(dict.fromkeys(one.webhook for one in result.unasked)) or "for conversion"
         message = f"webhooks not asked: {names}"
         if report.needs_answers:
-            outcome = CaseState.ERROR
+            outcome = model.CaseState.ERROR
             details = "\n".join([message, *_warnings(result)])
     elif result.warnings and report.fail_on_warning:
-        outcome = CaseState.FAILED
+        outcome = model.CaseState.FAILED
         message, details = result.warnings[0].text, warnings
-    return ReportCase(group, result.title, result.place, outcome, message, details, warnings)
+    return model.ReportCase(group, result.title, result.place, outcome, message, details, warnings)
 
 
-def _reasons(result: ObjectResult) -> Iterator[str]:
+def _reasons(result: check_report.ObjectResult) -> Iterator[str]:
     """The sentence, the places that it is due to, and warnings."""
     yield result.sentence
     yield from (f"field: {one.place} {one.field}" for one in result.faults)
@@ -535,14 +524,14 @@ def _reasons(result: ObjectResult) -> Iterator[str]:
     yield from _warnings(result)
 
 
-def _warnings(result: ObjectResult) -> Iterator[str]:
+def _warnings(result: check_report.ObjectResult) -> Iterator[str]:
     """Each warning, and behind it the rules it is due to."""
     for warning in result.warnings:
         yield warning.text
         yield from map(_rule_line, warning.violations)
 
 
-def _rule_line(violation: Violation) -> str:
+def _rule_line(violation: check_report.Violation) -> str:
     return f"rule: {violation.rule} {violation.field}"
 
 
@@ -551,7 +540,7 @@ def _rule_line(violation: Violation) -> str:
 _UNSAFE: Final = late_pattern(r"[^A-Za-z0-9._-]")
 
 
-def write_mutated(report: Report, folder: str) -> list[Path]:
+def write_mutated(report: check_report.Report, folder: str) -> list[Path]:
     """Write the objects that policies have changed as manifests: a file for each, named after kind,
     namespace and name; the folder is made if need be. Raises OSError."""
     target = Path(folder)
@@ -560,11 +549,180 @@ def write_mutated(report: Report, folder: str) -> list[Path]:
     for result in report.objects:
         if result.mutated is not None:
             path = target / _file_name(result)
-            path.write_text(yaml_text(result.mutated.after), encoding="utf-8")
+            path.write_text(model.yaml_text(result.mutated.after), encoding="utf-8")
             written.append(path)
     return written
 
 
-def _file_name(result: ObjectResult) -> str:
+def _file_name(result: check_report.ObjectResult) -> str:
     parts = (result.kind.lower(), result.namespace, result.name)
     return _UNSAFE.sub("_", "-".join(part for part in parts if part)) + ".yaml"
+
+
+# --- Several releases --------------------------------------------------------
+#
+# What several releases say of the same files, as renderers see it: what stands in the way of an
+# upgrade comes first.
+
+_MOST_TEXT: Final = 60
+"""Characters of a value that are shown."""
+
+_UPGRADE_SHAPES: Final = {
+    **model.SHAPES,
+    upgrade_report.Difference: (
+        "*place",
+        "title",
+        ("unsafe", lambda one: one.is_unsafe),
+        "stretches",
+    ),
+    upgrade_report.Stretch: ("releases", "*answer"),
+    upgrade_report.Answer: (
+        *("state=word", "refused=is_refused", "message", "warnings", "changes", "replacement"),
+        "cost",
+    ),
+    upgrade_report.FieldChange: ("path", "before", "after", "gate"),
+    upgrade_report.FlippedGate: ("name", "fields", "stretches"),
+    upgrade_report.GateStretch: ("releases", "on", "stage"),
+}
+
+
+class UpgradeView(model.ReportView[upgrade_report.UpgradeReport]):
+    """A check under several releases."""
+
+    command = "celadon check"
+
+    def text(self, look: model.Look) -> str:
+        """A block for each difference, and what they come to."""
+        report = self.report
+        shown = [one for one in report.differences if one.is_unsafe or look.verbosity >= 0]
+        shown.sort(key=lambda one: not one.is_unsafe)
+        blocks = [*(_block(one, look) for one in shown)]
+        if look.verbosity >= 0:
+            blocks += model.notice_lines(report.notices, look, strict=report.strict)
+        gates = list(_gate_lines(report, look)) if look.verbosity >= 0 else []
+        return model.joined([*blocks, gates, [_upgrade_summary(report)]])
+
+    def data(self) -> dict[str, Any]:
+        """The document of kind UpgradeReport."""
+        report = self.report
+        summary = {
+            "objects": report.objects,
+            "policies": report.policies,
+            "different": len(report.differences),
+            "unsafe": len(report.unsafe),
+            "exitCode": int(report.exit),
+        }
+        return model.document(
+            "UpgradeReport",
+            _UPGRADE_SHAPES,
+            releases=report.releases,
+            summary=summary,
+            differences=report.differences,
+            gates=report.gates,
+            notices=report.notices,
+            problems=report.problems,
+        )
+
+    def findings(self) -> Iterator[model.Finding]:
+        """A finding for each difference; what stands in the way is an error."""
+        for one in self.report.differences:
+            lines = _block(one, model.Look())[1:]
+            level = model.Level.ERROR if one.is_unsafe else model.Level.WARNING
+            message = "; ".join(line.strip() for line in lines)
+            group = "unsafe-upgrade" if one.is_unsafe else "release-difference"
+            yield model.Finding(level, one.place, one.title, message, group, one.title)
+
+    def rules(self, groups: Sequence[str]) -> Sequence[model.FindingRule]:
+        """The two sorts of differences."""
+        texts = {
+            "unsafe-upgrade": "A later release refuses this, or does not keep all of it.",
+            "release-difference": "Releases do not say the same of this.",
+        }
+        return [model.FindingRule(group, group, texts.get(group, group)) for group in groups]
+
+    def cases(self) -> Iterator[model.ReportCase]:
+        """A case for each difference; one alone where there are none."""
+        for one in self.report.differences:
+            outcome = model.CaseState.FAILED if one.is_unsafe else model.CaseState.PASSED
+            details = "\n".join(_block(one, model.Look())[1:])
+            yield model.ReportCase(
+                "upgrade", one.title, one.place, outcome, details.strip(), details
+            )
+        if not self.report.differences:
+            yield model.ReportCase("upgrade", _upgrade_summary(self.report), check_report.Place())
+
+
+class UpgradeAuditView(UpgradeView):
+    """An audit under several releases."""
+
+    command = "celadon audit"
+
+
+def _block(one: upgrade_report.Difference, look: model.Look) -> list[str]:
+    word = look.paint("denied", "unsafe") if one.is_unsafe else look.paint("warning", "different")
+    lines = [f"{one.place}: {word}: {one.title}"]
+    names = [_span(stretch.releases) for stretch in one.stretches]
+    width = max(map(len, names))
+    for name, stretch in zip(names, one.stretches, strict=True):
+        answer = stretch.answer
+        lines.append(f"  {name:<{width}}  {_said(answer)}")
+        below = " " * (width + 4)
+        lines += [f"{below}warning: {warning}" for warning in answer.warnings]
+        lines += [f"{below}{_changed(change)}" for change in answer.changes]
+    return lines
+
+
+def _said(answer: upgrade_report.Answer) -> str:
+    text = f"{answer.word}: {answer.message}" if answer.message else answer.word
+    if answer.replacement:
+        text += f"; use {answer.replacement}"
+    return text if answer.cost is None else f"{text}, costs up to {answer.cost:,}"
+
+
+def _gate_lines(report: upgrade_report.UpgradeReport, look: model.Look) -> Iterator[str]:
+    """The gates that decide about fields of the input, and all that flip where more is wanted."""
+    if not report.gates:
+        return
+    shown = [one for one in report.gates if one.fields or look.verbosity > 0]
+    others = len(report.gates) - len(shown)
+    for gate in shown:
+        states = ", ".join(f"{_span(one.releases)} {_state(one)}" for one in gate.stretches)
+        fields = f" ({', '.join(gate.fields)})" if gate.fields else ""
+        yield f"feature gate {gate.name}: {states}{fields}"
+    if others:
+        yield f"feature gates that flip, and no field here depends on: {others} (-v names them)"
+
+
+def _state(stretch: upgrade_report.GateStretch) -> str:
+    word = "on" if stretch.on else "off"
+    return f"{word} ({stretch.stage})" if stretch.stage else word
+
+
+def _span(releases: Sequence[str]) -> str:
+    return releases[0] if len(releases) == 1 else f"{releases[0]}..{releases[-1]}"
+
+
+def _changed(change: upgrade_report.FieldChange) -> str:
+    by = f", by feature gate {change.gate}" if change.gate else ""
+    if change.is_lost:
+        return f"{change.path} is dropped (it was {_value(change.before)}){by}"
+    if change.before is None:
+        return f"{change.path} is {_value(change.after)}{by}"
+    return f"{change.path} is {_value(change.after)} (it was {_value(change.before)}){by}"
+
+
+def _value(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}…"
+
+
+def _upgrade_summary(report: upgrade_report.UpgradeReport) -> str:
+    asked = f"{', '.join(report.releases)}: {model.plural(report.objects, 'object')}"
+    if not report.objects and not report.policies:
+        return f"{asked}: nothing was judged"
+    if not report.differences:
+        return f"{asked}, no differences"
+    different = f"{asked}, {model.plural(len(report.differences), 'difference')}"
+    if not report.unsafe:
+        return f"{different}, none of which stands in the way"
+    return f"{different}, {len(report.unsafe)} in the way of the upgrade"

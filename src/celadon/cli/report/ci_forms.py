@@ -14,25 +14,21 @@ from xml.sax.saxutils import escape, quoteattr
 
 from celadon import __version__
 from celadon.cli.check.check_report import Place
-from celadon.cli.reading.problems import Problem
-from celadon.cli.report.plain_text import lines
-from celadon.cli.report.report_model import (
-    CaseState,
-    Finding,
-    FindingRule,
-    Level,
-    ReportCase,
-    ReportView,
-)
+from celadon.cli.reading.documents import Problem
+from celadon.cli.report import report_model as model
 from celadon.kube import Json, JsonObject
 from celadon.patterns import late_pattern
 
 # --- GitHub -------------------------------------------------------------------------------------
 
-_GITHUB_LEVELS: Final = {Level.ERROR: "error", Level.WARNING: "warning", Level.NOTE: "notice"}
+_GITHUB_LEVELS: Final = {
+    model.Level.ERROR: "error",
+    model.Level.WARNING: "warning",
+    model.Level.NOTE: "notice",
+}
 
 
-def as_github(view: ReportView[Any]) -> str:
+def as_github(view: model.ReportView[Any]) -> str:
     """Workflow commands, one for each finding: GitHub shows it at its line of the pull request.
 
     See GitHub's documentation of `::error file=…,line=…::…`; values are percent-encoded by its
@@ -58,7 +54,7 @@ def _command(level: str, place: Place, title: str, text: str, column: int) -> st
 
 
 def _encoded(text: str) -> str:
-    return lines(text).replace("%", "%25").replace("\n", "%0A")
+    return model.lines(text).replace("%", "%25").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
@@ -70,16 +66,16 @@ def _property(text: str) -> str:
 _NOT_XML: Final = late_pattern("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def as_junit(view: ReportView[Any]) -> str:
+def as_junit(view: model.ReportView[Any]) -> str:
     """An XML document in UTF-8 with one suite: a case for each input that could not be read, then
     those of the view."""
     unread = [
-        ReportCase("input", one.file, _place(one), CaseState.ERROR, one.message)
+        model.ReportCase("input", one.file, _place(one), model.CaseState.ERROR, one.message)
         for one in view.problems
     ]
     cases = [*unread, *view.cases()]
-    failures = sum(one.outcome is CaseState.FAILED for one in cases)
-    errors = sum(one.outcome is CaseState.ERROR for one in cases)
+    failures = sum(one.outcome is model.CaseState.FAILED for one in cases)
+    errors = sum(one.outcome is model.CaseState.ERROR for one in cases)
     counts = f'tests="{len(cases)}" failures="{failures}" errors="{errors}"'
     return "\n".join(
         [
@@ -94,7 +90,7 @@ def as_junit(view: ReportView[Any]) -> str:
     )
 
 
-def _junit_case(one: ReportCase) -> str:
+def _junit_case(one: model.ReportCase) -> str:
     place = one.place
     where = (
         f" file={_attribute(place.file)} line={_attribute(str(place.line))}" if place.file else ""
@@ -104,12 +100,12 @@ def _junit_case(one: ReportCase) -> str:
     return f"{head}>{body}</testcase>" if body else f"{head}/>"
 
 
-def _junit_body(one: ReportCase) -> str:
-    if one.outcome is CaseState.PASSED:
+def _junit_body(one: model.ReportCase) -> str:
+    if one.outcome is model.CaseState.PASSED:
         return f"<system-out>{_content(one.output)}</system-out>" if one.output else ""
     tag = one.outcome.value
     head = f"<{tag} message={_attribute(one.message)}"
-    text = one.details or ("" if one.outcome is CaseState.SKIPPED else one.message)
+    text = one.details or ("" if one.outcome is model.CaseState.SKIPPED else one.message)
     return f"{head}>{_content(text)}</{tag}>" if text else f"{head}/>"
 
 
@@ -124,7 +120,7 @@ def _attribute(text: str) -> str:
 # --- TAP ----------------------------------------------------------------------------------------
 
 
-def as_tap(view: ReportView[Any]) -> str:
+def as_tap(view: model.ReportView[Any]) -> str:
     """Version 14 of the Test Anything Protocol; what is known of a failure is in a YAML block.
     Remarks are left out."""
     points = [
@@ -138,14 +134,14 @@ def as_tap(view: ReportView[Any]) -> str:
     return "".join(f"{line}\n" for line in found)
 
 
-def _tap_point(one: ReportCase) -> tuple[str, str, dict[str, str]]:
+def _tap_point(one: model.ReportCase) -> tuple[str, str, dict[str, str]]:
     """Return whether it passed, what it is called, and what is known of it."""
     title = _tap_text(one.title or f"{one.group} {one.name}")
-    if one.outcome is CaseState.SKIPPED:
+    if one.outcome is model.CaseState.SKIPPED:
         return "ok", f"{title} # SKIP {_tap_text(one.message)}", {}
     text = one.details or one.output or one.message
     members = {"at": str(one.place), "message": text} if text else {}
-    return ("ok" if one.outcome is CaseState.PASSED else "not ok"), title, members
+    return ("ok" if one.outcome is model.CaseState.PASSED else "not ok"), title, members
 
 
 def _tap_text(text: str) -> str:
@@ -167,7 +163,7 @@ def _tap_block(members: Mapping[str, str]) -> Iterator[str]:
 _SARIF_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def as_sarif(view: ReportView[Any]) -> str:
+def as_sarif(view: model.ReportView[Any]) -> str:
     """SARIF 2.1.0, which code scanning services read: one run with the rules it knows, a result
     for each finding where the object stands, and a notification for each input that could not be
     read."""
@@ -193,7 +189,7 @@ def as_sarif(view: ReportView[Any]) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def _sarif_rule(rule: FindingRule) -> dict[str, Json]:
+def _sarif_rule(rule: model.FindingRule) -> dict[str, Json]:
     found: dict[str, Json] = {"id": rule.group, "name": rule.name}
     found["shortDescription"] = {"text": rule.text}
     if rule.doc:
@@ -205,7 +201,7 @@ def _sarif_rule(rule: FindingRule) -> dict[str, Json]:
     return found
 
 
-def _sarif_result(one: Finding, number: int) -> JsonObject:
+def _sarif_result(one: model.Finding, number: int) -> JsonObject:
     location: dict[str, Json] = {"logicalLocations": [{"fullyQualifiedName": one.subject}]}
     if one.place.file:
         location = {"physicalLocation": _sarif_location(one.place, one.column), **location}

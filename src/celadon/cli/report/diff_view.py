@@ -10,47 +10,26 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from celadon.cli.check.check_report import Place
-from celadon.cli.diff.diff_report import (
-    BOUNDED,
-    DIFFERS,
-    SAME,
-    UNDECIDED,
-    Against,
-    DiffAnswer,
-    DiffReport,
-    Reason,
-    RequestExample,
-    SideVerdict,
-)
-from celadon.cli.report.json_form import SHAPES, Shapes, document
-from celadon.cli.report.plain_text import (
-    Look,
-    joined,
-    lines,
-    plural,
-    policy_error_lines,
-    yaml_text,
-)
-from celadon.cli.report.report_model import (
-    CaseState,
-    Finding,
-    FindingRule,
-    Level,
-    ReportCase,
-    ReportView,
-    error_case,
-    error_finding,
-)
+from celadon.cli.diff import diff_run
+from celadon.cli.report import report_model as model
 
-_SHAPES: Final[Shapes] = {
-    **SHAPES,
-    Against: ("policy", "binding", "param", "field", "*place", "message", "error=is_error?"),
-    Reason: ("message", "*place"),
-    RequestExample: (
+_SHAPES: Final[model.Shapes] = {
+    **model.SHAPES,
+    diff_run.Against: (
+        "policy",
+        "binding",
+        "param",
+        "field",
+        "*place",
+        "message",
+        "error=is_error?",
+    ),
+    diff_run.Reason: ("message", "*place"),
+    diff_run.RequestExample: (
         *("old", "new", "object=manifest", "oldObject=old_manifest", "around", "user", "groups"),
         "remark",
     ),
-    DiffAnswer: (
+    diff_run.DiffAnswer: (
         *("operation", "apiVersion=api_version", "kind", "direction", "answer", "*place"),
         *("example", "reasons", "items?", "bounded"),
     ),
@@ -63,26 +42,26 @@ _MEANT: Final = {
 }
 
 
-class DiffView(ReportView[DiffReport]):
+class DiffView(model.ReportView[diff_run.DiffReport]):
     """A comparison."""
 
     command = "celadon diff"
 
-    def text(self, look: Look) -> str:
+    def text(self, look: model.Look) -> str:
         """Differences with their requests, what is not decided, what is proved; and the answer."""
         report = self.report
-        blocks = [*policy_error_lines(report.errors, look)]
-        blocks += (_difference(group, look) for group in _alike(report.of(DIFFERS)))
-        blocks += ([lines(f"notice: {one}")] for one in report.notices)
+        blocks = [*model.policy_error_lines(report.errors, look)]
+        blocks += (_difference(group, look) for group in _alike(report.of(diff_run.DIFFERS)))
+        blocks += ([model.lines(f"notice: {one}")] for one in report.notices)
         rest = [*_undecided(report, look), *_proved(report)]
         blocks += [rest] if rest else []
         blocks.append([look.paint("bold", report.summary)])
-        return joined(blocks)
+        return model.joined(blocks)
 
     def data(self) -> dict[str, Any]:
         """The document of kind DiffReport."""
         report = self.report
-        return document(
+        return model.document(
             "DiffReport",
             _SHAPES,
             old=report.old,
@@ -95,43 +74,51 @@ class DiffView(ReportView[DiffReport]):
             problems=report.problems,
         )
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[model.Finding]:
         """A finding for each difference, and for what is not decided."""
-        yield from map(error_finding, self.report.errors)
-        for group in _alike(self.report.of(DIFFERS)):
+        yield from map(model.error_finding, self.report.errors)
+        for group in _alike(self.report.of(diff_run.DIFFERS)):
             yield _found(group)
-        for one in self.report.of(UNDECIDED):
+        for one in self.report.of(diff_run.UNDECIDED):
             place = one.reasons[0].place if one.reasons else Place()
             message = f"{one.endpoint}: not decided whether it is {one.direction}"
             details = tuple(reason.message for reason in one.reasons)
             title = "not decided"
-            yield Finding(
-                Level.WARNING, place, title, message, "not-decided", one.endpoint, details=details
+            yield model.Finding(
+                model.Level.WARNING,
+                place,
+                title,
+                message,
+                "not-decided",
+                one.endpoint,
+                details=details,
             )
 
-    def rules(self, groups: Sequence[str]) -> Sequence[FindingRule]:
-        """What the groups stand for."""
-        return [FindingRule(one, one, _MEANT.get(one, one.replace("-", " "))) for one in groups]
+    def rules(self, groups: Sequence[str]) -> Sequence[model.FindingRule]:
+        """Return what the groups stand for."""
+        return [
+            model.FindingRule(one, one, _MEANT.get(one, one.replace("-", " "))) for one in groups
+        ]
 
-    def cases(self) -> Iterator[ReportCase]:
+    def cases(self) -> Iterator[model.ReportCase]:
         """A case for each question."""
-        yield from map(error_case, self.report.errors)
+        yield from map(model.error_case, self.report.errors)
         for one in self.report.answers:
-            state, text = CaseState.PASSED, one.answer
-            if one.answer == DIFFERS:
-                state, text = CaseState.FAILED, _sides(one)
-            elif one.answer == UNDECIDED:
-                state = CaseState.SKIPPED
+            state, text = model.CaseState.PASSED, one.answer
+            if one.answer == diff_run.DIFFERS:
+                state, text = model.CaseState.FAILED, _sides(one)
+            elif one.answer == diff_run.UNDECIDED:
+                state = model.CaseState.SKIPPED
                 text = "; ".join(reason.message for reason in one.reasons)
             details = "\n".join(_example_lines(one)) if one.example else ""
-            yield ReportCase(
+            yield model.ReportCase(
                 "diff", f"{one.endpoint} {one.direction}", one.place, state, text, details
             )
 
 
-def _alike(answers: Sequence[DiffAnswer]) -> list[list[DiffAnswer]]:
+def _alike(answers: Sequence[diff_run.DiffAnswer]) -> list[list[diff_run.DiffAnswer]]:
     """The answers that are due to the same things, of which one request is enough."""
-    groups: dict[object, list[DiffAnswer]] = {}
+    groups: dict[object, list[diff_run.DiffAnswer]] = {}
     for one in answers:
         assert one.example is not None
         key = one.direction, *map(_cause, (one.example.old, one.example.new))
@@ -139,11 +126,11 @@ def _alike(answers: Sequence[DiffAnswer]) -> list[list[DiffAnswer]]:
     return list(groups.values())
 
 
-def _cause(side: SideVerdict) -> object:
+def _cause(side: diff_run.SideVerdict) -> object:
     return side.verdict, tuple((one.policy, one.binding, one.field) for one in side.against)
 
 
-def _difference(group: Sequence[DiffAnswer], look: Look) -> list[str]:
+def _difference(group: Sequence[diff_run.DiffAnswer], look: model.Look) -> list[str]:
     first = group[0]
     also = ", ".join(one.endpoint for one in group[1:])
     head = look.paint("bold", f"{first.direction}: {first.endpoint}")
@@ -153,13 +140,13 @@ def _difference(group: Sequence[DiffAnswer], look: Look) -> list[str]:
     return found
 
 
-def _side_lines(one: DiffAnswer, look: Look) -> Iterator[str]:
+def _side_lines(one: diff_run.DiffAnswer, look: model.Look) -> Iterator[str]:
     assert one.example is not None
     for name, side in (("old", one.example.old), ("new", one.example.new)):
         yield f"{name}  {look.paint(_STYLES[side.verdict], side.verdict)}"
         for against in side.against:
             place = f"{against.place}: " if against.place.file else ""
-            yield f"       {lines(f'{place}{against.policy}: {against.message}')}"
+            yield f"       {model.lines(f'{place}{against.policy}: {against.message}')}"
 
 
 _STYLES: Final = {
@@ -170,14 +157,14 @@ _STYLES: Final = {
 }
 
 
-def _example_lines(one: DiffAnswer) -> Iterator[str]:
+def _example_lines(one: diff_run.DiffAnswer) -> Iterator[str]:
     example = one.example
     assert example is not None
     if example.user:
         groups = f" of {', '.join(example.groups)}" if example.groups else ""
-        yield f"# by {lines(example.user)}{lines(groups)}"
+        yield f"# by {model.lines(example.user)}{model.lines(groups)}"
     if example.remark:
-        yield f"# {lines(example.remark)}"
+        yield f"# {model.lines(example.remark)}"
     given = [
         *(("", value) for value in example.around),
         *([("# before", example.old_manifest)] if example.old_manifest is not None else []),
@@ -188,17 +175,17 @@ def _example_lines(one: DiffAnswer) -> Iterator[str]:
             yield "---"
         if title and example.old_manifest is not None:
             yield title
-        yield from lines(yaml_text(value)).splitlines()
+        yield from model.lines(model.yaml_text(value)).splitlines()
 
 
-def _sides(one: DiffAnswer) -> str:
+def _sides(one: diff_run.DiffAnswer) -> str:
     assert one.example is not None
     return (
         f"{one.example.old.verdict} by the old policies, {one.example.new.verdict} by the new ones"
     )
 
 
-def _found(group: Sequence[DiffAnswer]) -> Finding:
+def _found(group: Sequence[diff_run.DiffAnswer]) -> model.Finding:
     first = group[0]
     assert first.example is not None
     where = ", ".join(one.endpoint for one in group)
@@ -207,8 +194,8 @@ def _found(group: Sequence[DiffAnswer]) -> Finding:
         for name, side in (("old", first.example.old), ("new", first.example.new))
         for against in side.against
     ]
-    return Finding(
-        Level.ERROR,
+    return model.Finding(
+        model.Level.ERROR,
         first.place,
         f"{first.direction} policy",
         f"{where}: {_sides(first)}",
@@ -218,9 +205,9 @@ def _found(group: Sequence[DiffAnswer]) -> Finding:
     )
 
 
-def _undecided(report: DiffReport, look: Look) -> Iterator[str]:
-    reasons: dict[Reason, list[str]] = {}
-    for one in report.of(UNDECIDED):
+def _undecided(report: diff_run.DiffReport, look: model.Look) -> Iterator[str]:
+    reasons: dict[diff_run.Reason, list[str]] = {}
+    for one in report.of(diff_run.UNDECIDED):
         for reason in one.reasons:
             reasons.setdefault(reason, []).append(f"{one.endpoint} {one.direction}?")
     for reason in report.unseen:
@@ -228,20 +215,23 @@ def _undecided(report: DiffReport, look: Look) -> Iterator[str]:
     for reason, asked in reasons.items():
         place = f"{reason.place}: " if reason.place.file else ""
         about = f" ({', '.join(dict.fromkeys(asked))})" if asked else ""
-        yield f"{look.paint('notice', 'not decided')}: {lines(place + reason.message)}{about}"
+        yield f"{look.paint('notice', 'not decided')}: {model.lines(place + reason.message)}{about}"
 
 
-def _proved(report: DiffReport) -> Iterator[str]:
-    for answer, title in ((SAME, "the same (proved)"), (BOUNDED, BOUNDED)):
-        ways: dict[str, list[DiffAnswer]] = {}
+def _proved(report: diff_run.DiffReport) -> Iterator[str]:
+    for answer, title in (
+        (diff_run.SAME, "the same (proved)"),
+        (diff_run.BOUNDED, diff_run.BOUNDED),
+    ):
+        ways: dict[str, list[diff_run.DiffAnswer]] = {}
         for one in report.of(answer):
             ways.setdefault(one.endpoint, []).append(one)
         for endpoint, found in ways.items():
             both = {one.direction for one in report.answers if one.endpoint == endpoint}
             way = "" if len(found) == len(both) else f", not {found[0].direction}"
             bound = ""
-            if answer == BOUNDED:
+            if answer == diff_run.BOUNDED:
                 items = max(one.items for one in found)
                 paths = dict.fromkeys(path for one in found for path in one.bounded)
-                bound = f" with at most {plural(items, 'item')} in {', '.join(paths)}"
-            yield lines(f"{title}{way}{bound}: {endpoint}")
+                bound = f" with at most {model.plural(items, 'item')} in {', '.join(paths)}"
+            yield model.lines(f"{title}{way}{bound}: {endpoint}")

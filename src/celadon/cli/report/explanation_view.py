@@ -1,4 +1,4 @@
-"""Explanations, as renderers see them.
+"""Explanations, as renderers see them: on a terminal, as data, as a page.
 
 For people at a terminal: items within items, expressions with values under them.
 
@@ -19,6 +19,7 @@ paths.
 from __future__ import annotations
 
 import enum
+import html
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
@@ -36,14 +37,12 @@ from celadon.admission.registration import (
     MutatingAdmissionPolicyBinding,
 )
 from celadon.cel import EvaluationError
-from celadon.cli.explain.annotated_source import Loop, Mark, Round, Snippet, State, annotated
+from celadon.cli.explain import annotated_source
 from celadon.cli.explain.outline import Item, Style, outline
 from celadon.cli.explain.recorded_requests import ExplainedObject
-from celadon.cli.explain.value_texts import brief, shortened, size_text
-from celadon.cli.reading.problems import Problem
-from celadon.cli.report.json_form import Shapes, camel, data, filled
-from celadon.cli.report.plain_text import Look, one_line, snippet
-from celadon.cli.report.report_model import ReportView
+from celadon.cli.reading.documents import Problem
+from celadon.cli.report import report_model as model
+from celadon.cli.report.html_pages import page
 from celadon.kube import GroupVersionKind, GroupVersionResource, Json, JsonObject
 from celadon.kube.registry import patch_between
 
@@ -64,10 +63,10 @@ _COLORS: Final = {
     Style.WARNING: "33;1",
     Style.IDLE: "2",
 }
-_STATES: Final = {State.ERROR: "31;1", State.SKIPPED: "2"}
+_STATES: Final = {annotated_source.State.ERROR: "31;1", annotated_source.State.SKIPPED: "2"}
 
 
-class ExplanationView(ReportView[Sequence[ExplainedObject]]):
+class ExplanationView(model.ReportView[Sequence[ExplainedObject]]):
     """Explanations of objects."""
 
     command = "celadon explain"
@@ -77,7 +76,7 @@ class ExplanationView(ReportView[Sequence[ExplainedObject]]):
         """Return None: the command itself tells of inputs that could not be read."""
         return ()
 
-    def text(self, look: Look) -> str:
+    def text(self, look: model.Look) -> str:
         """All objects, one behind the other."""
         page = _Page(look.color)
         items = map(outline, self.report)
@@ -85,7 +84,7 @@ class ExplanationView(ReportView[Sequence[ExplainedObject]]):
 
     def data(self) -> dict[str, Any]:
         """One document for all objects."""
-        return {"objects": data(list(self.report), _SHAPES)}
+        return {"objects": model.data(list(self.report), _SHAPES)}
 
 
 class _Page:
@@ -95,23 +94,23 @@ class _Page:
     def item(self, one: Item, depth: int) -> Iterator[str]:
         """An item with all that belongs to it."""
         indent = _INDENT * depth
-        text = f": {one_line(one.text)}" if one.text else ""
-        first, *rest = _wrapped(f"{one_line(one.label)}{text}", indent)
+        text = f": {model.one_line(one.text)}" if one.text else ""
+        first, *rest = _wrapped(f"{model.one_line(one.label)}{text}", indent)
         yield self._headed(first, one, indent)
         yield from rest
         for line in one.lines:
-            yield from _wrapped(one_line(line), indent + _INDENT)
+            yield from _wrapped(model.one_line(line), indent + _INDENT)
         if one.snippet is not None:
             yield from self._snippet(one.snippet, indent + _INDENT)
         for line in one.source.splitlines():
-            yield f"{indent}{_INDENT}{self._paint('2', snippet(line))}"
+            yield f"{indent}{_INDENT}{self._paint('2', model.snippet(line))}"
         for inner in one.items:
             yield from self.item(inner, depth + 1)
 
     def _headed(self, line: str, one: Item, indent: str) -> str:
         """The first line of an item, what became of it in its colour."""
         color = _COLORS.get(one.style)
-        label = f"{indent}{one_line(one.label)}"
+        label = f"{indent}{model.one_line(one.label)}"
         if color is None or not line.startswith(label):
             return line
         if one.style is Style.IDLE or not one.text:
@@ -123,32 +122,36 @@ class _Page:
 
     # --- expressions ---
 
-    def _snippet(self, one: Snippet, indent: str) -> Iterator[str]:
+    def _snippet(self, one: annotated_source.Snippet, indent: str) -> Iterator[str]:
         width = max(_WIDTH - len(indent), _LEAST)
         marks = [mark for whole in one.marks for mark in _shown(whole, one.text)]
         for start, end in _lines(one, width):
-            yield indent + snippet(one.text[start:end]).rstrip()
+            yield indent + model.snippet(one.text[start:end]).rstrip()
             here = [m for m in marks if start <= m.at < end and not m.is_literal]
             for row in self._rows(here, start, width):
                 yield indent + row
         for loop in one.loops:
             yield from self._loop(one.text, loop, indent)
 
-    def _loop(self, text: str, loop: Loop, indent: str) -> Iterator[str]:
-        macro = shortened(" ".join(text[loop.start : loop.end].split()), 60)
+    def _loop(self, text: str, loop: annotated_source.Loop, indent: str) -> Iterator[str]:
+        macro = annotated_source.shortened(" ".join(text[loop.start : loop.end].split()), 60)
         rounds = "1 round" if loop.count == 1 else f"{loop.count} rounds"
-        yield f"{indent}{self._paint('2', f'{rounds} of {snippet(macro)}')}"
+        yield f"{indent}{self._paint('2', f'{rounds} of {model.snippet(macro)}')}"
         told = loop.rounds[:_FIRST_ROUNDS]
         last = loop.rounds[_FIRST_ROUNDS:][-1:]
         for one in (*told, *last):
             if one in last and one.number > _FIRST_ROUNDS + 1:
                 yield f"{indent}{_INDENT}{self._paint('2', '...')}"
             room = max(_WIDTH - len(indent) - 20, _LEAST) // len(one.variables)
-            named = (f"{name} = {brief(value, room)}" for name, value in one.variables)
-            yield f"{indent}{_INDENT}{one.number}: {one_line(', '.join(named))}"
+            named = (
+                f"{name} = {annotated_source.brief(value, room)}" for name, value in one.variables
+            )
+            yield f"{indent}{_INDENT}{one.number}: {model.one_line(', '.join(named))}"
             yield from self._snippet(one.snippet, indent + _INDENT * 2)
 
-    def _rows(self, marks: Sequence[Mark], start: int, width: int) -> Iterator[str]:
+    def _rows(
+        self, marks: Sequence[annotated_source.Mark], start: int, width: int
+    ) -> Iterator[str]:
         """Bars, then the values, the last one first; as many in a row as do not touch."""
         left = sorted((mark.at - start, _value(mark, width), mark.state) for mark in marks)
         if left:
@@ -178,32 +181,32 @@ def _at(texts: Sequence[tuple[int, str, str]]) -> str:
     return line
 
 
-def _shown(mark: Mark, text: str) -> Iterator[Mark]:
+def _shown(mark: annotated_source.Mark, text: str) -> Iterator[annotated_source.Mark]:
     """The parts with something to say: not literals inside of others, not what passes an error on,
     not what is inside of something that was not evaluated."""
-    if mark.state is State.SKIPPED:
+    if mark.state is annotated_source.State.SKIPPED:
         if any(map(str.isalnum, text[mark.start : mark.end])):
             yield mark
         return
-    if mark.state is not State.PASSED_ON:
+    if mark.state is not annotated_source.State.PASSED_ON:
         yield mark
     for part in mark.parts:
         if not part.is_literal:
             yield from _shown(part, text)
 
 
-def _value(mark: Mark, width: int) -> str:
-    if mark.state is State.SKIPPED:
+def _value(mark: annotated_source.Mark, width: int) -> str:
+    if mark.state is annotated_source.State.SKIPPED:
         return "not evaluated"
-    room = width if mark.state is State.ERROR else _VALUE
-    text = brief(mark.value, room)
-    size = size_text(mark.value)
-    return one_line(
+    room = width if mark.state is annotated_source.State.ERROR else _VALUE
+    text = annotated_source.brief(mark.value, room)
+    size = annotated_source.size_text(mark.value)
+    return model.one_line(
         size if size and (len(text) > room or "\N{HORIZONTAL ELLIPSIS}" in text) else text
     )
 
 
-def _lines(one: Snippet, width: int) -> Iterator[tuple[int, int]]:
+def _lines(one: annotated_source.Snippet, width: int) -> Iterator[tuple[int, int]]:
     """The lines of a snippet, from an offset to another; those that are too long in pieces."""
     start = one.start
     for line in one.text[one.start : one.end].split("\n"):
@@ -233,35 +236,39 @@ def _wrapped(text: str, indent: str) -> list[str]:
 
 
 def _run_data(one: ExpressionRun) -> JsonObject:
-    return filled(
+    return model.filled(
         field=one.expression.source.path.text,
         **_value_data(one.value),
         cost=one.cost,
         charged=one.charged,
         variables=[read.expression.source.path.text for read in one.variables],
-        **_snippet_data(annotated(one)),
+        **_snippet_data(annotated_source.annotated(one)),
     )
 
 
-def _snippet_data(one: Snippet) -> dict[str, object]:
+def _snippet_data(one: annotated_source.Snippet) -> dict[str, object]:
     return {
         "parts": [_mark_data(mark, one.text) for mark in one.marks],
         "loops": [_loop_data(loop, one.text) for loop in one.loops],
     }
 
 
-def _mark_data(one: Mark, text: str) -> JsonObject:
-    return filled(
+def _mark_data(one: annotated_source.Mark, text: str) -> JsonObject:
+    return model.filled(
         text=text[one.start : one.end],
         start=one.start,
         end=one.end,
-        **({"evaluated": False} if one.state is State.SKIPPED else _value_data(one.value)),
+        **(
+            {"evaluated": False}
+            if one.state is annotated_source.State.SKIPPED
+            else _value_data(one.value)
+        ),
         cost=one.cost,
         parts=[_mark_data(part, text) for part in one.parts],
     )
 
 
-def _loop_data(one: Loop, text: str) -> dict[str, Json]:
+def _loop_data(one: annotated_source.Loop, text: str) -> dict[str, Json]:
     return {
         "text": text[one.start : one.end],
         "count": one.count,
@@ -269,15 +276,19 @@ def _loop_data(one: Loop, text: str) -> dict[str, Json]:
     }
 
 
-def _round_data(one: Round) -> JsonObject:
-    variables = {name: brief(value, _ROOM) for name, value in one.variables}
-    return {"number": one.number, "variables": variables, **filled(**_snippet_data(one.snippet))}
+def _round_data(one: annotated_source.Round) -> JsonObject:
+    variables = {name: annotated_source.brief(value, _ROOM) for name, value in one.variables}
+    return {
+        "number": one.number,
+        "variables": variables,
+        **model.filled(**_snippet_data(one.snippet)),
+    }
 
 
 def _value_data(value: object) -> dict[str, str]:
     if isinstance(value, EvaluationError):
         return {"error": value.message}
-    return {"value": brief(value, _ROOM)}
+    return {"value": annotated_source.brief(value, _ROOM)}
 
 
 def _members(value: GroupVersionKind | GroupVersionResource) -> dict[str, str]:
@@ -289,7 +300,7 @@ def _policy(value: ValidatingAdmissionPolicy | MutatingAdmissionPolicy) -> dict[
 
 
 _BINDING: Final = ("name", "actions=spec.validation_actions")
-_SHAPES: Final[Shapes] = {
+_SHAPES: Final[model.Shapes] = {
     ExplainedObject: (
         "object=result.title",
         ("place", lambda one: str(one.result.place)),
@@ -313,7 +324,7 @@ _SHAPES: Final[Shapes] = {
         *("asked", "match", "matchConditions=conditions", "budgets", "ignored"),
         ("refusal", lambda one: one.refusal and str(one.refusal)),
     ),
-    enum.Enum: lambda one: camel(one.name.lower()),
+    enum.Enum: lambda one: model.camel(one.name.lower()),
     Source: lambda one: one.path.text,
     GroupVersionKind: _members,
     GroupVersionResource: _members,
@@ -324,3 +335,179 @@ _SHAPES: Final[Shapes] = {
     MutatingAdmissionPolicyBinding: _BINDING,
     Change: lambda one: {"patch": list(patch_between(one.before, one.after))},
 }
+
+
+# --- Explanations as one page ------------------------------------------------
+#
+# Explanations as one page: trees that fold, expressions whose parts are coloured by their values.
+#
+# The page asks nothing of anybody: no scripts, no pictures, no fonts from elsewhere, and a policy
+# of its own that forbids them. Whatever is in it from files is escaped here, in one function.
+
+_PAGE_ROOM: Final = 400
+"""Characters of a value in the tree of parts."""
+
+_STYLE: Final = """
+:root { color-scheme: light dark; --page: #fff; --ink: #1c2128; --dim: #67707b; --line: #d5dae0;
+  --code: #f5f7f9; --good: #116329; --bad: #b3261e; --warning: #875a00; --good-back: #dcf3e2;
+  --bad-back: #fbe3e1; --idle-back: #e8ebee; --value-back: #e3edfb; }
+@media (prefers-color-scheme: dark) { :root { --page: #14181d; --ink: #dfe4ea; --dim: #929ba6;
+  --line: #333b45; --code: #1d232a; --good: #6fd08c; --bad: #ff8f85; --warning: #e3b341;
+  --good-back: #173d25; --bad-back: #52211e; --idle-back: #2a3037; --value-back: #1d3354; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 1.5rem; max-width: 75rem; background: var(--page);
+  color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
+h1 { font-size: 1.3rem; margin: 1.5rem 0 .25rem; }
+h1 small, .line { color: var(--dim); font-weight: normal; }
+details { margin: .15rem 0 .15rem .3rem; padding-left: .9rem; border-left: 2px solid var(--line); }
+summary { cursor: pointer; }
+p { margin: .15rem 0 .15rem 1.45rem; overflow-wrap: anywhere; }
+.label { font-weight: 600; }
+.good > .text { color: var(--good); } .bad > .text { color: var(--bad); font-weight: 600; }
+.warning > .text { color: var(--warning); } .idle { color: var(--dim); }
+pre, .value { font: 13px/1.7 ui-monospace, monospace; }
+pre { margin: .3rem 0 .3rem 1.4rem; padding: .5rem .75rem; background: var(--code);
+  border-radius: 6px; overflow-x: auto; }
+.parts { font: 13px/1.6 ui-monospace, monospace; margin: 0 0 .4rem 1.4rem; padding: 0;
+  list-style: none; }
+.parts .parts { margin-bottom: 0; border-left: 1px solid var(--line); padding-left: .6rem;
+  margin-left: .4rem; }
+.parts code { font: inherit; } .parts b { font-weight: 600; } .parts i { color: var(--dim); }
+.true { background: var(--good-back); border-radius: 3px; }
+.false { background: var(--bad-back); border-radius: 3px; }
+.value { background: var(--value-back); border-radius: 3px; padding: 0 .2rem; }
+b.true, b.false { padding: 0 .2rem; }
+.error { color: var(--bad); text-decoration: underline wavy; }
+.skipped { color: var(--dim); text-decoration: line-through; text-decoration-thickness: 1px; }
+li .error, li .skipped { text-decoration: none; } .passed { color: var(--bad); }
+"""
+
+
+def as_html(view: ExplanationView) -> str:
+    """The whole page."""
+    items = list(map(outline, view.report))
+    title = ", ".join(one.label for one in items[:3])
+    body = "\n".join(line for one in items for line in _object(one))
+    return page(f"{model.snippet(title)}: why", _STYLE, body)
+
+
+def _text(text: str) -> str:
+    return html.escape("\n".join(map(model.snippet, text.split("\n"))))
+
+
+def _object(one: Item) -> Iterator[str]:
+    yield f'<h1 class="{one.style.value}">{_text(one.label)}: '
+    yield f'<span class="text">{_text(one.text)}</span></h1>'
+    yield from _item_lines(one)
+    for inner in one.items:
+        yield from _item(inner)
+
+
+def _item_lines(one: Item) -> Iterator[str]:
+    for line in one.lines:
+        yield f'<p class="line">{_text(line)}</p>'
+
+
+def _item(one: Item) -> Iterator[str]:
+    text = f'<span class="text">{_text(one.text)}</span>' if one.text else ""
+    head = f'<span class="label">{_text(one.label)}</span> {text}'
+    if not (one.lines or one.items or one.snippet or one.source):
+        yield f'<p class="{one.style.value}">{head}</p>'
+        return
+    opened = " open" if one.opens else ""
+    yield f"<details{opened}><summary class={one.style.value!r}>{head}</summary>"
+    yield from _item_lines(one)
+    if one.snippet is not None:
+        yield from _snippet(one.snippet, opens=True)
+    if one.source:
+        yield f'<pre class="idle">{_text(one.source)}</pre>'
+    for inner in one.items:
+        yield from _item(inner)
+    yield "</details>"
+
+
+# --- expressions ------------------------------------------------------------------------------
+
+
+def _snippet(one: annotated_source.Snippet, *, opens: bool = False) -> Iterator[str]:
+    yield f"<pre>{_coloured(one)}</pre>"
+    yield f"<details{' open' if opens else ''}><summary>parts</summary>"
+    for mark in one.marks:
+        yield from _tree([mark], one.text)
+    yield "</details>"
+    for loop in one.loops:
+        yield from _loop(loop, one.text, opens=opens)
+
+
+def _coloured(one: annotated_source.Snippet) -> str:
+    """The text, each part in an element that shows its value to whoever points at it."""
+    found: list[str] = []
+    at = one.start
+    for mark in one.marks:
+        found.append(_text(one.text[at : mark.start]))
+        found.append(_span(mark, one.text))
+        at = mark.end
+    return "".join(found) + _text(one.text[at : one.end])
+
+
+def _span(mark: annotated_source.Mark, text: str) -> str:
+    inner: list[str] = []
+    at = mark.start
+    for part in mark.parts:
+        inner.append(_text(text[at : part.start]))
+        inner.append(_span(part, text))
+        at = part.end
+    inner.append(_text(text[at : mark.end]))
+    body = "".join(inner)
+    if mark.is_literal:
+        return body
+    title = html.escape(f"{text[mark.start : mark.end]}\n= {_mark_text(mark)}")
+    return f'<span class="{_class(mark)}" title="{title}">{body}</span>'
+
+
+def _class(mark: annotated_source.Mark) -> str:
+    if mark.state is annotated_source.State.SKIPPED:
+        return "skipped"
+    if mark.state is not annotated_source.State.VALUE:
+        return "error" if mark.state is annotated_source.State.ERROR else "passed"
+    if mark.value is True or mark.value is False:
+        return str(mark.value).lower()
+    return ""
+
+
+def _mark_text(mark: annotated_source.Mark) -> str:
+    return (
+        mark.state.value
+        if mark.state is annotated_source.State.SKIPPED
+        else annotated_source.brief(mark.value, _PAGE_ROOM)
+    )
+
+
+def _tree(marks: Sequence[annotated_source.Mark], text: str) -> Iterator[str]:
+    told = [mark for mark in marks if not mark.is_literal]
+    if not told:
+        return
+    yield '<ul class="parts">'
+    for mark in told:
+        cost = f" <i>cost {mark.cost:,}</i>" if mark.cost else ""
+        shown = f'<b class="{_class(mark) or "value"}">{_text(_mark_text(mark))}</b>'
+        yield f"<li><code>{_text(text[mark.start : mark.end])}</code> {shown}{cost}"
+        if mark.state is not annotated_source.State.SKIPPED:
+            yield from _tree(mark.parts, text)
+        yield "</li>"
+    yield "</ul>"
+
+
+def _loop(loop: annotated_source.Loop, text: str, *, opens: bool) -> Iterator[str]:
+    rounds = "1 round" if loop.count == 1 else f"{loop.count:,} rounds"
+    macro = _text(text[loop.start : loop.end])
+    opened = " open" if opens else ""
+    yield f"<details{opened}><summary>{rounds} of <code>{macro}</code></summary>"
+    for one in loop.rounds:
+        named = ", ".join(
+            f"{name} = {annotated_source.brief(value, _PAGE_ROOM)}" for name, value in one.variables
+        )
+        yield f"<details open><summary>{one.number}: {_text(named)}</summary>"
+        yield from _snippet(one.snippet)
+        yield "</details>"
+    yield "</details>"

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Any, Final
 
-from celadon.cli.report.plain_text import lines
-from celadon.cli.report.report_model import Cell, ReportView, Section, Table
+from celadon.cli.report.report_model import Cell, ReportView, Section, Table, lines
 
 _STYLE: Final = """
 :root { color-scheme: light dark; --page: #fff; --ink: #1c2128; --dim: #5c6670; --line: #d5dae0;

@@ -12,19 +12,10 @@ from typing import Any, Final
 
 from celadon.admission.lint import Rule, Severity
 from celadon.cli.check.check_report import Place
-from celadon.cli.lint.comment_rule import EVERY_RULE
+from celadon.cli.lint.file_rules import EVERY_RULE
 from celadon.cli.lint.lint_report import LEVELS, LintReport, LocatedFinding
-from celadon.cli.reading.problems import Problem
-from celadon.cli.report.json_form import Shapes, data, document
-from celadon.cli.report.plain_text import Look
-from celadon.cli.report.report_model import (
-    CaseState,
-    Finding,
-    FindingRule,
-    Level,
-    ReportCase,
-    ReportView,
-)
+from celadon.cli.reading.documents import Problem
+from celadon.cli.report import report_model as model
 
 _STYLES: Final = {
     Severity.ERROR: "error",
@@ -32,14 +23,14 @@ _STYLES: Final = {
     Severity.INFO: "notice",
 }
 _LEVELS: Final = {
-    Severity.ERROR: Level.ERROR,
-    Severity.WARNING: Level.WARNING,
-    Severity.INFO: Level.NOTE,
+    Severity.ERROR: model.Level.ERROR,
+    Severity.WARNING: model.Level.WARNING,
+    Severity.INFO: model.Level.NOTE,
 }
 _WIDTH: Final = 120
 """Longest line that is shown under a finding; of a longer one, the part around the column."""
 
-_SHAPES: Final[Shapes] = {
+_SHAPES: Final[model.Shapes] = {
     LocatedFinding: (
         *("code!", "rule=name!", "severity!", "file!", "line!", "column!", "object=subject!"),
         *("field!", "message!", "help!", "fixable=is_fixable!"),
@@ -48,12 +39,12 @@ _SHAPES: Final[Shapes] = {
 }
 
 
-class LintView(ReportView[LintReport]):
+class LintView(model.ReportView[LintReport]):
     """A run of the rules."""
 
     command = "celadon lint"
 
-    def text(self, look: Look) -> str:
+    def text(self, look: model.Look) -> str:
         """All findings; nothing if all is well and nobody wants to know."""
         blocks = [_finding(one, look) for one in self.report.findings]
         if look.verbosity >= 0:
@@ -70,7 +61,7 @@ class LintView(ReportView[LintReport]):
             "fixed": report.fixed,
             "exitCode": int(report.exit),
         }
-        return document(
+        return model.document(
             "LintReport",
             _SHAPES,
             summary=summary,
@@ -78,40 +69,46 @@ class LintView(ReportView[LintReport]):
             problems=report.problems,
         )
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[model.Finding]:
         """All findings."""
         for one in self.report.findings:
             subject = f"{one.subject} {one.field}".rstrip()
-            yield Finding(
+            yield model.Finding(
                 *(_LEVELS[one.severity], Place(one.file, one.line), f"{one.code} {one.name}"),
                 *(one.message, one.code, subject),
                 column=one.column,
                 help=one.help,
             )
 
-    def rules(self, groups: Sequence[str]) -> Sequence[FindingRule]:
+    def rules(self, groups: Sequence[str]) -> Sequence[model.FindingRule]:
         """Every rule, whether it found something or not."""
         return list(map(_rule, EVERY_RULE))
 
-    def cases(self) -> Iterator[ReportCase]:
+    def cases(self) -> Iterator[model.ReportCase]:
         """A case for each finding; what does not fail the run is a skipped case. A clean run is one
         case that passed."""
         report = self.report
         for one in report.findings:
             name = f"{one.code} {one.subject} {one.field}".rstrip()
-            state = CaseState.FAILED if one.severity in report.failing else CaseState.SKIPPED
+            state = (
+                model.CaseState.FAILED
+                if one.severity in report.failing
+                else model.CaseState.SKIPPED
+            )
             details = f"{one.place}\n{one.help}"
-            yield ReportCase("lint", name, Place(one.file, one.line), state, one.message, details)
+            yield model.ReportCase(
+                "lint", name, Place(one.file, one.line), state, one.message, details
+            )
         if not (report.findings or report.problems):
-            yield ReportCase("lint", "no findings", Place())
+            yield model.ReportCase("lint", "no findings", Place())
 
 
-class StatisticsView(ReportView[LintReport]):
+class StatisticsView(model.ReportView[LintReport]):
     """This is how many findings each rule has: the most frequent first."""
 
     command = "celadon lint"
 
-    def text(self, look: Look) -> str:
+    def text(self, look: model.Look) -> str:
         """A line for each rule that has findings."""
         found = _counts(self.report)
         names = max((len(one["rule"]) for one in found), default=0)
@@ -129,16 +126,16 @@ class StatisticsView(ReportView[LintReport]):
 
 def finding_data(one: LocatedFinding) -> dict[str, object]:
     """A finding as JSON has it."""
-    found: dict[str, object] = data(one, _SHAPES)
+    found: dict[str, object] = model.data(one, _SHAPES)
     return found
 
 
-def _rule(rule: Rule) -> FindingRule:
+def _rule(rule: Rule) -> model.FindingRule:
     text, help = rule.name.replace("-", " "), f"{rule.doc}\n\nbad:\n{rule.bad}\ngood:\n{rule.good}"
-    return FindingRule(rule.code, rule.name, text, rule.doc, help, _LEVELS[rule.severity])
+    return model.FindingRule(rule.code, rule.name, text, rule.doc, help, _LEVELS[rule.severity])
 
 
-def _finding(one: LocatedFinding, look: Look) -> str:
+def _finding(one: LocatedFinding, look: model.Look) -> str:
     severity = look.paint(_STYLES[one.severity], one.severity.value)
     lines = [f"{one.place}: {severity} {one.code} {one.message}"]
     lines += _snippet(one)

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from celadon.cli.reading.problems import Problem
-from celadon.cli.replay.logged_requests import Undecidable
+from celadon.cli.reading.documents import Problem
+from celadon.cli.replay.audit_logs import Undecidable
 from celadon.cli.replay.replay_run import (
     BY,
     Occurrence,
@@ -16,25 +16,8 @@ from celadon.cli.replay.replay_run import (
     Sightings,
     largest,
 )
+from celadon.cli.report import report_model as model
 from celadon.cli.report.audit_view import EFFECT_STYLES
-from celadon.cli.report.json_form import SHAPES, data, document, filled, plugins
-from celadon.cli.report.plain_text import (
-    Look,
-    aligned,
-    joined,
-    notice_lines,
-    plugin_lines,
-    plural,
-    policy_error_lines,
-)
-from celadon.cli.report.report_model import (
-    Cell,
-    Page,
-    ReportView,
-    Section,
-    Table,
-    remark_sections,
-)
 
 _SHOWN: Final = 20
 _ROWS: Final = 200
@@ -42,7 +25,7 @@ _ROWS: Final = 200
 _HEADS: Final = ("DENIED", "WARNED", "AUDITED", "FIRST", "LAST")
 
 _SHAPES: Final = {
-    **SHAPES,
+    **model.SHAPES,
     Occurrence: (
         *("*place", "auditID=audit_id", "time", "user", "operation", "object=title", "effect"),
         *("policy", "binding", "field", "rule", "message", "error=is_error?"),
@@ -50,7 +33,7 @@ _SHAPES: Final = {
 }
 
 
-class ReplayView(ReportView[ReplayReport]):
+class ReplayView(model.ReportView[ReplayReport]):
     """A replay of audit logs."""
 
     command = "celadon replay"
@@ -60,22 +43,22 @@ class ReplayView(ReportView[ReplayReport]):
         """The inputs that could not be read."""
         return self.report.findings.problems
 
-    def text(self, look: Look) -> str:
+    def text(self, look: model.Look) -> str:
         """Return who is concerned, policy by policy, then tables."""
         report, found = self.report, self.report.findings
-        blocks = [*policy_error_lines(report.policy_errors, look)]
+        blocks = [*model.policy_error_lines(report.policy_errors, look)]
         blocks += _sighting_blocks("would have spoken", found.would, look)
         blocks += _sighting_blocks("spoke", found.did, look)
-        blocks += notice_lines(report.notices, look, strict=report.strict)
+        blocks += model.notice_lines(report.notices, look, strict=report.strict)
         blocks += _undecidable_lines(report)
-        asked = plugin_lines(report.plugins, report.unasked_plugins, look)
+        asked = model.plugin_lines(report.plugins, report.unasked_plugins, look)
         blocks.append([*asked, _summary(report)])
-        return joined(blocks)
+        return model.joined(blocks)
 
     def data(self) -> dict[str, Any]:
         """The document of kind ReplayReport."""
         report, found = self.report, self.report.findings
-        summary = filled(first=found.first, last=found.last) | {
+        summary = model.filled(first=found.first, last=found.last) | {
             "events": found.events,
             "judged": found.judged,
             "wouldBeDenied": found.denied,
@@ -94,31 +77,32 @@ class ReplayView(ReportView[ReplayReport]):
             {"name": name, "matched": found.matched[name], "undecided": found.undecided[name]}
             for name in report.policies
         ]
-        return document(
+        return model.document(
             "ReplayReport",
             summary=summary,
             would=_sightings(found.would),
             did=_sightings(found.did),
             undecidable=undecidable,
             policies=policies,
-            plugins=plugins(report.plugins, report.unasked_plugins),
+            plugins=model.plugins(report.plugins, report.unasked_plugins),
             policyErrors=report.policy_errors,
             notices=report.notices,
             problems=found.problems,
         )
 
-    def page(self) -> Page:
+    def page(self) -> model.Page:
         """Numbers, tables with examples, and what cannot be said."""
         report, found = self.report, self.report.findings
-        remarks = remark_sections(report.policy_errors, report.notices, found.problems)
-        return Page("celadon replay", (*_sections(report), *remarks))
+        remarks = model.remark_sections(report.policy_errors, report.notices, found.problems)
+        return model.Page("celadon replay", (*_sections(report), *remarks))
 
 
 def _sightings(found: Sightings) -> dict[str, object]:
-    total: dict[str, object] = data(found.total, _SHAPES)
+    total: dict[str, object] = model.data(found.total, _SHAPES)
     return total | {
         f"by{by.capitalize()}": [
-            {"name": name, **data(one, _SHAPES)} for name, one in largest(found.groups[by], None)
+            {"name": name, **model.data(one, _SHAPES)}
+            for name, one in largest(found.groups[by], None)
         ]
         for by in BY
     }
@@ -127,20 +111,20 @@ def _sightings(found: Sightings) -> dict[str, object]:
 # --- for people -----------------------------------------------------------------------------------
 
 
-def _sighting_blocks(when: str, found: Sightings, look: Look) -> Iterator[list[str]]:
+def _sighting_blocks(when: str, found: Sightings, look: model.Look) -> Iterator[list[str]]:
     if not found.total.count:
         return
     if look.verbosity >= 0:
         for policy, one in _largest(found.groups["policy"], look):
             yield [
-                f"{policy}: {when} against {plural(one.count, 'request')}",
+                f"{policy}: {when} against {model.plural(one.count, 'request')}",
                 *_example_lines(one, look),
             ]
     for by in BY:
         yield _table(f"{when.split()[0].upper()}, BY {by.upper()}", found.groups[by], look)
 
 
-def _example_lines(one: Sighted, look: Look) -> Iterator[str]:
+def _example_lines(one: Sighted, look: model.Look) -> Iterator[str]:
     for example in one.examples:
         word = look.paint(EFFECT_STYLES[example.effect], f"{example.effect:6}")
         who = f"{example.time} {example.user} {example.operation} {example.title}"
@@ -149,17 +133,17 @@ def _example_lines(one: Sighted, look: Look) -> Iterator[str]:
         yield f"          {rule}{example.place}  {example.audit_id}"
 
 
-def _largest(groups: dict[str, Sighted], look: Look) -> list[tuple[str, Sighted]]:
+def _largest(groups: dict[str, Sighted], look: model.Look) -> list[tuple[str, Sighted]]:
     return largest(groups, None if look.verbosity > 0 else _SHOWN)
 
 
-def _table(head: str, groups: dict[str, Sighted], look: Look) -> list[str]:
+def _table(head: str, groups: dict[str, Sighted], look: model.Look) -> list[str]:
     shown = _largest(groups, look)
     rows = [
         (name, str(one.denied), str(one.warned), str(one.audited), one.first, one.last)
         for name, one in shown
     ]
-    lines = aligned([(head, *_HEADS), *rows], numbers={1, 2, 3})
+    lines = model.aligned([(head, *_HEADS), *rows], numbers={1, 2, 3})
     if len(groups) > len(shown):
         lines.append(f"and {len(groups) - len(shown)} more: see `-v`")
     return lines
@@ -168,7 +152,7 @@ def _table(head: str, groups: dict[str, Sighted], look: Look) -> list[str]:
 def _undecidable_lines(report: ReplayReport) -> Iterator[list[str]]:
     found = report.findings.undecidable
     if found:
-        lines = [f"undecidable: {plural(found.total(), 'request')}"]
+        lines = [f"undecidable: {model.plural(found.total(), 'request')}"]
         for why, count in found.most_common():
             lines.append(f"  {count:>7}  {Undecidable[why].value}")
         yield lines
@@ -184,18 +168,18 @@ def _summary(report: ReplayReport) -> str:
         parts.append(f"{found.strangers} lines without an event")
     between = f" from {found.first} to {found.last}" if found.first else ""
     return (
-        f"{plural(found.events, 'event')}{between}: {', '.join(parts)}; "
-        f"{plural(found.denied, 'request')} would have been denied, "
-        f"{found.did.total.denied} were ({plural(len(report.policies), 'policy')})"
+        f"{model.plural(found.events, 'event')}{between}: {', '.join(parts)}; "
+        f"{model.plural(found.denied, 'request')} would have been denied, "
+        f"{found.did.total.denied} were ({model.plural(len(report.policies), 'policy')})"
     )
 
 
 # --- pages ----------------------------------------------------------------------------------------
 
 
-def _sections(report: ReplayReport) -> Iterator[Section]:
+def _sections(report: ReplayReport) -> Iterator[model.Section]:
     found = report.findings
-    yield Section(
+    yield model.Section(
         "Replay",
         1,
         f"Requests from {found.first} to {found.last}." if found.first else "",
@@ -212,14 +196,16 @@ def _sections(report: ReplayReport) -> Iterator[Section]:
     yield from _sighting_sections("Policies spoke", found.did)
     if found.undecidable:
         reasons = found.undecidable.most_common()
-        rows = tuple((Cell(Undecidable[why].value), Cell.number(count)) for why, count in reasons)
-        yield Section("Undecidable", table=Table(("Reason", "Requests"), rows))
+        rows = tuple(
+            (model.Cell(Undecidable[why].value), model.Cell.number(count)) for why, count in reasons
+        )
+        yield model.Section("Undecidable", table=model.Table(("Reason", "Requests"), rows))
 
 
-def _sighting_sections(title: str, found: Sightings) -> Iterator[Section]:
+def _sighting_sections(title: str, found: Sightings) -> Iterator[model.Section]:
     if not found.total.count:
         return
-    yield Section(title)
+    yield model.Section(title)
     for by in BY:
         yield _group_section(by, found.groups[by])
     rows = tuple(
@@ -228,31 +214,31 @@ def _sighting_sections(title: str, found: Sightings) -> Iterator[Section]:
         for one in group.examples
     )
     heads = ("Effect", "Request", "Time", "User", "Message")
-    yield Section("Examples", 3, table=Table(heads, rows))
+    yield model.Section("Examples", 3, table=model.Table(heads, rows))
 
 
-def _group_section(by: str, groups: Mapping[str, Sighted]) -> Section:
+def _group_section(by: str, groups: Mapping[str, Sighted]) -> model.Section:
     shown = largest(groups, _ROWS)
     more = len(groups) - len(shown)
-    rows = tuple((Cell.named(name), *_count_cells(one)) for name, one in shown)
+    rows = tuple((model.Cell.named(name), *_count_cells(one)) for name, one in shown)
     heads = (by.capitalize(), *(name.capitalize() for name in _HEADS))
     left_out = f"and {more:,} more: JSON has all of them" if more else ""
-    return Section(f"By {by}", 3, table=Table(heads, rows), left_out=left_out)
+    return model.Section(f"By {by}", 3, table=model.Table(heads, rows), left_out=left_out)
 
 
-def _count_cells(one: Sighted) -> tuple[Cell, ...]:
+def _count_cells(one: Sighted) -> tuple[model.Cell, ...]:
     effects = ((one.denied, "deny"), (one.warned, "warn"), (one.audited, "audit"))
-    counts = (Cell.number(count, effect) for count, effect in effects)
-    return (*counts, Cell.time(one.first), Cell.time(one.last))
+    counts = (model.Cell.number(count, effect) for count, effect in effects)
+    return (*counts, model.Cell.time(one.first), model.Cell.time(one.last))
 
 
-def _example_cells(one: Occurrence) -> tuple[Cell, ...]:
+def _example_cells(one: Occurrence) -> tuple[model.Cell, ...]:
     rule = f"{one.rule}  {one.field}" if one.rule.file else one.field
     by = f"{one.policy}/{one.binding}" if one.binding else one.policy
     return (
-        Cell(one.effect, one.effect),
-        Cell.named(f"{one.operation} {one.title}", f"{one.place}  {one.audit_id}"),
-        Cell.time(one.time),
-        Cell(one.user),
-        Cell(one.message, below=(by, rule)),
+        model.Cell(one.effect, one.effect),
+        model.Cell.named(f"{one.operation} {one.title}", f"{one.place}  {one.audit_id}"),
+        model.Cell.time(one.time),
+        model.Cell(one.user),
+        model.Cell(one.message, below=(by, rule)),
     )

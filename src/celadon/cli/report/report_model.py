@@ -1,4 +1,5 @@
-"""What every report consists of, and which forms the report of a command has.
+"""What every report consists of, which forms the report of a command has, and the forms that
+programs read; other people's text is shown here, never obeyed.
 
 A command hands over its report as one value, and a view (`ReportView`) says of it what renderers
 ask for: its text for people, its data, its findings (`Finding`), its cases (`ReportCase`), its page
@@ -9,18 +10,263 @@ ask for: its text for people, its data, its findings (`Finding`), its cases (`Re
 
 from __future__ import annotations
 
+import dataclasses
 import enum
+import functools
 import importlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeAlias, TypeVar, cast
 
-from celadon.cli.check.check_report import Notice, Place, PolicyError
-from celadon.cli.reading.problems import Problem
-from celadon.kube import Json
+from celadon.cli.check.check_report import Notice, Place, PolicyError, UnaskedPlugin
+from celadon.cli.reading.documents import Problem
+from celadon.kube import Json, JsonObject
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
-    from celadon.cli.report.plain_text import Look
+    from celadon.cli.check.check_report import Notice, PolicyError, UnaskedPlugin
+    from celadon.kube import JsonObject
+
+
+# --- Plain text --------------------------------------------------------------
+#
+# Other people's text on a terminal or in a log: shown, never obeyed.
+#
+# Names, messages and file names come from files that somebody else wrote. A terminal would obey
+# the control characters in them, a reader would be misled by characters that turn the direction
+# of writing, and services that run workflows take lines that begin with `::` (or hold `##[`) as
+# commands. All of these are written as escapes: `\x1b`, `\u202e`, `\x3a:`. Machine formats have
+# escapes of their own.
+#
+# Below that are the lines that reports for people have in common, and two states of an object as
+# people compare them.
+
+_COMMAND: Final = late_pattern(r"(?m)^([ \t]*):(?=:)|#(?=#(?:\[|vso\[))")
+
+
+def one_line(text: str) -> str:
+    """The text with everything escaped that is not simply to be seen, line ends included."""
+    return _without_commands(text if text.isprintable() else "".join(map(_shown, text)))
+
+
+def lines(text: str) -> str:
+    """The same for a text of several lines; tabs stay too."""
+    if text.isprintable():
+        return _without_commands(text)
+    return _without_commands("".join(c if c in "\n\t" else _shown(c) for c in text))
+
+
+@functools.lru_cache(maxsize=1)
+def snippet(text: str) -> str:
+    """A line of a file, a character for a character, so that a column stays one. Thousands of
+    findings may stand in one line of a megabyte: the last one is kept."""
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() else " " if c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in text
+    )
+
+
+def for_people(report: Reported) -> Reported:
+    """A report in which no text does anything but being read; shares what needs no change."""
+    return cast(Reported, _plain(report, ""))
+
+
+def _plain(value: Any, field: str) -> Any:  # noqa: ANN401 - of the same type as it came
+    if isinstance(value, str):
+        return _FIELDS.get(field, one_line)(value)
+    if isinstance(value, tuple):
+        return tuple(_plain(one, field) for one in value)
+    if isinstance(value, Mapping):
+        return {one_line(str(key)): _plain(one, field) for key, one in value.items()}
+    changed = {}
+    for name in _field_names(value.__class__):
+        found = getattr(value, name)
+        if found and found is not True and (plain := _plain(found, name)) != found:
+            changed[name] = plain
+    return dataclasses.replace(value, **changed) if changed else value
+
+
+@functools.cache
+def _field_names(kind: type) -> tuple[str, ...]:
+    """Return the fields of a class of data; others have none that matter."""
+    return (
+        tuple(one.name for one in dataclasses.fields(kind))
+        if dataclasses.is_dataclass(kind)
+        else ()
+    )
+
+
+def _indented(text: str) -> str:
+    """Only the first line stands at the margin, where the words of the report itself stand."""
+    return lines(text).replace("\n", "\n  ")
+
+
+_FIELDS: Final[Mapping[str, Callable[[str], str]]] = {
+    **dict.fromkeys(("message", "sentence", "text", "help"), _indented),
+    **dict.fromkeys(("expected", "actual", "expression", "diff", "case"), lines),
+    "line_text": snippet,
+}
+"""How fields of reports are shown; those not named here have one line."""
+
+
+def _shown(character: str) -> str:
+    if character.isprintable():
+        return character
+    code = ord(character)
+    if character in "\n\r\t":
+        return {"\n": r"\n", "\r": r"\r", "\t": r"\t"}[character]
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _without_commands(text: str) -> str:
+    if "::" not in text and "##" not in text:
+        return text
+    return _COMMAND.sub(lambda found: f"{found[1] or ''}\\x{ord(found[0][-1]):02x}", text)
+
+
+# --- the lines of reports -----------------------------------------------------------------------
+
+FEW: Final = 3
+"""Objects of a block, and reasons, that are told of one by one."""
+
+_CONTEXT: Final = 3
+"""Lines around each change of an object."""
+
+_STYLES: Final = {
+    "denied": "31;1",
+    "error": "31;1",
+    "invalid": "31;1",
+    "warned": "33;1",
+    "warning": "33;1",
+    "mutated": "35;1",
+    "notice": "36;1",
+    "admitted": "32",
+    "untouched": "2",
+    "unchanged": "2",
+    "unasked": "36;1",
+    "dim": "2",
+    "bold": "1",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """This is how much to say, and whether in colour. `verbosity` is -1 for `-q`, 1 and more for
+    `-v`; `mutations` shows each mutation by itself."""
+
+    color: bool = False
+    verbosity: int = 0
+    mutations: bool = False
+
+    def paint(self, style: str, text: str) -> str:
+        """The text in the colour of a style."""
+        return f"\033[{_STYLES[style]}m{text}\033[0m" if self.color else text
+
+
+def joined(blocks: Iterable[Iterable[str]]) -> str:
+    """Blocks of lines with an empty line between them, and a line end; nothing for no blocks."""
+    texts = ["\n".join(block) for block in blocks]
+    return "\n\n".join(texts) + "\n" if texts else ""
+
+
+def plural(number: int, noun: str) -> str:
+    """`1 policy`, `2 policies`."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number} {noun[:-1]}ies" if noun.endswith("y") else f"{number} {noun}s"
+
+
+def aligned(rows: Sequence[Sequence[str]], numbers: Collection[int]) -> list[str]:
+    """The rows of a table as lines, columns as wide as their widest cell; `numbers` are the columns
+    that stand to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(_cells(row, widths, numbers)).rstrip() for row in rows]
+
+
+def _cells(row: Sequence[str], widths: list[int], numbers: Collection[int]) -> Iterator[str]:
+    for column, (cell, width) in enumerate(zip(row, widths, strict=True)):
+        yield cell.rjust(width) if column in numbers else cell.ljust(width)
+
+
+def policy_error_lines(errors: Iterable[PolicyError], look: Look) -> Iterator[list[str]]:
+    """A block for each policy that cannot be used."""
+    for error in errors:
+        yield [
+            f"{look.paint('error', 'error:')} {error.message}",
+            f"  {_part(error.kind):8}{error.place}",
+        ]
+
+
+def _part(kind: str) -> str:
+    """Return what plays the part of a policy, in a word of at most seven characters."""
+    if kind.endswith("Binding"):
+        return "binding"
+    return "webhook" if kind.endswith("WebhookConfiguration") else "policy"
+
+
+def notice_lines(notices: Iterable[Notice], look: Look, *, strict: bool) -> Iterator[list[str]]:
+    """Yield what went by in silence, as one block, if anything did."""
+    lines = []
+    for notice in notices:
+        place = f"{notice.place}: " if notice.place.file else ""
+        style, word = ("error", "strict:") if strict else ("notice", "notice:")
+        lines.append(f"{look.paint(style, word)} {place}{notice.message}")
+        if notice.help:
+            lines.append(f"  {notice.help}")
+    if lines:
+        yield lines
+
+
+def plugin_lines(
+    asked: Sequence[str], unasked: Sequence[UnaskedPlugin], look: Look
+) -> Iterator[str]:
+    """Yield which built-in plugins could not be asked, and, for who wants to know, which were."""
+    if look.verbosity > 0 and asked:
+        yield f"admission plugins asked: {', '.join(asked)}"
+    reasons: dict[str, list[str]] = {}
+    for one in unasked:
+        reasons.setdefault(one.why, []).append(one.plugin)
+    if not reasons:
+        return
+    few = len(reasons) if look.verbosity > 0 else FEW
+    texts = [f"{', '.join(names)} ({why})" for why, names in reasons.items()]
+    more = f" and {len(texts) - few} more reasons" if len(texts) > few else ""
+    text = f"admission plugins not fully asked: {', '.join(texts[:few])}{more}"
+    yield look.paint("dim", text)
+
+
+def yaml_text(value: JsonObject | Sequence[object]) -> str:
+    """The object as a manifest, its members in their order."""
+    import yaml
+
+    text: str = yaml.safe_dump(_copied(value), sort_keys=False, allow_unicode=True, width=1000)
+    return text
+
+
+def _copied(value: object) -> object:
+    """A copy in which nothing is there twice, which YAML would write as an alias."""
+    if isinstance(value, Mapping):
+        return {str(key): _copied(item) for key, item in value.items()}
+    return [_copied(item) for item in value] if isinstance(value, list) else value
+
+
+def diff_lines(before: JsonObject, after: JsonObject) -> list[str]:
+    """A unified diff without its head; none for equal objects."""
+    import difflib
+
+    lines = difflib.unified_diff(
+        yaml_text(before).splitlines(), yaml_text(after).splitlines(), n=_CONTEXT, lineterm=""
+    )
+    return list(lines)[2:]
+
+
+# --- The model ---------------------------------------------------------------
 
 Reported = TypeVar("Reported")
 
@@ -283,7 +529,7 @@ def _loaded(name: str) -> Callable[..., Any]:
 _ROOM: Final = "celadon.cli.report"
 _TABLE: Final = {"table": ""}
 _TEXT: Final = {"text": ""}
-_JSON: Final = {"json": "json_form:as_json"}
+_JSON: Final = {"json": "report_model:as_json"}
 _HTML: Final = {"html": "html_pages:as_html"}
 
 FINDING_FORMS: Final = {
@@ -295,18 +541,18 @@ FINDING_FORMS: Final = {
 """The forms of every report that has findings and cases."""
 
 CHECK: Final = ReportForms(
-    "check_view:CheckView", _TABLE | _JSON | {"yaml": "json_form:as_yaml"} | FINDING_FORMS
+    "check_view:CheckView", _TABLE | _JSON | {"yaml": "report_model:as_yaml"} | FINDING_FORMS
 )
 UPGRADE: Final = ReportForms(
-    "upgrade_view:UpgradeView", _TABLE | _JSON | {"yaml": "json_form:as_yaml"} | FINDING_FORMS
+    "check_view:UpgradeView", _TABLE | _JSON | {"yaml": "report_model:as_yaml"} | FINDING_FORMS
 )
-UPGRADE_AUDIT: Final = ReportForms("upgrade_view:UpgradeAuditView", UPGRADE.functions)
+UPGRADE_AUDIT: Final = ReportForms("check_view:UpgradeAuditView", UPGRADE.functions)
 LINT: Final = ReportForms("lint_view:LintView", _TEXT | _JSON | FINDING_FORMS)
 LINT_STATISTICS: Final = ReportForms("lint_view:StatisticsView", _TEXT | _JSON)
 DIFF: Final = ReportForms("diff_view:DiffView", _TEXT | _JSON | FINDING_FORMS)
 TEST: Final = ReportForms("case_view:CaseView", _TEXT | _JSON | FINDING_FORMS)
 EXPLANATION: Final = ReportForms(
-    "explanation_view:ExplanationView", _TEXT | _JSON | {"html": "explanation_html:as_html"}
+    "explanation_view:ExplanationView", _TEXT | _JSON | {"html": "explanation_view:as_html"}
 )
 AUDIT: Final = ReportForms(
     "audit_view:AuditView",
@@ -323,3 +569,143 @@ FLEET: Final = ReportForms(
 REPLAY: Final = ReportForms("replay_view:ReplayView", _TABLE | _JSON | _HTML)
 BOOTSTRAP: Final = ReportForms("bootstrap_view:BootstrapView", _TEXT | _JSON)
 """All of them."""
+
+
+# --- Forms for programs ------------------------------------------------------
+#
+# Reports for programs: JSON and YAML, made of the records of a report themselves.
+#
+# A record becomes an object with its fields, names in camel case, what is empty left out (false
+# and 0 are not empty). Where the document has other names, another order or fewer members, a
+# shape says so: the names of its members in their order, as
+#
+#     "place"             the field of this name
+#     "reason=silence"    the member `reason`, from the field `silence`; it may be `place.line`
+#     "line?"             left out also where it is 0 or false
+#     "message!"          kept although it is empty
+#     "*place"            the members of that record, in its stead
+#     ("code", function)  the member `code`, which a function makes of the record
+#
+# A shape may also be a function that makes plain data of a record.
+
+API_VERSION: Final = "celadon/v1"
+
+Member: TypeAlias = str | tuple[str, Callable[[Any], Any]]
+Shape: TypeAlias = tuple[Member, ...] | Callable[[Any], Any]
+Shapes: TypeAlias = Mapping[type, Shape]
+
+SHAPES: Final[Shapes] = {
+    Place: ("file", "line?"),
+    Problem: ("file", "line?", "column?", "message", "help"),
+    PolicyError: ("*place", "kind", "name", "message"),
+    Notice: ("*place", "reason=silence", "message", "help"),
+    UnaskedPlugin: ("plugin", "reason=why", "objects?"),
+}
+"""The shapes of what all reports have."""
+
+
+def as_json(view: ReportView[Any]) -> str:
+    """The document with two spaces of indentation, text as it is."""
+    return f"{json.dumps(view.data(), indent=2, ensure_ascii=False)}\n"
+
+
+def as_yaml(view: ReportView[Any]) -> str:
+    """The same document as YAML, keys in the same order."""
+    return yaml_text(view.data())
+
+
+def json_line(value: JsonObject) -> str:
+    """A line of JSON lines."""
+    return f"{json.dumps(value, ensure_ascii=False, separators=(',', ':'))}\n"
+
+
+def document(kind: str, shapes: Shapes = SHAPES, /, **members: object) -> dict[str, Any]:
+    """A document of ours; at its top, empty members are kept."""
+    about = {"apiVersion": API_VERSION, "kind": kind}
+    return about | {name: data(value, shapes) for name, value in members.items()}
+
+
+def data(value: Any, shapes: Shapes = SHAPES) -> Any:  # noqa: ANN401 - JSON of anything in a report
+    """Plain data of a value."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    kind: type = type(value)
+    shape = _shape_of(kind, shapes)
+    if callable(shape):
+        return shape(value)
+    if shape is not None:
+        return _members(value, shape, shapes)
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, Mapping):
+        return {str(key): data(item, shapes) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [data(item, shapes) for item in value]
+    fields = _fields(kind)
+    return _members(value, fields, shapes) if fields else str(value)
+
+
+def filled(**members: object) -> dict[str, Any]:
+    """The members that are not empty."""
+    return {name: value for name, value in members.items() if not _is_empty(value)}
+
+
+def sparse(*members: Member) -> tuple[Member, ...]:
+    """A shape in which 0 and false are left out, too."""
+    return tuple(
+        f"{one}?" if isinstance(one, str) and one[-1] not in "?!" else one for one in members
+    )
+
+
+def plugins(asked: Sequence[str], unasked: Sequence[UnaskedPlugin]) -> dict[str, Json]:
+    """Return which of the server's own plugins were asked, and which could not be."""
+    return {"asked": list(asked), "unasked": data(unasked)}
+
+
+def _is_empty(value: object) -> bool:
+    return value is None or (isinstance(value, str | list | tuple | dict) and not value)
+
+
+def _shape_of(kind: type, shapes: Shapes) -> Shape | None:
+    shape = shapes.get(kind)
+    if shape is None:
+        shape = next((shapes[base] for base in kind.__mro__[1:] if base in shapes), None)
+    return shape
+
+
+@functools.cache
+def _fields(kind: type) -> tuple[str, ...]:
+    """The fields of a record in their order; none of what is no record."""
+    if not dataclasses.is_dataclass(kind):
+        return ()
+    return tuple(field.name for field in dataclasses.fields(kind))
+
+
+def _members(record: object, shape: tuple[Member, ...], shapes: Shapes) -> JsonObject:
+    found: dict[str, object] = {}
+    for member in shape:
+        name, make, mark = _read(member)
+        value = data(make(record), shapes)
+        if name == "*":
+            found |= value if value is not None else {}
+        elif mark == "!" or not (_is_empty(value) or (mark == "?" and not value)):
+            found[name] = value
+    return found
+
+
+@functools.cache
+def _read(member: Member) -> tuple[str, Callable[[Any], Any], str]:
+    """The name of a member, how it is made of a record, and its mark."""
+    if not isinstance(member, str):
+        return *member, ""
+    mark = member[-1] if member[-1] in "?!" else ""
+    text = member.removesuffix(mark) if mark else member
+    if text.startswith("*"):
+        return "*", attrgetter(text[1:]), mark
+    name, _, attribute = text.partition("=")
+    return (name if attribute else camel(name)), attrgetter(attribute or name), mark
+
+
+def camel(name: str) -> str:
+    """A name of ours as JSON has it: `policyErrors`."""
+    return re.sub(r"_(\w)", lambda found: found[1].upper(), name)

@@ -17,8 +17,8 @@ from celadon.kube import fieldpath
 from celadon.kube.errors import MalformedText
 from celadon.kube.fieldpath import ROOT, FieldError, FieldPath, MapKey, SpelledStep
 from celadon.kube.go.go_text import quote, trim_space
+from celadon.kube.schemas.definition_schemas import SchemaSizes, SchemaType, declared_type
 from celadon.kube.schemas.schema_model import Schema, ValidationRule
-from celadon.kube.schemas.schema_types import SchemaSizes, SchemaType, declared_type
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -156,7 +156,7 @@ class RuleScopes:
 
 
 def rule_scopes(schema: Schema, *, is_root: bool) -> RuleScopes | None:
-    """Those of a node; None where it has no type."""
+    """Return those of a node; None where it has no type."""
     declared = declared_type(schema, TYPE_NAME, is_root=is_root)
     return None if declared is None else RuleScopes(declared)
 

@@ -15,24 +15,15 @@ from dataclasses import field, replace
 from typing import Any, Final
 
 from celadon.kube import fieldpath
+from celadon.kube.crd import definition_parts
 from celadon.kube.crd.compiled_rules import CompiledRule, NodeRules, compile_rules, field_path
-from celadon.kube.crd.definition_parts import (
-    LIST_KEYS,
-    LIST_TYPE,
-    MAP_TYPE,
-    TYPES,
-    Demands,
-    has_divided_items,
-    loose_keys,
-)
-from celadon.kube.crd.internal_definitions import rule_value
 from celadon.kube.crd.structural_schemas import EMBEDDED, PRESERVE, GivenSchema, branches, members
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.go.go_text import trim_space
 from celadon.kube.json_types import JsonObject
+from celadon.kube.releases import MESSAGE_BLANK, MESSAGE_BROKEN, wording
 from celadon.kube.schemas.schema_model import Schema
 from celadon.kube.well_known_values import OBJECT_FIELDS
-from celadon.kube.wordings import MESSAGE_BLANK, MESSAGE_BROKEN, wording
 from celadon.records import dataclass
 
 # --- Definition texts --------------------------------------------------------
@@ -124,17 +115,22 @@ _PRESENT: Final = frozenset({"additionalItems", "dependencies", "$ref"})
 _QUADRATIC: Final = (
     "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
 )
-_WHOLE: Final = f"must be atomic as item of a list with {LIST_TYPE}=set"
+_WHOLE: Final = f"must be atomic as item of a list with {definition_parts.LIST_TYPE}=set"
 
 
 def errors_before(
-    given: JsonObject, at: FieldPath, demands: Demands, no_default: str, *, in_metadata: bool
+    given: JsonObject,
+    at: FieldPath,
+    demands: definition_parts.Demands,
+    no_default: str,
+    *,
+    in_metadata: bool,
 ) -> Errors:
-    """What is said of a node before the nodes below it. With `no_default`, which says where the
-    node stands, it may have no default."""
+    """Return what is said of a node before the nodes below it. With `no_default`, which says where
+    the node stands, it may have no default."""
     type_ = given.get("type") or ""
-    if demands.valid_types and type_ and type_ not in TYPES:
-        yield fieldpath.not_supported(at.child("type"), type_, TYPES)
+    if demands.valid_types and type_ and type_ not in definition_parts.TYPES:
+        yield fieldpath.not_supported(at.child("type"), type_, definition_parts.TYPES)
     if no_default and given.get("default") is not None:
         yield fieldpath.forbidden(at.child("default"), f"must not be set {no_default}")
     for name in _UNSUPPORTED:
@@ -157,27 +153,45 @@ def errors_before(
         yield fieldpath.forbidden(at.child("additionalProperties"), detail)
 
 
-def errors_after(given: JsonObject, at: FieldPath, demands: Demands) -> Errors:
-    """What is said of a node behind the nodes below it, its rules left out."""
+def errors_after(given: JsonObject, at: FieldPath, demands: definition_parts.Demands) -> Errors:
+    """Return what is said of a node behind the nodes below it, its rules left out."""
     if given.get(PRESERVE) is False:
         yield fieldpath.invalid(at.child(PRESERVE), False, "must be true or undefined")
-    map_type, list_type = given.get(MAP_TYPE), given.get(LIST_TYPE)
+    map_type, list_type = (
+        given.get(definition_parts.MAP_TYPE),
+        given.get(definition_parts.LIST_TYPE),
+    )
     if map_type is not None:
-        yield from _typed(given, at, "object", MAP_TYPE)
+        yield from _typed(given, at, "object", definition_parts.MAP_TYPE)
         if map_type not in ("atomic", "granular"):
             choices = ("atomic", "granular")
-            yield fieldpath.not_supported(at.child(MAP_TYPE), map_type, choices)
+            yield fieldpath.not_supported(at.child(definition_parts.MAP_TYPE), map_type, choices)
     if list_type is not None:
-        yield from _typed(given, at, "array", LIST_TYPE)
-        if demands.atomic_sets and given.get("type") == "array" and has_divided_items(given):
+        yield from _typed(given, at, "array", definition_parts.LIST_TYPE)
+        if (
+            demands.atomic_sets
+            and given.get("type") == "array"
+            and definition_parts.has_divided_items(given)
+        ):
             # upstream shows the list type of either.
             items = given["items"]
-            name = LIST_TYPE if items.get("type") == "array" else MAP_TYPE
-            yield fieldpath.invalid(at.child("items", name), items.get(LIST_TYPE), _WHOLE)
+            name = (
+                definition_parts.LIST_TYPE
+                if items.get("type") == "array"
+                else definition_parts.MAP_TYPE
+            )
+            yield fieldpath.invalid(
+                at.child("items", name), items.get(definition_parts.LIST_TYPE), _WHOLE
+            )
         if list_type not in ("atomic", "set", "map"):
-            yield fieldpath.not_supported(at.child(LIST_TYPE), list_type, ("atomic", "set", "map"))
-    if given.get(LIST_KEYS) and list_type != "map":
-        detail, place = f"must be map if {LIST_KEYS} is non-empty", at.child(LIST_TYPE)
+            yield fieldpath.not_supported(
+                at.child(definition_parts.LIST_TYPE), list_type, ("atomic", "set", "map")
+            )
+    if given.get(definition_parts.LIST_KEYS) and list_type != "map":
+        detail, place = (
+            f"must be map if {definition_parts.LIST_KEYS} is non-empty",
+            at.child(definition_parts.LIST_TYPE),
+        )
         yield (
             fieldpath.required(place, detail)
             if list_type is None
@@ -199,17 +213,20 @@ def _typed(given: JsonObject, at: FieldPath, wanted: str, because: str) -> Error
 
 
 def _map_list(given: JsonObject, at: FieldPath) -> Errors:
-    keys, items = given.get(LIST_KEYS) or [], given.get("items")
+    keys, items = given.get(definition_parts.LIST_KEYS) or [], given.get("items")
     if not keys:
-        yield fieldpath.required(at.child(LIST_KEYS), f"must not be empty if {LIST_TYPE} is map")
+        yield fieldpath.required(
+            at.child(definition_parts.LIST_KEYS),
+            f"must not be empty if {definition_parts.LIST_TYPE} is map",
+        )
     if items is None:
-        detail = f"must have a schema if {LIST_TYPE} is map"
+        detail = f"must have a schema if {definition_parts.LIST_TYPE} is map"
         yield fieldpath.required(at.child("items"), detail)
     if not isinstance(items, dict):
         return
     type_ = items.get("type") or ""
     if type_ != "object":
-        detail = f"must be object if parent array's {LIST_TYPE} is map"
+        detail = f"must be object if parent array's {definition_parts.LIST_TYPE} is map"
         yield fieldpath.invalid(at.child("items").child("type"), type_, detail)
         return
     known = members(items, "properties")
@@ -217,30 +234,36 @@ def _map_list(given: JsonObject, at: FieldPath) -> Errors:
     for key in keys:
         if key not in known:
             detail = "entries must all be names of item properties"
-            yield fieldpath.invalid(at.child(LIST_KEYS), keys, detail)
+            yield fieldpath.invalid(at.child(definition_parts.LIST_KEYS), keys, detail)
         elif known[key].get("type") in ("array", "object"):
             place = at.child("items").child("properties").key(key).child("type")
-            detail = f"must be a scalar type if parent array's {LIST_TYPE} is map"
+            detail = f"must be a scalar type if parent array's {definition_parts.LIST_TYPE} is map"
             yield fieldpath.invalid(place, type_, detail)
         if key in seen:
             detail = "must not contain duplicate entries"
-            yield fieldpath.invalid(at.child(LIST_KEYS), keys, detail)
+            yield fieldpath.invalid(at.child(definition_parts.LIST_KEYS), keys, detail)
         seen.add(key)
 
 
 def _loose_keys(given: JsonObject, at: FieldPath) -> Errors:
     items = at.child("items")
-    for key, name in loose_keys(given):
+    for key, name in definition_parts.loose_keys(given):
         if not key:
-            detail = f"cannot be nullable when {LIST_TYPE} is {given[LIST_TYPE]}"
+            list_type = given[definition_parts.LIST_TYPE]
+            detail = f"cannot be nullable when {definition_parts.LIST_TYPE} is {list_type}"
             yield fieldpath.forbidden(items.child(name), detail)
             continue
         place, this = items.child("properties").key(key).child(name), "this property is in"
         if name == "default":
-            detail = f"{this} {LIST_KEYS}, so it must have a default or be a required property"
+            detail = (
+                f"{this} {definition_parts.LIST_KEYS}, "
+                "so it must have a default or be a required property"
+            )
             yield fieldpath.required(place, detail)
         else:
-            yield fieldpath.forbidden(place, f"{this} {LIST_KEYS}, so it cannot be nullable")
+            yield fieldpath.forbidden(
+                place, f"{this} {definition_parts.LIST_KEYS}, so it cannot be nullable"
+            )
 
 
 RULE_COST_LIMIT: Final = 10_000_000
@@ -269,10 +292,14 @@ class SchemaFindings:
 
 
 def schema_findings(
-    one: GivenSchema, demands: Demands, *, compiles: bool = True, limits_costs: bool = True
+    one: GivenSchema,
+    demands: definition_parts.Demands,
+    *,
+    compiles: bool = True,
+    limits_costs: bool = True,
 ) -> SchemaFindings:
-    """What is wrong with a schema. Rules are only compiled with `compiles`, in a structural schema;
-    without `limits_costs` each may cost what it likes."""
+    """Return what is wrong with a schema. Rules are only compiled with `compiles`, in a structural
+    schema; without `limits_costs` each may cost what it likes."""
     check = _Check(demands, limits_costs)
     check.visit(one.given, one.schema if compiles else None, _Node(one.path, is_root=True))
     found = check.found
@@ -303,7 +330,7 @@ class _Node:
         return replace(self, path=path, is_root=False, cardinality=cardinality)
 
     def branch(self, path: FieldPath) -> _Node:
-        """What a branch says about the same part."""
+        """Return what a branch says about the same part."""
         return replace(self, path=path, is_root=False)
 
     def uncorrelated(self, path: FieldPath) -> _Node:
@@ -323,7 +350,7 @@ class _Node:
 
 
 def _occurrences(given: JsonObject) -> int | None:
-    """How many of each of its parts a value can have; None if nothing says so."""
+    """Return how many of each of its parts a value can have; None if nothing says so."""
     most: int | None = 1
     if given.get("type") == "array":
         most = given.get("maxItems")
@@ -336,7 +363,7 @@ def _occurrences(given: JsonObject) -> int | None:
 class _Check:
     """One walk through a schema."""
 
-    demands: Demands
+    demands: definition_parts.Demands
     limits_costs: bool
     found: SchemaFindings = field(default_factory=SchemaFindings)
     costs: list[tuple[int, FieldPath]] = field(default_factory=list)
@@ -407,9 +434,11 @@ class _Check:
         if rule.rule is not None:
             self._cost("rule", min(rule.rule.max_cost * times, _MAX_UINT64), at)
         if rule.error:
-            refused.append(fieldpath.invalid(at.child("rule"), rule_value(given), rule.error))
+            refused.append(
+                fieldpath.invalid(at.child("rule"), definition_parts.rule_value(given), rule.error)
+            )
         if rule.message_error:
-            where, shown = at.child("messageExpression"), rule_value(given)
+            where, shown = at.child("messageExpression"), definition_parts.rule_value(given)
             refused.append(fieldpath.invalid(where, shown, rule.message_error))
         elif rule.message is not None:
             self._cost("messageExpression", rule.message.max_cost, at)

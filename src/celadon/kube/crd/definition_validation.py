@@ -13,30 +13,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules
-from celadon.kube.crd.definition_parts import (
-    Demands,
-    approval_errors,
-    approval_state,
-    column_errors,
-    conversion_errors,
-    demands_of_update,
-    deprecation_errors,
-    preserving_errors,
-    selectable_errors,
-    subresource_errors,
-)
+from celadon.kube.crd import definition_parts
 from celadon.kube.crd.definition_rules import schema_findings
-from celadon.kube.crd.internal_definitions import (
-    SPEC,
-    VERSIONS,
-    InternalDefinition,
-    has_status,
-    internal_definition,
-    schema_in,
-    schema_value,
-    set_fields,
-    version_value,
-)
 from celadon.kube.crd.structural_schemas import (
     GivenSchema,
     default_errors,
@@ -45,8 +23,9 @@ from celadon.kube.crd.structural_schemas import (
     unreadable,
 )
 from celadon.kube.fieldpath import FieldError, FieldPath
-from celadon.kube.go.go_syntax import GoValue
+from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
+from celadon.kube.releases import wording
 from celadon.kube.schemas.definition_schemas import decode_schema
 from celadon.kube.validation.field_checks import IMMUTABLE
 from celadon.kube.validation.object_meta import (
@@ -54,11 +33,10 @@ from celadon.kube.validation.object_meta import (
     validate_meta_of_update,
     validate_object_meta,
 )
-from celadon.kube.wordings import wording
 
 Errors = Iterator[FieldError]
 
-_NAMES: Final = SPEC.child("names")
+_NAMES: Final = definition_parts.SPEC.child("names")
 _STATUS: Final = FieldPath("status")
 _STORED: Final = _STATUS.child("storedVersions")
 _SCOPES: Final = ("Cluster", "Namespaced")
@@ -79,19 +57,19 @@ def definition_errors(obj: JsonObject) -> list[FieldError]:
     spec = obj.get("spec") or {}
     return [
         *_metadata(obj, spec),
-        *_spec(spec, Demands()),
+        *_spec(spec, definition_parts.Demands()),
         *definition_status_errors(obj),
         *_stored_versions(obj, spec),
-        *approval_errors(spec.get("group") or "", _annotations(obj)),
-        *preserving_errors(spec),
+        *definition_parts.approval_errors(spec.get("group") or "", _annotations(obj)),
+        *definition_parts.preserving_errors(spec),
     ]
 
 
 def definition_update_errors(obj: JsonObject, old: JsonObject) -> list[FieldError]:
-    """Why it refuses to update one."""
+    """Return why it refuses to update one."""
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     established = _is_established(old)
-    demands = demands_of_update(spec, before, established=established)
+    demands = definition_parts.demands_of_update(spec, before, established=established)
     found = [
         *validate_meta_of_update(obj.get("metadata") or {}, old.get("metadata") or {}),
         *_spec(spec, demands),
@@ -99,16 +77,16 @@ def definition_update_errors(obj: JsonObject, old: JsonObject) -> list[FieldErro
         *definition_status_errors(obj),
         *_stored_versions(obj, spec),
     ]
-    approval = approval_state(_annotations(obj))
-    if approval != approval_state(_annotations(old)):
-        found += approval_errors(spec.get("group") or "", _annotations(obj))
+    approval = definition_parts.approval_state(_annotations(obj))
+    if approval != definition_parts.approval_state(_annotations(old)):
+        found += definition_parts.approval_errors(spec.get("group") or "", _annotations(obj))
     if not before.get("preserveUnknownFields"):
-        found += preserving_errors(spec)
+        found += definition_parts.preserving_errors(spec)
     return found
 
 
 def definition_status_errors(obj: JsonObject) -> list[FieldError]:
-    """What is wrong with the status of one."""
+    """Return what is wrong with the status of one."""
     names = (obj.get("status") or {}).get("acceptedNames") or {}
     return [*_names(names, _STATUS.child("acceptedNames"))]
 
@@ -139,12 +117,12 @@ def _unchanged(spec: JsonObject, old: JsonObject, *, established: bool) -> Error
     """What is part of the place where objects are stored stays, once they can be."""
     names, before = spec.get("names") or {}, old.get("names") or {}
     rows = [
-        (SPEC.child("group"), spec.get("group"), old.get("group")),
+        (definition_parts.SPEC.child("group"), spec.get("group"), old.get("group")),
         (_NAMES.child("plural"), names.get("plural"), before.get("plural")),
     ]
     if established:
         rows[:0] = [
-            (SPEC.child("scope"), spec.get("scope"), old.get("scope")),
+            (definition_parts.SPEC.child("scope"), spec.get("scope"), old.get("scope")),
             (_NAMES.child("kind"), names.get("kind"), before.get("kind")),
         ]
     for at, value, was in rows:
@@ -152,14 +130,14 @@ def _unchanged(spec: JsonObject, old: JsonObject, *, established: bool) -> Error
             yield fieldpath.invalid(at, value or "", IMMUTABLE)
 
 
-def _spec(spec: JsonObject, demands: Demands) -> Errors:
-    whole = internal_definition(spec)
+def _spec(spec: JsonObject, demands: definition_parts.Demands) -> Errors:
+    whole = definition_parts.internal_definition(spec)
     yield from _group(spec.get("group") or "")
     scope = spec.get("scope") or ""
     if not scope:
-        yield fieldpath.required(SPEC.child("scope"))
+        yield fieldpath.required(definition_parts.SPEC.child("scope"))
     elif scope not in _SCOPES:
-        yield fieldpath.not_supported(SPEC.child("scope"), scope, _SCOPES)
+        yield fieldpath.not_supported(definition_parts.SPEC.child("scope"), scope, _SCOPES)
     keeps_unknown = bool(spec.get("preserveUnknownFields"))
     yield from _missing_schemas(whole, demands, keeps_unknown=keeps_unknown)
     nodes = [node for _, given in whole.schemas() for node in every_schema(given)]
@@ -168,7 +146,7 @@ def _spec(spec: JsonObject, demands: Demands) -> Errors:
         demands = replace(demands, structural=True)
     if has_defaults and keeps_unknown:
         detail = "must be false in order to use defaults in the schema"
-        yield fieldpath.invalid(SPEC.child("preserveUnknownFields"), True, detail)
+        yield fieldpath.invalid(definition_parts.SPEC.child("preserveUnknownFields"), True, detail)
     yield from _versions(whole, demands, is_given=spec.get("versions") is not None)
     names = spec.get("names") or {}
     for member in ("plural", "singular", "kind", "listKind"):
@@ -177,16 +155,16 @@ def _spec(spec: JsonObject, demands: Demands) -> Errors:
     yield from _names(names, _NAMES)
     yield from _shared(whole, demands)
     conversion = spec.get("conversion") or {}
-    place = SPEC.child("conversion")
+    place = definition_parts.SPEC.child("conversion")
     if conversion and conversion.get("strategy") != "None" and keeps_unknown:
         detail = "must be None if spec.preserveUnknownFields is true"
         yield fieldpath.invalid(place.child("strategy"), conversion.get("strategy") or "", detail)
     if conversion:
-        yield from conversion_errors(conversion, place, demands)
+        yield from definition_parts.conversion_errors(conversion, place, demands)
 
 
 def _group(group: str) -> Errors:
-    at = SPEC.child("group")
+    at = definition_parts.SPEC.child("group")
     if not group:
         yield fieldpath.required(at)
     elif wrong := name_rules.dns1123_subdomain(group):
@@ -212,12 +190,17 @@ _NO_SHARED_SCHEMA_FOR_FIELDS: Final = wording(
 )
 
 
-def _missing_schemas(whole: InternalDefinition, demands: Demands, *, keeps_unknown: bool) -> Errors:
-    if schema_in(whole.shared) is not None:
+def _missing_schemas(
+    whole: definition_parts.InternalDefinition,
+    demands: definition_parts.Demands,
+    *,
+    keeps_unknown: bool,
+) -> Errors:
+    if definition_parts.schema_in(whole.shared) is not None:
         return
     for i, one in enumerate(whole.versions):
-        at = VERSIONS.index(i).child("schema", "openAPIV3Schema")
-        if schema_in(one) is not None:
+        at = definition_parts.VERSIONS.index(i).child("schema", "openAPIV3Schema")
+        if definition_parts.schema_in(one) is not None:
             continue
         if demands.schemas:
             yield fieldpath.required(at, _NO_SCHEMA.text)
@@ -235,34 +218,43 @@ def _has_extensions(node: JsonObject) -> bool:
     )
 
 
-def _versions(whole: InternalDefinition, demands: Demands, *, is_given: bool) -> Errors:
+def _versions(
+    whole: definition_parts.InternalDefinition, demands: definition_parts.Demands, *, is_given: bool
+) -> Errors:
     versions = whole.versions
     names = [one.get("name") or "" for one in versions]
     for i, one in enumerate(versions):
-        at = VERSIONS.index(i)
+        at = definition_parts.VERSIONS.index(i)
         if wrong := name_rules.dns1035_label(names[i]):
             yield fieldpath.invalid(at.child("name"), names[i], ",".join(wrong))
-        enabled = has_status(one) or has_status(whole.shared)
-        yield from deprecation_errors(one, at.child("deprecationWarning"))
+        enabled = definition_parts.has_status(one) or definition_parts.has_status(whole.shared)
+        yield from definition_parts.deprecation_errors(one, at.child("deprecationWarning"))
         yield from _parts(one, at, names[i], demands, status=enabled)
-    values = [version_value(one) for one in versions] if is_given else None
+    values = [definition_parts.version_value(one) for one in versions] if is_given else None
     shown = GoValue(values, "[]apiextensions.CustomResourceDefinitionVersion")
     if len(set(names)) < len(names):
-        yield fieldpath.invalid(VERSIONS, shown, "must contain unique version names")
+        yield fieldpath.invalid(
+            definition_parts.VERSIONS, shown, "must contain unique version names"
+        )
     if sum(bool(one.get("storage")) for one in versions) != 1:
         detail = "must have exactly one version marked as storage version"
-        yield fieldpath.invalid(VERSIONS, shown, detail)
+        yield fieldpath.invalid(definition_parts.VERSIONS, shown, detail)
     first = whole.first_name
     if first and (wrong := name_rules.dns1035_label(first)):
         # Upstream keeps the first name in a field of its own, and looks at that as well.
-        yield fieldpath.invalid(SPEC.child("version"), first, ",".join(wrong))
+        yield fieldpath.invalid(definition_parts.SPEC.child("version"), first, ",".join(wrong))
 
 
 def _parts(
-    version: JsonObject, at: FieldPath, name: str, demands: Demands, *, status: bool
+    version: JsonObject,
+    at: FieldPath,
+    name: str,
+    demands: definition_parts.Demands,
+    *,
+    status: bool,
 ) -> Errors:
-    """What a version has of its own."""
-    schema = schema_in(version)
+    """Return what a version has of its own."""
+    schema = definition_parts.schema_in(version)
     if schema is not None:
         place = at.child("schema", "openAPIV3Schema")
         yield from _schema(schema, place, name, demands, status=status)
@@ -273,30 +265,38 @@ def _parts(
         yield from _selectable(fields, schema, at, detail, many=name in demands.many_fields)
 
 
-def _shared(whole: InternalDefinition, demands: Demands) -> Errors:
-    """What all versions share."""
+def _shared(
+    whole: definition_parts.InternalDefinition, demands: definition_parts.Demands
+) -> Errors:
+    """Return what all versions share."""
     shared = whole.shared
-    schema = schema_in(shared)
+    schema = definition_parts.schema_in(shared)
     if schema is not None:
-        place = SPEC.child("validation", "openAPIV3Schema")
-        enabled = has_status(shared) or any(map(has_status, whole.versions))
+        place = definition_parts.SPEC.child("validation", "openAPIV3Schema")
+        enabled = definition_parts.has_status(shared) or any(
+            map(definition_parts.has_status, whole.versions)
+        )
         yield from _schema(schema, place, whole.first_name, demands, status=enabled)
-    yield from _endpoints_and_columns(shared, SPEC)
+    yield from _endpoints_and_columns(shared, definition_parts.SPEC)
     fields = shared.get("selectableFields")
     if fields:
         detail = _NO_SHARED_SCHEMA_FOR_FIELDS.text
         has_validation = shared.get("schema") is not None
         known = schema or ({} if has_validation else None)
-        yield from _selectable(fields, known, SPEC, detail, many="" in demands.many_fields)
+        yield from _selectable(
+            fields, known, definition_parts.SPEC, detail, many="" in demands.many_fields
+        )
 
 
 def _endpoints_and_columns(part: JsonObject, at: FieldPath) -> Errors:
     """Of one version, or of all."""
     if part.get("subresources"):
-        yield from subresource_errors(part["subresources"], at.child("subresources"))
+        yield from definition_parts.subresource_errors(
+            part["subresources"], at.child("subresources")
+        )
     if part.get("additionalPrinterColumns"):
         columns = part["additionalPrinterColumns"]
-        yield from column_errors(columns, at.child("additionalPrinterColumns"))
+        yield from definition_parts.column_errors(columns, at.child("additionalPrinterColumns"))
 
 
 def _selectable(
@@ -310,13 +310,13 @@ def _selectable(
     if why is not None:
         yield fieldpath.invalid(at.child("schema", "openAPIV3Schema"), "", why)
         return
-    yield from selectable_errors(fields, schema, place, many=many)
+    yield from definition_parts.selectable_errors(fields, schema, place, many=many)
 
 
 def _schema(
-    given: JsonObject, at: FieldPath, name: str, demands: Demands, *, status: bool
+    given: JsonObject, at: FieldPath, name: str, demands: definition_parts.Demands, *, status: bool
 ) -> Errors:
-    """What is wrong with a schema; `name` is that of its version, the first of several."""
+    """Return what is wrong with a schema; `name` is that of its version, the first of several."""
     found = [*_root_with_status(given, at)] if status else []
     if given.get("nullable"):
         found.append(
@@ -340,7 +340,7 @@ def _schema(
 
 
 def _root_with_status(given: JsonObject, at: FieldPath) -> Errors:
-    for name in set_fields(given):
+    for name in definition_parts.set_fields(given):
         if name == "Type":
             if given["type"] != "object":
                 detail = (
@@ -354,7 +354,7 @@ def _root_with_status(given: JsonObject, at: FieldPath) -> Errors:
             detail = (
                 f"only [{allowed}] fields are allowed at the root of the schema {_STATUS_ENABLED}"
             )
-            yield fieldpath.invalid(at, schema_value(given), detail)
+            yield fieldpath.invalid(at, definition_parts.schema_value(given), detail)
             return
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Any, Final
 
 from celadon.cel import CostLimitExceeded, Environment, EvaluationError, Program
@@ -17,21 +16,20 @@ from celadon.cel.extend import NONE, Optional
 from celadon.kube import fieldpath
 from celadon.kube.crd import compiled_rules as texts
 from celadon.kube.crd.compiled_rules import OLD_SELF, SELF, CompiledRule, NodeRules, compile_rules
-from celadon.kube.crd.correlation import Correlated, ItemsBefore, Unknown, member_before
-from celadon.kube.crd.typed_data import typed
-from celadon.kube.expression_limits import (
+from celadon.kube.crd.typed_data import Correlated, ItemsBefore, Unknown, member_before, typed
+from celadon.kube.fieldpath import OMITTED, ROOT, FieldError, FieldPath
+from celadon.kube.go.go_text import trim_space
+from celadon.kube.library.costs import (
     MESSAGE_EXPRESSION_BYTES,
     OUT_OF_BUDGET,
     PER_CALL_COST,
     RUNTIME_COST_BUDGET,
 )
-from celadon.kube.fieldpath import OMITTED, ROOT, FieldError, FieldPath
-from celadon.kube.go.go_text import trim_space
 from celadon.kube.releases import is_since
 from celadon.kube.schemas.definition_schemas import with_type_and_meta
 from celadon.kube.schemas.schema_model import Schema, ValidationRule
 from celadon.kube.well_known_values import TYPE_FIELDS
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Rule validation ---------------------------------------------------------
 #

@@ -9,6 +9,7 @@ for how the rules of the data pack become functions, `field_functions`,
 from celadon.kube.defaulting.defaulting_context import (
     DefaultingContext,
     ServiceNetwork,
+    always_set,
     service_ca_source,
 )
 from celadon.kube.defaulting.defaulting_rules import gated_fields
@@ -22,7 +23,6 @@ from celadon.kube.defaulting.mutating_plugins import (
     TOPOLOGY_LABELS,
     default_priority_class,
 )
-from celadon.kube.defaulting.rule_paths import always_set
 from celadon.kube.json_types import fresh
 from celadon.kube.schemas.typed_objects import with_empty_values
 from celadon.kube.well_known_values import MIRROR_POD, SYSTEM_PRIORITIES

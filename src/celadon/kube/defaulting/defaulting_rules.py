@@ -17,7 +17,18 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import field
 from typing import Any, Final, NamedTuple
 
-from celadon.kube.defaulting.defaulting_context import Run
+from celadon.kube.defaulting.defaulting_context import (
+    AT_ROOT,
+    Apply,
+    Each,
+    Placed,
+    Run,
+    Step,
+    grouped,
+    in_order,
+    lookup,
+    parse_path,
+)
 from celadon.kube.defaulting.field_functions import (
     FIELD_FUNCTIONS,
     PARTLY_DROPPED,
@@ -25,17 +36,6 @@ from celadon.kube.defaulting.field_functions import (
     Rule,
 )
 from celadon.kube.defaulting.mutating_plugins import PLUGIN_FIELD_FUNCTIONS, PLUGIN_FUNCTIONS
-from celadon.kube.defaulting.rule_paths import (
-    AT_ROOT,
-    Apply,
-    Each,
-    Placed,
-    Step,
-    grouped,
-    in_order,
-    lookup,
-    parse_path,
-)
 from celadon.kube.defaulting.workload_defaults import OBJECT_FUNCTIONS
 from celadon.kube.json_types import Json, JsonObject, fresh
 from celadon.kube.names import GroupVersionKind

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from celadon.kube import name_rules
 from celadon.kube.defaulting import workload_defaults
-from celadon.kube.defaulting.defaulting_context import Run
+from celadon.kube.defaulting.defaulting_context import Apply, Each, Run, Step, parse_path
 from celadon.kube.defaulting.defaulting_rules import (
     ON_OBJECTS,
     compile_rules,
@@ -20,7 +20,6 @@ from celadon.kube.defaulting.defaulting_rules import (
     placed_rules,
 )
 from celadon.kube.defaulting.field_functions import DROPPING, Rule
-from celadon.kube.defaulting.rule_paths import Apply, Each, Step, parse_path
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import is_since, per_release

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from celadon.kube.defaulting.defaulting_context import Run
-from celadon.kube.defaulting.rule_paths import lookup
+from celadon.kube.defaulting.defaulting_context import Run, lookup
 from celadon.kube.fieldpath import FieldPath, MapKey
 from celadon.kube.go.go_text import parse_int
 from celadon.kube.json_types import JsonObject

@@ -12,9 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.kube import metadata
-from celadon.kube.defaulting.defaulting_context import DefaultingContext, Run
+from celadon.kube.defaulting.defaulting_context import Apply, DefaultingContext, Run
 from celadon.kube.defaulting.field_functions import FieldFunction, Rule, merged
-from celadon.kube.defaulting.rule_paths import Apply
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionResource
 from celadon.kube.resources.api_resources import DEFAULT_NAMESPACE, Lookups

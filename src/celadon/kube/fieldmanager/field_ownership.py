@@ -11,22 +11,10 @@ As structured-merge-diff `merge/update.go`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from typing import Any, Final
 
 from celadon.kube.errors import KubeError
-from celadon.kube.fieldmanager.field_sets import (
-    FIELD,
-    NOTHING,
-    SELF,
-    FieldSet,
-    FieldsV1,
-    field_set,
-    fields_v1_without,
-    from_fields_v1,
-    ordered,
-    to_fields_v1,
-)
+from celadon.kube.fieldmanager import field_sets
 from celadon.kube.fieldmanager.managed_fields import ManagerId, Managers, Owned, Writable
 from celadon.kube.fieldmanager.merge_types import DEDUCED, ListRule, MapRule, MergeType
 from celadon.kube.fieldmanager.structured_merge import (
@@ -42,14 +30,14 @@ from celadon.kube.fieldmanager.structured_merge import (
 )
 from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.releases import is_since
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Item removal ------------------------------------------------------------
 #
 # A value without the fields of a set. As structured-merge-diff `typed/remove.go`.
 
 
-def without(type_: MergeType, value: object, fields: FieldSet) -> Any:
+def without(type_: MergeType, value: object, fields: field_sets.FieldSet) -> Any:
     """A new value, which shares what did not change; a container that loses all it has is
     empty, before 1.36 null. What is atomic has no fields of its own: it goes, if somebody thinks
     it has."""
@@ -69,10 +57,10 @@ def _emptied(value: object) -> object:
     return value if is_since("1.36") else None
 
 
-def _without_members(rule: MapRule, value: JsonObject, fields: FieldSet) -> object:
+def _without_members(rule: MapRule, value: JsonObject, fields: field_sets.FieldSet) -> object:
     made = {}
     for name, one in value.items():
-        element = FIELD + name
+        element = field_sets.FIELD + name
         if element in fields.members:
             continue
         below = fields.children.get(element)
@@ -80,7 +68,7 @@ def _without_members(rule: MapRule, value: JsonObject, fields: FieldSet) -> obje
     return made or _emptied(made)
 
 
-def _without_items(rule: ListRule, value: Sequence[Json], fields: FieldSet) -> object:
+def _without_items(rule: ListRule, value: Sequence[Json], fields: field_sets.FieldSet) -> object:
     made = []
     for item in value:
         element = rule.element(item)
@@ -101,15 +89,15 @@ def _without_items(rule: ListRule, value: Sequence[Json], fields: FieldSet) -> o
 # with.
 
 
-def new_fields(type_: MergeType, zero: JsonObject, new: JsonObject) -> FieldsV1:
+def new_fields(type_: MergeType, zero: JsonObject, new: JsonObject) -> field_sets.FieldsV1:
     """Return the fields of an object of a kind whose zero value is `zero`, in which no list has
     items. Raises ItemError for an item without a key."""
     assert type_.map is not None, "objects are maps"
     return _set_members(type_.map, zero, new)
 
 
-def _set_members(rule: MapRule, zero: JsonObject, new: JsonObject) -> FieldsV1:
-    made: FieldsV1 = {}
+def _set_members(rule: MapRule, zero: JsonObject, new: JsonObject) -> field_sets.FieldsV1:
+    made: field_sets.FieldsV1 = {}
     for name, element, type_ in rule.in_order(new):
         now = new[name]
         if name not in zero:
@@ -120,13 +108,13 @@ def _set_members(rule: MapRule, zero: JsonObject, new: JsonObject) -> FieldsV1:
             continue
         is_set, below = _set_below(type_, was, now)
         if is_set:
-            made[element] = {SELF: {}, **below} if below else {}
+            made[element] = {field_sets.SELF: {}, **below} if below else {}
         elif below:
             made[element] = below
     return made
 
 
-def _set_below(type_: MergeType, zero: Any, new: Any) -> tuple[bool, FieldsV1]:
+def _set_below(type_: MergeType, zero: Any, new: Any) -> tuple[bool, field_sets.FieldsV1]:
     """Return whether the value itself is owned, and what is owned below it."""
     map_rule, list_rule = type_.map, type_.list
     if map_rule is not None and both_are(dict, zero, new):
@@ -137,17 +125,17 @@ def _set_below(type_: MergeType, zero: Any, new: Any) -> tuple[bool, FieldsV1]:
         if list_rule.atomic or not new:
             return not same(zero, new), {}
         return False, _put_items({}, list_rule, new)
-    below: FieldsV1 = {}
+    below: field_sets.FieldsV1 = {}
     if zero.__class__ is not new.__class__:
         below = _whole(type_, new)
-        below.pop(SELF, None)
+        below.pop(field_sets.SELF, None)
     return not same(zero, new), below
 
 
 # --- what has come as a whole; see `typed_sets.subtree` ---
 
 
-def _whole(type_: MergeType, value: object) -> FieldsV1:
+def _whole(type_: MergeType, value: object) -> field_sets.FieldsV1:
     """Return the fields of a value that is owned itself, besides what is below it."""
     if not value:
         return {}
@@ -155,33 +143,35 @@ def _whole(type_: MergeType, value: object) -> FieldsV1:
         rule = type_.map
         if rule is None or rule.atomic:
             return {}
-        made: FieldsV1 = {SELF: {}}
+        made: field_sets.FieldsV1 = {field_sets.SELF: {}}
         for name, element, child in rule.in_order(value):
             one = value[name]
             is_plain = one.__class__ is not dict and one.__class__ is not list
             made[element] = {} if is_plain else _whole(child, one)
         return made
     if value.__class__ is list and type_.list is not None and not type_.list.atomic:
-        return _put_items({SELF: {}}, type_.list, value)
+        return _put_items({field_sets.SELF: {}}, type_.list, value)
     return {}
 
 
-def _put_items(made: FieldsV1, rule: ListRule, value: Sequence[object]) -> FieldsV1:
+def _put_items(
+    made: field_sets.FieldsV1, rule: ListRule, value: Sequence[object]
+) -> field_sets.FieldsV1:
     """Items that are there several times are owned as one."""
     if len(value) == 1:
         made[rule.element(value[0])] = _whole(rule.item, value[0])
         return made
     found = grouped(rule, value)
-    for element in ordered(found):
+    for element in field_sets.ordered(found):
         items = found[element]
         made[element] = _whole(rule.item, items[0]) if len(items) == 1 else {}
     return made
 
 
-STRIPPED: Final = field_set(
-    *((FIELD + name,) for name in ("apiVersion", "kind", "metadata")),
+STRIPPED: Final = field_sets.field_set(
+    *((field_sets.FIELD + name,) for name in ("apiVersion", "kind", "metadata")),
     *(
-        (FIELD + "metadata", FIELD + name)
+        (field_sets.FIELD + "metadata", field_sets.FIELD + name)
         for name in (
             *("name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName"),
             *("generation", "managedFields", "resourceVersion"),
@@ -194,7 +184,7 @@ STRIPPED: Final = field_set(
 class ConflictError(KubeError):
     """An apply would change what others own."""
 
-    def __init__(self, conflicts: Mapping[ManagerId, FieldSet]) -> None:
+    def __init__(self, conflicts: Mapping[ManagerId, field_sets.FieldSet]) -> None:
         super().__init__("conflicts")
         self.conflicts = conflicts
 
@@ -219,14 +209,16 @@ class Ownership:
     writable: Writable = field(default_factory=Writable)
     other_version: Callable[[str], KindVersion | None] = lambda _: None
 
-    def new_fields(self, zero: JsonObject, new: JsonObject) -> FieldsV1:
+    def new_fields(self, zero: JsonObject, new: JsonObject) -> field_sets.FieldsV1:
         """Return what the writer of a new object owns: as `updated` of `zero`, which nobody owns.
         Raises ItemError for an item without a key."""
         fields, reset = new_fields(self.type, zero, new), self.writable.reset
         if self.writable.only or reset.children:
-            return to_fields_v1(self.writable.of(from_fields_v1(fields)) - STRIPPED)
+            return field_sets.to_fields_v1(
+                self.writable.of(field_sets.from_fields_v1(fields)) - STRIPPED
+            )
         writable = {element: fields[element] for element in fields if element not in reset.members}
-        return fields_v1_without(writable, STRIPPED)
+        return field_sets.fields_v1_without(writable, STRIPPED)
 
     def updated(
         self, live: JsonObject, new: JsonObject, managers: Managers, writer: ManagerId, now: str
@@ -306,9 +298,9 @@ class Ownership:
         self, made: JsonObject, whole: JsonObject, pruned: Any, last: str, managers: Managers
     ) -> object:
         """Puts back what somebody owns; the version in which it was pruned comes first."""
-        by_version: dict[str, FieldSet] = {last: NOTHING}
+        by_version: dict[str, field_sets.FieldSet] = {last: field_sets.NOTHING}
         for fields, version in managers.owned.values():
-            by_version[version] = by_version.get(version, NOTHING) | fields
+            by_version[version] = by_version.get(version, field_sets.NOTHING) | fields
         own = self._views(last)
         assert own is not None, "it was pruned in that version"
         for version, fields in by_version.items():
@@ -386,5 +378,5 @@ def _itself(obj: JsonObject) -> JsonObject:
 _SAME: Final = (_itself, _itself)
 
 
-def _named(type_: MergeType, value: object) -> FieldSet:
+def _named(type_: MergeType, value: object) -> field_sets.FieldSet:
     return with_structs(applied_set(type_, value), type_)

@@ -20,28 +20,9 @@ from typing import Any, Final
 from celadon.kube import metadata, status
 from celadon.kube.crd.custom_kinds import CustomKind
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
+from celadon.kube.fieldmanager import managed_fields
 from celadon.kube.fieldmanager.field_ownership import ConflictError, KindVersion, Ownership
 from celadon.kube.fieldmanager.field_sets import FieldSet, path_text, with_go_numbers
-from celadon.kube.fieldmanager.managed_fields import (
-    APPLY,
-    REPLICAS,
-    UPDATE,
-    EntryError,
-    ManagerId,
-    Managers,
-    Path,
-    Writable,
-    encoded,
-    entry_of,
-    field_path,
-    limit_updaters,
-    manager_id,
-    managers_of,
-    managers_of_parent,
-    managers_of_scale,
-    managers_of_update,
-    writable,
-)
 from celadon.kube.fieldmanager.merge_types import (
     ItemError,
     MergeType,
@@ -76,17 +57,21 @@ FIELD_MANAGER_CONFLICT: Final = "FieldManagerConflict"
 MANAGED_FIELDS_GIVEN: Final = "metadata.managedFields must be nil"
 
 
-def manager_text(manager: ManagerId) -> str:
+def manager_text(manager: managed_fields.ManagerId) -> str:
     """`"m1" with subresource "status" using apps/v1`."""
     text = quote(manager.name)
     if manager.subresource:
         text += f" with subresource {quote(manager.subresource)}"
-    return f"{text} using {manager.api_version}" if manager.operation == UPDATE else text
+    return (
+        f"{text} using {manager.api_version}"
+        if manager.operation == managed_fields.UPDATE
+        else text
+    )
 
 
 def conflict_status(error: ConflictError) -> StatusError:
     """409, with a cause for every field."""
-    managers = sorted(error.conflicts, key=ManagerId.sort_text)
+    managers = sorted(error.conflicts, key=managed_fields.ManagerId.sort_text)
     found = {
         manager_text(manager): [path_text(path) for path in error.conflicts[manager].paths()]
         for manager in managers
@@ -285,11 +270,11 @@ def track_update(
         # the metadata of a custom resource is read on the way, which loses an empty list: it says
         # nothing, where that of a built-in kind takes all managers away.
         sent = {**sent, "metadata": _without_managers(sent)}
-    parent = managers_of_update(live, sent, is_subresource=bool(target.subresource))
+    parent = managed_fields.managers_of_update(live, sent, is_subresource=bool(target.subresource))
     if target.subresource != _SCALE:
         _write(draft, endpoint.updated(endpoint.shown(live), shown, parent))
         return
-    managers = managers_of_scale(parent, endpoint.count_path)
+    managers = managed_fields.managers_of_scale(parent, endpoint.count_path)
     found = endpoint.updated(endpoint.shown(live), shown, managers)
     _write(draft, endpoint.of_parent(parent, found))
 
@@ -299,9 +284,9 @@ def _without_managers(obj: JsonObject) -> dict[str, Json]:
     return {key: value for key, value in meta.items() if key != "managedFields"}
 
 
-def _write(draft: Draft, managers: Managers) -> None:
+def _write(draft: Draft, managers: managed_fields.Managers) -> None:
     if managers.owned:
-        draft.made["metadata"]["managedFields"] = encoded(managers)
+        draft.made["metadata"]["managedFields"] = managed_fields.encoded(managers)
 
 
 # --- apply ---
@@ -341,7 +326,7 @@ def applied(
     if live is None:
         meta.pop("resourceVersion", None)
     if managers.owned:
-        meta["managedFields"] = encoded(managers)
+        meta["managedFields"] = managed_fields.encoded(managers)
     return {**made, "metadata": meta}
 
 
@@ -380,7 +365,7 @@ class _Endpoint:
         self._writer = writer
         self.type = type_of(target.kind, target.schema)
         is_scale = target.subresource == _SCALE
-        limits = Writable() if is_scale else writable(target)
+        limits = managed_fields.Writable() if is_scale else managed_fields.writable(target)
         self._ownership = Ownership(target.kind.api_version, self.type, limits, self._version)
 
     def _version(self, api_version: str) -> KindVersion | None:
@@ -425,10 +410,16 @@ class _Endpoint:
         except ItemError:
             return None
         version = target.kind.api_version
-        writer = manager_id(self._writer.manager, UPDATE, version, target.subresource)
-        return entry_of(writer, version, fields, self._writer.now) if fields else None
+        writer = managed_fields.manager_id(
+            self._writer.manager, managed_fields.UPDATE, version, target.subresource
+        )
+        return (
+            managed_fields.entry_of(writer, version, fields, self._writer.now) if fields else None
+        )
 
-    def updated(self, live: JsonObject, new: JsonObject, managers: Managers) -> Managers:
+    def updated(
+        self, live: JsonObject, new: JsonObject, managers: managed_fields.Managers
+    ) -> managed_fields.Managers:
         """Return those after an update. The same when the objects cannot be compared, since that is
         no reason to refuse a write; and when nobody owns anything of an object that is stored. None
         are left when it cannot be shown in a version in which somebody owns fields."""
@@ -437,10 +428,12 @@ class _Endpoint:
         return self._updated(live, new, managers, self._writer.manager)
 
     def _updated(
-        self, live: JsonObject, new: JsonObject, managers: Managers, name: str
-    ) -> Managers:
+        self, live: JsonObject, new: JsonObject, managers: managed_fields.Managers, name: str
+    ) -> managed_fields.Managers:
         target = self._target
-        writer = manager_id(name, UPDATE, target.kind.api_version, target.subresource)
+        writer = managed_fields.manager_id(
+            name, managed_fields.UPDATE, target.kind.api_version, target.subresource
+        )
         timeless = target.custom is not None and target.subresource == _SCALE
         now = "" if timeless else self._writer.now  # upstream loses it on the way
         try:
@@ -448,17 +441,17 @@ class _Endpoint:
         except ItemError:
             return managers
         except UnshownVersion:
-            return Managers()
-        limit_updaters(found)
+            return managed_fields.Managers()
+        managed_fields.limit_updaters(found)
         return found
 
     def applied(
         self, config: JsonObject, live: JsonObject | None, *, force: bool
-    ) -> tuple[dict[str, Any], Managers]:
+    ) -> tuple[dict[str, Any], managed_fields.Managers]:
         """The object with the configuration in it, and its managers. StatusError on conflicts."""
-        parent = Managers() if live is None else _strict_managers(live)
+        parent = managed_fields.Managers() if live is None else _strict_managers(live)
         is_scale = self._target.subresource == _SCALE
-        managers = managers_of_scale(parent, self.count_path) if is_scale else parent
+        managers = managed_fields.managers_of_scale(parent, self.count_path) if is_scale else parent
         before = self.zero() if live is None else self.shown(live)
         if not managers.owned and live is not None:
             managers = self._updated(self.zero(), before, managers, BEFORE_FIRST_APPLY)
@@ -468,12 +461,19 @@ class _Endpoint:
         return made, found
 
     def _applied(
-        self, config: JsonObject, live: JsonObject, managers: Managers, *, force: bool
-    ) -> tuple[dict[str, Json], Managers]:
+        self,
+        config: JsonObject,
+        live: JsonObject,
+        managers: managed_fields.Managers,
+        *,
+        force: bool,
+    ) -> tuple[dict[str, Json], managed_fields.Managers]:
         target, manager = self._target, self._writer.manager
-        applier = manager_id(manager, APPLY, target.kind.api_version, target.subresource)
+        applier = managed_fields.manager_id(
+            manager, managed_fields.APPLY, target.kind.api_version, target.subresource
+        )
 
-        def attempt(*, force: bool) -> tuple[dict[str, Any], Managers]:
+        def attempt(*, force: bool) -> tuple[dict[str, Any], managed_fields.Managers]:
             return self._ownership.applied(live, config, managers, applier, force=force)
 
         try:
@@ -502,29 +502,31 @@ class _Endpoint:
         error.conflicts = {manager: fields for manager, fields in rest.items() if fields}
         return not error.conflicts
 
-    def count_path(self, api_version: str) -> Path | None:
+    def count_path(self, api_version: str) -> managed_fields.Path | None:
         """Return where objects of that version have the count that a scale is about."""
         custom = self._target.custom
         if custom is None:
-            return REPLICAS
+            return managed_fields.REPLICAS
         mine = self._target.resource.gvk
         group, version = parse_api_version(api_version)
         if (group, version) != (mine.group, mine.version):
             custom = self._writer.versions.custom(GroupVersionKind(group, version, mine.kind))
         if custom is None:
             return None
-        return () if custom.scale is None else field_path(custom.scale.wanted)
+        return () if custom.scale is None else managed_fields.field_path(custom.scale.wanted)
 
-    def of_parent(self, parent: Managers, scale: Managers) -> Managers:
+    def of_parent(
+        self, parent: managed_fields.Managers, scale: managed_fields.Managers
+    ) -> managed_fields.Managers:
         """The managers of the object after a write to its scale."""
         version = self._target.resource.gvk.api_version
-        return managers_of_parent(parent, scale, self.count_path, version)
+        return managed_fields.managers_of_parent(parent, scale, self.count_path, version)
 
 
-def _strict_managers(live: JsonObject) -> Managers:
+def _strict_managers(live: JsonObject) -> managed_fields.Managers:
     try:
-        return managers_of(live)
-    except EntryError as error:
+        return managed_fields.managers_of(live)
+    except managed_fields.EntryError as error:
         raise status.plain_error(f"failed to decode managed fields: {error}") from error
 
 

@@ -6,21 +6,12 @@ As k8s.io/apimachinery `pkg/util/managedfields/internal/managedfields.go`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
 from typing import Any, Final, NamedTuple
 
 from celadon.kube import metadata
 from celadon.kube.defaulting.defaulting_rules import update_rules
 from celadon.kube.errors import MalformedText
-from celadon.kube.fieldmanager.field_sets import (
-    FIELD,
-    FieldSet,
-    FieldSetError,
-    field_set,
-    from_fields_v1,
-    to_fields_v1,
-    union,
-)
+from celadon.kube.fieldmanager import field_sets
 from celadon.kube.fieldmanager.structured_merge import Comparison
 from celadon.kube.go.go_text import json_text, quote
 from celadon.kube.go.go_time import TimeError, canonical_time
@@ -30,7 +21,7 @@ from celadon.kube.registry.target import Target
 from celadon.kube.registry.update import EVERYTHING, PARTS
 from celadon.kube.releases import is_since, per_release
 from celadon.kube.resources.api_resources import SCALE
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 APPLY: Final = "Apply"
 UPDATE: Final = "Update"
@@ -72,7 +63,7 @@ def manager_id(name: str, operation: str, api_version: str, subresource: str = "
 class Owned(NamedTuple):
     """Fields, in terms of a version."""
 
-    fields: FieldSet
+    fields: field_sets.FieldSet
     api_version: str
 
 
@@ -88,7 +79,7 @@ class Managers:
         """The sets are shared: they never change."""
         return Managers(dict(self.owned), dict(self.times))
 
-    def keep(self, manager: ManagerId, fields: FieldSet, api_version: str) -> None:
+    def keep(self, manager: ManagerId, fields: field_sets.FieldSet, api_version: str) -> None:
         """Keep the fields of a manager; one that owns nothing is none."""
         if fields:
             self.owned[manager] = Owned(fields, api_version)
@@ -137,8 +128,8 @@ def _decoded_entry(entry: object, at: int) -> tuple[ManagerId, Owned]:
     name, subresource = _text(entry, "manager"), _text(entry, "subresource")
     manager = ManagerId(name, operation, version, subresource)
     try:
-        fields = from_fields_v1(entry.get("fieldsV1") or {})
-    except FieldSetError as error:
+        fields = field_sets.from_fields_v1(entry.get("fieldsV1") or {})
+    except field_sets.FieldSetError as error:
         raise EntryError(str(error)) from error
     return manager, Owned(fields, api_version)
 
@@ -159,7 +150,12 @@ def encoded(managers: Managers) -> list[dict[str, Any]]:
     """The entries: appliers first, the oldest first, then by name, version and subresource."""
     times = managers.times
     entries = [
-        entry_of(manager, owned.api_version, to_fields_v1(owned.fields), times.get(manager, ""))
+        entry_of(
+            manager,
+            owned.api_version,
+            field_sets.to_fields_v1(owned.fields),
+            times.get(manager, ""),
+        )
         for manager, owned in managers.owned.items()
     ]
     if len(entries) > 1:
@@ -275,7 +271,7 @@ def limit_updaters(managers: Managers) -> None:
         return
     updaters.sort(key=lambda manager: (managers.times.get(manager, ""), manager.sort_text()))
     first_of: dict[str, ManagerId] = {}
-    merged: dict[ManagerId, list[FieldSet]] = {}
+    merged: dict[ManagerId, list[field_sets.FieldSet]] = {}
     for manager in updaters:
         if count <= MAX_UPDATERS:
             break
@@ -293,7 +289,7 @@ def limit_updaters(managers: Managers) -> None:
             del merged[bucket]
         count -= 1
     for bucket, sets in merged.items():
-        managers.owned[bucket] = Owned(union(sets), bucket.api_version)
+        managers.owned[bucket] = Owned(field_sets.union(sets), bucket.api_version)
 
 
 # --- Scale managers ----------------------------------------------------------
@@ -308,12 +304,12 @@ Path = tuple[str, ...]
 PathOf = Callable[[str], Path | None]
 """Where the objects of a version have their count; None for a version that there is not."""
 
-REPLICAS: Final = (FIELD + "spec", FIELD + "replicas")
+REPLICAS: Final = (field_sets.FIELD + "spec", field_sets.FIELD + "replicas")
 
 
 def field_path(names: tuple[str, ...]) -> Path:
     """The path of a field, given by its names."""
-    return tuple(FIELD + name for name in names)
+    return tuple(field_sets.FIELD + name for name in names)
 
 
 def managers_of_scale(parent: Managers, path_of: PathOf) -> Managers:
@@ -323,7 +319,7 @@ def managers_of_scale(parent: Managers, path_of: PathOf) -> Managers:
         path = path_of(owned.api_version)
         if path is not None and path and owned.fields.has(*path):
             other = _in_scale(manager)
-            found.owned[other] = Owned(field_set(REPLICAS), SCALE.api_version)
+            found.owned[other] = Owned(field_sets.field_set(REPLICAS), SCALE.api_version)
             found.times[other] = parent.times.get(manager, "")
     return found
 
@@ -347,13 +343,13 @@ def managers_of_parent(
             continue
         fields = owned.fields
         if path and fields.has(*path) and manager not in scale.owned:
-            fields = fields - field_set(path)
+            fields = fields - field_sets.field_set(path)
         found.keep(manager, fields, owned.api_version)
         found.times[manager] = parent.times.get(manager, "")
     path = path_of(api_version)
     for manager, owned in scale.owned.items():
         if path and owned.fields:
-            found.owned[manager] = Owned(field_set(path), api_version)
+            found.owned[manager] = Owned(field_sets.field_set(path), api_version)
             found.times[manager] = parent.times.get(manager, "")
     return found
 
@@ -385,10 +381,10 @@ for nothing."""
 class Writable:
     """`reset` are trees of fields that are not given to anybody; with `only`, nothing else is."""
 
-    reset: FieldSet = field(default_factory=FieldSet)
+    reset: field_sets.FieldSet = field(default_factory=field_sets.FieldSet)
     only: tuple[tuple[str, ...], ...] = ()
 
-    def of(self, fields: FieldSet) -> FieldSet:
+    def of(self, fields: field_sets.FieldSet) -> field_sets.FieldSet:
         """Return what remains of a set."""
         if self.only:
             fields = _matching(fields, self.only)
@@ -403,9 +399,11 @@ class Writable:
         return made
 
 
-def _matching(fields: FieldSet, paths: tuple[tuple[str, ...], ...]) -> FieldSet:
+def _matching(
+    fields: field_sets.FieldSet, paths: tuple[tuple[str, ...], ...]
+) -> field_sets.FieldSet:
     """Return what is at or below the paths; `ITEMS` is any element."""
-    made = FieldSet()
+    made = field_sets.FieldSet()
     for element in fields.members | fields.children.keys():
         below = [rest for first, *rest in paths if first in (element, ITEMS)]
         if not below:
@@ -426,11 +424,11 @@ def writable(target: Target) -> Writable:
     custom = target.custom
     if target.resource.custom or custom is not None:
         if target.subresource == "status" and not is_since("1.36"):
-            return Writable(field_set((FIELD + "spec",)))
+            return Writable(field_sets.field_set((field_sets.FIELD + "spec",)))
         if target.subresource == "status":
-            return Writable(only=((FIELD + "status",),))
+            return Writable(only=((field_sets.FIELD + "status",),))
         if custom is not None and custom.has_status and not target.subresource:
-            return Writable(field_set((FIELD + "status",)))
+            return Writable(field_sets.field_set((field_sets.FIELD + "status",)))
         return Writable()
     return _built_in(target.resource.gvk, target.subresource)
 
@@ -454,14 +452,14 @@ def _built_in(gvk: GroupVersionKind, subresource: str) -> Writable:
     return Writable(_resets(parts.kept))
 
 
-def _resets(paths: Iterable[str]) -> FieldSet:
-    return field_set(*map(_split, paths))
+def _resets(paths: Iterable[str]) -> field_sets.FieldSet:
+    return field_sets.field_set(*map(_split, paths))
 
 
 def _split(path: str) -> tuple[str, ...]:
     found: list[str] = []
     for name in path.split("."):
-        found.append(FIELD + name.removesuffix(ITEMS))
+        found.append(field_sets.FIELD + name.removesuffix(ITEMS))
         if name.endswith(ITEMS):
             found.append(ITEMS)
     return tuple(found)

@@ -11,7 +11,6 @@ k8s.io/apiserver `pkg/admission/plugin/policy/mutating/{dispatcher,patch/smd,pat
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Any, Final, NamedTuple
 
 from celadon.kube import metadata, status
@@ -46,11 +45,10 @@ from celadon.kube.registry.draft import ChangedDefaulting, changed_defaulting, d
 from celadon.kube.registry.request_bodies import SCHEME, strict_decoding_error
 from celadon.kube.releases import per_release
 from celadon.kube.resources.api_resources import known_resources
-from celadon.kube.schemas.strict_fields import strict_field_errors
-from celadon.kube.schemas.typed_objects import codec_for, decode, struct_codec
+from celadon.kube.schemas.typed_objects import codec_for, decode, strict_field_errors, struct_codec
 from celadon.kube.schemas.typed_values import DROPPED, DecodeError, Mismatch
 from celadon.kube.status import StatusError
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Merged parts ------------------------------------------------------------
 #

@@ -6,8 +6,8 @@ output and numbers, `go_syntax` for `%#v`, `go_time` (durations, too), `go_url` 
 """
 
 from celadon.kube.go.go_json import TOO_DEEP, Document, JsonSyntaxError, merged_members, read_json
-from celadon.kube.go.go_syntax import GoValue
 from celadon.kube.go.go_text import (
+    GoValue,
     escaped_html,
     json_text,
     media_type_complaint,

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
 from typing import Any, Final, NoReturn
 
 from celadon.kube.errors import MalformedText
 from celadon.kube.json_types import Json, JsonObject
 from celadon.patterns import late_pattern
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 _SPACE: Final = b" \t\r\n"
 _HEX: Final = b"0123456789abcdefABCDEF"

@@ -8,18 +8,19 @@ the functions do is mostly not here: the rules of Go's packages are in `kube.go`
 `kube.quantity` and (addresses) `cel.values.netaddr`.
 """
 
-from celadon.kube.expression_limits import (
+from celadon.kube.library.authz import Authorizer
+from celadon.kube.library.costs import (
+    AUTHORIZER,
     MESSAGE_EXPRESSION_BYTES,
     OUT_OF_BUDGET,
     PER_CALL_COST,
+    RESOURCE_CHECK,
     RUNTIME_COST_BUDGET,
 )
-from celadon.kube.library.authz import Authorizer
 from celadon.kube.library.environments import environment, first_releases
 from celadon.kube.library.json_patches import PatchObject, PatchOperation, unwrapped
 from celadon.kube.library.networks import CIDR, IP
 from celadon.kube.library.quantity_functions import ParsedQuantity
-from celadon.kube.library.signatures import AUTHORIZER, RESOURCE_CHECK
 from celadon.kube.releases import parse_version, previous_minor
 
 __all__ = [

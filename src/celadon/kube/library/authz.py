@@ -38,8 +38,8 @@ from celadon.kube.authorization import (
     service_account_user,
 )
 from celadon.kube.go.go_text import trim_space
-from celadon.kube.library import signatures
-from celadon.kube.library.signatures import method
+from celadon.kube.library import costs
+from celadon.kube.library.costs import method
 from celadon.kube.selectors import SelectorError, parse_field_selector, parse_label_selector
 
 #: An authorization check: two fit in the limit of one expression, three do not.
@@ -64,7 +64,7 @@ class Authorizer(_Receiver):
     """The variable `authorizer`: a user and who decides about it."""
 
     __slots__ = ("backend", "user")
-    cel_type = signatures.AUTHORIZER
+    cel_type = costs.AUTHORIZER
     go_name = "library.authorizerVal"
 
     def __init__(self, user: User, backend: AuthorizerBackend) -> None:
@@ -98,7 +98,7 @@ class PathCheck(_Receiver):
     """`authorizer.path(...)`: a question about a path that is no resource."""
 
     __slots__ = ("authorizer", "path")
-    cel_type = signatures.PATH_CHECK
+    cel_type = costs.PATH_CHECK
     go_name = "library.pathCheckVal"
 
     def __init__(self, authorizer: Authorizer, path: str) -> None:
@@ -110,7 +110,7 @@ class GroupCheck(_Receiver):
     """`authorizer.group(...)`: the beginning of a question about a resource."""
 
     __slots__ = ("authorizer", "group")
-    cel_type = signatures.GROUP_CHECK
+    cel_type = costs.GROUP_CHECK
     go_name = "library.groupCheckVal"
 
     def __init__(self, authorizer: Authorizer, group: str) -> None:
@@ -122,7 +122,7 @@ class ResourceCheck(_Receiver):
     """`asked` has no verb yet, and no selectors: they are read when `check` is called."""
 
     __slots__ = ("asked", "authorizer", "field_selector", "label_selector")
-    cel_type = signatures.RESOURCE_CHECK
+    cel_type = costs.RESOURCE_CHECK
     go_name = "library.resourceCheckVal"
 
     def __init__(
@@ -142,7 +142,7 @@ class Decision(_Receiver):
     """Holds what `check(...)` gives: the ruling, or the error that kept it from being made."""
 
     __slots__ = ("error", "reason", "ruling")
-    cel_type = signatures.DECISION
+    cel_type = costs.DECISION
     go_name = "library.decisionVal"
 
     def __init__(self, ruling: Ruling, reason: str, error: str | None) -> None:
@@ -284,8 +284,8 @@ _CHECK: Final = Function(
     (
         Overload(
             "pathcheck_check",
-            (signatures.PATH_CHECK, types.STRING),
-            signatures.DECISION,
+            (costs.PATH_CHECK, types.STRING),
+            costs.DECISION,
             _check_path,
             member=True,
             doc="Asks whether the user may do this to the path.",
@@ -293,8 +293,8 @@ _CHECK: Final = Function(
         ),
         Overload(
             "resourcecheck_check",
-            (signatures.RESOURCE_CHECK, types.STRING),
-            signatures.DECISION,
+            (costs.RESOURCE_CHECK, types.STRING),
+            costs.DECISION,
             _check_resource,
             member=True,
             doc="Asks whether the user may do this to the resource.",
@@ -308,24 +308,24 @@ _BUILDERS: Final = (
     _builder(
         "path",
         "authorizer_path",
-        signatures.AUTHORIZER,
-        signatures.PATH_CHECK,
+        costs.AUTHORIZER,
+        costs.PATH_CHECK,
         _path,
         "A check of a path that is no resource.",
     ),
     _builder(
         "group",
         "authorizer_group",
-        signatures.AUTHORIZER,
-        signatures.GROUP_CHECK,
+        costs.AUTHORIZER,
+        costs.GROUP_CHECK,
         _group,
         "The beginning of a check of a resource; the core group is the empty text.",
     ),
     method(
         "serviceAccount",
         "authorizer_serviceaccount",
-        (signatures.AUTHORIZER, types.STRING, types.STRING),
-        signatures.AUTHORIZER,
+        (costs.AUTHORIZER, types.STRING, types.STRING),
+        costs.AUTHORIZER,
         _service_account,
         "The authorizer of another user: a service account, by namespace and name.",
         growth=growth.single,
@@ -333,32 +333,32 @@ _BUILDERS: Final = (
     _builder(
         "resource",
         "groupcheck_resource",
-        signatures.GROUP_CHECK,
-        signatures.RESOURCE_CHECK,
+        costs.GROUP_CHECK,
+        costs.RESOURCE_CHECK,
         _resource,
         "A check of a resource.",
     ),
     _builder(
         "subresource",
         "resourcecheck_subresource",
-        signatures.RESOURCE_CHECK,
-        signatures.RESOURCE_CHECK,
+        costs.RESOURCE_CHECK,
+        costs.RESOURCE_CHECK,
         _subresource,
         "The same check of a subresource.",
     ),
     _builder(
         "namespace",
         "resourcecheck_namespace",
-        signatures.RESOURCE_CHECK,
-        signatures.RESOURCE_CHECK,
+        costs.RESOURCE_CHECK,
+        costs.RESOURCE_CHECK,
         _namespace,
         "The same check in a namespace; the empty text means all.",
     ),
     _builder(
         "name",
         "resourcecheck_name",
-        signatures.RESOURCE_CHECK,
-        signatures.RESOURCE_CHECK,
+        costs.RESOURCE_CHECK,
+        costs.RESOURCE_CHECK,
         _name,
         "The same check of one object.",
     ),
@@ -368,7 +368,7 @@ _ACCESSORS: Final = (
     method(
         "errored",
         "decision_errored",
-        (signatures.DECISION,),
+        (costs.DECISION,),
         types.BOOL,
         _errored,
         "Whether there was an error.",
@@ -376,7 +376,7 @@ _ACCESSORS: Final = (
     method(
         "error",
         "decision_error",
-        (signatures.DECISION,),
+        (costs.DECISION,),
         types.STRING,
         _error,
         "The error's text, empty if there was none.",
@@ -384,7 +384,7 @@ _ACCESSORS: Final = (
     method(
         "allowed",
         "decision_allowed",
-        (signatures.DECISION,),
+        (costs.DECISION,),
         types.BOOL,
         _allowed,
         "Whether the user may do it.",
@@ -392,7 +392,7 @@ _ACCESSORS: Final = (
     method(
         "reason",
         "decision_reason",
-        (signatures.DECISION,),
+        (costs.DECISION,),
         types.STRING,
         _reason,
         "Why, in the authorizer's words.",
@@ -407,8 +407,8 @@ SELECTORS_LIBRARY: Final = Library(
         _builder(
             "fieldSelector",
             "authorizer_fieldselector",
-            signatures.RESOURCE_CHECK,
-            signatures.RESOURCE_CHECK,
+            costs.RESOURCE_CHECK,
+            costs.RESOURCE_CHECK,
             _field_selector,
             "The same check limited by a field selector.",
             _SELECTOR_COST,
@@ -416,8 +416,8 @@ SELECTORS_LIBRARY: Final = Library(
         _builder(
             "labelSelector",
             "authorizer_labelselector",
-            signatures.RESOURCE_CHECK,
-            signatures.RESOURCE_CHECK,
+            costs.RESOURCE_CHECK,
+            costs.RESOURCE_CHECK,
             _label_selector,
             "The same check limited by a label selector.",
             _SELECTOR_COST,

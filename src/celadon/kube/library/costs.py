@@ -1,4 +1,5 @@
-"""What Kubernetes charges for calls, as far as several functions are charged alike.
+"""Declaring functions of Kubernetes: short signatures, what calls cost as far as several functions
+are charged alike, and what an expression may cost at all.
 
 Facts: k8s.io/apiserver `pkg/cel/library/cost.go`. Kubernetes charges by *function name*, whatever
 the receiver: its rules for `indexOf` or `min` hold for strings and lists alike. A rule that serves
@@ -19,9 +20,12 @@ from celadon.cel.extend import (
     CallEstimate,
     CostRule,
     Function,
+    Growth,
+    Impl,
     Library,
     Literal,
     Opaque,
+    Overload,
     Polynomial,
     Range,
     Sized,
@@ -30,7 +34,95 @@ from celadon.cel.extend import (
 )
 from celadon.cel.libraries import standard_costs
 from celadon.cel.value_functions import LIST_CLASSES, value_sizes
-from celadon.kube.library import signatures
+
+# --- Signatures --------------------------------------------------------------
+#
+# Short forms for declaring functions that have a single overload, which most do.
+#
+# Kubernetes charges by function name, so the cost is the function's; without one a call costs 1.
+
+Example = tuple[str, str]
+
+
+def function(
+    name: str,
+    overload_id: str,
+    params: tuple[types.Type, ...],
+    result: types.Type,
+    impl: Impl,
+    doc: str,
+    *examples: Example,
+    cost: CostRule | None = None,
+    growth: Growth | None = None,
+) -> Function:
+    """`name(params)`."""
+    overload = Overload(
+        overload_id, params, result, impl, doc=doc, examples=examples, growth=growth
+    )
+    return Function(name, (overload,), cost=cost)
+
+
+def method(
+    name: str,
+    overload_id: str,
+    params: tuple[types.Type, ...],
+    result: types.Type,
+    impl: Impl,
+    doc: str,
+    *examples: Example,
+    cost: CostRule | None = None,
+    growth: Growth | None = None,
+) -> Function:
+    """`receiver.name(others)`, the receiver being the first of `params`."""
+    overload = Overload(
+        overload_id, params, result, impl, member=True, doc=doc, examples=examples, growth=growth
+    )
+    return Function(name, (overload,), cost=cost)
+
+
+# --- Value types -------------------------------------------------------------
+#
+# The types that Kubernetes adds to CEL.
+#
+# Two are abstract types that can be named in an expression (`type(x) == net.IP`). The others
+# are object types without fields that no expression can name, as upstream declares them.
+
+
+CIDR: Final = types.opaque("net.CIDR")
+IP: Final = types.opaque("net.IP")
+
+NAMED_FORMAT: Final = types.object_type("kubernetes.NamedFormat")
+QUANTITY: Final = types.object_type("kubernetes.Quantity")
+SEMVER: Final = types.object_type("kubernetes.Semver")
+URL: Final = types.object_type("kubernetes.URL")
+
+AUTHORIZER: Final = types.object_type("kubernetes.authorization.Authorizer")
+"""Of the variable `authorizer`."""
+DECISION: Final = types.object_type("kubernetes.authorization.Decision")
+GROUP_CHECK: Final = types.object_type("kubernetes.authorization.GroupCheck")
+PATH_CHECK: Final = types.object_type("kubernetes.authorization.PathCheck")
+RESOURCE_CHECK: Final = types.object_type("kubernetes.authorization.ResourceCheck")
+"""Of the variable `authorizer.requestResource`."""
+
+
+# --- Limits of expressions ---------------------------------------------------
+#
+# What an expression may cost, wherever Kubernetes evaluates it: policies and custom resources.
+#
+# Cost units are those of the CEL cost model. As k8s.io/apiserver `pkg/apis/cel/config.go`.
+
+PER_CALL_COST: Final = 1_000_000
+"""Cost of one expression; each variable is a call of its own. About 0.1 s of a Go evaluator."""
+RUNTIME_COST_BUDGET: Final = 10_000_000
+"""Cost of all validation rules and message expressions of a custom resource, or of all validations
+and message expressions of one (policy, binding, param); audit annotations get the same again."""
+MESSAGE_EXPRESSION_BYTES: Final = 5 * 1024
+"""A longer evaluated message, after trimming, is discarded."""
+OUT_OF_BUDGET: Final = (
+    "validation failed due to running out of cost budget, no further validation rules will be run"
+)
+"""What a client is told when the budget is spent."""
+
 
 #: Traversal plus building a result of the same size.
 TWICE_DIVISOR: Final = cost_rules.TRAVERSAL_DIVISOR // 2
@@ -218,9 +310,9 @@ def _estimate_equals(args: Sequence[Sized]) -> CallEstimate:
     if left.type == right.type:
         if left.type in _UNIT_COMPARISONS:
             return CallEstimate(cost_rules.ONE)
-        if left.type == signatures.NAMED_FORMAT:
+        if left.type == NAMED_FORMAT:
             return CallEstimate(_NAMED_COMPARISON)
-        if left.type == signatures.URL:
+        if left.type == URL:
             longest = right.size.max if right.is_known else 1
             return CallEstimate(Range(1, longest).divided(cost_rules.TRAVERSAL_DIVISOR))
     return standard_costs.COMPARISON.estimated(args)
@@ -228,15 +320,15 @@ def _estimate_equals(args: Sequence[Sized]) -> CallEstimate:
 
 _UNIT_COMPARISONS: Final = frozenset(
     {
-        signatures.CIDR,
-        signatures.IP,
-        signatures.QUANTITY,
-        signatures.SEMVER,
-        signatures.AUTHORIZER,
-        signatures.PATH_CHECK,
-        signatures.GROUP_CHECK,
-        signatures.RESOURCE_CHECK,
-        signatures.DECISION,
+        CIDR,
+        IP,
+        QUANTITY,
+        SEMVER,
+        AUTHORIZER,
+        PATH_CHECK,
+        GROUP_CHECK,
+        RESOURCE_CHECK,
+        DECISION,
     }
 )
 

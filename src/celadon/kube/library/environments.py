@@ -16,7 +16,6 @@ The table goes back to the beginning; releases from 1.29 to `LATEST` are meant t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from functools import cache
 from typing import Final
 
@@ -46,7 +45,7 @@ from celadon.kube.library import (
 from celadon.kube.library import list_aggregates as kube_lists
 from celadon.kube.library.costs import charged, uncharged
 from celadon.kube.releases import DEFAULT, Minor, current_release, parse_version
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,7 @@ class Block:
     until: Minor | None = None
 
     def is_in(self, release: Minor, server: Minor) -> bool:
-        """Whether a server has it for what is written for that release."""
+        """Return whether a server has it for what is written for that release."""
         if (self.since and server < self.since) or (self.until and server >= self.until):
             return False
         return self.introduced <= release and (self.removed is None or release < self.removed)

@@ -24,7 +24,7 @@ from celadon.cel.extend import (
 )
 from celadon.cel.value_functions import equal
 from celadon.kube.library import costs
-from celadon.kube.library.signatures import function
+from celadon.kube.library.costs import function
 from celadon.remembering import remembering
 
 # --- Patch values ------------------------------------------------------------
@@ -59,7 +59,7 @@ class PatchObject(Record):
         return self.fields[field]
 
     def has(self, field: str) -> bool:
-        """Whether the literal gives it: every name could be that of a field."""
+        """Return whether the literal gives it: every name could be that of a field."""
         return field in self.fields
 
     def equals(self, other: object) -> bool:
@@ -88,7 +88,7 @@ class PatchOperation(Record):
 
     @property
     def has_value(self) -> bool:
-        """Whether there is a value, be it null."""
+        """Return whether there is a value, be it null."""
         return _VALUE in self.fields
 
     def __getitem__(self, field: str) -> Any:  # noqa: ANN401 - a value of CEL
@@ -99,7 +99,7 @@ class PatchOperation(Record):
         raise EvaluationError(f"unsupported indexer: {field}")
 
     def has(self, field: str) -> bool:
-        """Whether a text is not empty, or there is a value."""
+        """Return whether a text is not empty, or there is a value."""
         if field in _TEXTS:
             return bool(self.fields.get(field))
         if field == _VALUE:
@@ -116,7 +116,7 @@ class PatchOperation(Record):
 
 
 def object_maker(type_: types.Type) -> Callable[[Mapping[str, Any]], PatchObject]:
-    """What literals of that type are made with."""
+    """Return what literals of that type are made with."""
 
     def make(fields: Mapping[str, Any]) -> PatchObject:
         return PatchObject(type_, fields)

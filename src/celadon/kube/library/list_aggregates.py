@@ -22,7 +22,7 @@ from celadon.cel.extend import (
 )
 from celadon.cel.value_functions import add, compare, equal, is_comparable
 from celadon.kube.library import costs
-from celadon.kube.library.signatures import method
+from celadon.kube.library.costs import method
 from celadon.kube.quantity import MAX_INT64, MIN_INT64
 
 #: Names as upstream's overload ids spell them, in the order in which overloads are tried.

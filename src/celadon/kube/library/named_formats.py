@@ -29,12 +29,12 @@ from celadon.cel.extend import (
 from celadon.cel.value_functions import value_sizes
 from celadon.kube import name_rules
 from celadon.kube.go import go_url as net_url
-from celadon.kube.library import signatures
-from celadon.kube.library.signatures import function, method
+from celadon.kube.library import costs
+from celadon.kube.library.costs import function, method
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
-_FORMAT: Final = signatures.NAMED_FORMAT
+_FORMAT: Final = costs.NAMED_FORMAT
 
 _UUID: Final = late_pattern(
     "[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}", re.ASCII | re.IGNORECASE

@@ -30,15 +30,15 @@ from celadon.cel.extend import (
 from celadon.cel.libraries import text_forms
 from celadon.cel.value_functions import Remembered, netaddr, value_sizes
 from celadon.kube.go.go_text import quote
-from celadon.kube.library import costs, signatures
-from celadon.kube.library.signatures import function, method
+from celadon.kube.library import costs
+from celadon.kube.library.costs import function, method
 
 
 class IP(Opaque):
     """A value of type `net.IP`."""
 
     __slots__ = ("addr",)
-    cel_type = signatures.IP
+    cel_type = costs.IP
     go_name = "cel.IP"
     go_content = "netip.Addr"
 
@@ -95,7 +95,7 @@ def _family(ip: IP) -> int:
 ADDRESS_GROWTH: Final = growth.fixed(16)
 """Addresses and prefixes count by their bytes, of which IPv6 has most."""
 
-_IP: Final = (signatures.IP,)
+_IP: Final = (costs.IP,)
 
 _PREDICATES: Final = (
     method(
@@ -152,7 +152,7 @@ IP_LIBRARY: Final = Library(
             "ip",
             "string_to_ip",
             (types.STRING,),
-            signatures.IP,
+            costs.IP,
             parse_ip,
             "The address a text stands for; an error if it is none.",
             ("string(ip('2001:DB8::1'))", "'2001:db8::1'"),
@@ -196,7 +196,7 @@ IP_LIBRARY: Final = Library(
             growth=growth.short_text,
         ).with_each(inline=text_forms.STRING),
     ),
-    types=(signatures.IP,),
+    types=(costs.IP,),
 )
 
 
@@ -219,7 +219,7 @@ class CIDR(Opaque):
     """A value of type `net.CIDR`."""
 
     __slots__ = ("prefix",)
-    cel_type = signatures.CIDR
+    cel_type = costs.CIDR
     go_name = "cel.CIDR"
     go_content = "netip.Prefix"
 
@@ -345,7 +345,7 @@ def _and_parse(rule: CostRule) -> CostRule:
     return CostRule(tracked, estimated, bound=_bound_contains)
 
 
-_CIDR: Final = (signatures.CIDR,)
+_CIDR: Final = (costs.CIDR,)
 
 _CONTAINS: Final = (
     Function(
@@ -353,7 +353,7 @@ _CONTAINS: Final = (
         (
             Overload(
                 "cidr_contains_ip_string",
-                (signatures.CIDR, types.STRING),
+                (costs.CIDR, types.STRING),
                 types.BOOL,
                 _contains_ip_text,
                 member=True,
@@ -363,7 +363,7 @@ _CONTAINS: Final = (
             ),
             Overload(
                 "cidr_contains_ip_ip",
-                (signatures.CIDR, signatures.IP),
+                (costs.CIDR, costs.IP),
                 types.BOOL,
                 _contains_ip,
                 member=True,
@@ -378,7 +378,7 @@ _CONTAINS: Final = (
         (
             Overload(
                 "cidr_contains_cidr_string",
-                (signatures.CIDR, types.STRING),
+                (costs.CIDR, types.STRING),
                 types.BOOL,
                 _contains_cidr_text,
                 member=True,
@@ -388,7 +388,7 @@ _CONTAINS: Final = (
             ),
             Overload(
                 "cidr_contains_cidr",
-                (signatures.CIDR, signatures.CIDR),
+                (costs.CIDR, costs.CIDR),
                 types.BOOL,
                 _contains_cidr,
                 member=True,
@@ -407,7 +407,7 @@ CIDR_LIBRARY: Final = Library(
             "cidr",
             "string_to_cidr",
             (types.STRING,),
-            signatures.CIDR,
+            costs.CIDR,
             _cidr,
             "The prefix a text stands for; an error if it is none.",
             ("string(cidr('192.168.0.1/24'))", "'192.168.0.1/24'"),
@@ -430,7 +430,7 @@ CIDR_LIBRARY: Final = Library(
             "ip",
             "cidr_ip",
             _CIDR,
-            signatures.IP,
+            costs.IP,
             _address,
             "The address before the slash, with all its bits.",
             ("string(cidr('192.168.0.1/24').ip())", "'192.168.0.1'"),
@@ -449,7 +449,7 @@ CIDR_LIBRARY: Final = Library(
             "masked",
             "cidr_masked",
             _CIDR,
-            signatures.CIDR,
+            costs.CIDR,
             _masked,
             "The prefix with the bits after it cleared.",
             ("string(cidr('192.168.0.1/24').masked())", "'192.168.0.0/24'"),
@@ -466,7 +466,7 @@ CIDR_LIBRARY: Final = Library(
             growth=growth.short_text,
         ).with_each(inline=text_forms.STRING),
     ),
-    types=(signatures.CIDR,),
+    types=(costs.CIDR,),
 )
 
 

@@ -20,11 +20,11 @@ from celadon.cel.extend import (
     types,
 )
 from celadon.cel.value_functions import Remembered
-from celadon.kube.library import costs, signatures
-from celadon.kube.library.signatures import function, method
+from celadon.kube.library import costs
+from celadon.kube.library.costs import function, method
 from celadon.kube.quantity import Format, Quantity, QuantityError, from_int, parse
 
-_QUANTITY: Final = signatures.QUANTITY
+_QUANTITY: Final = costs.QUANTITY
 
 
 class AnyQuantity(Opaque):

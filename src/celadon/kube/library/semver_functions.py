@@ -10,11 +10,11 @@ from typing import Final
 
 from celadon.cel.extend import EvaluationError, Function, Library, Opaque, Overload, growth, types
 from celadon.cel.value_functions import Remembered
-from celadon.kube.library import costs, signatures
-from celadon.kube.library.signatures import method
+from celadon.kube.library import costs
+from celadon.kube.library.costs import method
 from celadon.kube.semver import SemverError, Version, normalize, parse
 
-_SEMVER: Final = signatures.SEMVER
+_SEMVER: Final = costs.SEMVER
 
 
 class Semver(Opaque):

@@ -11,10 +11,10 @@ from typing import Final
 from celadon.cel.extend import EvaluationError, Library, Opaque, growth, types
 from celadon.cel.value_functions import Remembered
 from celadon.kube.go import go_url as net_url
-from celadon.kube.library import costs, signatures
-from celadon.kube.library.signatures import function, method
+from celadon.kube.library import costs
+from celadon.kube.library.costs import function, method
 
-_URL: Final = signatures.URL
+_URL: Final = costs.URL
 
 
 class URL(Opaque):

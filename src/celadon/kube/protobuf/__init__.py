@@ -10,7 +10,14 @@ Read `envelope` first, then `message_table` (the fields of every kind, out of `d
 `in_message_order` is for whoever writes objects as JSON.
 """
 
-from celadon.kube.protobuf.envelope import (
+from celadon.kube.protobuf.message_table import (
+    MessageField,
+    in_message_order,
+    kinds,
+    message_fields,
+    message_of,
+)
+from celadon.kube.protobuf.messages import (
     MAGIC,
     MEDIA_TYPE,
     STREAM_MEDIA_TYPE,
@@ -21,13 +28,6 @@ from celadon.kube.protobuf.envelope import (
     has_message,
     open_envelope,
     read_message,
-)
-from celadon.kube.protobuf.message_table import (
-    MessageField,
-    in_message_order,
-    kinds,
-    message_fields,
-    message_of,
 )
 from celadon.kube.protobuf.wire import NoMessageError, ProtobufError, sized, tag, varint
 

@@ -1,16 +1,16 @@
 """Writes: what happens to an object between a client's bytes and admission, and after.
 
 `create`, `update`, `patch` and `delete` are the four ways, each with its steps at the head. What
-they have in common: `target` (where a write goes), `request_bodies` and `decode` (a body to a
-draft), `draft` (decoded, with defaults), `strategy` (what is special about a kind: validation,
-warnings), `request_options`; `patching` has the kinds of patches.
+they have in common: `target` (where a write goes), `request_bodies` (bodies and options as they
+come), `decode` (a body to a draft), `draft` (decoded, with defaults), `strategy` (what is special
+about a kind: validation, warnings); `patching` has the kinds of patches.
 
 All of it is pure: refusals are `StatusError`s with upstream's texts, the cluster is a `Lookups`,
 time, uid and random text are in the `DefaultingContext`. A server puts it around its store in
 `celadon.apiserver.handlers.write`, the commands judge by it.
 """
 
-from celadon.kube.registry import create, delete, patch, request_bodies, request_options, update
+from celadon.kube.registry import create, delete, patch, request_bodies, update
 from celadon.kube.registry.decode import (
     Incoming,
     OtherKind,
@@ -21,9 +21,8 @@ from celadon.kube.registry.decode import (
     stray_fields,
 )
 from celadon.kube.registry.draft import Draft, drafted, stored_form
-from celadon.kube.registry.patching.patch_making import patch_between
-from celadon.kube.registry.patching.patches import JsonPatchError, apply_json_patch
-from celadon.kube.registry.request_options import WriteOptions
+from celadon.kube.registry.patching.patches import JsonPatchError, apply_json_patch, patch_between
+from celadon.kube.registry.request_bodies import WriteOptions
 from celadon.kube.registry.strategy import (
     Strategy,
     Surroundings,
@@ -55,7 +54,6 @@ __all__ = [
     "read_object",
     "repeated_owner_warnings",
     "request_bodies",
-    "request_options",
     "require_version",
     "shown_object",
     "stored_form",

@@ -24,16 +24,10 @@ from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.registry import request_bodies
 from celadon.kube.registry.draft import Draft, drafted
-from celadon.kube.registry.request_options import IGNORE, STRICT, WARN
+from celadon.kube.registry.request_bodies import IGNORE, STRICT, WARN
 from celadon.kube.registry.target import Target
+from celadon.kube.schemas import typed_objects
 from celadon.kube.schemas.schema_model import OBJECT_META
-from celadon.kube.schemas.strict_fields import (
-    StrayField,
-    repeated_fields,
-    strict_field_errors,
-    struct_field_errors,
-)
-from celadon.kube.schemas.typed_objects import codec_for, decode, round_trip, struct_codec
 from celadon.kube.schemas.typed_values import DecodeError, json_kind
 from celadon.kube.status import StatusError
 from celadon.records import dataclass
@@ -146,21 +140,23 @@ def structure_of(kind: GroupVersionKind) -> GroupVersionKind:
     return kind._replace(version="v1") if former else kind
 
 
-def stray_fields(document: Document, found: GroupVersionKind, target: Target) -> list[StrayField]:
+def stray_fields(
+    document: Document, found: GroupVersionKind, target: Target
+) -> list[typed_objects.StrayField]:
     """Unknown and repeated fields, in the order of strict decoding."""
     custom = target.schema
     if custom is None:
-        return strict_field_errors(document, structure_of(found))
+        return typed_objects.strict_field_errors(document, structure_of(found))
     dropped = custom.prepare(document.value).dropped
     return [
-        *repeated_fields(document),
-        *struct_field_errors(document, ("metadata",), OBJECT_META),
+        *typed_objects.repeated_fields(document),
+        *typed_objects.struct_field_errors(document, ("metadata",), OBJECT_META),
         *dropped,
     ]
 
 
 def _is_registered(kind: GroupVersionKind) -> bool:
-    return codec_for(structure_of(kind)) is not None
+    return typed_objects.codec_for(structure_of(kind)) is not None
 
 
 def _other_kind(
@@ -168,7 +164,7 @@ def _other_kind(
 ) -> StatusError:
     """Values that do not fit the other kind are found before it is known to be another."""
     try:
-        round_trip(document.value, structure_of(found))
+        typed_objects.round_trip(document.value, structure_of(found))
     except DecodeError as error:
         return request_bodies.undecodable(found, expected.kind, str(error))
     return request_bodies.other_kind(found, expected)
@@ -224,7 +220,7 @@ def read_mutated(
             require_kind(document)
             return document, drafted(custom.prepare(document).value, kind, context)
         _require_same(document, kind)
-        decoded = round_trip(document, kind)
+        decoded = typed_objects.round_trip(document, kind)
         return document if decoded is None else decoded, drafted(document, kind, context)
     except DecodeError as error:
         raise status.internal_error(str(error)) from None
@@ -264,7 +260,7 @@ def with_sound_metadata(document: dict[str, Json]) -> JsonObject:
 
 def _is_sound(key: str, value: object) -> bool:
     try:
-        decode(struct_codec(OBJECT_META), {key: value})
+        typed_objects.decode(typed_objects.struct_codec(OBJECT_META), {key: value})
     except DecodeError:
         return False
     return True
@@ -276,7 +272,7 @@ def built_in_kind(document: JsonObject, kind: GroupVersionKind) -> GroupVersionK
     said = metadata.gvk(document)
     group, version = said[:2] if document.get("apiVersion") else kind[:2]
     found = GroupVersionKind(group, version, said.kind or kind.kind)
-    if found != kind and codec_for(found) is None:
+    if found != kind and typed_objects.codec_for(found) is None:
         raise status.internal_error(
             f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme '
             f'"{request_bodies.SCHEME}"'
@@ -288,5 +284,5 @@ def _require_same(document: JsonObject, kind: GroupVersionKind) -> None:
     """A built-in object may leave out what it is, but not be something else."""
     found = built_in_kind(document, kind)
     if found != kind:
-        round_trip(document, found)
+        typed_objects.round_trip(document, found)
         raise OtherKind(found, kind)

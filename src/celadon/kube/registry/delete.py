@@ -24,8 +24,8 @@ from celadon.kube.go.go_json import Document
 from celadon.kube.go.go_text import parse_int
 from celadon.kube.json_types import JsonObject, fresh
 from celadon.kube.names import GroupResource, GroupVersionKind
-from celadon.kube.registry import request_bodies, request_options
-from celadon.kube.registry.request_options import flag
+from celadon.kube.registry import request_bodies
+from celadon.kube.registry.request_bodies import flag
 from celadon.kube.registry.target import Target
 from celadon.kube.releases import is_since
 from celadon.kube.schemas.typed_objects import decode, struct_codec
@@ -133,11 +133,11 @@ def delete_options(given: JsonObject | None, query: Mapping[str, Sequence[str]])
         grace=None if grace is None else grace if grace >= 0 else 1,
         preconditions=given.get("preconditions") or {},
     )
-    errors = request_options.delete_option_errors(
+    errors = request_bodies.delete_option_errors(
         options.dry_run, options.propagation, orphan_dependents=options.orphan
     )
     if errors:
-        raise request_options.invalid_options(request_options.DELETE, errors)
+        raise request_bodies.invalid_options(request_bodies.DELETE, errors)
     return options
 
 
@@ -204,7 +204,7 @@ def remaining_finalizers(old: JsonObject, options: DeleteOptions) -> list[str]:
 
 
 def is_decided(options: DeleteOptions) -> bool:
-    """Whether they say what becomes of dependents."""
+    """Return whether they say what becomes of dependents."""
     return options.orphan is not None or options.propagation is not None
 
 

@@ -27,18 +27,7 @@ from celadon.kube.json_types import JsonObject, fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import per_release
 from celadon.kube.resources.api_resources import known_resources
-from celadon.kube.schemas import schema_model
-from celadon.kube.schemas.typed_objects import (
-    EmptyValue,
-    Inexact,
-    Reading,
-    StructCodec,
-    codec_for,
-    decode,
-    empty_values,
-    struct_codec,
-    with_empty_values,
-)
+from celadon.kube.schemas import schema_model, typed_objects
 from celadon.kube.schemas.typed_values import DecodeError, json_kind, locate
 from celadon.records import dataclass
 
@@ -59,7 +48,7 @@ class Draft:
 
     gvk: GroupVersionKind
     made: dict[str, Any]
-    codec: StructCodec
+    codec: typed_objects.StructCodec
     run: Run
     is_exact: bool = False
     """Whether all fields that were sent are fields of the kind, and none was empty; no says that
@@ -92,7 +81,7 @@ class Draft:
         made of the draft: besides what is encoded, lists, maps and bytes that came empty. A server
         validates its structs; admission and the store get them encoded. Of the object before an
         update it sees the same, as upstream takes empty and absent for equal."""
-        return with_empty_values(made, self.run.empties) if self.run.empties else made
+        return typed_objects.with_empty_values(made, self.run.empties) if self.run.empties else made
 
     def replaced(self, obj: JsonObject) -> Draft:
         """The draft as somebody has left it who was shown `form`: defaulted once more."""
@@ -123,10 +112,13 @@ def stored_form(
 
     For kinds that are not built in: as it is. The storage version is taken to be that of `gvk`.
     """
-    codec, stored = codec_for(gvk), codec_for(gvk, Reading.STORED)
+    codec, stored = (
+        typed_objects.codec_for(gvk),
+        typed_objects.codec_for(gvk, typed_objects.Reading.STORED),
+    )
     if codec is None or stored is None:
         return dict(obj)
-    made = decode(stored, obj)
+    made = typed_objects.decode(stored, obj)
     made["apiVersion"], made["kind"] = gvk.api_version, gvk.kind
     _default(Run(made, context, gates_of(context)), gvk)
     _complete(made, codec)
@@ -159,7 +151,7 @@ def has_identity(gvk: GroupVersionKind) -> bool:
     """Return whether created objects get a uid and a time: those that are stored, and token
     requests."""
     resource = known_resources(all_versions=True).by_gvk(gvk)
-    is_builtin = codec_for(gvk) is not None
+    is_builtin = typed_objects.codec_for(gvk) is not None
     is_stored = resource is not None and resource.storage_version != ""
     return is_stored or not is_builtin or gvk == TOKEN_REQUEST
 
@@ -169,43 +161,46 @@ def has_identity(gvk: GroupVersionKind) -> bool:
 
 def _decoded(
     obj: JsonObject, gvk: GroupVersionKind
-) -> tuple[dict[str, Any], StructCodec, bool, tuple[EmptyValue, ...]]:
+) -> tuple[dict[str, Any], typed_objects.StructCodec, bool, tuple[typed_objects.EmptyValue, ...]]:
     """The third says that no field is unknown, and none empty; of custom resources that is not
     known. The last are the values that came empty and are left out."""
-    codec, exact = codec_for(gvk), codec_for(gvk, Reading.EXACT)
+    codec, exact = (
+        typed_objects.codec_for(gvk),
+        typed_objects.codec_for(gvk, typed_objects.Reading.EXACT),
+    )
     if codec is None or exact is None:
         return *_decoded_custom(obj), False, ()
-    empties: tuple[EmptyValue, ...] = ()
+    empties: tuple[typed_objects.EmptyValue, ...] = ()
     try:
-        made, is_exact = decode(exact, obj), True
-    except Inexact:
-        made, is_exact = decode(codec, obj), False
-        empties = empty_values(codec, obj)
+        made, is_exact = typed_objects.decode(exact, obj), True
+    except typed_objects.Inexact:
+        made, is_exact = typed_objects.decode(codec, obj), False
+        empties = typed_objects.empty_values(codec, obj)
     made["apiVersion"], made["kind"] = gvk.api_version, gvk.kind
     return made, codec, is_exact, empties
 
 
-def _decoded_custom(obj: JsonObject) -> tuple[dict[str, object], StructCodec]:
+def _decoded_custom(obj: JsonObject) -> tuple[dict[str, object], typed_objects.StructCodec]:
     """Decode a custom resource, of which only the metadata has a type; the rest is JSON and stays
     as it is.
 
     It is shared with the object given in: nothing changes it afterwards.
     """
-    codec = struct_codec(schema_model.OBJECT_META)
+    codec = typed_objects.struct_codec(schema_model.OBJECT_META)
     made = {key: value for key, value in obj.items() if key != "metadata"}
     meta = obj.get("metadata")
     if meta is not None and not isinstance(meta, dict):
         reason = f"json: cannot unmarshal {json_kind(meta)} into Go value of type v1.ObjectMeta"
         raise DecodeError(reason, FieldPath("metadata"))
     try:
-        made["metadata"] = decode(codec, meta or {})
+        made["metadata"] = typed_objects.decode(codec, meta or {})
     except DecodeError as error:
         locate(error, "metadata")
         raise
     return made, codec
 
 
-def _complete(made: dict[str, Any], codec: StructCodec) -> None:
+def _complete(made: dict[str, Any], codec: typed_objects.StructCodec) -> None:
     """Add the fields that are always written. A custom resource has a struct for its metadata
     alone, and leaves out a time that is not set in all releases."""
     if codec.name != schema_model.OBJECT_META:
@@ -236,7 +231,7 @@ class ChangedDefaulting(NamedTuple):
 
     def default(self, run: Run, settled: Container[int]) -> None:
         """The defaults of what was changed; parts with these identities are left alone."""
-        codec = codec_for(self.gvk)
+        codec = typed_objects.codec_for(self.gvk)
         assert codec is not None, f"{self.gvk} is built in"
         run.settled = settled
         for rule in self.rules.rules:

@@ -36,10 +36,10 @@ from celadon.kube.registry.patching.patches import (
 )
 from celadon.kube.registry.patching.strategic_merge import MergeError, merge_into
 from celadon.kube.registry.patching.three_way_merge import ThreeWays
-from celadon.kube.registry.request_options import IGNORE, STRICT, WARN
+from celadon.kube.registry.request_bodies import IGNORE, STRICT, WARN
 from celadon.kube.registry.target import Target, undeterminable
 from celadon.kube.schemas.schema_packs import schema_for
-from celadon.kube.schemas.strict_fields import repeated_fields
+from celadon.kube.schemas.typed_objects import repeated_fields
 from celadon.kube.schemas.typed_values import DecodeError, Mismatch, ReadMismatch, json_kind
 from celadon.kube.status import Status, StatusDetails, StatusError
 from celadon.kube.well_known_values import JSON_PATCH, MERGE_PATCH

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
 from celadon.kube import fieldpath, metadata
@@ -22,7 +21,7 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.registry.draft import has_identity
 from celadon.kube.registry.target import Target
-from celadon.kube.releases import is_since, per_release
+from celadon.kube.releases import is_since, per_release, wording
 from celadon.kube.resources.api_resources import Catalog, Lookups, known_resources
 from celadon.kube.schemas.typed_objects import codec_for
 from celadon.kube.validation.built_in_validations import validation_of
@@ -40,8 +39,7 @@ from celadon.kube.validation.validated_kinds import (
 )
 from celadon.kube.warnings.warned_kinds import kind_warnings, warnings_before
 from celadon.kube.well_known_values import DEFINITION_KIND
-from celadon.kube.wordings import wording
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 if TYPE_CHECKING:
     from celadon.kube.crd.custom_kinds import CustomKind

@@ -24,10 +24,9 @@ from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.defaulting_rules import update_rules
 from celadon.kube.defaulting.dropped_fields import KIND_UPDATES, drop_unused
 from celadon.kube.defaulting.field_functions import count_templates
-from celadon.kube.defaulting.service_defaults import service_update
+from celadon.kube.defaulting.workload_defaults import service_update
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.go.go_syntax import GoValue
-from celadon.kube.go.go_text import parse_uint
+from celadon.kube.go.go_text import GoValue, parse_uint
 from celadon.kube.json_types import Json, JsonObject, fresh
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.registry.decode import draft_of

@@ -5,17 +5,23 @@ from celadon.kube.resources.api_resources import (
     ESTABLISHED,
     ApiGroup,
     Catalog,
+    Column,
     Lookups,
     ObjectIndex,
     Resource,
     Subresource,
     api_groups,
+    columns_of,
     custom_resources,
+    every_description,
     guess_resource,
     guessed_resource,
+    human_duration,
     is_established,
     known_resources,
+    scale_columns,
 )
+from celadon.kube.resources.api_resources import UNKNOWN as UNKNOWN_AGE
 from celadon.kube.resources.deprecated_kinds import deprecation_of
 from celadon.kube.resources.feature_gates import gates_of, is_gate_on, said_gates
 from celadon.kube.resources.plugin_facts import (
@@ -26,14 +32,6 @@ from celadon.kube.resources.plugin_facts import (
     default_plugins,
     enabled_plugins,
     known_plugins,
-)
-from celadon.kube.resources.printer_columns import UNKNOWN as UNKNOWN_AGE
-from celadon.kube.resources.printer_columns import (
-    Column,
-    columns_of,
-    every_description,
-    human_duration,
-    scale_columns,
 )
 
 __all__ = [

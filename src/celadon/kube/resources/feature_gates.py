@@ -92,8 +92,8 @@ def _stages(name: str) -> Sequence[JsonObject]:
 
 
 def said_gates(text: str, release: str, emulated: str = "") -> Mapping[str, bool]:
-    """What `--feature-gates` says in a release, by gate, while it emulates another one; also where
-    that is as by default. Raises BadFeatureGates."""
+    """Return what `--feature-gates` says in a release, by gate, while it emulates another one; also
+    where that is as by default. Raises BadFeatureGates."""
     said = dict(_pairs(text if _minor(release) < _COMPONENTS_SINCE else _of_kube(text)))
     of_binary = gates_of(release)
     at_that = gates_of(emulated or release)

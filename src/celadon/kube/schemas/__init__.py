@@ -7,10 +7,13 @@ encodes objects by their schema.
 """
 
 from celadon.kube.schemas.definition_schemas import (
+    SchemaType,
+    View,
     custom_schemas,
     decode_schema,
     definition_schemas,
     published_schema,
+    schema_type,
 )
 from celadon.kube.schemas.schema_model import (
     ABSENT,
@@ -30,14 +33,14 @@ from celadon.kube.schemas.schema_packs import (
     schema_for,
 )
 from celadon.kube.schemas.schema_packs import pack as pack_schemas
-from celadon.kube.schemas.schema_types import SchemaType, View, schema_type
-from celadon.kube.schemas.strict_fields import StrayField, strict_field_errors
 from celadon.kube.schemas.typed_objects import (
     EmptyValue,
+    StrayField,
     StructCodec,
     codec_for,
     decode_list,
     round_trip,
+    strict_field_errors,
 )
 from celadon.kube.schemas.typed_values import DecodeError, json_kind
 

@@ -1,4 +1,5 @@
-"""The schemas of CustomResourceDefinitions.
+"""The schemas of CustomResourceDefinitions, and schemas as types that expressions are checked
+against.
 
 `definition_schemas` are the schemas as they are given, by which objects are pruned, defaulted and
 validated. A server publishes more than that: `published_schema` adds `apiVersion`, `kind` and full
@@ -9,31 +10,29 @@ metadata to the root and to embedded resources, as k8s.io/apiextensions-apiserve
 
 from __future__ import annotations
 
+import enum
 import functools
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Final
 
+from celadon.cel import types
+from celadon.cel.extend import ObjectType, Range
 from celadon.kube.json_types import Json
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.schemas.schema_model import (
-    ABSENT,
-    NO_LIMITS,
-    OBJECT_META,
-    OPEN,
-    Schema,
-    ValidationRule,
-    ValueLimits,
-)
+from celadon.kube.schemas import schema_model
 from celadon.kube.schemas.schema_packs import resolved
+from celadon.records import dataclass
 
-_TEXT: Final = Schema(type="string")
+_TEXT: Final = schema_model.Schema(type="string")
 _RESOURCE_FIELDS: Final = {
     "apiVersion": _TEXT,
     "kind": _TEXT,
-    "metadata": Schema(ref=OBJECT_META),
+    "metadata": schema_model.Schema(ref=schema_model.OBJECT_META),
 }
-_NAMED: Final = Schema(type="object", properties={"name": _TEXT, "generateName": _TEXT})
+_NAMED: Final = schema_model.Schema(
+    type="object", properties={"name": _TEXT, "generateName": _TEXT}
+)
 _LEAF: Final = frozenset({"description", "example", "format", "title", "type"})
 _LIMITS: Final = frozenset(
     {
@@ -53,7 +52,9 @@ _LIMITS: Final = frozenset(
 )
 
 
-def definition_schemas(definition: Mapping[str, Json]) -> dict[GroupVersionKind, Schema]:
+def definition_schemas(
+    definition: Mapping[str, Json],
+) -> dict[GroupVersionKind, schema_model.Schema]:
     """The schema of each version of a CustomResourceDefinition object, served or not; open for a
     version without one."""
     return {gvk: _version_schema(definition, one) for gvk, one in _versions(definition)}
@@ -64,7 +65,7 @@ def defined_kinds(definition: Mapping[str, Json]) -> list[GroupVersionKind]:
     return [gvk for gvk, _ in _versions(definition)]
 
 
-def custom_schemas(definition: Mapping[str, Json]) -> dict[GroupVersionKind, Schema]:
+def custom_schemas(definition: Mapping[str, Json]) -> dict[GroupVersionKind, schema_model.Schema]:
     """The published schema of each served version."""
     return {
         gvk: published_schema(_version_schema(definition, one), gvk)
@@ -85,21 +86,23 @@ def _versions(
     ]
 
 
-def _version_schema(definition: Mapping[str, Json], version: Mapping[str, Json]) -> Schema:
+def _version_schema(
+    definition: Mapping[str, Json], version: Mapping[str, Json]
+) -> schema_model.Schema:
     given = _map(version, "schema").get("openAPIV3Schema")
     if given is None or _map(definition, "spec").get("preserveUnknownFields"):
-        return OPEN
+        return schema_model.OPEN
     return decode_schema(given)
 
 
-def published_schema(schema: Schema, gvk: GroupVersionKind) -> Schema:
+def published_schema(schema: schema_model.Schema, gvk: GroupVersionKind) -> schema_model.Schema:
     """The schema of a resource as a server publishes it."""
     shown = _with_embedded_resources(schema)
     properties = {**shown.properties, **_RESOURCE_FIELDS}
     return replace(shown, gvk=gvk, type="object", properties=properties)
 
 
-def _with_embedded_resources(schema: Schema) -> Schema:
+def _with_embedded_resources(schema: schema_model.Schema) -> schema_model.Schema:
     """The same schema, or a copy in which embedded resources have the fields of one."""
     if schema.type not in ("array", "object"):
         return schema
@@ -117,7 +120,7 @@ def _with_embedded_resources(schema: Schema) -> Schema:
     return replace(schema, properties=properties, items=new_items, additional_properties=new_values)
 
 
-def with_type_and_meta(schema: Schema) -> Schema:
+def with_type_and_meta(schema: schema_model.Schema) -> schema_model.Schema:
     """A resource as rules see it: `apiVersion`, `kind`, name and generateName are there always."""
     known = dict(schema.properties)
     meta = resolved(known["metadata"]).properties if "metadata" in known else {}
@@ -125,7 +128,7 @@ def with_type_and_meta(schema: Schema) -> Schema:
     if has_meta and known.get("kind") == known.get("apiVersion") == _TEXT:
         return schema
     known |= {"kind": _TEXT, "apiVersion": _TEXT, "metadata": _NAMED}
-    return Schema(
+    return schema_model.Schema(
         type=schema.type,
         nullable=schema.nullable,
         properties=known,
@@ -136,22 +139,22 @@ def with_type_and_meta(schema: Schema) -> Schema:
     )
 
 
-def decode_schema(given: object) -> Schema:
+def decode_schema(given: object) -> schema_model.Schema:
     """A node, and those below it, from the JSON of an OpenAPI schema.
 
     It never fails: what is not of the type it should be counts as absent, since a CRD that an API
     server would refuse may still be all that a user has.
     """
     if not isinstance(given, dict):
-        return Schema()
+        return schema_model.Schema()
     if _LEAF.issuperset(given):
         return _leaf(_text(given, "type"), _text(given, "format"))
     values, properties = given.get("additionalProperties"), _map(given, "properties")
-    return Schema(
+    return schema_model.Schema(
         type=_text(given, "type"),
         format=_text(given, "format"),
         nullable=given.get("nullable") is True,
-        default=ABSENT if given.get("default") is None else given["default"],
+        default=schema_model.ABSENT if given.get("default") is None else given["default"],
         properties={key: decode_schema(one) for key, one in properties.items()},
         additional_properties=_member(values),
         open_values=values is True,
@@ -174,15 +177,15 @@ def decode_schema(given: object) -> Schema:
 
 
 @functools.lru_cache(maxsize=64)
-def _leaf(type_: str, format_: str) -> Schema:
+def _leaf(type_: str, format_: str) -> schema_model.Schema:
     """Most nodes of real schemas say nothing but this; they share one."""
-    return Schema(type=type_, format=format_)
+    return schema_model.Schema(type=type_, format=format_)
 
 
-def _rule(given: Json) -> ValidationRule:
+def _rule(given: Json) -> schema_model.ValidationRule:
     if not isinstance(given, dict):
-        return ValidationRule()
-    return ValidationRule(
+        return schema_model.ValidationRule()
+    return schema_model.ValidationRule(
         rule=_text(given, "rule"),
         message=_text(given, "message"),
         message_expression=_text(given, "messageExpression"),
@@ -192,10 +195,10 @@ def _rule(given: Json) -> ValidationRule:
     )
 
 
-def _limits(given: Mapping[str, Json]) -> ValueLimits:
+def _limits(given: Mapping[str, Json]) -> schema_model.ValueLimits:
     if _LIMITS.isdisjoint(given):
-        return NO_LIMITS
-    return ValueLimits(
+        return schema_model.NO_LIMITS
+    return schema_model.ValueLimits(
         minimum=_number(given, "minimum"),
         maximum=_number(given, "maximum"),
         exclusive_minimum=given.get("exclusiveMinimum") is True,
@@ -211,11 +214,11 @@ def _limits(given: Mapping[str, Json]) -> ValueLimits:
     )
 
 
-def _member(given: Json) -> Schema | None:
+def _member(given: Json) -> schema_model.Schema | None:
     return decode_schema(given) if isinstance(given, dict) else None
 
 
-def _branches(given: Mapping[str, Json], key: str) -> tuple[Schema, ...]:
+def _branches(given: Mapping[str, Json], key: str) -> tuple[schema_model.Schema, ...]:
     branches = (one for one in _list(given, key) if isinstance(one, dict))
     return tuple(decode_schema(one) for one in branches)
 
@@ -247,3 +250,240 @@ def _number(given: Mapping[str, Json], key: str) -> float | None:
 def _integer(given: Mapping[str, Json], key: str) -> int | None:
     value = given.get(key)
     return value if value.__class__ is int else None
+
+
+# --- Types of expressions ----------------------------------------------------
+#
+# Schemas as types that expressions are checked against, with the sizes that data can have.
+#
+# There are two ways to see a schema. `PUBLISHED` is what the API server's type checker sees, and
+# what the rules of custom resources are compiled against: dates are timestamps, `format: byte` is
+# bytes, names are escaped, and what has no type (quantities, preserved fields) is not there at
+# all. As `SchemaDeclType` in k8s.io/apiserver `pkg/cel/common/schemas.go`. `ACTUAL` is what the
+# data looks like when a policy runs: plain JSON, so dates and bytes are text, a number may be
+# integral, names are raw, and nothing is hidden.
+#
+# Objects get names made of their path, for they have none of their own:
+# `Deployment7.spec.template`, `.@idx` for the items of a list, `.@elem` for the values of a map.
+# A circular reference is an object whose fields nobody knows.
+#
+# Sizes are worst cases for what fits into one request: elements of lists and maps, bytes of
+# strings.
+
+MAX_DEPTH: Final = 200
+"""Levels of nesting that are looked at; below them nothing is known. No real schema is as deep."""
+MAX_REQUEST_BYTES: Final = 3 * 1024 * 1024
+"""Of one request body: nothing can be larger."""
+_UNBOUNDED: Final = MAX_REQUEST_BYTES - 2
+"""A string, or the text of a list, without its two delimiters."""
+_BYTES_PER_CHARACTER: Final = 4
+_MIN_DYN: Final = 1
+_MIN_STRING: Final = 2
+_MIN_CONTAINER: Final = 2
+_MEMBER_PUNCTUATION: Final = 4
+"""Two quotes, a colon, a comma."""
+_MAP_PUNCTUATION: Final = 6
+"""And the quotes of an empty string."""
+
+
+class View(enum.Enum):
+    """Says whose eyes a schema is seen with: see the head of this module."""
+
+    PUBLISHED = "published"
+    ACTUAL = "actual"
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaType:
+    """The type of a schema, and the sizes of its values in requests.
+
+    `max_elements` counts elements, or the bytes of a text; `min_size` is in bytes of JSON. `fields`
+    are those of an object under their CEL names, `element` is that of items or values. The root
+    has the types of all `objects` at and below it.
+    """
+
+    type: types.Type
+    max_elements: int = 0
+    min_size: int = 0
+    fields: Mapping[str, SchemaType] = field(default_factory=dict)
+    element: SchemaType | None = None
+    objects: tuple[ObjectType, ...] = ()
+
+    @property
+    def max_cardinality(self) -> int:
+        """Return how often such a value fits into a request, each with a comma."""
+        return MAX_REQUEST_BYTES // (self.min_size + 1)
+
+
+_TEXT_TYPE: Final = SchemaType(types.STRING, _UNBOUNDED, _MIN_STRING)
+_KEY: Final = SchemaType(types.STRING, 0, _MIN_STRING)
+"""The key of a map. Upstream gives it the shared `StringType`, which has no `MaxElements`: keys
+count as empty texts, however long they may be."""
+_ANYTHING: Final = SchemaType(types.DYN, _UNBOUNDED, _MIN_DYN)
+_ANY_LIST: Final = SchemaType(types.LIST, _UNBOUNDED // (_MIN_DYN + 1), _MIN_CONTAINER)
+_SCALARS: Final = {
+    "boolean": SchemaType(types.BOOL, 0, 4),
+    "number": SchemaType(types.DOUBLE, 0, 1),
+    "integer": SchemaType(types.INT, 0, 1),
+}
+_FORMATS: Final = {
+    "duration": SchemaType(types.DURATION, 32, 3),
+    "date": SchemaType(types.TIMESTAMP, 12, 12),
+    "date-time": SchemaType(types.TIMESTAMP, 32, 21),
+}
+
+
+def schema_type(schema: schema_model.Schema, name: str, view: View = View.PUBLISHED) -> SchemaType:
+    """The type of a schema, dyn for one that has none. `name` is that of its object type."""
+    return declared_type(schema, name, view) or _ANYTHING
+
+
+def declared_type(
+    schema: schema_model.Schema, name: str, view: View = View.PUBLISHED, *, is_root: bool = False
+) -> SchemaType | None:
+    """Return the type as `schema_type` does; None for what expressions cannot use. With `is_root` a
+    resource has the fields that its rules can see, whatever the schema says."""
+    if is_root and schema.type == "object" and schema.additional_properties is None:
+        schema = with_type_and_meta(schema)
+    reader = _Reader(view)
+    found = reader.read(schema, name, frozenset(), 0)
+    return None if found is None else replace(found, objects=tuple(reader.objects))
+
+
+class _Reader:
+    """One reading of a schema, which collects the object types. `refs` are the components that a
+    node is part of."""
+
+    def __init__(self, view: View) -> None:
+        self.actual = view is View.ACTUAL
+        self.objects: list[ObjectType] = []
+
+    def read(
+        self, schema: schema_model.Schema, name: str, refs: frozenset[str], depth: int
+    ) -> SchemaType | None:
+        if schema.ref:
+            if schema.ref in refs:
+                return _ANYTHING if self.actual else self._declare(name, {}, _MIN_CONTAINER)
+            refs |= {schema.ref}
+            schema = resolved(schema)
+        elif schema.name:
+            refs |= {schema.name}
+        if schema.int_or_string:
+            return _sized(_ANYTHING, schema)
+        if depth > MAX_DEPTH or (self.actual and _may_be_anything(schema)):
+            return _ANYTHING
+        if schema.type == "array":
+            return self._list(schema, name, refs, depth)
+        if schema.type == "object":
+            if schema.additional_properties is not None:
+                return self._map(schema.additional_properties, schema, name, refs, depth)
+            return self._object(schema, name, refs, depth)
+        return self._scalar(schema)
+
+    def _scalar(self, schema: schema_model.Schema) -> SchemaType | None:
+        if self.actual:
+            if schema.type == "string":
+                return _sized(_TEXT_TYPE, schema)
+            known = _SCALARS.get(schema.type)
+            return _ANYTHING if known is None or known.type is types.DOUBLE else known
+        # The published schema of a quantity is a choice of two types, which counts as none.
+        if schema.type == "string" and schema.name != schema_model.QUANTITY:
+            return _string(schema)
+        return _SCALARS.get(schema.type)
+
+    def _list(
+        self, schema: schema_model.Schema, name: str, refs: frozenset[str], depth: int
+    ) -> SchemaType | None:
+        if schema.items is None:
+            return _ANY_LIST if self.actual else None
+        item = self.read(schema.items, f"{name}.@idx", refs, depth + 1)
+        if item is None:
+            return None
+        most = _bounded(schema.limits.max_items, _UNBOUNDED // (item.min_size + 1))
+        kind = types.list_of(item.type)
+        return SchemaType(kind, most, _MIN_CONTAINER, element=item)
+
+    def _map(
+        self,
+        values: schema_model.Schema,
+        schema: schema_model.Schema,
+        name: str,
+        refs: frozenset[str],
+        depth: int,
+    ) -> SchemaType | None:
+        value = self.read(values, f"{name}.@elem", refs, depth + 1)
+        if value is None:
+            return None
+        otherwise = _UNBOUNDED // (value.min_size + _MAP_PUNCTUATION)
+        most = _bounded(schema.limits.max_properties, otherwise)
+        kind = types.map_of(types.STRING, value.type)
+        return SchemaType(kind, most, _MIN_CONTAINER, element=value)
+
+    def _object(
+        self, schema: schema_model.Schema, name: str, refs: frozenset[str], depth: int
+    ) -> SchemaType:
+        if schema.embedded_resource and not self.actual:
+            schema = with_type_and_meta(schema)
+        fields: dict[str, SchemaType] = {}
+        size = _MIN_CONTAINER
+        for key, member in schema.properties.items():
+            field = key if self.actual else schema_model.escape(key)
+            known = None if field is None else self.read(member, f"{name}.{field}", refs, depth + 1)
+            if known is None or field is None:
+                continue
+            fields[field] = known
+            if key in schema.required and member.default is schema_model.ABSENT:
+                size += len(key) + known.min_size + _MEMBER_PUNCTUATION
+        return self._declare(name, fields, size)
+
+    def _declare(self, name: str, fields: Mapping[str, SchemaType], size: int) -> SchemaType:
+        self.objects.append(ObjectType(name, {key: known.type for key, known in fields.items()}))
+        return SchemaType(types.object_type(name), 0, size, fields)
+
+
+def _may_be_anything(schema: schema_model.Schema) -> bool:
+    return schema.nullable or schema.preserve_unknown or schema.open_values
+
+
+def _string(schema: schema_model.Schema) -> SchemaType:
+    if schema.format in _FORMATS:
+        return _FORMATS[schema.format]
+    limit = schema.limits.max_length
+    if schema.format == "byte":
+        return SchemaType(types.BYTES, _bounded(limit, _UNBOUNDED), _MIN_STRING)
+    if limit is None and schema.enum:
+        choices = [len(one.encode()) for one in schema.enum if isinstance(one, str)]
+        return SchemaType(types.STRING, max(choices, default=0), _MIN_STRING)
+    return _sized(_TEXT_TYPE, schema)
+
+
+def _sized(known: SchemaType, schema: schema_model.Schema) -> SchemaType:
+    limit = schema.limits.max_length
+    if limit is None:
+        return known
+    return replace(known, max_elements=max(limit, 0) * _BYTES_PER_CHARACTER)
+
+
+def _bounded(limit: int | None, otherwise: int) -> int:
+    return otherwise if limit is None else max(limit, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaSizes:
+    """This is what the estimator may know of the sizes of variables that have this type."""
+
+    root: SchemaType
+
+    def size(self, path: tuple[str, ...], type_: types.Type) -> Range | None:
+        """The size of what a path leads to, the name of the variable first."""
+        found: SchemaType | None = self.root if path else None
+        for step in path[1:]:
+            if found is None:
+                return None
+            if step in ("@items", "@values"):
+                found = found.element
+            elif step == "@keys":
+                found = _KEY if found.type.kind is types.Kind.MAP else None
+            else:
+                found = found.fields.get(step)
+        return None if found is None else Range(0, found.max_elements)

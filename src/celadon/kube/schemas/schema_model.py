@@ -15,14 +15,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Final
 
 from celadon.cel import RESERVED
 from celadon.kube.json_types import Json
 from celadon.kube.names import GroupVersionKind
 from celadon.patterns import late_pattern
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 META_PREFIX: Final = "io.k8s.apimachinery.pkg.apis.meta.v1."
 """What the names of the types of metadata begin with."""

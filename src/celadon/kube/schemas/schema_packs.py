@@ -148,7 +148,8 @@ _STORED_AS: Final = ("storageVersion", "storageVersionHash")
 
 @functools.cache
 def _emulated_resources(release: str, emulated: str) -> Any:
-    """What a release serves that emulates an older one: of what it has, what that one had."""
+    """Return what a release serves that emulates an older one: of what it has, what that one
+    had."""
     newer, older = pack_of("resources", release), pack_of("resources", emulated)
     known = resources_by_key(older)["resources"]
     served = resources_by_key(newer)["resources"]
@@ -408,8 +409,9 @@ class SchemaPack:
         return encodings_of(self._entries)
 
     def encoding(self, name: str) -> JsonObject:
-        """How Go writes one type: `always` are the fields that are written whatever they are, with
-        what is written for an empty one, `ptr` those whose empty values are written, too."""
+        """Return how Go writes one type: `always` are the fields that are written whatever they
+        are, with what is written for an empty one, `ptr` those whose empty values are written,
+        too."""
         found: JsonObject = self._entries[name]
         return found
 

@@ -6,10 +6,9 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath, NamedText
-from celadon.kube.go.go_syntax import GoValue
-from celadon.kube.go.go_text import parse_int
+from celadon.kube.go.go_text import GoValue, parse_int
 from celadon.kube.json_types import JsonObject
-from celadon.kube.releases import is_since
+from celadon.kube.releases import is_since, since
 from celadon.kube.selectors import LabelSelector
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
@@ -33,7 +32,6 @@ from celadon.kube.validation.text_rules import (
     understood,
 )
 from celadon.kube.well_known_values import ROLLBACK_TO
-from celadon.kube.wordings import since
 
 # --- Rollouts ----------------------------------------------------------------
 #

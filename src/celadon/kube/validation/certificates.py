@@ -12,8 +12,7 @@ from typing import Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
-from celadon.kube.go.go_syntax import GoValue
-from celadon.kube.go.go_text import quote
+from celadon.kube.go.go_text import GoValue, quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since
 from celadon.kube.validation.field_checks import (

@@ -17,8 +17,8 @@ from celadon.cel.extend import types
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
+from celadon.kube.library.costs import QUANTITY, SEMVER
 from celadon.kube.library.environments import environment
-from celadon.kube.library.signatures import QUANTITY, SEMVER
 from celadon.kube.releases import current_release, is_since, per_release, previous_minor
 from celadon.kube.validation import resource_claims
 from celadon.kube.validation.field_checks import (

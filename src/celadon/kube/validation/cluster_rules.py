@@ -7,12 +7,12 @@ from typing import Any, Final, NamedTuple
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
-from celadon.kube.go.go_syntax import GoValue
+from celadon.kube.go.go_text import GoValue
 from celadon.kube.go.go_url import URLError
 from celadon.kube.go.go_url import parse as parse_url
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import Quantity, parse_amounts
-from celadon.kube.releases import is_since
+from celadon.kube.releases import is_since, wording
 from celadon.kube.validation.apps import at_most_100_percent, int_or_percent
 from celadon.kube.validation.field_checks import (
     METADATA,
@@ -37,7 +37,6 @@ from celadon.kube.validation.pods.resource_lists import (
 )
 from celadon.kube.validation.text_rules import printed_selector, selector
 from celadon.kube.well_known_values import PREEMPTION_POLICIES, SYSTEM_PRIORITIES
-from celadon.kube.wordings import wording
 
 HIGHEST_USER_PRIORITY: Final = 1_000_000_000
 SYSTEM_PREFIX: Final = "system-"

@@ -12,10 +12,9 @@ from typing import Any, Final
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
-from celadon.kube.releases import emulated_release, is_since, per_release
+from celadon.kube.releases import emulated_release, is_since, per_release, wording
 from celadon.kube.resources.feature_gates import is_gate_on
 from celadon.kube.well_known_values import WORKLOAD_PREEMPTION
-from celadon.kube.wordings import wording
 
 Errors = Iterator[FieldError]
 Messages = Callable[[str], list[str]]

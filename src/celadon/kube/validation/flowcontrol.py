@@ -12,6 +12,7 @@ from typing import Any, Final
 from celadon.kube import fieldpath, metadata, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
+from celadon.kube.releases import wording
 from celadon.kube.validation.field_checks import (
     METADATA,
     NOT_EMPTY,
@@ -26,7 +27,6 @@ from celadon.kube.validation.field_checks import (
 )
 from celadon.kube.validation.field_rules import broken_rules
 from celadon.kube.validation.pods.internal_pod_types import internal_value
-from celadon.kube.wordings import wording
 
 PRESERVED: Final = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares"
 """What v1beta3 needed to say that there are no shares, and nothing else may."""

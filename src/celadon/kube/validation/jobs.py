@@ -9,8 +9,7 @@ from typing import Any, Final
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.errors import MalformedText
 from celadon.kube.fieldpath import OMITTED, FieldPath, NamedText
-from celadon.kube.go.go_syntax import GoValue
-from celadon.kube.go.go_text import parse_int, quote
+from celadon.kube.go.go_text import GoValue, parse_int, quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since
 from celadon.kube.validation.apps import matches_template

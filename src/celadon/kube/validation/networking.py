@@ -8,9 +8,9 @@ from typing import Final, NamedTuple
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
-from celadon.kube.go.go_syntax import GoValue
+from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
-from celadon.kube.releases import is_since
+from celadon.kube.releases import is_since, wording
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
@@ -41,7 +41,6 @@ from celadon.kube.validation.text_rules import (
     selector,
 )
 from celadon.kube.well_known_values import INGRESS_CLASS
-from celadon.kube.wordings import wording
 
 PATH_TYPES: Final = ("Exact", "ImplementationSpecific", "Prefix")
 BAD_SEQUENCES: Final = ("//", "/./", "/../", "%2f", "%2F")

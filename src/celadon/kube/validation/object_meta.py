@@ -16,10 +16,10 @@ from typing import Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
-from celadon.kube.go.go_syntax import GoValue
-from celadon.kube.go.go_text import quote
+from celadon.kube.go.go_text import GoValue, quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import ApiVersionError, parse_api_version
+from celadon.kube.releases import wording
 from celadon.kube.validation.field_checks import (
     METADATA,
     Errors,
@@ -32,7 +32,6 @@ from celadon.kube.validation.field_checks import (
 )
 from celadon.kube.validation.text_rules import labels
 from celadon.kube.well_known_values import FOREGROUND, ORPHAN
-from celadon.kube.wordings import wording
 from celadon.records import dataclass
 
 ANNOTATIONS_BYTES: Final = 256 * 1024

@@ -15,9 +15,9 @@ from celadon.cel.extend import ObjectType, Range, types
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
+from celadon.kube.library.costs import QUANTITY
 from celadon.kube.library.environments import environment
-from celadon.kube.library.signatures import QUANTITY
-from celadon.kube.releases import current_release, is_since, per_release, previous_minor
+from celadon.kube.releases import current_release, is_since, per_release, previous_minor, wording
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     CONSUMABLE_CAPACITY,
@@ -43,7 +43,6 @@ from celadon.kube.validation.pods.resource_lists import is_extended
 from celadon.kube.validation.pods.scheduling import node_selector
 from celadon.kube.validation.statuses import conditions
 from celadon.kube.validation.text_rules import interface_address, label_name, labels
-from celadon.kube.wordings import wording
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 

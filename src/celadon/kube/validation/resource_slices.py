@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.go.go_syntax import GoValue
+from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import Quantity, parse_amounts
-from celadon.kube.releases import is_since
+from celadon.kube.releases import is_since, wording
 from celadon.kube.validation.field_checks import (
     DRIVER_NAME_MAX_BYTES,
     NO_ERRORS,
@@ -43,7 +43,6 @@ from celadon.kube.validation.resource_claims import (
     taint,
 )
 from celadon.kube.validation.statuses import conditions
-from celadon.kube.wordings import wording
 from celadon.patterns import late_pattern
 
 # --- Device capacities -------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any, Final
 from celadon.cel.value_functions import netaddr
 from celadon.kube import fieldpath, metadata, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
-from celadon.kube.go.go_syntax import GoValue
+from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since
 from celadon.kube.validation import text_rules

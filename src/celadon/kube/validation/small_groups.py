@@ -12,11 +12,10 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules, semver
 from celadon.kube.fieldpath import FieldPath, NamedText
-from celadon.kube.go.go_syntax import GoValue
-from celadon.kube.go.go_text import quote
+from celadon.kube.go.go_text import GoValue, quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.name_rules import qualified_name
-from celadon.kube.releases import is_since
+from celadon.kube.releases import is_since, wording
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     NEGATIVE,
@@ -39,7 +38,6 @@ from celadon.kube.validation.pods.scheduling import tolerations
 from celadon.kube.validation.statuses import condition_is_true, conditions
 from celadon.kube.validation.text_rules import labels, selector, understood
 from celadon.kube.well_known_values import RBAC_GROUP
-from celadon.kube.wordings import wording
 
 OLDEST: Final = "OldestEmulationVersion"
 NO_VERSION: Final = "must be a valid semantic version"

@@ -10,10 +10,10 @@ from typing import Final, NamedTuple
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import OMITTED, FieldPath, NamedText
-from celadon.kube.go.go_syntax import GoValue
+from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import parse_amounts
-from celadon.kube.releases import is_since
+from celadon.kube.releases import is_since, since, wording
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
@@ -39,7 +39,6 @@ from celadon.kube.validation.pods.resource_lists import (
 from celadon.kube.validation.text_rules import older_address
 from celadon.kube.validation.validation_rows import Update
 from celadon.kube.well_known_values import CONDITION_STATUSES, CRITERIA_MET, FAILURE_TARGET
-from celadon.kube.wordings import since, wording
 from celadon.records import dataclass
 
 REASON_BYTES: Final = 1024

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath, metadata, name_rules
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.go.go_syntax import GoValue
+from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.name_rules import qualified_name
 from celadon.kube.quantity import parse_amounts

@@ -12,8 +12,7 @@ from typing import Any, Final
 from celadon.cel.value_functions import netaddr
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
-from celadon.kube.go.go_syntax import GoValue
-from celadon.kube.go.go_text import quote
+from celadon.kube.go.go_text import GoValue, quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.name_rules import dns1123_subdomain
 from celadon.kube.releases import is_since

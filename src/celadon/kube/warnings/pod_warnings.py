@@ -16,7 +16,7 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import EXACT, Quantity, QuantityError, parse
-from celadon.kube.releases import is_since
+from celadon.kube.releases import Wording, is_since, since, wording
 from celadon.kube.validation import text_rules
 from celadon.kube.well_known_values import (
     APPARMOR_OF_CONTAINER,
@@ -26,7 +26,6 @@ from celadon.kube.well_known_values import (
     SECCOMP_OF_CONTAINER,
     SECCOMP_OF_POD,
 )
-from celadon.kube.wordings import Wording, since, wording
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 

@@ -12,7 +12,7 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupKind
-from celadon.kube.releases import is_since
+from celadon.kube.releases import is_since, since
 from celadon.kube.warnings.pod_warnings import (
     address_warnings,
     claim_spec_warnings,
@@ -34,7 +34,6 @@ from celadon.kube.well_known_values import (
     TOPOLOGY_HINTS,
     TOPOLOGY_MODE,
 )
-from celadon.kube.wordings import since
 
 # --- Cluster warnings --------------------------------------------------------
 #
@@ -132,8 +131,8 @@ def definition_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str
 
 def _unknown_formats(definition: JsonObject) -> list[str]:
     # late: few objects are definitions.
-    from celadon.kube.crd.internal_definitions import internal_definition
-    from celadon.kube.crd.string_formats import known_format
+    from celadon.kube.crd.definition_parts import internal_definition
+    from celadon.kube.crd.openapi_validation import known_format
     from celadon.kube.crd.structural_schemas import every_schema
 
     found: dict[str, None] = {}

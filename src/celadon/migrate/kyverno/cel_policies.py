@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.kube import JsonObject
-from celadon.kube.json_shapes import Needed, Shape
+from celadon.kube.json_types import Needed, Shape
 from celadon.migrate.losses import NotTranslated
 from celadon.migrate.translations import (
     Origin,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from celadon.kube import JsonObject
-from celadon.kube.json_shapes import Shape
+from celadon.kube.json_types import Shape
 from celadon.kube.resources import Catalog
 from celadon.migrate.kyverno.cel_policies import (
     CEL_POLICY_SHAPE,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from celadon.kube import Json, JsonObject
-from celadon.kube.json_shapes import Needed, Shape
+from celadon.kube.json_types import Needed, Shape
 
 KINDS: Final = ("ClusterPolicy", "Policy")
 
@@ -175,7 +175,7 @@ def is_policy(value: object) -> bool:
 
 
 def read_policy(value: JsonObject) -> Policy:
-    """Return a policy. Shapes were checked before (`celadon.kube.json_shapes`)."""
+    """Return a policy. Shapes were checked before (`celadon.kube.json_types`)."""
     metadata = value["metadata"]
     return Policy(
         metadata["name"],

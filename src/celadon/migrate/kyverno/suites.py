@@ -29,7 +29,7 @@ from celadon.kube import (
     User,
     metadata,
 )
-from celadon.kube.json_shapes import Needed, Shape
+from celadon.kube.json_types import Needed, Shape
 from celadon.kube.resources import Catalog
 from celadon.kube.schemas import DecodeError, round_trip
 from celadon.migrate.kyverno.matching import guessed_plural

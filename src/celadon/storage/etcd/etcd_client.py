@@ -1,29 +1,41 @@
-"""What the store asks of etcd: revision, entries, transactions, leases, compactions, changes."""
+"""What the store asks of etcd (revision, entries, transactions, leases, compactions, changes), and
+the keyspace that a watch keeps current.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from urllib.parse import unquote, urlsplit
 
 import pycurl
 
 from celadon.records import dataclass
-from celadon.storage.contract import ServiceError, ServiceUnavailable
+from celadon.storage import contract
 from celadon.storage.etcd import etcd_messages as messages
 from celadon.storage.etcd.etcd_messages import (
     EVERYTHING,
     EtcdTransaction,
     KeyValue,
     NotBegun,
+    RevisionRefused,
     TransactionAnswer,
     WatchAnswer,
     refusal,
 )
+from celadon.storage.keyspace import Keyspace
 
 # --- Etcd settings -----------------------------------------------------------
 #
@@ -174,16 +186,18 @@ class Exchange:
         """Raises ServiceError for a call that has ended badly."""
         if self._status < 0:
             code = self.handle.getinfo(pycurl.RESPONSE_CODE)
-            raise ServiceUnavailable(f"the member of etcd answers with {code}, and not as etcd")
+            raise contract.ServiceUnavailable(
+                f"the member of etcd answers with {code}, and not as etcd"
+            )
         if self._status:
             raise refusal(self._status, self._text)
 
-    def failure(self, error: pycurl.error) -> ServiceError:
+    def failure(self, error: pycurl.error) -> contract.ServiceError:
         """Of libcurl: whether the member can have taken the request is known."""
         code, text = error.args
         if code == pycurl.E_OPERATION_TIMEDOUT:
             text = SILENT
-        return ServiceUnavailable(text) if self._is_taken else NotBegun(text)
+        return contract.ServiceUnavailable(text) if self._is_taken else NotBegun(text)
 
 
 # --- Etcd connections --------------------------------------------------------
@@ -283,7 +297,7 @@ class Connection:
         """What is under way on a connection that is left is cancelled, as if it were the task."""
         task = asyncio.current_task()
         if self.is_left and task is not None and not task.cancelling():
-            raise ServiceUnavailable(SILENT) from None
+            raise contract.ServiceUnavailable(SILENT) from None
 
     async def leave(self) -> None:
         """Returns when nothing is under way any more."""
@@ -352,17 +366,17 @@ class EtcdConnections:
         while True:
             connection, left = self.current, end - loop.time()
             if left <= 0:  # a busy machine may have taken what was left, and the member none of it
-                raise ServiceUnavailable(failed)
+                raise contract.ServiceUnavailable(failed)
             seconds = min(left, ATTEMPT_SECONDS) if repeatable else left
             try:
                 return await connection.call(method, request, seconds)
-            except ServiceUnavailable as error:
+            except contract.ServiceUnavailable as error:
                 self.leave(connection)
                 if not (repeatable or isinstance(error, NotBegun)):
                     raise
                 failed = str(error)
                 if loop.time() + PAUSE_SECONDS >= end:
-                    raise ServiceUnavailable(failed) from None
+                    raise contract.ServiceUnavailable(failed) from None
             await asyncio.sleep(PAUSE_SECONDS)
 
     async def close(self) -> None:
@@ -371,7 +385,7 @@ class EtcdConnections:
         results = await asyncio.gather(*tasks, return_exceptions=True)
         failed = [one for one in results if isinstance(one, BaseException)]
         if failed:
-            raise ServiceError(str(failed[0]))
+            raise contract.ServiceError(str(failed[0]))
 
 
 PAGE: Final = 500
@@ -434,10 +448,10 @@ class EtcdClient:
                 async for answer in answers:
                     read = messages.watch_answer(answer)
                     if read.refusal is not None and not read.compacted:
-                        raise ServiceUnavailable(read.refusal)
+                        raise contract.ServiceUnavailable(read.refusal)
                     yield read
-            raise ServiceUnavailable("the member of etcd has ended the watch")
-        except ServiceError:
+            raise contract.ServiceUnavailable("the member of etcd has ended the watch")
+        except contract.ServiceError:
             self._connections.leave(connection)
             raise
 
@@ -454,3 +468,216 @@ def _after_all_with(prefix: bytes) -> bytes:
     """The first key behind all that begin with the prefix."""
     kept = prefix.rstrip(b"\xff")
     return kept[:-1] + bytes([kept[-1] + 1]) if kept else EVERYTHING
+
+
+# --- The mirror --------------------------------------------------------------
+#
+# The keyspace of a process, kept current by a watch on everything in etcd.
+#
+# Theory of operation. etcd numbers its changes without a gap, and a watch on all keys shows every
+# one of them: so the mirror knows by itself how far it is, whether it has missed something, and
+# when it has reached a revision that somebody else speaks of. No progress notifications are
+# needed, which in etcd before 3.4.25 and 3.5.8 may overtake the changes they speak of
+# (etcd-io/etcd#15220). Keys that are not ours only move the revision.
+#
+# A mirror begins in the past: with the entries at the oldest revision that etcd still has (or as
+# far back as history is wanted), brought to the present by the same watch that goes on from
+# there. So all mirrors of one etcd have the same history, and a page begun at one can be
+# continued at another.
+#
+# What this process writes need not be shown to it: the answer to a transaction tells the
+# revision, and a mirror that has everything before it takes it from there. So a writer waits for
+# one answer, not for two. What the watch shows of it later is passed over, but counted.
+#
+# When a member fails, the watch is resumed at another one behind the last change that was seen.
+# Only if that has been compacted meanwhile does the mirror begin anew.
+
+HISTORY: Final = 20_000
+"""Changes that a mirror begins with at most."""
+
+
+class Missed(Exception):
+    """What the mirror needs to go on is not there any more."""
+
+
+class KeySpelling:
+    """How keys are written in etcd: `prefix` in place of `root`."""
+
+    def __init__(self, root: str, prefix: str) -> None:
+        self._root = root
+        self._prefix = prefix
+        self.first = prefix.encode()
+
+    def written(self, key: str) -> bytes:
+        """Raises ValueError for a key without the root."""
+        if not key.startswith(self._root):
+            raise ValueError(f"the key does not begin with {self._root}")
+        return (self._prefix + key[len(self._root) :]).encode()
+
+    def read(self, key: bytes) -> str | None:
+        """None for what is not ours."""
+        if not key.startswith(self.first):
+            return None
+        try:
+            return self._root + key[len(self.first) :].decode()
+        except UnicodeDecodeError:
+            return None
+
+
+class Audience(Protocol):
+    """Who has the keyspace, and tells its readers."""
+
+    def begin_with(self, space: Keyspace) -> None:
+        """From here on this is the keyspace; changes between it and the former are not known."""
+
+    def apply(self, events: Sequence[contract.Event], revision: int) -> None:
+        """These events happen, and nothing else up to the revision."""
+
+
+Coming = Callable[[Sequence[bytes]], Awaitable[None]]
+
+
+async def _nothing(_: Sequence[bytes]) -> None:
+    pass
+
+
+class EtcdMirror:
+    """Feeds an audience. `kept_value` may give bytes that are equal to those of a change: the ones
+    that this process has written itself. `coming` is told the values that others have written,
+    before anybody sees them."""
+
+    def __init__(
+        self,
+        client: EtcdClient,
+        spelling: KeySpelling,
+        audience: Audience,
+        kept_value: Callable[[str, bytes], bytes],
+    ) -> None:
+        self._client = client
+        self._spelling = spelling
+        self._audience = audience
+        self._kept_value = kept_value
+        self.coming: Coming = _nothing
+        self._space = Keyspace()
+        self._shown = contract.FIRST_REVISION
+        """The last revision that the watch has shown."""
+        self._known: dict[int, Sequence[contract.Operation]] = {}
+        """What this process has done at revisions that the mirror has not come to yet."""
+
+    async def begin(self) -> None:
+        """Load what there was, for `follow` to go on from. Raises ServiceError."""
+        current = await self._client.revision()
+        start = max(contract.FIRST_REVISION, current - HISTORY)
+        space: Keyspace | None = None
+        while space is None:
+            try:
+                space = await self._loaded(start)
+            except RevisionRefused:
+                start = await self._oldest(start)
+        self._space = space
+        self._known.clear()
+        self._audience.begin_with(space)
+
+    def learn(self, revision: int, operations: Sequence[contract.Operation]) -> None:
+        """This process has done that, and nothing else happened, at a new revision."""
+        if revision > self._space.revision:
+            self._known[revision] = operations
+            self._catch_up()
+
+    async def _loaded(self, start: int) -> Keyspace:
+        """Return what there was at a revision, none before it."""
+        entries = [
+            entry
+            async for page in self._client.entries(self._spelling.first, start)
+            for entry in self._entries(page)
+        ]
+        if start == contract.FIRST_REVISION:
+            return Keyspace()  # with nothing in it, and nothing before it
+        changes = ((entry.mod_revision, entry.key, entry) for entry in entries)
+        return Keyspace.restored(changes, start)
+
+    async def _oldest(self, start: int) -> int:
+        """The oldest revision that etcd still has; `start` is older."""
+        async with aclosing(self._client.changes(start)) as answers:
+            async for answer in answers:
+                if answer.compacted:
+                    return answer.compacted
+        raise AssertionError("changes end with an error")
+
+    def _entries(self, page: Iterable[KeyValue]) -> Iterable[contract.Entry]:
+        for one in page:
+            key = self._spelling.read(one.key)
+            entry = None if key is None else one.entry(key)
+            if entry is not None:
+                yield entry
+
+    async def follow(self) -> None:
+        """Take in changes until the member fails. Raises ServiceError; Missed, when the mirror has
+        to begin again."""
+        parts: list[KeyValue] = []
+        self._shown = self._space.revision
+        async with aclosing(self._client.changes(self._shown + 1)) as answers:
+            async for answer in answers:
+                if answer.compacted:
+                    raise Missed
+                parts += answer.changes
+                if parts and not answer.is_part:
+                    taken = self._space.revision
+                    others = [one for one in parts if one.mod_revision > taken]
+                    await self.coming([one.value for one in others if one.value is not None])
+                    self._take(parts)
+                    parts = []
+
+    def _take(self, changes: Sequence[KeyValue]) -> None:
+        """Whole revisions, each the next one. Raises Missed."""
+        events: list[contract.Event] = []
+        former: dict[str, contract.Entry | None] = {}
+        taken = self._space.revision
+        shown = before = self._shown
+        for change in changes:
+            if change.mod_revision == shown + 1:
+                shown += 1
+                self._known.pop(shown, None)
+            elif change.mod_revision != shown or shown == before:
+                raise Missed
+            event = self._event(change, former) if shown > taken else None
+            if event is not None:
+                former[event.key] = event.entry
+                events.append(event)
+        self._shown = shown
+        if shown > taken:
+            self._audience.apply(events, shown)
+            self._catch_up()
+
+    def _event(
+        self, change: KeyValue, former: dict[str, contract.Entry | None]
+    ) -> contract.Event | None:
+        key = self._spelling.read(change.key)
+        if key is None:
+            return None
+        previous = former[key] if key in former else self._space.current(key)
+        if change.value is None:
+            return contract.Event(change.mod_revision, key, None, previous)
+        value = self._kept_value(key, change.value)
+        entry = contract.Entry(key, value, change.create_revision, change.mod_revision)
+        return contract.Event(change.mod_revision, key, entry, previous)
+
+    def _catch_up(self) -> None:
+        """With what is known without being shown, as far as there is no gap."""
+        while self._known:
+            revision = self._space.revision + 1
+            operations = self._known.pop(revision, None)
+            if operations is None:
+                return
+            events = [self._own_event(one, revision) for one in operations]
+            self._audience.apply(events, revision)
+
+    def _own_event(self, operation: contract.Operation, revision: int) -> contract.Event:
+        key = operation.key
+        previous = self._space.current(key)
+        if not isinstance(operation, contract.Put):
+            return contract.Event(revision, key, None, previous)
+        created = revision if previous is None else previous.create_revision
+        return contract.Event(
+            revision, key, contract.Entry(key, operation.value, created, revision), previous
+        )

@@ -8,7 +8,6 @@ this module is imported. Nothing but this module sees them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
 from typing import Any, Final
 
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto
@@ -16,7 +15,7 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message_factory import GetMessageClass
 
 from celadon.kube.well_known_values import FUTURE_REVISION
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 from celadon.storage.contract import Entry, ServiceError, ServiceFull, ServiceUnavailable, TooLarge
 
 MESSAGES: Final = {

@@ -35,32 +35,18 @@ from types import TracebackType
 from typing import Any, Final, TypeVar
 
 from celadon.records import dataclass
-from celadon.storage.contract import (
-    WATCH_BUFFER,
-    Committed,
-    Compacted,
-    Conflict,
-    Entry,
-    Event,
-    FutureRevision,
-    Outcome,
-    Page,
-    Put,
-    ServiceError,
-    ServiceFull,
-    ServiceUnavailable,
-    StoreClosed,
-    StoreError,
-    Transaction,
-    WatchLost,
-)
+from celadon.storage import contract
 from celadon.storage.etcd.etcd_client import (
     ATTEMPT_SECONDS,
     CALL_SECONDS,
     PAUSE_SECONDS,
+    Coming,
     EtcdClient,
     EtcdConnections,
+    EtcdMirror,
     EtcdSettings,
+    KeySpelling,
+    Missed,
 )
 from celadon.storage.etcd.etcd_messages import (
     Comparison,
@@ -68,9 +54,7 @@ from celadon.storage.etcd.etcd_messages import (
     RevisionRefused,
     TransactionAnswer,
 )
-from celadon.storage.etcd.etcd_mirror import Coming, EtcdMirror, KeySpelling, Missed
-from celadon.storage.keyspace import Keyspace, Retention, Schedule
-from celadon.storage.watchers import Watcher, Watchers
+from celadon.storage.keyspace import Keyspace, Retention, Schedule, Watcher, Watchers
 
 # --- Compaction by one -------------------------------------------------------
 #
@@ -100,7 +84,7 @@ class CompactionByOne:
         """Until the task is cancelled."""
         while True:
             await asyncio.sleep(self._interval)
-            with suppress(ServiceError):
+            with suppress(contract.ServiceError):
                 await self.compact()
 
     async def compact(self) -> int:
@@ -302,7 +286,7 @@ class SharedQuestion:
             try:
                 answer.set_result(await self._put())
             except asyncio.CancelledError:
-                answer.set_exception(StoreClosed("the store is closed"))
+                answer.set_exception(contract.StoreClosed("the store is closed"))
                 raise
             except Exception as error:  # noqa: BLE001  # House rule 17: who asked judges it
                 answer.set_exception(error)
@@ -347,7 +331,7 @@ class _Sent:
     """A key that is being written: the value (None: deleted), and what has happened to it since."""
 
     value: bytes | None
-    events: list[Event]
+    events: list[contract.Event]
 
 
 class EtcdStore:
@@ -391,7 +375,7 @@ class EtcdStore:
         while True:
             try:
                 await self._sync()
-            except ServiceUnavailable:  # the next member is asked
+            except contract.ServiceUnavailable:  # the next member is asked
                 if self._loop.time() >= end:
                     raise
             else:
@@ -420,7 +404,7 @@ class EtcdStore:
     def writing_trouble(self) -> str:
         return self._full
 
-    def get(self, key: str, revision: int | None = None) -> Entry | None:
+    def get(self, key: str, revision: int | None = None) -> contract.Entry | None:
         with self._lock:
             return self._keyspace.get(key, revision)
 
@@ -430,7 +414,7 @@ class EtcdStore:
         start: str = "",
         limit: int | None = None,
         revision: int | None = None,
-    ) -> Page:
+    ) -> contract.Page:
         with self._lock:
             return self._keyspace.range(prefix, start, limit, revision)
 
@@ -439,7 +423,7 @@ class EtcdStore:
         prefix: str,
         after: int | None = None,
         notify: Callable[[], object] | None = None,
-        buffer: int = WATCH_BUFFER,
+        buffer: int = contract.WATCH_BUFFER,
     ) -> Watcher:
         with self._lock:
             self._must_be_open()
@@ -447,7 +431,7 @@ class EtcdStore:
 
     def _must_be_open(self) -> None:
         if self._closed:
-            raise StoreClosed("the store is closed")
+            raise contract.StoreClosed("the store is closed")
 
     def held(self) -> AbstractContextManager[object]:
         return self._lock
@@ -468,7 +452,7 @@ class EtcdStore:
         while (came := self._keyspace.revision) < revision:
             try:
                 await self._reached(revision, ATTEMPT_SECONDS)
-            except ServiceUnavailable:
+            except contract.ServiceUnavailable:
                 if self._keyspace.revision == came:  # else it only has a lot to send
                     self._client.leave()
                     raise
@@ -478,14 +462,14 @@ class EtcdStore:
     async def _reached(self, revision: int, seconds: float = CALL_SECONDS) -> None:
         """Raises ServiceUnavailable if that takes longer."""
         if self._keyspace.revision < revision and not await self._waiters.wait(revision, seconds):
-            raise ServiceUnavailable("the member of etcd does not send its changes")
+            raise contract.ServiceUnavailable("the member of etcd does not send its changes")
 
     # Writing
 
-    def submit(self, transaction: Transaction) -> Future[Outcome]:
+    def submit(self, transaction: contract.Transaction) -> Future[contract.Outcome]:
         with self._lock:
             self._must_be_open()
-        future: Future[Outcome] = Future()
+        future: Future[contract.Outcome] = Future()
         self._start(self._settle(future, self._carried_out(transaction)), future)
         return future
 
@@ -511,7 +495,7 @@ class EtcdStore:
             self._loop.call_soon_threadsafe(begin)
         except RuntimeError:  # the loop is closed
             work.close()
-            future.set_exception(StoreClosed("the store is closed"))
+            future.set_exception(contract.StoreClosed("the store is closed"))
 
     def _is_in_loop(self) -> bool:
         try:
@@ -530,12 +514,14 @@ class EtcdStore:
         else:
             future.set_result(found)
 
-    async def _carried_out(self, transaction: Transaction) -> Outcome:
+    async def _carried_out(self, transaction: contract.Transaction) -> contract.Outcome:
         spelled = self._spelled(transaction)
         keys = {key for key, _ in spelled.operations}.union(spelled.else_read)
         async with self._order.turn(keys):
             for one in transaction.operations:
-                self._sent[one.key] = _Sent(one.value if isinstance(one, Put) else None, [])
+                self._sent[one.key] = _Sent(
+                    one.value if isinstance(one, contract.Put) else None, []
+                )
             try:
                 answer = await self._noticed(self._transact(spelled, transaction), transaction)
                 self._learn(transaction, answer)
@@ -546,13 +532,13 @@ class EtcdStore:
                     del self._sent[one.key]
 
     async def _noticed(
-        self, answer: Coroutine[Any, Any, TransactionAnswer], transaction: Transaction
+        self, answer: Coroutine[Any, Any, TransactionAnswer], transaction: contract.Transaction
     ) -> TransactionAnswer:
         """Return whether etcd has room is known from what it says to writes that need some."""
-        needs_room = any(isinstance(one, Put) for one in transaction.operations)
+        needs_room = any(isinstance(one, contract.Put) for one in transaction.operations)
         try:
             found = await answer
-        except ServiceFull as full:
+        except contract.ServiceFull as full:
             self._full = str(full)
             raise
         if needs_room and found.succeeded:
@@ -560,52 +546,57 @@ class EtcdStore:
         return found
 
     async def _transact(
-        self, spelled: EtcdTransaction, transaction: Transaction
+        self, spelled: EtcdTransaction, transaction: contract.Transaction
     ) -> TransactionAnswer:
         """With leases for what does not last. Raises ServiceError."""
         leases = {
             self._spelling.written(one.key): await self._leases.lease(one.seconds)
             for one in transaction.operations
-            if isinstance(one, Put) and one.seconds is not None
+            if isinstance(one, contract.Put) and one.seconds is not None
         }
         if not leases:
             return await self._client.transact(spelled)
         try:
             return await self._client.transact(replace(spelled, leases=leases))
-        except ServiceError:
+        except contract.ServiceError:
             self._leases.forget()
             raise
 
-    def _spelled(self, transaction: Transaction) -> EtcdTransaction:
+    def _spelled(self, transaction: contract.Transaction) -> EtcdTransaction:
         conditions = [(self._spelling.written(one.key), one) for one in transaction.conditions]
         return EtcdTransaction(
             [Comparison(key, one.mod_revision) for key, one in conditions],
             [
-                (self._spelling.written(one.key), one.value if isinstance(one, Put) else None)
+                (
+                    self._spelling.written(one.key),
+                    one.value if isinstance(one, contract.Put) else None,
+                )
                 for one in transaction.operations
             ],
             [key for key, _ in conditions],
         )
 
-    def _learn(self, transaction: Transaction, answer: TransactionAnswer) -> None:
+    def _learn(self, transaction: contract.Transaction, answer: TransactionAnswer) -> None:
         changed = zip(transaction.operations, answer.changed, strict=False)  # none if it failed
         done = [one for one, did in changed if did]
         if done:
             self._mirror.learn(answer.revision, done)
 
-    def _outcome(self, transaction: Transaction, answer: TransactionAnswer) -> Outcome:
+    def _outcome(
+        self, transaction: contract.Transaction, answer: TransactionAnswer
+    ) -> contract.Outcome:
         if not answer.succeeded:
             pairs = zip(transaction.conditions, answer.found, strict=True)
-            return Conflict(
+            return contract.Conflict(
                 answer.revision, tuple([kv.entry(one.key) if kv else None for one, kv in pairs])
             )
         changed = zip(transaction.operations, answer.changed, strict=True)
-        return Committed(
+        return contract.Committed(
             answer.revision,
             tuple([self._event(one.key, answer) if did else None for one, did in changed]),
         )
 
-    def _event(self, key: str, answer: TransactionAnswer) -> Event:
+    def _event(self, key: str, answer: TransactionAnswer) -> contract.Event:
         return next(one for one in self._sent[key].events if one.revision == answer.revision)
 
     def _kept_value(self, key: str, value: bytes) -> bytes:
@@ -617,13 +608,15 @@ class EtcdStore:
 
     async def _compacted(self, revision: int) -> int:
         if revision <= self._keyspace.compacted:
-            raise Compacted(revision, self._keyspace.compacted)
+            raise contract.Compacted(revision, self._keyspace.compacted)
         try:
             await self._client.compact(revision)
         except RevisionRefused as error:
             if error.is_future:
-                raise FutureRevision(revision, self._keyspace.revision) from None
-            raise Compacted(revision, revision + 1) from None  # by somebody else, at least to there
+                raise contract.FutureRevision(revision, self._keyspace.revision) from None
+            raise contract.Compacted(
+                revision, revision + 1
+            ) from None  # by somebody else, at least to there
         await self._reached(revision)
         with self._lock:
             behind = self._forget(revision)
@@ -641,13 +634,13 @@ class EtcdStore:
 
     def begin_with(self, space: Keyspace) -> None:
         with self._lock:
-            lost = self._watchers.end_all(WatchLost())
+            lost = self._watchers.end_all(contract.WatchLost())
             self._keyspace = self._watchers.space = space
             self._schedule = Schedule(self._retention, time.monotonic)
             self._schedule.note(space.revision)
         self._watchers.tell(lost)
 
-    def apply(self, events: Sequence[Event], revision: int) -> None:
+    def apply(self, events: Sequence[contract.Event], revision: int) -> None:
         with self._lock:
             self._keyspace.apply(events)
             self._keyspace.advance(revision)
@@ -665,9 +658,9 @@ class EtcdStore:
             try:
                 await self._mirror.follow()
             except Missed:
-                with suppress(ServiceError):
+                with suppress(contract.ServiceError):
                     await self._mirror.begin()
-            except ServiceError:
+            except contract.ServiceError:
                 pass  # the next member is asked
             except Exception:  # noqa: BLE001  the outer edge: a defect must not end the task
                 _LOG.exception("etcd's changes could not be followed")
@@ -675,7 +668,7 @@ class EtcdStore:
 
     async def _beat(self) -> None:
         while True:
-            with suppress(ServiceError):
+            with suppress(contract.ServiceError):
                 await self._sync()
             await asyncio.sleep(PULSE_SECONDS)
 
@@ -709,7 +702,9 @@ class EtcdStore:
         await asyncio.gather(*self._background, return_exceptions=True)
         await self._current.stop()
         with self._lock:
-            told: Iterable[Watcher] = self._watchers.end_all(StoreClosed("the store is closed"))
+            told: Iterable[Watcher] = self._watchers.end_all(
+                contract.StoreClosed("the store is closed")
+            )
         self._watchers.tell(told)
-        with suppress(StoreError):
+        with suppress(contract.StoreError):
             await self._client.close()

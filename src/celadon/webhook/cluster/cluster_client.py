@@ -39,7 +39,7 @@ from celadon.kube import (
     JsonObject,
     parse_api_version,
 )
-from celadon.kube.json_shapes import OBJECT, Needed, Shape, misfit
+from celadon.kube.json_types import OBJECT, Needed, Shape, misfit
 from celadon.kube.releases import nearest_release
 from celadon.kube.resources import Catalog, Resource, Subresource, known_resources
 from celadon.kube.well_known_values import MERGE_PATCH
@@ -385,7 +385,7 @@ def require(document: JsonObject, shape: Shape, what: str) -> None:
 
 
 def refusal_of(code: int, status: object, retry_after: int = 0) -> ClusterRefusal:
-    """What says no; `status` counts if it is a Status."""
+    """Return what says no; `status` counts if it is a Status."""
     said = status if isinstance(status, dict) and misfit(status, STATUS) is None else {}
     return ClusterRefusal(code, said, retry_after)
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Any, Final, Generic, TypeVar
 
 from celadon.admission import Engine, PolicyEngine
@@ -45,7 +44,7 @@ from celadon.kube.registry import request_bodies
 from celadon.kube.releases import DEFAULT, answering_as
 from celadon.kube.resources import Catalog, Resource, is_established
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, NAMESPACES
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 from celadon.webhook.cluster.cluster_client import (
     ClusterClient,
     ClusterError,

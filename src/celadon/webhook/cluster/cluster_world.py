@@ -24,7 +24,7 @@ from celadon.kube import (
     Ruling,
     well_known_values,
 )
-from celadon.kube.json_shapes import Shape
+from celadon.kube.json_types import Shape
 from celadon.kube.resources import Catalog
 from celadon.kube.selectors import Operator
 from celadon.records import dataclass

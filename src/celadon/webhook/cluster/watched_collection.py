@@ -19,7 +19,7 @@ from typing import Final
 
 from celadon.apiserver.operation import LIFE, say, warn
 from celadon.kube import GroupVersionResource, JsonObject, metadata
-from celadon.kube.json_shapes import DEFINITION, OBJECT, Shape
+from celadon.kube.json_types import DEFINITION, OBJECT, Shape
 from celadon.kube.resources import Resource
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.records import dataclass
@@ -294,7 +294,7 @@ class ClusterCaches:
 
     @property
     def of_policies(self) -> tuple[WatchedCollection, ...]:
-        """Those that say what is to be decided."""
+        """Return those that say what is to be decided."""
         changing = self.mutating_policies, self.mutating_bindings
         return self.policies, self.bindings, *changing, self.config_maps
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import field
 from typing import Any, Final, TypedDict, Unpack
 
 from celadon import admission
@@ -17,7 +16,7 @@ from celadon.admission import Operation
 from celadon.kube import GroupVersionKind, GroupVersionResource, User, name_rules
 from celadon.kube.resources import api_groups, known_resources
 from celadon.patterns import late_pattern
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Denials -----------------------------------------------------------------
 #
@@ -133,12 +132,12 @@ class Request:
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """Those of the object, or of the one that is deleted."""
+        """Return those of the object, or of the one that is deleted."""
         return self._metadata().get("labels") or {}
 
     @property
     def annotations(self) -> Mapping[str, str]:
-        """Those of the object, or of the one that is deleted."""
+        """Return those of the object, or of the one that is deleted."""
         return self._metadata().get("annotations") or {}
 
     def warn(self, text: str) -> None:

@@ -31,8 +31,7 @@ from celadon.kube.registry import Draft
 from celadon.kube.resources import guessed_resource
 from celadon.records import dataclass
 from celadon.webhook.handlers.decorated_handlers import Handler
-from celadon.webhook.handlers.generated_configurations import decoded
-from celadon.webhook.handlers.webhook_app import ANYWHERE, Webhook, handled
+from celadon.webhook.handlers.webhook_app import ANYWHERE, Webhook, decoded, handled
 from celadon.webhook.reviews import decode_review
 
 T = TypeVar("T")

@@ -353,7 +353,7 @@ class HeavyReviews:
         """By the address of the caller: from how many bytes on reviews are taken for dear."""
 
     def takes(self, request: HttpRequest) -> bool:
-        """Whether it is one."""
+        """Return whether it is one."""
         if not self._workers.forks:
             return False
         size = len(request.body)

@@ -1,4 +1,5 @@
-"""A webhook process from its settings to its end.
+"""A webhook process from its settings to its end: the queue of reviews, how the policies are, what
+it says of its health.
 
 The end has two parts. First, for `shutdown_delay` seconds, the webhook says that it is not ready
 and goes on; each answer is the last of its connection, so that API servers, which keep theirs open,
@@ -16,7 +17,8 @@ import signal
 import socket
 import ssl
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -24,6 +26,7 @@ from typing import Final
 import uvloop
 from cryptography import x509
 
+from celadon.apiserver import HttpAnswer, HttpRequest, Workers, plain_text
 from celadon.apiserver.http import (
     Address,
     ConnectionLimits,
@@ -37,13 +40,158 @@ from celadon.apiserver.http import (
     server_tls,
     settle_memory,
 )
-from celadon.apiserver.operation import LIFE, say
-from celadon.webhook.deciding import PolicySource
+from celadon.apiserver.operation import CONTENT_TYPE, LIFE, Family, exposition, say
+from celadon.webhook.deciding import PolicySource, described
 from celadon.webhook.service.decision_log import DecisionLog
-from celadon.webhook.service.policy_answers import PolicyAnswers
-from celadon.webhook.service.readiness import OwnPages
-from celadon.webhook.service.review_handler import Answering
+from celadon.webhook.service.review_handler import (
+    REVIEW_PATHS,
+    Answering,
+    HeavyReviews,
+    ReviewHandler,
+    ReviewQueue,
+)
+from celadon.webhook.service.webhook_metrics import WebhookMetrics
 from celadon.webhook.service.webhook_settings import WebhookSettings
+
+# --- Reviews that policies answer --------------------------------------------
+#
+# Reviews that policies answer: the queue, the handler behind it, and how they are.
+
+# --- Readiness ---------------------------------------------------------------
+#
+# What any webhook says about itself at `/healthz`, `/livez`, `/readyz` and `/metrics`.
+
+PAGES: Final = ("/healthz", "/livez", "/readyz", "/metrics")
+_READING: Final = ("GET", "HEAD")
+
+
+class OwnPages:
+    """The handler of all requests that are not answered promptly. `is_ending` says whether the end
+    was asked for."""
+
+    def __init__(
+        self, answering: Answering, settings: WebhookSettings, is_ending: Callable[[], bool]
+    ) -> None:
+        self._answering = answering
+        self._settings = settings
+        self._is_ending = is_ending
+        written = (_well, _well, self._readyz, self._metrics_page)
+        self._pages = dict(zip(PAGES, written, strict=True))
+
+    async def handle(self, request: HttpRequest) -> HttpAnswer:
+        """One of the pages, or what the webhook answers with."""
+        page = self._pages.get(request.path)
+        if page is None:
+            return await self._answering.handle(request)
+        if request.method not in _READING:
+            return _text(405, "method not allowed", ("Allow", "GET"))
+        return page(request)
+
+    def _readyz(self, request: HttpRequest) -> HttpAnswer:
+        failing = [text for is_good, text in self._checks() if not is_good]
+        if not failing and "verbose" not in request.query:
+            return _text(200, "ok")
+        marks = "\n".join(f"[{'+' if good else '-'}]{text}" for good, text in self._checks())
+        verdict = "readyz check failed" if failing else "readyz check passed"
+        return _text(503 if failing else 200, f"{marks}\n{verdict}")
+
+    def _checks(self) -> Iterator[tuple[bool, str]]:
+        yield from self._answering.checks()
+        for missing in filter(None, (one() for one in self._settings.waits_for)):
+            yield False, f"waiting for {missing}"
+        for remark in (remark for one in self._settings.remarks for remark in one()):
+            yield True, f"ready, but {remark}"
+        if self._is_ending():
+            yield False, "shutdown in progress"
+        else:
+            yield True, "shutdown ok"
+
+    def _metrics_page(self, _: HttpRequest) -> HttpAnswer:
+        families = (*self._answering.families(), *self._settings.families)
+        return HttpAnswer(200, CONTENT_TYPE, exposition(families).encode())
+
+
+def _well(_: HttpRequest) -> HttpAnswer:
+    return _text(200, "ok")
+
+
+def _text(code: int, text: str, *headers: tuple[str, str]) -> HttpAnswer:
+    return plain_text(code, f"{text}\n", *headers)
+
+
+ONE_CALLER: Final = 1.0
+"""Of a processor: an API server asks for all of its users."""
+
+
+class PolicyAnswers:
+    """An `Answering`. With `forks`, reviews that take long have processes of their own."""
+
+    def __init__(
+        self,
+        settings: WebhookSettings,
+        source: PolicySource,
+        log: DecisionLog | None = None,
+        *,
+        forks: bool = False,
+    ) -> None:
+        self._source = source
+        self._log = log
+        self._metrics = WebhookMetrics(source, lambda: self.prompt.in_flight, settings.expires)
+        handler = ReviewHandler(
+            source.rulebook,
+            self._metrics,
+            log,
+            most_bytes=settings.body_bytes,
+            audit_only=settings.audit_only,
+            known_callers=settings.known_callers,
+            denied=settings.denied,
+            missing=lambda: source.state().missing,
+        )
+        workers = Workers(share=ONE_CALLER)
+        if forks:
+            workers.allow_forks(nullcontext)
+        self._heavy = HeavyReviews(handler, workers, source.stamp)
+        self.prompt = ReviewQueue(handler, settings.in_flight, settings.seconds, self._heavy)
+
+    async def handle(self, request: HttpRequest) -> HttpAnswer:
+        """Never a review: those are offered to the queue first."""
+        if request.path in REVIEW_PATHS:
+            text = "method not allowed: POST an AdmissionReview\n"
+            return plain_text(405, text, ("Allow", "POST"))
+        listed = ", ".join((*REVIEW_PATHS, *PAGES))
+        return plain_text(404, f"not found; there are {listed}\n")
+
+    def checks(self) -> Iterator[tuple[bool, str]]:
+        """Yield whether there are policies, and whether they are the newest."""
+        state = self._source.state()
+        rules = self._source.rulebook()
+        for remark in state.remarks:
+            yield True, f"policies: {remark}"
+        if rules is None or state.missing:
+            yield False, f"policies waiting for {described(state.missing)}"
+        elif state.problems:
+            yield True, f"policies ok, of an earlier version: {described(state.problems)}"
+        else:
+            yield True, f"policies ok ({rules.policies})"
+
+    def families(self) -> Iterable[Family]:
+        """Return those of policies among them."""
+        return self._metrics.families()
+
+    async def run(self) -> None:
+        """Keep the policies current."""
+        try:
+            await self._source.run()
+        finally:
+            self._heavy.stop()
+
+    def look(self) -> None:
+        """Open the decision log anew if somebody has moved it, and have heavy reviews decided by
+        the newest policies."""
+        self._heavy.look()
+        if self._log is not None:
+            self._log.reopen_if_moved()
+
 
 _LOG: Final = logging.getLogger("celadon.webhook")
 LOOK_SECONDS: Final = 2.0

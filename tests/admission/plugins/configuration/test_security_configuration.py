@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.admission.plugins.configuration import BadConfiguration, security_settings
-from celadon.admission.plugins.security_levels import LevelVersion
+from celadon.admission.plugins.pod_security_standards import LevelVersion
 
 API = {
     "apiVersion": "pod-security.admission.config.k8s.io/v1",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.admission.plugins.security_levels import LevelVersion, is_stricter, policy_of
+from celadon.admission.plugins.pod_security_standards import LevelVersion, is_stricter, policy_of
 
 PREFIX = "pod-security.kubernetes.io/"
 ONE_OF = "must be one of privileged, baseline, restricted"

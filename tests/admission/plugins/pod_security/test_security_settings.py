@@ -8,7 +8,7 @@ import pytest
 
 from celadon.admission.plugins import Opinion, PluginChain, PluginSettings
 from celadon.admission.plugins.pod_security import SecuritySettings
-from celadon.admission.plugins.security_levels import LevelVersion, SecurityPolicy
+from celadon.admission.plugins.pod_security_standards import LevelVersion, SecurityPolicy
 from tests.admission.plugins.asking import asked, obj, pod, world
 
 BASELINE = SecurityPolicy(LevelVersion("baseline"))

@@ -6,8 +6,12 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.plugins.pod_security_standards import CHECKS, NEWEST, violations
-from celadon.admission.plugins.security_levels import LevelVersion
+from celadon.admission.plugins.pod_security_standards import (
+    CHECKS,
+    NEWEST,
+    LevelVersion,
+    violations,
+)
 
 
 def found(level: str, minor: int | None, **spec: Any) -> list[str]:

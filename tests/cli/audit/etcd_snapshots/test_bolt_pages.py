@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celadon.cli.audit.bolt_pages import BoltError, bolt_file, is_bolt
+from celadon.cli.audit.etcd_snapshots import BoltError, bolt_file, is_bolt
 from tests.cli.audit.etcd_snapshots.snapshot_files import Pages, database
 
 PAIRS = [(b"%03d" % i, b"v%d" % i * i) for i in range(40)]

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celadon.cli.audit.bolt_pages import BoltError
-from celadon.cli.audit.etcd_snapshots import Snapshot, Stored, read_snapshot
+from celadon.cli.audit.etcd_snapshots import BoltError, Snapshot, Stored, read_snapshot
 from tests.cli.audit.etcd_snapshots.snapshot_files import (
     database,
     key_value,

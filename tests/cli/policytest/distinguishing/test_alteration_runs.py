@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from celadon.cli.policytest.counts import AlterationResult, Alterations, Fate
 from celadon.cli.policytest.distinguishing.mutant_runs import run_alterations
 from celadon.cli.policytest.importers.foreign_formats import given_tests
-from celadon.cli.policytest.mutants.alteration_counts import AlterationResult, Alterations, Fate
 from celadon.cli.policytest.run.case_running import RunOptions, chosen_cases
 from tests.cli.files import Json, binding, config_map, policy, write
 from tests.cli.policytest.given_cases import report, written

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from celadon.cli.own_files import faults
 from celadon.cli.policytest.files.file_format import SCHEMA
-from celadon.cli.reading import DocumentReader, Problem, read
+from celadon.cli.reading import DocumentReader, Problem, read_text
 from tests.paths import ROOT
 
 EXAMPLES = sorted((ROOT / "examples").rglob("*.policytest.yaml"))
@@ -23,7 +23,7 @@ VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 def documents() -> list[dict[str, Any]]:
     found = []
     for path in EXAMPLES:
-        text = read(str(path))
+        text = read_text(str(path))
         assert not isinstance(text, Problem)
         found += [one.value for one in DocumentReader().read(text) if not isinstance(one, Problem)]
     return found

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from celadon.cli.policytest.importers.foreign_formats import foreign_tests, has_foreign_name
-from celadon.cli.reading.sources import Text
+from celadon.cli.reading.documents import Text
 from tests.cli.files import Json
 
 KYVERNO: Json = {"policies": [], "resources": [], "results": []}

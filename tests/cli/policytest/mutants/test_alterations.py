@@ -10,9 +10,7 @@ import pytest
 from celadon.admission.registration import decode_object, validate_create
 from celadon.cli.policytest.mutants.policy_mutants import Alteration, alterations
 from celadon.cli.policytest.run.case_results import plain_document
-from celadon.cli.reading import sources
-from celadon.cli.reading.documents import Document, DocumentReader
-from celadon.cli.reading.sources import Text
+from celadon.cli.reading.documents import Document, DocumentReader, Text, read_text
 from tests.cli.files import Json, binding, policy
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
@@ -163,7 +161,7 @@ def test_selectors_are_widened_and_turned() -> None:
 
 def documents(file: Path) -> list[Document]:
     """The policies and bindings of an example."""
-    text = sources.read(str(file))
+    text = read_text(str(file))
     assert isinstance(text, Text)
     found = [one for one in DocumentReader().read(text) if isinstance(one, Document)]
     return [one for one in found if any(one.value["kind"].endswith(kind) for kind in KINDS)]

@@ -6,9 +6,8 @@ import pytest
 
 from celadon.cel import unparse
 from celadon.cel.tracing import unexpanded_tree
-from celadon.cli.policytest.mutants.alteration_counts import AlterationKind as Kind
-from celadon.cli.policytest.mutants.canonical_expressions import flat_text
-from celadon.cli.policytest.mutants.mutated_expressions import altered_expressions
+from celadon.cli.policytest.counts import AlterationKind as Kind
+from celadon.cli.policytest.mutants.canonical_expressions import altered_expressions, flat_text
 
 
 def altered(text: str, kind: Kind) -> list[str]:

@@ -8,11 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.policytest.mutants.mutated_files import diff
-from celadon.cli.policytest.mutants.policy_mutants import Alteration, alterations
-from celadon.cli.reading import sources
-from celadon.cli.reading.documents import Document, DocumentReader
-from celadon.cli.reading.sources import Text
+from celadon.cli.policytest.mutants.policy_mutants import Alteration, alterations, diff
+from celadon.cli.reading.documents import Document, DocumentReader, Text, read_text
 from tests.cli.files import policy
 from tests.cli.policytest.mutants.test_alterations import FILES, documents
 
@@ -127,7 +124,7 @@ def test_json(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_the_changed_file_says_what_is_meant(file: Path) -> None:
-    given = sources.read(str(file))
+    given = read_text(str(file))
     assert isinstance(given, Text)
     for one in alterations(documents(file)):
         after = patched(given.content, diff(one))

@@ -8,7 +8,7 @@ import pytest
 
 from celadon.cli.policytest.scaffolding.case_search import with_way
 from celadon.cli.policytest.scaffolding.read_places import SeedObjects
-from celadon.cli.policytest.scaffolding.value_ways import GONE, KEY, THERE, Length
+from celadon.cli.policytest.scaffolding.wanted_values import GONE, KEY, THERE, Length
 from celadon.kube import GroupVersionKind
 
 POD = GroupVersionKind("", "v1", "Pod")

@@ -10,8 +10,14 @@ from celadon.cel import Environment
 from celadon.cel.declarations import Switches
 from celadon.cel.libraries import optionals
 from celadon.cel.types import DYN
-from celadon.cli.policytest.scaffolding.value_ways import GONE, KEY, THERE, Length, merged
-from celadon.cli.policytest.scaffolding.wanted_values import Wanted
+from celadon.cli.policytest.scaffolding.wanted_values import (
+    GONE,
+    KEY,
+    THERE,
+    Length,
+    Wanted,
+    merged,
+)
 from celadon.cli.reading.json_text import Path
 
 ENVIRONMENT = Environment(

@@ -8,7 +8,7 @@ import pytest
 
 from celadon.kube.crd import compiled_rules, rule_validation
 from celadon.kube.crd.custom_kinds import CustomKind
-from celadon.kube.expression_limits import OUT_OF_BUDGET
+from celadon.kube.library.costs import OUT_OF_BUDGET
 from tests.kube.crd.test_custom_kinds import INTEGER, TEXT, Json, gizmo, kind, struct
 
 

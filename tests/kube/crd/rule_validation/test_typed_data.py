@@ -12,9 +12,8 @@ from celadon.cel.value_functions import MapList, SetList
 from celadon.kube.crd.typed_data import Preserved, typed
 from celadon.kube.library.environments import environment
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.schemas.definition_schemas import decode_schema
+from celadon.kube.schemas.definition_schemas import decode_schema, schema_type
 from celadon.kube.schemas.schema_packs import schema_for
-from celadon.kube.schemas.schema_types import schema_type
 
 SERVICE = GroupVersionKind("", "v1", "Service")
 OBJECT = {

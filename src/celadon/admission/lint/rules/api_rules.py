@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from celadon.admission.lint.findings import Replacement, Severity, Spot
+from celadon.admission.lint.findings import PolicyExpression, Replacement, Severity, Spot
 from celadon.admission.lint.lint_rule import Report, Rule, at_offset
-from celadon.admission.lint.policy_expressions import PolicyExpression
 from celadon.admission.lint.subjects import Bundle, Registered
 from celadon.admission.registration.decoding import (
     RegistrationError,

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from celadon.admission import policy_limits
-from celadon.admission.lint.findings import Severity, Spot
+from celadon.admission.lint.findings import PolicyExpression, Role, Severity, Spot
 from celadon.admission.lint.lint_rule import Report, Rule
-from celadon.admission.lint.policy_expressions import PolicyExpression, Role
 from celadon.admission.lint.subjects import ALL, ITEM, Bundle, PolicyCase, covers
 from celadon.admission.registration.registration_types import DENY, FAIL, IGNORE, MatchResources
 from celadon.admission.registration.registration_types import Rule as ResourceRule

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from functools import cache, partial
 from typing import Final
 
-from celadon.admission.lint.findings import Severity, Spot
+from celadon.admission.lint.findings import Role, Severity, Spot, names_of
 from celadon.admission.lint.lint_rule import Report, Rule, at_access, at_node, shown
-from celadon.admission.lint.policy_expressions import Role, names_of
 from celadon.admission.lint.subjects import (
     ITEM,
     Access,
@@ -19,7 +18,7 @@ from celadon.admission.lint.subjects import (
     Reading,
     RuleCase,
 )
-from celadon.admission.lint.trees.outcomes import RULE_VARIABLES
+from celadon.admission.lint.trees.flow import RULE_VARIABLES
 from celadon.admission.lint.trees.presence import (
     field_schema,
     is_demanded_of_rule,

@@ -6,9 +6,8 @@ import difflib
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from celadon.admission.lint.findings import Severity, Spot
+from celadon.admission.lint.findings import PolicyExpression, Severity, Spot
 from celadon.admission.lint.lint_rule import Report, Rule, at_offset
-from celadon.admission.lint.policy_expressions import PolicyExpression
 from celadon.admission.lint.subjects import Bundle, PolicyCase
 from celadon.admission.registration.registration_types import Rule as ResourceRule
 from celadon.cel import Issue

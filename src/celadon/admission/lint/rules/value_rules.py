@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from celadon.admission.lint.findings import Replacement, Severity, Spot
+from celadon.admission.lint.findings import PolicyExpression, Replacement, Severity, Spot
 from celadon.admission.lint.lint_rule import Report, Rule, at_access, at_node, at_offset, shown
-from celadon.admission.lint.policy_expressions import PolicyExpression
 from celadon.admission.lint.rules.type_rules import is_comparison
 from celadon.admission.lint.subjects import (
     OPERATIONS,
@@ -18,22 +17,9 @@ from celadon.admission.lint.subjects import (
     Reading,
     RuleCase,
 )
-from celadon.admission.lint.trees.outcomes import OPERATION
+from celadon.admission.lint.trees.flow import OPERATION
 from celadon.admission.lint.trees.presence import field_schema, node_of_rule
-from celadon.cel import types
-from celadon.cel.syntax import (
-    EQUALS,
-    IN,
-    NOT_EQUALS,
-    Call,
-    Comprehension,
-    Expr,
-    Ident,
-    ListLiteral,
-    Literal,
-    Select,
-    walk,
-)
+from celadon.cel import syntax, types
 from celadon.kube.crd import SELF
 from celadon.kube.schemas import escape
 
@@ -49,7 +35,7 @@ def _constant_comparisons(bundle: Bundle) -> Iterator[Report]:
         if is_comparison(mistake.node):
             left, right = mistake.issue.types
             how = f"{left.display()} is never equal to {right.display()}"
-            if mistake.node.__class__ is Call and mistake.node.function == IN:
+            if mistake.node.__class__ is syntax.Call and mistake.node.function == syntax.IN:
                 how = f"{right.display()} never contains {left.display()}"
                 right = right.params[0] if right.params else right
             verdict = _verdict(mistake.node)
@@ -69,13 +55,13 @@ def _constant_comparisons(bundle: Bundle) -> Iterator[Report]:
                     yield Report(at_node(case.document, one, node), message)
 
 
-def nodes_of(one: PolicyExpression) -> list[Expr]:
+def nodes_of(one: PolicyExpression) -> list[syntax.Expr]:
     """All nodes; none of an expression that does not compile."""
-    return [] if one.checked is None else walk(one.checked.root)
+    return [] if one.checked is None else syntax.walk(one.checked.root)
 
 
-def _verdict(node: Expr | None, *, but: str = "") -> str:
-    negative = node.__class__ is Call and node.function == NOT_EQUALS
+def _verdict(node: syntax.Expr | None, *, but: str = "") -> str:
+    negative = node.__class__ is syntax.Call and node.function == syntax.NOT_EQUALS
     return f"{but}always {'true' if negative else 'false'}"
 
 
@@ -83,16 +69,16 @@ def _null_help(right: types.Type) -> str:
     return "test with `has(...)` whether the field is there" if right == types.NULL else ""
 
 
-def _constant(bundle: Bundle, case: Case, node: Expr) -> str:
+def _constant(bundle: Bundle, case: Case, node: syntax.Expr) -> str:
     """Return why a comparison has only one outcome; empty if it may have both."""
-    assert node.__class__ is Call
+    assert node.__class__ is syntax.Call
     left, right = node.args
-    if node.function == IN:
+    if node.function == syntax.IN:
         texts = _texts(right)
     else:
-        if left.__class__ is Literal:
+        if left.__class__ is syntax.Literal:
             left, right = right, left
-        texts = _texts(ListLiteral(0, (right,)))
+        texts = _texts(syntax.ListLiteral(0, (right,)))
     path = plain_path(left)
     if path is None or texts is None:
         return ""
@@ -105,22 +91,22 @@ def _constant(bundle: Bundle, case: Case, node: Expr) -> str:
     return _enumeration(bundle, case, path, texts)
 
 
-def _texts(node: Expr) -> set[str] | None:
+def _texts(node: syntax.Expr) -> set[str] | None:
     """The values of a list of string literals."""
-    if node.__class__ is not ListLiteral or not node.elements:
+    if node.__class__ is not syntax.ListLiteral or not node.elements:
         return None
-    values = [one.value if one.__class__ is Literal else None for one in node.elements]
+    values = [one.value if one.__class__ is syntax.Literal else None for one in node.elements]
     texts = {one for one in values if isinstance(one, str)}
     return texts if len(texts) == len(set(values)) else None
 
 
-def plain_path(node: Expr) -> Path | None:
+def plain_path(node: syntax.Expr) -> Path | None:
     """A chain of selections from a variable of the policy's own language."""
     steps: list[str] = []
-    while node.__class__ is Select and not node.test_only:
+    while node.__class__ is syntax.Select and not node.test_only:
         steps.append(node.field)
         node = node.operand
-    if node.__class__ is not Ident:
+    if node.__class__ is not syntax.Ident:
         return None
     return (node.name, *reversed(steps))
 
@@ -158,10 +144,10 @@ def _unanchored(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.cases:
         for one in case.expressions:
             for node in nodes_of(one):
-                if node.__class__ is not Call or node.function != "matches":
+                if node.__class__ is not syntax.Call or node.function != "matches":
                     continue
                 pattern = node.args[-1]
-                text = pattern.value if pattern.__class__ is Literal else None
+                text = pattern.value if pattern.__class__ is syntax.Literal else None
                 if isinstance(text, str) and not any(anchor in text for anchor in _ANCHORS):
                     yield Report(
                         at_node(case.document, one, pattern),
@@ -177,7 +163,7 @@ def _escapes(bundle: Bundle) -> Iterator[Report]:
             if access.reading is Reading.TEST or "__" not in name or access.path[0] == "request":
                 continue
             raw = _raw_name(bundle, case, access.path)
-            if raw is not None and access.node.__class__ is Select:
+            if raw is not None and access.node.__class__ is syntax.Select:
                 yield Report(
                     at_access(case.document, access),
                     f"`{name}` is not unescaped in policies: the field is called `{raw}`",
@@ -238,10 +224,15 @@ def _self_comparisons(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.cases:
         for one in case.expressions:
             for node in nodes_of(one):
-                if node.__class__ is Call and node.function in (EQUALS, NOT_EQUALS):
+                if node.__class__ is syntax.Call and node.function in (
+                    syntax.EQUALS,
+                    syntax.NOT_EQUALS,
+                ):
                     left, right = map(plain_path, node.args)
                     if left is not None and left == right:
-                        verdict = "always true" if node.function == EQUALS else "always false"
+                        verdict = (
+                            "always true" if node.function == syntax.EQUALS else "always false"
+                        )
                         message = f"this is {verdict}: both sides are `{shown(left)}`"
                         yield Report(at_node(case.document, one, node), message)
 
@@ -251,9 +242,13 @@ def _constant_loops(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.cases:
         for one in case.expressions:
             for node in nodes_of(one):
-                if node.__class__ is not Comprehension or node.accu_var != "@result":
+                if node.__class__ is not syntax.Comprehension or node.accu_var != "@result":
                     continue
-                used = {inner.name for inner in walk(node.step) if inner.__class__ is Ident}
+                used = {
+                    inner.name
+                    for inner in syntax.walk(node.step)
+                    if inner.__class__ is syntax.Ident
+                }
                 if node.iter_var not in used and node.iter_var2 not in used:
                     yield Report(
                         at_node(case.document, one, node.iter_range),

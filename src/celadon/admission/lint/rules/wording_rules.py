@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from celadon.admission.lint.findings import Severity, Spot
+from celadon.admission.lint.findings import Role, Severity, Spot
 from celadon.admission.lint.lint_rule import Report, Rule
-from celadon.admission.lint.policy_expressions import Role
 from celadon.admission.lint.rules.value_rules import nodes_of
 from celadon.admission.lint.subjects import Bundle, PolicyCase
 from celadon.admission.registration.registration_types import (

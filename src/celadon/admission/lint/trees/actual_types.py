@@ -1,4 +1,5 @@
-"""Our own type check: every expression of a policy against every kind it matches.
+"""Our own type check: every expression of a policy against every kind it matches, and mutating
+policies tried out on objects of each.
 
 The API server's check stops at ten kinds and at wildcards, looks at validations only, and sees the
 published schema, which differs from what the data is (`kube.View`). Here nothing is left out, and
@@ -11,40 +12,47 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from celadon.admission.expressions.declared_types import (
+from celadon.admission.expressions.compiled_expressions import (
     OBJECT_TYPES,
     VARIABLES,
     variable_type,
     variable_types,
     variables_object,
 )
-from celadon.admission.lint.findings import Mistake
-from celadon.admission.lint.policy_expressions import PolicyExpression, Role
-from celadon.admission.lint.subjects import Bundle, KindTypes, PolicyCase
-from celadon.admission.registration.registration_types import PolicySpec
-from celadon.cel import Environment, Issue, IssueKind, types
-from celadon.cel.syntax import (
-    ADD,
-    CONDITIONAL,
-    EQUALS,
-    IN,
-    INDEX,
-    NOT_EQUALS,
-    OPT_INDEX,
-    Ast,
-    Call,
-    Expr,
-    Ident,
-    ListLiteral,
-    MapLiteral,
-    Select,
-    Struct,
-    walk,
+from celadon.admission.lint.findings import Mistake, PolicyExpression, Role
+from celadon.admission.lint.subjects import (
+    Bundle,
+    KindTypes,
+    MutatingCase,
+    MutationPath,
+    PolicyCase,
+    Written,
 )
-from celadon.kube import ApiVersionError, FieldPath, GroupVersionKind, parse_api_version
+from celadon.admission.policies.mutating import MutatingEngine, PolicyRounds
+from celadon.admission.registration.registration_types import (
+    BindingSpec,
+    MutatingAdmissionPolicyBinding,
+    PolicySpec,
+)
+from celadon.admission.request import Operation, Request, default_options
+from celadon.admission.world import ObjectWorld
+from celadon.cel import Environment, Issue, IssueKind, syntax, types
+from celadon.kube import (
+    ApiVersionError,
+    FieldPath,
+    GroupVersionKind,
+    JsonObject,
+    StatusError,
+    parse_api_version,
+)
+from celadon.kube.fieldmanager import MutatedKinds
 from celadon.kube.library import environment
+from celadon.kube.registry import drafted, patch_between
+from celadon.kube.schemas import DecodeError
+from celadon.patterns import late_pattern
+from celadon.records import dataclass
 
 # --- Shared checks -----------------------------------------------------------
 #
@@ -69,7 +77,7 @@ class Verdict(NamedTuple):
     has issues; each issue with its node."""
 
     variable_type: types.Type
-    issues: tuple[tuple[Issue, Expr | None], ...]
+    issues: tuple[tuple[Issue, syntax.Expr | None], ...]
 
 
 UNCHECKED: Final = Verdict(types.DYN, ())
@@ -95,7 +103,7 @@ class SharedTypes:
 class SharedChecks:
     """The checks of one tree, in environments with the same functions."""
 
-    def __init__(self, tree: Ast, shared_types: SharedTypes) -> None:
+    def __init__(self, tree: syntax.Ast, shared_types: SharedTypes) -> None:
         self.tree: Final = tree
         self._types = shared_types
         self._chains = _chains(tree.root)
@@ -125,34 +133,34 @@ class SharedChecks:
         return tuple(read)
 
 
-def _verdict(tree: Ast, env: Environment) -> Verdict:
+def _verdict(tree: syntax.Ast, env: Environment) -> Verdict:
     checked, issues = env.check(tree)
-    nodes = {node.id: node for node in walk(tree.root)} if issues else {}
+    nodes = {node.id: node for node in syntax.walk(tree.root)} if issues else {}
     found = tuple((issue, nodes.get(issue.node or 0)) for issue in issues)
     return Verdict(types.DYN if checked is None else variable_type(checked.type), found)
 
 
-def _chains(root: Expr) -> tuple[_Chain, ...] | None:
+def _chains(root: syntax.Expr) -> tuple[_Chain, ...] | None:
     """The longest chains, each once; None for a tree that names types with fields."""
     found: dict[_Chain, None] = {}
     inside: set[int] = set()
-    for node in reversed(walk(root)):
-        if node.__class__ is Struct:
+    for node in reversed(syntax.walk(root)):
+        if node.__class__ is syntax.Struct:
             return None
-        if node.__class__ is Select:
+        if node.__class__ is syntax.Select:
             inside.add(node.operand.id)
         if node.id not in inside and (chain := _chain(node)):
             found[chain] = None
     return tuple(found)
 
 
-def _chain(node: Expr) -> _Chain:
+def _chain(node: syntax.Expr) -> _Chain:
     """Empty for what does not begin with a name."""
     fields = []
-    while node.__class__ is Select:
+    while node.__class__ is syntax.Select:
         fields.append(node.field)
         node = node.operand
-    return (node.name, *reversed(fields)) if node.__class__ is Ident else ()
+    return (node.name, *reversed(fields)) if node.__class__ is syntax.Ident else ()
 
 
 def _type_at(env: Environment, chain: _Chain) -> types.Type | None:
@@ -227,7 +235,7 @@ class ActualTypes:
 
     def _check(
         self, case: PolicyCase, kind: GroupVersionKind, checks: Mapping[FieldPath, SharedChecks]
-    ) -> Iterator[tuple[PolicyExpression, Issue, Expr | None]]:
+    ) -> Iterator[tuple[PolicyExpression, Issue, syntax.Expr | None]]:
         known: dict[str, types.Type] = {}
         environments: dict[Role, Environment] = {}
         verdicts: dict[tuple[Role, int], Verdict] = {}
@@ -316,7 +324,7 @@ def _without_names(message: str, kind: GroupVersionKind) -> str:
     return re.sub(rf"\b{re.escape(kind.kind)}\b", "*", message)
 
 
-def _works_on_data(mistake: Mistake, tree: Ast) -> bool:
+def _works_on_data(mistake: Mistake, tree: syntax.Ast) -> bool:
     """Return whether only the names of types are in the way. At run time objects are maps, which
     can be indexed, searched, measured, iterated and joined, and literals may be mixed."""
     issue, node = mistake.issue, mistake.node
@@ -325,19 +333,19 @@ def _works_on_data(mistake: Mistake, tree: Ast) -> bool:
         return _is_object(issue.types[0], root)
     if issue.kind is IssueKind.TYPE_MISMATCH:
         return node is not None and node.id in _literal_parts(tree)
-    if node.__class__ is not Call or issue.kind is not IssueKind.NO_OVERLOAD:
+    if node.__class__ is not syntax.Call or issue.kind is not IssueKind.NO_OVERLOAD:
         return False
     operands = issue.types
     first, last = operands[0], operands[-1]
-    if node.function in (INDEX, OPT_INDEX):
+    if node.function in (syntax.INDEX, syntax.OPT_INDEX):
         return _is_object(first, root) and last in (types.STRING, types.DYN)
     if node.function == "size":
         return _is_object(first, root)
-    if node.function == IN:
+    if node.function == syntax.IN:
         return _is_object(last, root)
-    if node.function in (ADD, EQUALS, NOT_EQUALS):
+    if node.function in (syntax.ADD, syntax.EQUALS, syntax.NOT_EQUALS):
         return len(_shapes(operands, root)) == 1
-    return node.function == CONDITIONAL and len(_shapes(operands[1:], root)) == 1
+    return node.function == syntax.CONDITIONAL and len(_shapes(operands[1:], root)) == 1
 
 
 def _shapes(operands: Sequence[types.Type], root: str) -> set[types.Type]:
@@ -351,13 +359,13 @@ def _shape(given: types.Type, root: str) -> types.Type:
     return replace(given, params=tuple(_shape(one, root) for one in given.params))
 
 
-def _literal_parts(tree: Ast) -> set[int]:
+def _literal_parts(tree: syntax.Ast) -> set[int]:
     """The nodes that are elements, keys or values of literals."""
     found: set[int] = set()
-    for node in walk(tree.root):
-        if node.__class__ is ListLiteral:
+    for node in syntax.walk(tree.root):
+        if node.__class__ is syntax.ListLiteral:
             found.update(element.id for element in node.elements)
-        elif node.__class__ is MapLiteral:
+        elif node.__class__ is syntax.MapLiteral:
             found.update(part.id for entry in node.entries for part in (entry.key, entry.value))
             found.update(entry.id for entry in node.entries)
     return found
@@ -373,5 +381,191 @@ def _tells_kinds_apart(case: PolicyCase, mistake: Mistake) -> bool:
     if any(access.path[-1] in _DISCRIMINATORS for access in case.accesses):
         return True
     checked = mistake.expression.checked
-    nodes = [] if checked is None else walk(checked.root)
-    return any(node.__class__ is Select and node.test_only for node in nodes)
+    nodes = [] if checked is None else syntax.walk(checked.root)
+    return any(node.__class__ is syntax.Select and node.test_only for node in nodes)
+
+
+# --- Mutating policies tried out ---------------------------------------------
+#
+# Mutating policies tried out: on the smallest object of each kind, and on one with everything
+# that pods usually have; twice, to see whether the second run changes something again.
+#
+# Only one mutation at a time, without its match conditions: what a policy cares for is its
+# author's business, but a failure or a change that comes back is there for every object that it
+# does care for.
+
+_MOST_KINDS: Final = 5
+"""Kinds of one policy that are tried: rules with wildcards match hundreds."""
+_MISSING: Final = late_pattern(r'doc is missing path: "?([^":]*)')
+_POD: Final = {"containers": [{"name": "app", "image": "example.com/app:1"}]}
+_TEMPLATED: Final = frozenset({"Deployment", "DaemonSet", "StatefulSet", "ReplicaSet", "Job"})
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """This is what one mutation did to an object of one kind: the second run changed something
+    again, or the first failed for want of what is above its path."""
+
+    case: MutatingCase
+    expression: PolicyExpression
+    kind: GroupVersionKind
+    unstable_path: str = ""
+    missing_parent: str = ""
+
+    @property
+    def is_unstable(self) -> bool:
+        """Return whether the second run changed something again."""
+        return bool(self.unstable_path)
+
+    @property
+    def node(self) -> syntax.Expr:
+        """The whole expression."""
+        assert self.expression.checked is not None, "what does not compile is not tried"
+        return self.expression.checked.ast.root
+
+
+def trials(bundle: Bundle) -> Iterator[Trial]:
+    """One for each mutation that compiles, for the first kind where something was found."""
+    for case in bundle.mutating:
+        if case.policy.spec.param_kind is not None:
+            continue
+        for expression in case.expressions:
+            if expression.checked is not None:
+                yield from _tried(bundle, case, expression)
+
+
+def _tried(bundle: Bundle, case: MutatingCase, expression: PolicyExpression) -> Iterator[Trial]:
+    for kind in case.kinds[:_MOST_KINDS]:
+        resource = bundle.catalog.by_gvk(kind)
+        if resource is None or kind in bundle.custom:
+            continue
+        for sample in _samples(kind):
+            request = Request(
+                Operation.CREATE,
+                kind,
+                resource.gvr,
+                name="sample",
+                namespace="default" if resource.namespaced else "",
+                object=sample,
+                options=default_options(Operation.CREATE),
+            )
+            found = _trial(case, expression, request)
+            if found is not None:
+                yield found
+                return
+
+
+def _samples(kind: GroupVersionKind) -> Iterator[JsonObject]:
+    obj: dict[str, Any] = {"metadata": {"name": "sample", "namespace": "default"}}
+    if kind.kind == "Pod":
+        obj["spec"] = _POD
+    elif kind.kind in _TEMPLATED:
+        obj["spec"] = {
+            "selector": {"matchLabels": {"app": "a"}},
+            "template": {"metadata": {"labels": {"app": "a"}}, "spec": _POD},
+        }
+    rich = {**obj["metadata"], "labels": {"app": "a"}, "annotations": {"note": "n"}}
+    for meta in (obj["metadata"], rich):
+        try:
+            yield drafted({**obj, "metadata": meta}, kind).form()
+        except DecodeError:
+            return
+
+
+def _trial(case: MutatingCase, expression: PolicyExpression, request: Request) -> Trial | None:
+    mutation = case.policy.spec.mutations[expression.index]
+    spec = replace(
+        case.policy.spec, mutations=(mutation,), match_conditions=(), failure_policy="Fail"
+    )
+    binding = MutatingAdmissionPolicyBinding({"name": "b"}, BindingSpec(case.name))
+    engine = MutatingEngine([replace(case.policy, spec=spec)], [binding])
+    world = ObjectWorld(implicit_namespaces=True)
+
+    def run(asked: Request) -> tuple[JsonObject | None, PolicyRounds]:
+        rounds = engine.rounds(world, MutatedKinds())
+        return rounds.run(asked, 0), rounds
+
+    try:
+        first, rounds = run(request)
+        if not rounds.notes.changes:
+            return None
+        second, _ = run(replace(request, object=first))
+    except StatusError as error:
+        missing = _MISSING.search(str(error))
+        if missing is None:
+            return None
+        parent = missing[1].rpartition("/")[0]
+        return Trial(case, expression, request.kind, missing_parent=parent)
+    again = patch_between(first, second)
+    if not again:
+        return None
+    return Trial(case, expression, request.kind, unstable_path=str(again[0]["path"]))
+
+
+# --- Written fields ----------------------------------------------------------
+#
+# What the expression of a mutation writes, as far as its text says.
+#
+# Objects are followed through literals, the branches of conditions, lists and what `map` makes
+# of the items of a list. Of JSON patches only paths that are constants are known.
+
+
+ROOT: Final = "Object"
+PATCH: Final = "JSONPatch"
+
+
+def written_fields(expression: PolicyExpression) -> Iterator[Written]:
+    """Everything that is known to be written, in the order of the text."""
+    if expression.checked is None:
+        return
+    for node in syntax.walk(expression.checked.ast.root):
+        if isinstance(node, syntax.Struct) and node.type_name == ROOT:
+            yield from _fields(expression, node, ())
+        elif isinstance(node, syntax.Struct) and node.type_name == PATCH:
+            found = _operation(expression, node)
+            if found is not None:
+                yield found
+
+
+def _fields(
+    expression: PolicyExpression, node: syntax.Struct, path: MutationPath
+) -> Iterator[Written]:
+    for field in node.fields:
+        here = (*path, field.name)
+        inner = list(_structs(field.value))
+        name = inner[0].type_name if inner else ""
+        yield Written(expression, here, field.value, field.value, type_name=name)
+        for struct in inner:
+            yield from _fields(expression, struct, here)
+        if isinstance(field.value, syntax.MapLiteral):
+            for entry in field.value.entries:
+                if isinstance(entry.key, syntax.Literal):
+                    yield Written(
+                        expression, (*here, str(entry.key.value)), entry.value, entry.value
+                    )
+
+
+def _structs(value: syntax.Expr) -> Iterator[syntax.Struct]:
+    """The objects that a value is, or that are its items."""
+    match value:
+        case syntax.Struct():
+            yield value
+        case syntax.ListLiteral():
+            for element in value.elements:
+                yield from _structs(element)
+        case syntax.Comprehension():
+            yield from _structs(value.step)
+        case _:
+            for part in getattr(value, "args", ()):
+                yield from _structs(part)
+
+
+def _operation(expression: PolicyExpression, node: syntax.Struct) -> Written | None:
+    given = {field.name: field.value for field in node.fields}
+    op, path = given.get("op"), given.get("path")
+    if not isinstance(op, syntax.Literal) or not isinstance(path, syntax.Literal):
+        return None
+    steps = tuple(
+        part.replace("~1", "/").replace("~0", "~") for part in str(path.value).split("/")[1:]
+    )
+    return Written(expression, steps, path, given.get("value"), str(op.value))

@@ -1,4 +1,5 @@
-"""What the expressions of a policy read, and what they have made sure of at that point.
+"""What the expressions of a policy read, and what is known at that point: what they have made sure
+of, and what follows once one was true or false.
 
 `&&` and `||` absorb the errors of one side when the other decides, whatever the order, so each side
 is read with what the other makes sure of. Match conditions come before everything else: where one
@@ -14,26 +15,238 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import reduce
 from itertools import accumulate
-from typing import Final
+from typing import Final, NamedTuple
 
-from celadon.admission.lint.policy_expressions import PolicyExpression, Role
-from celadon.admission.lint.subjects import ITEM, NOTHING, Access, Facts, Path, Reading
-from celadon.admission.lint.trees.outcomes import Names
-from celadon.cel.syntax import (
-    CONDITIONAL,
-    INDEX,
-    LOGICAL_AND,
-    LOGICAL_OR,
-    OPT_INDEX,
-    OPT_SELECT,
-    Call,
-    Comprehension,
-    Expr,
-    Select,
-    children,
+from celadon.admission.lint.findings import PolicyExpression, Role
+from celadon.admission.lint.subjects import (
+    ITEM,
+    NOTHING,
+    OPERATIONS,
+    Access,
+    Facts,
+    Path,
+    Reading,
+    there,
 )
+from celadon.cel import syntax
 from celadon.kube import FieldPath
 from celadon.kube.crd import OLD_SELF, SELF
+
+# --- Outcomes ----------------------------------------------------------------
+#
+# What is known once an expression was true, or false.
+#
+# Only what guards are made of in practice is understood: `has`, comparison with null, `in`,
+# `request.operation`, and these below `&&`, `||`, `!` and `?:`. Anything else tells nothing. In
+# particular, that something was read without failing proves nothing to the other side of `&&`,
+# which would fail in the same way.
+
+RULE_VARIABLES: Final = frozenset({SELF, OLD_SELF})
+"""Those of rules in definitions."""
+ROOTS: Final = RULE_VARIABLES | {"object", "oldObject", "request", "params", "namespaceObject"}
+_VARIABLES: Final = "variables"
+OPERATION: Final = ("request", "operation")
+_NULL_ON: Final[Mapping[Path | None, frozenset[str]]] = {
+    ("object",): frozenset({"DELETE"}),
+    ("oldObject",): frozenset({"CREATE", "CONNECT"}),
+}
+"""The operations on which a variable is null; on the others it is not."""
+
+
+class Outcomes(NamedTuple):
+    """This is what is known where the expression is true, and where it is false."""
+
+    if_true: Facts = NOTHING
+    if_false: Facts = NOTHING
+
+    def negated(self) -> Outcomes:
+        return Outcomes(self.if_false, self.if_true)
+
+
+UNKNOWN: Final = Outcomes()
+
+
+class Names:
+    """This is what the names in an expression stand for: its local variables, by their paths, and
+    the policy's `variables`."""
+
+    def __init__(self, variables: Mapping[str, PolicyExpression]) -> None:
+        self.variables = variables
+        self.locals: dict[str, Path | None] = {}
+        self._outcomes: dict[int, Outcomes] = {}
+        self._open: set[str] = set()
+
+    def forget(self) -> None:
+        """Ready for another expression after one was given up half way."""
+        self.locals = {}
+        self._open.clear()
+
+    def variable(self, node: syntax.Expr) -> PolicyExpression | None:
+        """The expression that `variables.x` means."""
+        if node.__class__ is syntax.Select and not node.test_only:
+            base = node.operand
+            if base.__class__ is syntax.Ident and base.name == _VARIABLES:
+                return self.variables.get(node.field)
+        return None
+
+    def path(self, node: syntax.Expr) -> Path | None:
+        """The path that a chain of selections and indices reads."""
+        steps: list[str] = []
+        while True:
+            if node.__class__ is syntax.Select:
+                meant = self.variable(node)
+                if meant is not None and meant.checked is not None:
+                    if meant.name in self._open:
+                        return None
+                    self._open.add(meant.name)
+                    base = self.path(meant.checked.root)
+                    self._open.discard(meant.name)
+                    return None if base is None else base + tuple(reversed(steps))
+                steps.append(node.field)
+                node = node.operand
+            elif node.__class__ is syntax.Call and node.function in (
+                syntax.INDEX,
+                syntax.OPT_INDEX,
+                syntax.OPT_SELECT,
+            ):
+                key = node.args[1]
+                steps.append(_text(key) or ITEM)
+                node = node.args[0]
+            elif node.__class__ is syntax.Call and _is_empty_default(node):
+                node = node.target or node
+            elif node.__class__ is syntax.Ident:
+                base = self.locals.get(node.name, (node.name,) if node.name in ROOTS else None)
+                return None if base is None else base + tuple(reversed(steps))
+            else:
+                return None
+
+    def outcomes(self, node: syntax.Expr) -> Outcomes:
+        """INVARIANT (one scope per node): a node is always asked about with the same locals."""
+        known = self._outcomes.get(id(node))
+        if known is None:
+            try:
+                known = self._derive(node)
+            except RecursionError:
+                known = UNKNOWN
+            self._outcomes[id(node)] = known
+        return known
+
+    def _derive(self, node: syntax.Expr) -> Outcomes:
+        if node.__class__ is syntax.Select:
+            if node.test_only:
+                base = self.path(node.operand)
+                return Outcomes(NOTHING if base is None else there((*base, node.field)))
+            meant = self.variable(node)
+            if meant is None or meant.checked is None:
+                return UNKNOWN
+            return self.outcomes(meant.checked.root)
+        if node.__class__ is syntax.Call:
+            return self._call(node)
+        return UNKNOWN
+
+    def _call(self, node: syntax.Call) -> Outcomes:
+        args = node.args
+        match node.function:
+            case "_&&_":
+                left, right = self.outcomes(args[0]), self.outcomes(args[1])
+                return Outcomes(left.if_true.and_(right.if_true), left.if_false.or_(right.if_false))
+            case "_||_":
+                left, right = self.outcomes(args[0]), self.outcomes(args[1])
+                return Outcomes(left.if_true.or_(right.if_true), left.if_false.and_(right.if_false))
+            case "!_":
+                return self.outcomes(args[0]).negated()
+            case "_?_:_":
+                return self._conditional(args)
+            case "_==_":
+                return self._equals(args)
+            case "_!=_":
+                return self._equals(args).negated()
+            case "@in":
+                return self._contained(args)
+            case "hasValue" if node.target is not None:
+                return Outcomes(there(self.path(node.target)))
+        return UNKNOWN
+
+    def _conditional(self, args: tuple[syntax.Expr, ...]) -> Outcomes:
+        condition, then, otherwise = (self.outcomes(arg) for arg in args)
+        yes, no = condition.if_true, condition.if_false
+        if _is_literal(args[2], value=False):
+            return Outcomes(yes.and_(then.if_true), no.or_(then.if_false))
+        if _is_literal(args[1], value=True):
+            return Outcomes(yes.or_(otherwise.if_true), no.and_(otherwise.if_false))
+        return Outcomes(
+            yes.and_(then.if_true).or_(no.and_(otherwise.if_true)),
+            yes.and_(then.if_false).or_(no.and_(otherwise.if_false)),
+        )
+
+    def _equals(self, args: tuple[syntax.Expr, ...]) -> Outcomes:
+        left, right = args
+        if left.__class__ is syntax.Literal:
+            left, right = right, left
+        if right.__class__ is not syntax.Literal:
+            return UNKNOWN
+        if right.value is None:
+            return _null(self.path(left))
+        if right.value.__class__ is bool:
+            found = self.outcomes(left)
+            return found if right.value else found.negated()
+        path = self.path(left)
+        if path == OPERATION:
+            return _operations({_text(right)})
+        return UNKNOWN
+
+    def _contained(self, args: tuple[syntax.Expr, ...]) -> Outcomes:
+        element, container = args
+        if container.__class__ is syntax.ListLiteral:
+            if self.path(element) != OPERATION:
+                return UNKNOWN
+            texts = {_text(one) for one in container.elements}
+            return UNKNOWN if None in texts else _operations(texts)
+        base = self.path(container)
+        if base is None:
+            return UNKNOWN
+        key = _text(element)
+        return UNKNOWN if key is None else Outcomes(there((*base, key)))
+
+
+def _null(path: Path | None) -> Outcomes:
+    """Return what is known of a value that is null or is not; whether an object is, depends on the
+    operation."""
+    there_is = there(path)
+    if path not in _NULL_ON:
+        return Outcomes(NOTHING, there_is)
+    without = _NULL_ON[path]
+    is_there = there_is.and_(Facts(operations=OPERATIONS - without))
+    return Outcomes(Facts(operations=without), is_there)
+
+
+def _operations(named: Set[str | None]) -> Outcomes:
+    wanted = OPERATIONS & named
+    return Outcomes(Facts(operations=wanted), Facts(operations=OPERATIONS - wanted))
+
+
+def _is_empty_default(node: syntax.Call) -> bool:
+    """`x.orValue({})`: what is in it was in `x`."""
+    if node.function != "orValue" or node.target is None:
+        return False
+    default = node.args[0]
+    if default.__class__ is syntax.ListLiteral:
+        return not default.elements
+    return default.__class__ is syntax.MapLiteral and not default.entries
+
+
+def _text(node: syntax.Expr) -> str | None:
+    """The value of a string literal."""
+    if node.__class__ is syntax.Literal and isinstance(node.value, str):
+        return node.value
+    return None
+
+
+def _is_literal(node: syntax.Expr, *, value: bool) -> bool:
+    return node.__class__ is syntax.Literal and node.value is value
+
+
+# --- Flow --------------------------------------------------------------------
 
 MAX_STEPS: Final = 20_000
 """Nodes of one expression that are looked at, counting variables as often as they are used."""
@@ -134,21 +347,21 @@ class _Walker:
         self._entered: set[tuple[str, Facts]] = set()
         self._steps = 0
 
-    def visit(self, node: Expr, facts: Facts) -> None:
+    def visit(self, node: syntax.Expr, facts: Facts) -> None:
         self._steps += 1
         if self._steps > MAX_STEPS:
             return
-        if node.__class__ is Select:
+        if node.__class__ is syntax.Select:
             self._select(node, facts)
-        elif node.__class__ is Call:
+        elif node.__class__ is syntax.Call:
             self._call(node, facts)
-        elif node.__class__ is Comprehension:
+        elif node.__class__ is syntax.Comprehension:
             self._comprehension(node, facts)
         else:
-            for child in children(node):
+            for child in syntax.children(node):
                 self.visit(child, facts)
 
-    def _select(self, node: Select, facts: Facts) -> None:
+    def _select(self, node: syntax.Select, facts: Facts) -> None:
         meant = self._names.variable(node)
         if meant is not None:
             self._enter(meant, facts)
@@ -170,27 +383,27 @@ class _Walker:
         self.visit(variable.checked.root, facts)
         self._current = outer
 
-    def _add(self, path: Path, reading: Reading, facts: Facts, node: Expr) -> None:
+    def _add(self, path: Path, reading: Reading, facts: Facts, node: syntax.Expr) -> None:
         self.found.append(Access(path, reading, facts, node, self._current, self._within))
 
-    def _call(self, node: Call, facts: Facts) -> None:
+    def _call(self, node: syntax.Call, facts: Facts) -> None:
         args = node.args
         outcomes = self._names.outcomes
-        if node.function == LOGICAL_AND:
+        if node.function == syntax.LOGICAL_AND:
             self.visit(args[0], facts.and_(outcomes(args[1]).if_true))
             self.visit(args[1], facts.and_(outcomes(args[0]).if_true))
-        elif node.function == LOGICAL_OR:
+        elif node.function == syntax.LOGICAL_OR:
             self.visit(args[0], facts.and_(outcomes(args[1]).if_false))
             self.visit(args[1], facts.and_(outcomes(args[0]).if_false))
-        elif node.function == CONDITIONAL:
+        elif node.function == syntax.CONDITIONAL:
             condition = outcomes(args[0])
             self.visit(args[0], facts)
             self.visit(args[1], facts.and_(condition.if_true))
             self.visit(args[2], facts.and_(condition.if_false))
         else:
-            for child in children(node):
+            for child in syntax.children(node):
                 self.visit(child, facts)
-            if node.function in (INDEX, OPT_INDEX, OPT_SELECT):
+            if node.function in (syntax.INDEX, syntax.OPT_INDEX, syntax.OPT_SELECT):
                 path = self._names.path(node)
                 if path is not None:
                     reading = Reading.OPTIONAL if _is_optional(node) else Reading.READ
@@ -200,7 +413,7 @@ class _Walker:
                 if path is not None:
                     self._add(path, Reading.VALUE, facts, node)
 
-    def _comprehension(self, node: Comprehension, facts: Facts) -> None:
+    def _comprehension(self, node: syntax.Comprehension, facts: Facts) -> None:
         self.visit(node.iter_range, facts)
         self.visit(node.accu_init, facts)
         over = self._names.path(node.iter_range)
@@ -217,12 +430,12 @@ class _Walker:
         self._names.locals = hidden
 
 
-def _is_optional(node: Expr) -> bool:
+def _is_optional(node: syntax.Expr) -> bool:
     """Return whether it gives an optional, so that fields below it may be absent."""
-    while node.__class__ is Select:
+    while node.__class__ is syntax.Select:
         node = node.operand
-    if node.__class__ is not Call:
+    if node.__class__ is not syntax.Call:
         return False
-    if node.function in (OPT_SELECT, OPT_INDEX):
+    if node.function in (syntax.OPT_SELECT, syntax.OPT_INDEX):
         return True
-    return node.function == INDEX and _is_optional(node.args[0])
+    return node.function == syntax.INDEX and _is_optional(node.args[0])

@@ -73,7 +73,7 @@ class EventRates:
 
     @property
     def has_limits(self) -> bool:
-        """Whether there is anything to count."""
+        """Return whether there is anything to count."""
         return bool(self._limits)
 
     def check(self, request: Request) -> None:
@@ -197,7 +197,7 @@ class Admission:
     def claim_status_errors(
         self, call: Call, new: JsonObject, old: JsonObject
     ) -> Sequence[FieldError]:
-        """What the writer may not change in the status of a ResourceClaim."""
+        """Return what the writer may not change in the status of a ResourceClaim."""
         if (call.target.resource.gvr.group_resource, call.target.subresource) != _CLAIM_STATUS:
             return ()
         asked = request_attributes(call.user, call.info, call.request)

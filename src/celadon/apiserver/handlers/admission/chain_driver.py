@@ -81,7 +81,7 @@ class ServerAdmitters:
         )
 
     def about(self, call: Call) -> RequestAdmitters:
-        """Those for one request."""
+        """Return those for one request."""
         return RequestAdmitters(self, call)
 
 
@@ -218,7 +218,8 @@ class RequestAdmitters(Admitters, NoteTaker):
                 step = await call.work.step(next, steps, None)
 
     def _needs_conversion(self, request: Request) -> bool:
-        """Whether policies that may look at a request have params which a webhook converts."""
+        """Return whether policies that may look at a request have params which a webhook
+        converts."""
         served, rules = self.of.served.current(), self.rules
         if not served.conversions or rules is None:
             return False
@@ -236,7 +237,8 @@ class RequestAdmitters(Admitters, NoteTaker):
         kind = stage, request.resource, request.subresource, request.operation, chain.rounds
 
         async def next_step() -> Step | None:
-            """What selects webhooks, and what makes something of an answer, may take long."""
+            """Return the next step. What selects webhooks, and what makes something of an answer,
+            may take long."""
             return await pace.step(work, kind, rules, next, steps, None)
 
         step = None if mutating else await next_step()  # which makes the phase, or refuses to
@@ -280,8 +282,8 @@ def _as_it_is(document: JsonObject, kind: GroupVersionKind) -> tuple[JsonObject,
 
 
 def _has_fine_times(draft: Draft, old: JsonObject | None) -> bool:
-    """Whether the request has made or renewed an entry of `managedFields`: its time is that of the
-    server's clock until the object is written."""
+    """Return whether the request has made or renewed an entry of `managedFields`: its time is that
+    of the server's clock until the object is written."""
     entries = (draft.meta or {}).get("managedFields")
     if draft.is_custom or not entries:
         return False

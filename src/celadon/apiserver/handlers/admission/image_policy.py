@@ -48,7 +48,7 @@ class ImagePolicy:
 
     @property
     def has_backend(self) -> bool:
-        """Whether there is anybody to ask."""
+        """Return whether there is anybody to ask."""
         return self._settings is not None
 
     async def opinion(self, request: Request) -> Opinion:

@@ -18,27 +18,15 @@ Rules are generators, and `parse` keeps their stack, so that Python's does not l
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
-from dataclasses import field
 from typing import NamedTuple, TypeAlias
 
 from celadon.cel.parsing import descent as texts
 from celadon.cel.parsing import tokens
 from celadon.cel.parsing.descent import ParseLimits
-from celadon.cel.parsing.recovery.grammar import (
-    CEL_NETWORK,
-    END,
-    CallStep,
-    ChoiceStep,
-    Kinds,
-    MatchStep,
-    Network,
-    State,
-    StateKind,
-    Step,
-)
+from celadon.cel.parsing.recovery import grammar
 from celadon.cel.parsing.recovery.token_stream import Token, TokenStream
 from celadon.patterns import late_pattern
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Prediction --------------------------------------------------------------
 #
@@ -62,7 +50,7 @@ from celadon.records import dataclass
 
 
 #: States to return to, the next one first. Its end is None: anything.
-Stack: TypeAlias = "tuple[State, Stack] | None"
+Stack: TypeAlias = "tuple[grammar.State, Stack] | None"
 #: What comes at a position ahead; 1 is the current token.
 Lookahead: TypeAlias = Callable[[int], str]
 
@@ -79,7 +67,7 @@ class _Path(NamedTuple):
     """`needs` is a precedence still to be checked. `escaped`: the path has left the rule of the
     decision. `exempt`: it left it to where it was invoked without precedence."""
 
-    state: State
+    state: grammar.State
     alternative: int
     stack: Stack
     needs: int = 0
@@ -91,7 +79,7 @@ class _Path(NamedTuple):
 class Group:
     """Paths that differ in their stacks only."""
 
-    state: State
+    state: grammar.State
     alternative: int
     needs: int
     stacks: set[Stack] = field(default_factory=set)
@@ -112,12 +100,12 @@ class _Node:
 class _Paths:
     """Follows paths through a network. Remembers where it has been."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: grammar.Network) -> None:
         self._network = network
         self._starts: dict[tuple[int, int], _Node] = {}
         self._nodes: dict[frozenset[object], _Node] = {}
 
-    def start(self, decision: State, precedence: int) -> _Node:
+    def start(self, decision: grammar.State, precedence: int) -> _Node:
         if not decision.is_suffix_loop:
             precedence = 0
         key = (decision.number, precedence)
@@ -145,7 +133,7 @@ class _Paths:
             node = self._nodes[key] = _Node(groups, _decided(groups))
         return node
 
-    def _follow_start(self, decision: State) -> tuple[Group, ...]:
+    def _follow_start(self, decision: grammar.State) -> tuple[Group, ...]:
         paths = (
             _Path(transition.target, number, None)
             for number, transition in enumerate(decision.transitions, start=1)
@@ -159,14 +147,14 @@ class _Paths:
         moved: list[_Path] = []
         at_end = kind == tokens.EOF
         for group in groups:
-            if group.state.kind is StateKind.STOP:
+            if group.state.kind is grammar.StateKind.STOP:
                 stopped.append(group)
             for transition in group.state.transitions:
                 if kind in transition.kinds:
                     moved.extend(_moved(group, transition.target))
         reached = self._follow(moved, None, at_end=at_end)
         if at_end:
-            reached = tuple(g for g in reached if g.state.kind is StateKind.STOP)
+            reached = tuple(g for g in reached if g.state.kind is grammar.StateKind.STOP)
             reached += tuple(stopped)
         return reached
 
@@ -175,13 +163,13 @@ class _Paths:
     ) -> tuple[Group, ...]:
         """All places before a token that the paths lead to by free steps. `deciding` is the rule
         with the suffixes to decide on; empty for other decisions, None beyond the start of one."""
-        groups: dict[tuple[State, int, int], Group] = {}
+        groups: dict[tuple[grammar.State, int, int], Group] = {}
         pending = [(path, 0) for path in paths]
         seen = {path for path, _ in pending}
         while pending:
             path, depth = pending.pop()
             state, alternative, stack, needs, escaped, exempt = path
-            if state.kind is StateKind.STOP and stack is not None:
+            if state.kind is grammar.StateKind.STOP and stack is not None:
                 nexts = [(path._replace(state=stack[0], stack=stack[1]), depth - 1)]
             else:
                 if _waits(state):
@@ -205,7 +193,7 @@ class _Paths:
     ) -> list[tuple[_Path, int]]:
         """One free step. `depth` counts the rules entered since the start of the decision."""
         state, stack = path.state, path.stack
-        if state.kind is StateKind.STOP:
+        if state.kind is grammar.StateKind.STOP:
             return _anywhere(path, depth, deciding)
         nexts: list[tuple[_Path, int]] = []
         for number, transition in enumerate(state.transitions):
@@ -237,19 +225,19 @@ def _anywhere(path: _Path, depth: int, deciding: str | None) -> list[tuple[_Path
     ]
 
 
-def _moved(group: Group, target: State) -> Iterable[_Path]:
+def _moved(group: Group, target: grammar.State) -> Iterable[_Path]:
     for stack in group.stacks:
         yield _Path(target, group.alternative, stack, 0, group.escaped, group.exempt)
 
 
-def _waits(state: State) -> bool:
+def _waits(state: grammar.State) -> bool:
     """Return whether a path stays in this state: before a token, or at the end of everything."""
-    if state.kind is StateKind.STOP:
+    if state.kind is grammar.StateKind.STOP:
         return not state.transitions
     return any(transition.kinds for transition in state.transitions)
 
 
-def _is_inner_loop(state: State, stack: Stack) -> bool:
+def _is_inner_loop(state: grammar.State, stack: Stack) -> bool:
     """Return whether this loop is inside the right operand of another round of the same loop.
 
     An operator that follows is then left to the outer loop.
@@ -279,7 +267,7 @@ def _completed(groups: Iterable[Group], ahead: int) -> int:
     complete = [
         g.alternative
         for g in groups
-        if g.escaped or (g.state.kind is StateKind.STOP and None in g.stacks)
+        if g.escaped or (g.state.kind is grammar.StateKind.STOP and None in g.stacks)
     ]
     if not complete:
         raise NoViableAlternativeError(ahead)
@@ -294,7 +282,7 @@ def _decided(groups: tuple[Group, ...]) -> int | None:
 
 def _absorbed(stacks: Iterable[Stack]) -> set[Stack]:
     """A stack whose end may be anything includes all that only continue it."""
-    by_top: dict[State, set[Stack]] = {}
+    by_top: dict[grammar.State, set[Stack]] = {}
     for stack in stacks:
         if stack is None:
             return {None}
@@ -304,7 +292,7 @@ def _absorbed(stacks: Iterable[Stack]) -> set[Stack]:
 
 def _subsets(groups: Iterable[Group]) -> list[set[int]]:
     """Return for each place (state and stacks) the alternatives that lead there."""
-    places: dict[tuple[State, frozenset[Stack]], set[int]] = {}
+    places: dict[tuple[grammar.State, frozenset[Stack]], set[int]] = {}
     for group in groups:
         place = (group.state, frozenset(group.stacks))
         places.setdefault(place, set()).add(group.alternative)
@@ -313,21 +301,21 @@ def _subsets(groups: Iterable[Group]) -> list[set[int]]:
 
 def _conflicts(groups: tuple[Group, ...]) -> bool:
     """Return whether more tokens would not help."""
-    if all(group.state.kind is StateKind.STOP for group in groups):
+    if all(group.state.kind is grammar.StateKind.STOP for group in groups):
         return True
     if all(len(subset) == 1 for subset in _subsets(groups)):
         return False
-    by_state: dict[State, set[int]] = {}
+    by_state: dict[grammar.State, set[int]] = {}
     for group in groups:
         by_state.setdefault(group.state, set()).add(group.alternative)
     return all(len(alternatives) > 1 for alternatives in by_state.values())
 
 
 #: What is remembered is the same for all texts, and finite.
-_PATHS = _Paths(CEL_NETWORK)
+_PATHS = _Paths(grammar.CEL_NETWORK)
 
 
-def predict(decision: State, precedence: int, look: Lookahead) -> int:
+def predict(decision: grammar.State, precedence: int, look: Lookahead) -> int:
     """The number of the alternative, from 1. Raises `NoViableAlternativeError`."""
     node = _PATHS.start(decision, precedence)
     ahead = 1
@@ -375,7 +363,7 @@ class OpenRule:
 
     rule: str
     parent: OpenRule | None
-    return_state: State | None
+    return_state: grammar.State | None
     precedence: int
     node: ParseNode
 
@@ -389,7 +377,7 @@ class _RuleFailure(Exception):
         self.token = token
 
 
-_Routine: TypeAlias = Generator[CallStep, ParseNode, None]
+_Routine: TypeAlias = Generator[grammar.CallStep, ParseNode, None]
 
 
 class Machine:
@@ -407,9 +395,9 @@ class Machine:
         self._report_issue = report
         self._reported = 0
         self._stream = TokenStream(text, self._report, junk)
-        self._state = CEL_NETWORK.starts["start"]
+        self._state = grammar.CEL_NETWORK.starts["start"]
         self._open: OpenRule | None = None
-        self._depths = dict.fromkeys(CEL_NETWORK.starts, 0)
+        self._depths = dict.fromkeys(grammar.CEL_NETWORK.starts, 0)
         self._recovering = False
         self._attempts = 0
         self._last_error_index = -1
@@ -436,10 +424,10 @@ class Machine:
         return result
 
     def _begin(
-        self, rule: str, precedence: int, return_state: State | None
+        self, rule: str, precedence: int, return_state: grammar.State | None
     ) -> tuple[OpenRule, _Routine]:
-        self._state = CEL_NETWORK.starts[rule]
-        name = CEL_NETWORK.sole_names.get(rule) or rule
+        self._state = grammar.CEL_NETWORK.starts[rule]
+        name = grammar.CEL_NETWORK.sole_names.get(rule) or rule
         node = ParseNode(name, self._stream.token(1))
         opened = OpenRule(rule, self._open, return_state, precedence, node)
         self._open = opened
@@ -450,25 +438,25 @@ class Machine:
 
     def _perform_rule(self, opened: OpenRule) -> _Routine:
         try:
-            yield from self._perform(CEL_NETWORK.steps[opened.rule], opened)
+            yield from self._perform(grammar.CEL_NETWORK.steps[opened.rule], opened)
         except _RuleFailure as failure:
             if not self._recovering:
                 self._recovering = True
                 self._report(failure.message, failure.token.start)
             self._recover()
 
-    def _perform(self, steps: Iterable[Step], opened: OpenRule) -> _Routine:
+    def _perform(self, steps: Iterable[grammar.Step], opened: OpenRule) -> _Routine:
         for step in steps:
             self._state = step.state
             match step:
-                case MatchStep():
+                case grammar.MatchStep():
                     _collect(opened.node, step.label, self._match(step))
-                case CallStep():
+                case grammar.CallStep():
                     _collect(opened.node, step.label, (yield step))
-                case ChoiceStep():
+                case grammar.ChoiceStep():
                     yield from self._choose(step, opened)
 
-    def _choose(self, step: ChoiceStep, opened: OpenRule) -> _Routine:
+    def _choose(self, step: grammar.ChoiceStep, opened: OpenRule) -> _Routine:
         self._synchronise()
         branch = 0 if step.repeat == "+" else self._decide(step, opened)
         while branch < len(step.branches):
@@ -485,7 +473,7 @@ class Machine:
             self._synchronise()
             branch = self._decide(step, opened)
 
-    def _decide(self, step: ChoiceStep, opened: OpenRule) -> int:
+    def _decide(self, step: grammar.ChoiceStep, opened: OpenRule) -> int:
         """Return which branch; one beyond the last means none (more)."""
         current = self._stream.token(1)
         if step.look is not None:
@@ -501,7 +489,7 @@ class Machine:
             raise self._no_viable_alternative(current, self._stream.token(error.ahead)) from None
         return number - 1
 
-    def _match(self, step: MatchStep) -> Token:
+    def _match(self, step: grammar.MatchStep) -> Token:
         token = self._stream.token(1)
         if token.kind not in step.kinds:
             return self._recover_inline()
@@ -513,10 +501,10 @@ class Machine:
         """Makes the current token one that can come here, or fails the rule."""
         if self._recovering:
             return
-        possible = CEL_NETWORK.next_kinds(self._state)
-        if END in possible or self._stream.kind(1) in possible:
+        possible = grammar.CEL_NETWORK.next_kinds(self._state)
+        if grammar.END in possible or self._stream.kind(1) in possible:
             return
-        if self._state.kind is StateKind.LOOP_BACK:
+        if self._state.kind is grammar.StateKind.LOOP_BACK:
             self._report_unwanted()
             self._skip_until(self._expected() | self._recovery_kinds())
         elif not self._delete_token():
@@ -568,7 +556,7 @@ class Machine:
         self._last_error_states.add(self._state.number)
         self._skip_until(self._recovery_kinds(), self._limits.recovery_lookahead - skipped)
 
-    def _skip_until(self, kinds: Kinds, limit: int | None = None) -> None:
+    def _skip_until(self, kinds: grammar.Kinds, limit: int | None = None) -> None:
         skipped = 0
         while self._stream.kind(1) != tokens.EOF and self._stream.kind(1) not in kinds:
             if skipped == limit:
@@ -587,27 +575,27 @@ class Machine:
         self._recovering = False
         self._last_error_states.clear()
 
-    def _expected(self, state: State | None = None) -> Kinds:
+    def _expected(self, state: grammar.State | None = None) -> grammar.Kinds:
         """Return what may come next, also beyond the ends of the open rules."""
-        following = CEL_NETWORK.next_kinds(state or self._state)
+        following = grammar.CEL_NETWORK.next_kinds(state or self._state)
         kinds = following
         for return_state in self._return_states():
-            if END not in following:
-                return kinds - {END}
-            following = CEL_NETWORK.next_kinds(return_state)
+            if grammar.END not in following:
+                return kinds - {grammar.END}
+            following = grammar.CEL_NETWORK.next_kinds(return_state)
             kinds |= following
-        if END in following:
+        if grammar.END in following:
             kinds |= {tokens.EOF}
-        return kinds - {END}
+        return kinds - {grammar.END}
 
-    def _recovery_kinds(self) -> Kinds:
+    def _recovery_kinds(self) -> grammar.Kinds:
         """Return what may follow any of the open rules."""
         kinds: set[str] = set()
         for return_state in self._return_states():
-            kinds |= CEL_NETWORK.next_kinds(return_state)
-        return frozenset(kinds - {END})
+            kinds |= grammar.CEL_NETWORK.next_kinds(return_state)
+        return frozenset(kinds - {grammar.END})
 
-    def _return_states(self) -> Iterable[State]:
+    def _return_states(self) -> Iterable[grammar.State]:
         """Yield where the open rules return to, from the innermost outwards."""
         opened = self._open
         while opened is not None and opened.return_state is not None:
@@ -663,6 +651,6 @@ def _quote(text: str) -> str:
     return f"'{escaped}'"
 
 
-def _display_kinds(kinds: Kinds) -> str:
+def _display_kinds(kinds: grammar.Kinds) -> str:
     shown = [tokens.display_kind(kind) for kind in sorted(kinds, key=tokens.token_order)]
     return shown[0] if len(shown) == 1 else "{" + ", ".join(shown) + "}"

@@ -1,4 +1,5 @@
-"""From parse tree to nodes, for errors that are not about syntax.
+"""From parse tree to nodes, for errors that are not about syntax; and all that is wrong with an
+expression, in cel-go's words.
 
 These are reserved identifiers, impossible literals, misused macros, syntax that is not enabled, and
 too deep nesting. They are found in wrong and incomplete parse trees, too, so every part may be
@@ -11,30 +12,18 @@ Python's does not limit the nesting.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from celadon.cel import syntax
-from celadon.cel.errors import NOWHERE
+from celadon.cel.errors import NOWHERE, Issues, Source
 from celadon.cel.parsing import descent as texts
 from celadon.cel.parsing import tokens
 from celadon.cel.parsing.descent import ParseOptions, balance
 from celadon.cel.parsing.lexer import BINARY, LiteralError, decode_literal
 from celadon.cel.parsing.macros import MacroError, Nodes, expand, find_macro
-from celadon.cel.parsing.recovery.machine import ParseNode, ParseStopped
+from celadon.cel.parsing.recovery.machine import Machine, ParseNode, ParseStopped
 from celadon.cel.parsing.recovery.token_stream import Token
-from celadon.cel.syntax import (
-    Call,
-    Expr,
-    Ident,
-    ListLiteral,
-    Literal,
-    MapEntry,
-    MapLiteral,
-    Select,
-    Struct,
-    StructField,
-    Unspecified,
-)
+from celadon.patterns import late_pattern
 
 ESCAPED_UNSUPPORTED = "unsupported syntax: '`'"
 IDENTIFIER_UNSUPPORTED = "unsupported ident kind"
@@ -49,7 +38,7 @@ def reserved_identifier(name: str) -> str:
     return f"reserved identifier: {name}"
 
 
-_Reading: TypeAlias = Generator["ParseNode | None", Expr, Expr]
+_Reading: TypeAlias = Generator["ParseNode | None", syntax.Expr, syntax.Expr]
 _Report: TypeAlias = Callable[[str, int], None]
 
 _BINARY = {one.sign: one.function for one in BINARY}
@@ -75,12 +64,12 @@ class Reader:
         self._report = report
         self.nodes = Nodes(options.limits.copied_nodes)
 
-    def read(self, root: ParseNode) -> Expr:
+    def read(self, root: ParseNode) -> syntax.Expr:
         """Raises `ParseStopped` at the limit of nesting."""
         depth = 0
         running: list[tuple[bool, _Reading]] = []
         wanted: ParseNode | None = _part(root, "e")
-        result: Expr | None = None
+        result: syntax.Expr | None = None
         while True:
             if result is None:
                 compound = _unnested(wanted)
@@ -116,12 +105,12 @@ class Reader:
     def _failed_unary(self, node: ParseNode) -> _Reading:
         """cel-go puts a string here, which macros see."""
         yield from ()
-        return Literal(self.nodes.new_id(node.start.start), "<<error>>")
+        return syntax.Literal(self.nodes.new_id(node.start.start), "<<error>>")
 
-    def _unspecified(self, offset: int) -> Expr:
-        return Unspecified(self.nodes.new_id(offset))
+    def _unspecified(self, offset: int) -> syntax.Expr:
+        return syntax.Unspecified(self.nodes.new_id(offset))
 
-    def _fail(self, message: str, offset: int) -> Expr:
+    def _fail(self, message: str, offset: int) -> syntax.Expr:
         self._report(message, offset)
         return self._unspecified(offset)
 
@@ -130,7 +119,7 @@ class Reader:
         node_id = self.nodes.new_id(_offset(node, "op"))
         if_true = yield _part(node, "e1")
         if_false = yield _part(node, "e2")
-        return Call(node_id, syntax.CONDITIONAL, None, (condition, if_true, if_false))
+        return syntax.Call(node_id, syntax.CONDITIONAL, None, (condition, if_true, if_false))
 
     def _logic(self, node: ParseNode) -> _Reading:
         terms = [(yield _part(node, "e"))]
@@ -146,7 +135,7 @@ class Reader:
         assert operator is not None
         node_id = self.nodes.new_id(operator.start)
         right = yield _part(node, "right")
-        return Call(node_id, _BINARY[operator.text], None, (left, right))
+        return syntax.Call(node_id, _BINARY[operator.text], None, (left, right))
 
     def _unary(self, node: ParseNode) -> _Reading:
         operators = _tokens(node, "ops+")
@@ -155,7 +144,7 @@ class Reader:
         node_id = self.nodes.new_id(operators[0].start)
         operand = yield _part(node, "e")
         function = syntax.NEGATE if node.name == "Negate" else syntax.LOGICAL_NOT
-        return Call(node_id, function, None, (operand,))
+        return syntax.Call(node_id, function, None, (operand,))
 
     def _select(self, node: ParseNode) -> _Reading:
         operand = yield _part(node, "left")
@@ -168,12 +157,12 @@ class Reader:
             name = ""
             self._report(error.message, field.start.start)
         if "opt" not in node.parts:
-            return Select(self.nodes.new_id(_offset(node, "op")), operand, name)
+            return syntax.Select(self.nodes.new_id(_offset(node, "op")), operand, name)
         if not self._options.optional_syntax:
             return self._fail(SELECT_UNSUPPORTED, _offset(node, "op"))
-        literal = Literal(self.nodes.new_id(field.start.start), name)
+        literal = syntax.Literal(self.nodes.new_id(field.start.start), name)
         node_id = self.nodes.new_id(_offset(node, "op"))
-        return Call(node_id, syntax.OPT_SELECT, None, (operand, literal))
+        return syntax.Call(node_id, syntax.OPT_SELECT, None, (operand, literal))
 
     def _field_name(self, node: ParseNode | None) -> str:
         token = None if node is None else _token(node, "id")
@@ -191,22 +180,22 @@ class Reader:
         if name is None:
             return self._unspecified(node.start.start)
         call_id = self.nodes.new_id(_offset(node, "open"))
-        args: list[Expr] = []
+        args: list[syntax.Expr] = []
         for arg in _parts(_part(node, "args"), "e+"):
             args.append((yield arg))
-        return self._call(Call(call_id, name.text, target, tuple(args)))
+        return self._call(syntax.Call(call_id, name.text, target, tuple(args)))
 
     def _global_call(self, node: ParseNode) -> _Reading:
         name = self._simple_name(node)
-        if isinstance(name, Expr):
+        if isinstance(name, syntax.Expr):
             return name
         call_id = self.nodes.new_id(_offset(node, "op"))
-        args: list[Expr] = []
+        args: list[syntax.Expr] = []
         for arg in _parts(_part(node, "args"), "e+"):
             args.append((yield arg))
-        return self._call(Call(call_id, name, None, tuple(args)))
+        return self._call(syntax.Call(call_id, name, None, tuple(args)))
 
-    def _call(self, call: Call) -> Expr:
+    def _call(self, call: syntax.Call) -> syntax.Expr:
         table = self._options.macro_table
         macro = find_macro(table, call.function, len(call.args), member=call.target is not None)
         if macro is None:
@@ -216,7 +205,7 @@ class Reader:
         except MacroError as error:
             return self._fail(error.message, self.nodes.positions[error.node])
 
-    def _simple_name(self, node: ParseNode) -> str | Expr:
+    def _simple_name(self, node: ParseNode) -> str | syntax.Expr:
         """The name of a variable or function, or what to put in its place."""
         name = _token(node, "id")
         if name is None:
@@ -228,9 +217,9 @@ class Reader:
     def _ident(self, node: ParseNode) -> _Reading:
         yield from ()
         name = self._simple_name(node)
-        if isinstance(name, Expr):
+        if isinstance(name, syntax.Expr):
             return name
-        return Ident(self.nodes.new_id(_offset(node, "id")), name)
+        return syntax.Ident(self.nodes.new_id(_offset(node, "id")), name)
 
     def _index(self, node: ParseNode) -> _Reading:
         target = yield _part(node, "left")
@@ -241,11 +230,11 @@ class Reader:
             if not self._options.optional_syntax:
                 return self._fail(INDEX_UNSUPPORTED, _offset(node, "op"))
             function = syntax.OPT_INDEX
-        return Call(node_id, function, None, (target, index))
+        return syntax.Call(node_id, function, None, (target, index))
 
     def _list(self, node: ParseNode) -> _Reading:
         node_id = self.nodes.new_id(_offset(node, "op"))
-        elements: list[Expr] = []
+        elements: list[syntax.Expr] = []
         optional: list[int] = []
         for number, element in enumerate(_parts(_part(node, "elems"), "elems+")):
             elements.append((yield _part(element, "e")))
@@ -254,13 +243,13 @@ class Reader:
                 optional.append(number)
                 if not self._options.optional_syntax:
                     self._report(OPTIONAL_UNSUPPORTED, mark.start)
-        return ListLiteral(node_id, tuple(elements), frozenset(optional))
+        return syntax.ListLiteral(node_id, tuple(elements), frozenset(optional))
 
     def _map(self, node: ParseNode) -> _Reading:
         node_id = self.nodes.new_id(_offset(node, "op"))
         entries_node = _part(node, "entries")
         keys, values = _parts(entries_node, "keys+"), _parts(entries_node, "values+")
-        entries: list[MapEntry] = []
+        entries: list[syntax.MapEntry] = []
         for number, colon in enumerate(_tokens(entries_node, "cols+")):
             if number >= len(keys) or number >= len(values):
                 entries.clear()
@@ -272,8 +261,8 @@ class Reader:
                 continue
             key = yield _part(keys[number], "e")
             value = yield values[number]
-            entries.append(MapEntry(entry_id, key, value, optional))
-        return MapLiteral(node_id, tuple(entries))
+            entries.append(syntax.MapEntry(entry_id, key, value, optional))
+        return syntax.MapLiteral(node_id, tuple(entries))
 
     def _message(self, node: ParseNode) -> _Reading:
         name = ".".join(token.text for token in _tokens(node, "ids+"))
@@ -282,7 +271,7 @@ class Reader:
         node_id = self.nodes.new_id(_offset(node, "op"))
         fields_node = _part(node, "entries")
         colons, values = _tokens(fields_node, "cols+"), _parts(fields_node, "values+")
-        fields: list[StructField] = []
+        fields: list[syntax.StructField] = []
         for number, field in enumerate(_parts(fields_node, "fields+")):
             if number >= len(colons) or number >= len(values):
                 fields.clear()
@@ -299,8 +288,8 @@ class Reader:
                 self._report(error.message, fields_node.start.start)
                 continue
             value = yield values[number]
-            fields.append(StructField(field_id, field_name, value, optional))
-        return Struct(node_id, name, tuple(fields))
+            fields.append(syntax.StructField(field_id, field_name, value, optional))
+        return syntax.Struct(node_id, name, tuple(fields))
 
     def _literal(self, node: ParseNode) -> _Reading:
         yield from ()
@@ -313,7 +302,7 @@ class Reader:
         except LiteralError as error:
             self._report(str(error), offset)
             value = None
-        return Literal(self.nodes.new_id(offset), value)
+        return syntax.Literal(self.nodes.new_id(offset), value)
 
 
 class _FieldNameError(Exception):
@@ -386,3 +375,37 @@ def _offset(node: ParseNode, label: str) -> int:
     """Return where that token is, or the node if the token is missing."""
     token = _token(node, label)
     return node.start.start if token is None else token.start
+
+
+# --- What is wrong with an expression ----------------------------------------
+#
+# What is wrong with an expression, in cel-go's words.
+#
+# Parses again, slowly, in the way of cel-go's generated parser (`celadon.cel.parsing.recovery`).
+# First come the errors of syntax; then, if parsing was not given up, the tree is read for other
+# errors.
+
+_ESCAPED_EXPECTED: Final = late_pattern(", ESC_IDENTIFIER(?=})")
+"""What is expected where names may stand in backticks; together with the name without."""
+
+
+def diagnose(source: Source, options: ParseOptions, issues: Issues) -> syntax.Ast | None:
+    """Adds the issues, or gives the tree if there are none. Raises `CopyLimitExceeded`."""
+
+    def report_syntax_error(message: str, offset: int) -> None:
+        if options.backticks_are_junk:
+            message = _ESCAPED_EXPECTED.sub("", message)
+        issues.add(f"Syntax error: {message}", offset)
+
+    reader = Reader(options, issues.add)
+    try:
+        junk = "`" if options.backticks_are_junk else ""
+        tree = Machine(source.text, options.limits, report_syntax_error, junk).parse()
+        root = reader.read(tree)
+    except ParseStopped as stopped:
+        if stopped.message:
+            issues.add(stopped.message, None)
+        return None
+    if issues:
+        return None
+    return syntax.Ast(root, source, reader.nodes.positions, reader.nodes.macro_calls)

@@ -21,10 +21,9 @@ from celadon.admission.registration import (
     decode_object,
 )
 from celadon.cli.check.cluster import Engines
-from celadon.cli.check.policy_set import Placed, PolicySet, PolicySets
-from celadon.cli.check.webhook_documents import Said
+from celadon.cli.check.manifests import Placed, PolicySet, PolicySets, Said
+from celadon.cli.policytest.counts import Measured
 from celadon.cli.policytest.coverage import measured
-from celadon.cli.policytest.coverage_counts import Measured
 from celadon.cli.policytest.mutants.policy_mutants import Alteration
 from celadon.cli.policytest.run.case_judging import Bench, Sent
 from celadon.cli.policytest.run.case_results import Case, Expectation, PolicyTest, Status, TextMatch

@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from celadon.cli.own_files import API_VERSION
-from celadon.cli.policytest.run.case_results import CaseVerdict
-from celadon.cli.policytest.run.vacuities import UNMATCHED
+from celadon.cli.policytest.run.case_results import UNMATCHED, CaseVerdict
 
 KIND: Final = "PolicyTest"
 

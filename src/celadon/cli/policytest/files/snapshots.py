@@ -21,10 +21,15 @@ from celadon.cli.policytest.run.case_results import (
     How,
     PolicyTest,
 )
-from celadon.cli.reading import sources
-from celadon.cli.reading.documents import Document, DocumentReader, chunk_start
+from celadon.cli.reading.documents import (
+    Document,
+    DocumentReader,
+    Problem,
+    chunk_start,
+    encoded_like,
+    read_text,
+)
 from celadon.cli.reading.json_text import Path as Steps
-from celadon.cli.reading.problems import Problem
 
 _SPEAKING: Final = frozenset(
     {CaseVerdict.DENY, CaseVerdict.WARN, CaseVerdict.AUDIT, CaseVerdict.ERROR}
@@ -48,7 +53,7 @@ def update(results: Sequence[FileResult]) -> int:
 
 
 def _updated(file: str, cases: Sequence[CaseResult]) -> int:
-    text = sources.read(file)
+    text = read_text(file)
     if isinstance(text, Problem):
         return 0
     edits: dict[int, _Edit] = {}
@@ -64,7 +69,7 @@ def _updated(file: str, cases: Sequence[CaseResult]) -> int:
     for at in sorted(edits, reverse=True):
         content = content[:at] + edits[at].text + content[edits[at].end :]
     path = Path(file)
-    data = sources.encoded_like(content, path.read_bytes()) if edits else None
+    data = encoded_like(content, path.read_bytes()) if edits else None
     if data is None:
         return 0
     path.write_bytes(data)

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field
 from typing import Any, Final, NamedTuple
 
 from celadon.cli.policytest.files.file_format import KIND
 from celadon.cli.policytest.files.file_tests import is_policy_test, read_test
-from celadon.cli.policytest.importers import (
-    gator_suites,
-    kubescape_tests,
-    kyverno_tests,
-    small_formats,
-)
-from celadon.cli.policytest.importers import kubescape_tests as review_tests
+from celadon.cli.policytest.importers import gator_suites, kyverno_tests, small_formats
 from celadon.cli.policytest.importers.rewriting import Rewriting, Rewritten
 from celadon.cli.policytest.run.case_results import PolicyTest
-from celadon.cli.reading import sources
-from celadon.cli.reading.documents import DocumentReader
+from celadon.cli.reading.documents import (
+    DocumentReader,
+    Problem,
+    Text,
+    expand_paths,
+    is_hidden,
+    is_test_file,
+    read_text,
+)
 from celadon.cli.reading.locations import Chunk
-from celadon.cli.reading.problems import Problem
-from celadon.cli.reading.sources import Text
-from celadon.kube.json_shapes import Misfit, Shape, misfit
-from celadon.records import dataclass
+from celadon.kube.json_types import Misfit, Shape, misfit
+from celadon.records import dataclass, field
 
 
 class _Format(NamedTuple):
@@ -41,9 +39,9 @@ _FORMATS: Final = (
     _Format(kyverno_tests.is_kyverno_test, kyverno_tests.SHAPE, kyverno_tests.rewritten),
     _Format(small_formats.is_kaptest, {}, small_formats.rewritten_kaptest),
     _Format(
-        kubescape_tests.is_kubescape_test,
-        kubescape_tests.SHAPE,
-        kubescape_tests.rewritten_kubescape,
+        small_formats.is_kubescape_test,
+        small_formats.SHAPE,
+        small_formats.rewritten_kubescape,
     ),
     _Format(
         small_formats.is_cel_go_test, small_formats.CEL_GO_SHAPE, small_formats.rewritten_cel_go
@@ -70,10 +68,10 @@ def foreign_tests(text: Text, expected: str = "") -> list[Rewritten]:
     for one in DocumentReader().values(text):
         if isinstance(one, Problem):
             continue
-        if review_tests.is_review(one[1]):
-            wrong = misfit(one[1], review_tests.REVIEW_SHAPE)
+        if small_formats.is_review(one[1]):
+            wrong = misfit(one[1], small_formats.REVIEW_SHAPE)
             found.append(
-                review_tests.rewritten_review(*one, expected)
+                small_formats.rewritten_review(*one, expected)
                 if wrong is None
                 else _misshapen(*one, wrong)
             )
@@ -118,7 +116,7 @@ def given_tests(arguments: Sequence[str], expected: str = "") -> GivenTests:
     response."""
     found = GivenTests()
     for path in _paths(arguments):
-        text = path if isinstance(path, Problem) else sources.read(path)
+        text = path if isinstance(path, Problem) else read_text(path)
         if isinstance(text, Problem):
             found.problems.append(text)
         elif text.file in arguments or _is_called_test(text.file) or KIND in text.content:
@@ -131,25 +129,25 @@ def given_tests(arguments: Sequence[str], expected: str = "") -> GivenTests:
 
 def _paths(arguments: Sequence[str]) -> Iterator[str | Problem]:
     """The files to look at; those of hidden folders only if their names say what they are."""
-    for path in sources.expand(arguments, tests=True):
+    for path in expand_paths(arguments, tests=True):
         if (
             isinstance(path, Problem)
             or path in arguments
             or _is_called_test(path)
-            or not sources.is_hidden(path, arguments)
+            or not is_hidden(path, arguments)
         ):
             yield path
 
 
 def _is_called_test(file: str) -> bool:
-    return sources.is_test_file(file) or has_foreign_name(file)
+    return is_test_file(file) or has_foreign_name(file)
 
 
 def _take(text: Text, found: GivenTests, expected: str) -> None:
     if KIND not in text.content and (foreign := foreign_tests(text, expected)):
         found.tests += [one.test for one in foreign]
         return
-    certain = sources.is_test_file(text.file)
+    certain = is_test_file(text.file)
     for one in DocumentReader().read(text):
         if isinstance(one, Problem):
             found.problems += [one] if certain else []

@@ -22,14 +22,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.admission.registration import BINDING_KIND, POLICY_KIND
-from celadon.cli.policytest.importers.kubescape_tests import is_review, request_fields
 from celadon.cli.policytest.importers.rewriting import Rewriting, Rewritten
+from celadon.cli.policytest.importers.small_formats import is_review, request_fields
 from celadon.cli.policytest.run.case_results import CaseVerdict
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.locations import Chunk
 from celadon.kube import Json, JsonObject, metadata
-from celadon.kube.json_shapes import Needed, Shape, misfit
+from celadon.kube.json_types import Needed, Shape, misfit
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 
 # --- Gator expansion ---------------------------------------------------------

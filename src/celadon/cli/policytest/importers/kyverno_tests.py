@@ -18,7 +18,7 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.locations import Chunk
 from celadon.kube import JsonObject, metadata
-from celadon.kube.json_shapes import Shape, misfit
+from celadon.kube.json_types import Shape, misfit
 
 _GROUPS: Final = ("cli.kyverno.io/", "kyverno.io/")
 _FOR_OWN_POLICIES: Final = (

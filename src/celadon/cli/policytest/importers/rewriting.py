@@ -21,10 +21,15 @@ from celadon.admission.registration import (
 from celadon.cli.check.check_report import Place
 from celadon.cli.own_files import API_VERSION, problem_at
 from celadon.cli.policytest.files.file_format import KIND
-from celadon.cli.policytest.files.file_tests import read_test
-from celadon.cli.policytest.files.given_objects import ObjectReader
-from celadon.cli.policytest.run.case_results import Case, CaseVerdict, Expectation, PolicyTest
-from celadon.cli.policytest.run.vacuities import Doubt, Vacuity
+from celadon.cli.policytest.files.file_tests import ObjectReader, read_test
+from celadon.cli.policytest.run.case_results import (
+    Case,
+    CaseVerdict,
+    Doubt,
+    Expectation,
+    PolicyTest,
+    Vacuity,
+)
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.locations import Chunk

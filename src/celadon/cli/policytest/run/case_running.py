@@ -1,40 +1,161 @@
-"""Tests to results: every case with every version, and what that means."""
+"""Tests to results: every case with every version, what that means, and what the cases reached."""
 
 from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from celadon.cel.extend import re2
-from celadon.cli.check.check_report import Place, PolicyError
+from celadon.admission.explain import Explanation, ExpressionRun, Part, PolicyExplanation, explain
+from celadon.admission.registration import Policy
+from celadon.cel.extend import Literal, re2
+from celadon.cel.tracing import written_tree
+from celadon.cli.check.check_report import Place, PolicyError, Violation
 from celadon.cli.check.cluster import Cluster
+from celadon.cli.check.manifests import Placed
 from celadon.cli.check.plugins import PluginChoice
+from celadon.cli.explain.annotated_source import brief, shortened
 from celadon.cli.options import DEFAULT_VERSION, did_you_mean
-from celadon.cli.policytest.run.case_comparison import mismatches, outcome_of, under_test_in
-from celadon.cli.policytest.run.case_judging import Bench
-from celadon.cli.policytest.run.case_results import (
-    Case,
-    CaseResult,
-    FileResult,
-    Mismatch,
-    PartValue,
-    PolicyTest,
-    RunReport,
-    Status,
+from celadon.cli.policytest.counts import Coverage, Goal
+from celadon.cli.policytest.coverage import Aim, binding_goals, expression_aims, reached
+from celadon.cli.policytest.run import case_results
+from celadon.cli.policytest.run.case_judging import (
+    Bench,
+    Judged,
+    mismatches,
+    outcome_of,
+    under_test_in,
 )
-from celadon.cli.policytest.run.vacuities import Doubt
 from celadon.cli.policytest.run.vacuity import case_doubts, shared_doubts
-from celadon.cli.reading.problems import Problem, crash
+from celadon.cli.reading.documents import Problem, crash
 from celadon.cli.worker_pipes import possible_workers, received, started
 from celadon.kube.releases import answering_as
 from celadon.records import dataclass
 
-if TYPE_CHECKING:
-    from celadon.cli.policytest.run.coverage_tally import CoverageTally
+# --- A tally of coverage -----------------------------------------------------
+#
+# The cases of a test, taken one by one: what each of them has reached.
+
+
+class CoverageTally:
+    """Counts for the cases of one test."""
+
+    def __init__(self) -> None:
+        self._aims: dict[tuple[int, str], tuple[Placed[Policy], dict[str, tuple[Aim, ...]]]] = {}
+        self._hits: Counter[Goal] = Counter()
+
+    @property
+    def coverage(self) -> Coverage:
+        """Return the coverage of the cases so far."""
+        return Coverage(tuple(self._hits.items()))
+
+    def take(self, judged: Judged, outcome: case_results.CaseOutcome, version: str) -> None:
+        """One more case; what is measured are the policies that it is about."""
+        seen = [one for found in _explained(judged, outcome) for one in found.policies]
+        for given in judged.setting.sets.all:
+            for name in sorted(outcome.under_test & given.policies.keys()):
+                placed = given.policies[name]
+                aims, bindings = self._aims_of(placed, version), binding_goals(given, name)
+                for goals in bindings.values():
+                    self._hits.update(dict.fromkeys(goals, 0))
+                for own in aims.values():
+                    self._hits.update({one.goal: 0 for one in own})
+                for policy in seen:
+                    if policy.policy is placed.value:
+                        self._hits.update(set(reached(aims, bindings, policy)))
+
+    def _aims_of(self, placed: Placed[Policy], version: str) -> dict[str, tuple[Aim, ...]]:
+        """Found once; what is kept with them keeps the key its own."""
+        key = id(placed), version
+        found = self._aims.get(key)
+        if found is None:
+            found = self._aims[key] = placed, expression_aims(placed, version)
+        return found[1]
+
+
+def _explained(judged: Judged, outcome: case_results.CaseOutcome) -> Iterator[Explanation]:
+    """Yield what the request went through: one that is refused meets nobody further on."""
+    if judged.mutation is not None:
+        yield judged.mutation
+        if not judged.mutation.verdict.allowed:
+            return
+    if judged.asked is not None and outcome.verdict is not case_results.CaseVerdict.INVALID:
+        setting = judged.setting
+        if setting.sets.validating.policies:
+            yield explain(setting.engines.validating, judged.asked.request, setting.world)
+
+
+# --- Deciding values ---------------------------------------------------------
+#
+# What the parts of an expression came to that decided about a request.
+#
+# The engine is asked again, with somebody looking on (`celadon.admission.explain`): only for
+# cases that failed. Left out are literals, objects (their fields say it), and what loops evaluate
+# in their rounds.
+
+_MOST_CHARACTERS: Final = 100
+_MOST_PARTS: Final = 12
+
+
+def deciding_values(
+    judged: Judged, outcome: case_results.CaseOutcome
+) -> tuple[case_results.PartValue, ...]:
+    """Return the values of the first expression that the verdict is due to; none if a mutating
+    policy decided."""
+    asked, deciding = judged.asked, outcome.deciding
+    if asked is None or not deciding or not deciding[0].expression:
+        return ()
+    found = explain(judged.setting.engines.validating, asked.request, judged.setting.world)
+    for policy in found.policies:
+        if policy.policy.name == deciding[0].policy:
+            for run in _runs(policy, deciding[0]):
+                return tuple(dict.fromkeys(_values(run)))[:_MOST_PARTS]
+    return ()
+
+
+def _runs(policy: PolicyExplanation, wanted: Violation) -> Iterator[ExpressionRun]:
+    for binding in policy.bindings:
+        for case in binding.cases if binding.binding.name == wanted.binding else ():
+            for part in (*case.conditions, *case.validations):
+                if part.run is not None and _is_of(part, wanted):
+                    yield part.run
+
+
+def _is_of(part: Part, wanted: Violation) -> bool:
+    """Also one that a variable of failed."""
+    if part.source.path.text == wanted.field:
+        return True
+    decision = part.decision
+    return decision is not None and decision.source.path.text == wanted.field
+
+
+def _values(run: ExpressionRun) -> Iterator[case_results.PartValue]:
+    """Yield those of variables that it was the first to read, then its own parts."""
+    for variable in run.all_variables():
+        text = variable.expression.text
+        yield case_results.PartValue(_on_one_line(text), brief(variable.value, _MOST_CHARACTERS))
+    program = run.expression.program
+    if program is None:
+        return
+    ast = program.checked.ast
+    for part in written_tree(ast).walk():
+        known = run.frame.outcomes.get(part.node.id)
+        if part.loop is not None or known is None or isinstance(part.node, Literal):
+            continue
+        if not isinstance(known.value, Mapping):
+            text = ast.source.text[part.start : part.end]
+            yield case_results.PartValue(_on_one_line(text), brief(known.value, _MOST_CHARACTERS))
+
+
+def _on_one_line(text: str) -> str:
+    return shortened(" ".join(text.split()), _MOST_CHARACTERS)
+
+
+# --- Running -----------------------------------------------------------------
 
 WORTH_WORKERS: Final = 200
 """Cases from which on it pays to run them in several processes."""
@@ -61,13 +182,13 @@ class RunOptions:
 class ChosenCases(NamedTuple):
     """A test, and those of its cases that are run."""
 
-    test: PolicyTest
-    cases: tuple[Case, ...]
+    test: case_results.PolicyTest
+    cases: tuple[case_results.Case, ...]
 
 
 def run_tests(
-    tests: Sequence[PolicyTest], options: RunOptions, step: Callable[[int], None]
-) -> RunReport:
+    tests: Sequence[case_results.PolicyTest], options: RunOptions, step: Callable[[int], None]
+) -> case_results.RunReport:
     """Return what comes of all tests. `step` is told how many cases are done."""
     chosen = chosen_cases(tests, options)
     left_out = sum(len(test.cases) - len(cases) for test, cases in chosen)
@@ -80,7 +201,7 @@ def run_tests(
         stopped = options.fail_fast and any(one.is_bad for one in result.cases)
         if stopped:
             break
-    return RunReport(
+    return case_results.RunReport(
         tuple(results),
         deselected=left_out,
         strict=options.strict,
@@ -89,7 +210,9 @@ def run_tests(
     )
 
 
-def chosen_cases(tests: Sequence[PolicyTest], options: RunOptions) -> list[ChosenCases]:
+def chosen_cases(
+    tests: Sequence[case_results.PolicyTest], options: RunOptions
+) -> list[ChosenCases]:
     """All tests, with those of their cases that are run."""
     return [
         ChosenCases(
@@ -100,7 +223,7 @@ def chosen_cases(tests: Sequence[PolicyTest], options: RunOptions) -> list[Chose
     ]
 
 
-def _with_plugins(test: PolicyTest, plugins: PluginChoice) -> PolicyTest:
+def _with_plugins(test: case_results.PolicyTest, plugins: PluginChoice) -> case_results.PolicyTest:
     if test.plugins is None:
         return test
     return replace(test, plugins=plugins.over(test.plugins))
@@ -108,7 +231,7 @@ def _with_plugins(test: PolicyTest, plugins: PluginChoice) -> PolicyTest:
 
 def _results(
     chosen: Sequence[ChosenCases], options: RunOptions, tick: Callable[[], None]
-) -> Iterator[FileResult]:
+) -> Iterator[case_results.FileResult]:
     """In the order of the tests, whoever runs them: worker k of n has the tests k, k + n, ..."""
     count = sum(len(one.cases) for one in chosen)
     workers = 1
@@ -123,7 +246,7 @@ def _results(
             for first in range(workers)
         ]
         for number, one in enumerate(chosen):
-            found: FileResult | None = received(pipes[number % workers])
+            found: case_results.FileResult | None = received(pipes[number % workers])
             if found is None:
                 yield _result(one, options, tick)
                 continue
@@ -132,13 +255,15 @@ def _results(
             yield found
 
 
-def _some(chosen: Sequence[ChosenCases], options: RunOptions) -> Iterator[FileResult]:
+def _some(chosen: Sequence[ChosenCases], options: RunOptions) -> Iterator[case_results.FileResult]:
     for one in chosen:
         yield _result(one, options, lambda: None)
 
 
-def _result(one: ChosenCases, options: RunOptions, tick: Callable[[], None]) -> FileResult:
-    test, found = one.test, list[CaseResult]()
+def _result(
+    one: ChosenCases, options: RunOptions, tick: Callable[[], None]
+) -> case_results.FileResult:
+    test, found = one.test, list[case_results.CaseResult]()
     tally = _tally() if options.coverage else None
     for case in run_test(test, one.cases, options, tally):
         found.append(case)
@@ -150,33 +275,32 @@ def _result(one: ChosenCases, options: RunOptions, tick: Callable[[], None]) -> 
     )
     doubts = tuple(shared_doubts(test, found)) if whole else ()
     coverage = None if tally is None else tally.coverage
-    return FileResult(
+    return case_results.FileResult(
         test.name, test.file, tuple(found), test.problems, doubts, coverage, test.plugins
     )
 
 
 def _tally() -> CoverageTally:
     # late: most runs measure nothing
-    from celadon.cli.policytest.run.coverage_tally import CoverageTally
 
     return CoverageTally()
 
 
-def _is_chosen(test: PolicyTest, case: Case, options: RunOptions) -> bool:
+def _is_chosen(test: case_results.PolicyTest, case: case_results.Case, options: RunOptions) -> bool:
     return options.only is None or options.only.search(full_name(test, case))
 
 
-def full_name(test: PolicyTest, case: Case) -> str:
+def full_name(test: case_results.PolicyTest, case: case_results.Case) -> str:
     """`file::case`."""
     return f"{test.file}::{case.name}"
 
 
 def run_test(
-    test: PolicyTest,
-    cases: Sequence[Case],
+    test: case_results.PolicyTest,
+    cases: Sequence[case_results.Case],
     options: RunOptions,
     tally: CoverageTally | None = None,
-) -> Iterator[CaseResult]:
+) -> Iterator[case_results.CaseResult]:
     """One result for each case and version, a case after the other. Nothing of a test that cannot
     be read as a whole. Who measures coverage gives a `tally`."""
     if test.problems:
@@ -190,19 +314,25 @@ def run_test(
             yield run_case(bench, case, tally)
 
 
-def run_case(bench: Bench, case: Case, tally: CoverageTally | None = None) -> CaseResult:
+def run_case(
+    bench: Bench, case: case_results.Case, tally: CoverageTally | None = None
+) -> case_results.CaseResult:
     """Return what comes of a case; errors of our own are not the others' trouble."""
     if case.skip:
-        return CaseResult(case, bench.version, Status.SKIPPED)
+        return case_results.CaseResult(case, bench.version, case_results.Status.SKIPPED)
     try:
         with answering_as(bench.version):
             return _run(bench, case, tally)
     except Exception as error:  # noqa: BLE001 - one case's trouble is not the others'
         problem = crash(case.place.file, case.place.line, f"running case `{case.name}`", error)
-        return CaseResult(case, bench.version, Status.BROKEN, problems=(problem,))
+        return case_results.CaseResult(
+            case, bench.version, case_results.Status.BROKEN, problems=(problem,)
+        )
 
 
-def _run(bench: Bench, case: Case, tally: CoverageTally | None) -> CaseResult:
+def _run(
+    bench: Bench, case: case_results.Case, tally: CoverageTally | None
+) -> case_results.CaseResult:
     setting = bench.setting(case)
     wrong = [*setting.problems, *_unusable(case, setting)]
     if not wrong:
@@ -216,14 +346,13 @@ def _run(bench: Bench, case: Case, tally: CoverageTally | None) -> CaseResult:
             differences = tuple(mismatches(case.expect, outcome))
             doubts = tuple(case_doubts(case, judged, outcome, bench.version))
             status = _status(differences, doubts)
-            values: tuple[PartValue, ...] = ()
+            values: tuple[case_results.PartValue, ...] = ()
             if differences:
                 # late: it traces expressions, which cases that pass need not
-                from celadon.cli.policytest.run.deciding_values import deciding_values
 
                 values = deciding_values(judged, outcome)
             unasked = tuple(found.unasked)
-            return CaseResult(
+            return case_results.CaseResult(
                 case,
                 bench.version,
                 status,
@@ -233,16 +362,24 @@ def _run(bench: Bench, case: Case, tally: CoverageTally | None) -> CaseResult:
                 values=values,
                 unasked=unasked,
             )
-    return CaseResult(case, bench.version, Status.BROKEN, problems=tuple(wrong))
+    return case_results.CaseResult(
+        case, bench.version, case_results.Status.BROKEN, problems=tuple(wrong)
+    )
 
 
-def _status(differences: Sequence[Mismatch], doubts: Sequence[Doubt]) -> Status:
+def _status(
+    differences: Sequence[case_results.Mismatch], doubts: Sequence[case_results.Doubt]
+) -> case_results.Status:
     if differences:
-        return Status.FAILED
-    return Status.VACUOUS if any(one.is_fatal for one in doubts) else Status.PASSED
+        return case_results.Status.FAILED
+    return (
+        case_results.Status.VACUOUS
+        if any(one.is_fatal for one in doubts)
+        else case_results.Status.PASSED
+    )
 
 
-def _unusable(case: Case, setting: Cluster) -> list[Problem]:
+def _unusable(case: case_results.Case, setting: Cluster) -> list[Problem]:
     """Policies that the API server would not take, and those under test that are not there."""
     sets = setting.sets
     errors = [_problem(one) for part in sets.all for one in part.errors]

@@ -23,19 +23,19 @@ from celadon.admission import (
 )
 from celadon.admission.registration import MatchResources, Rule, missing_kind
 from celadon.cli.check.check_report import Place
-from celadon.cli.check.policy_set import Placed, PolicySet
-from celadon.cli.policytest.run.case_comparison import decisive, overlaid
-from celadon.cli.policytest.run.case_judging import Judged
+from celadon.cli.check.manifests import Placed, PolicySet
+from celadon.cli.policytest.run.case_judging import Judged, decisive, overlaid
 from celadon.cli.policytest.run.case_results import (
     Case,
     CaseOutcome,
     CaseResult,
     CaseVerdict,
+    Doubt,
     How,
     PolicyTest,
     TextMatch,
+    Vacuity,
 )
-from celadon.cli.policytest.run.vacuities import Doubt, Vacuity
 from celadon.kube import FieldPath, JsonObject, User, metadata
 from celadon.kube.releases import LATEST_RELEASE, OLDEST_RELEASE
 
@@ -164,7 +164,7 @@ def _because_of_circumstances(
 ) -> Iterator[Doubt]:
     """Yield whether another user, or no dry run, would have made the condition true."""
     # late: rarely asked
-    from celadon.cli.check.policy_set import validating_engine
+    from celadon.cli.check.manifests import validating_engine
 
     if note.policy not in found.policies or placed_mutates(found, note.policy):
         return

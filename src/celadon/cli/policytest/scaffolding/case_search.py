@@ -21,10 +21,9 @@ from celadon.admission.explain import policy_expressions
 from celadon.admission.registration import MatchResources, MutatingAdmissionPolicy, Policy
 from celadon.cel import syntax
 from celadon.cli.check.check_report import Place
-from celadon.cli.check.policy_set import PolicySet, PolicySets
+from celadon.cli.check.manifests import PolicySet, PolicySets
 from celadon.cli.check.questions import user_info
-from celadon.cli.policytest.run.case_comparison import outcome_of
-from celadon.cli.policytest.run.case_judging import Bench
+from celadon.cli.policytest.run.case_judging import Bench, outcome_of
 from celadon.cli.policytest.run.case_results import (
     Case,
     CaseOutcome,
@@ -41,8 +40,15 @@ from celadon.cli.policytest.scaffolding.read_places import (
     with_own_name,
     with_value_at,
 )
-from celadon.cli.policytest.scaffolding.value_ways import ANY_VALUE, GONE, KEY, THERE, Length, Way
-from celadon.cli.policytest.scaffolding.wanted_values import Wanted
+from celadon.cli.policytest.scaffolding.wanted_values import (
+    ANY_VALUE,
+    GONE,
+    KEY,
+    THERE,
+    Length,
+    Wanted,
+    Way,
+)
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.kube import GroupVersionKind, JsonObject

@@ -8,16 +8,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from celadon.admission.registration import BINDING_KIND, MUTATING_BINDING_KIND, MUTATING_POLICY_KIND
-from celadon.cli.check.manifests import described
-from celadon.cli.check.policy_set import policy_sets
+from celadon.cli.check.manifests import described, policy_sets
 from celadon.cli.options import did_you_mean
 from celadon.cli.own_files import API_VERSION
 from celadon.cli.policytest.files.file_format import KIND
 from celadon.cli.policytest.run.case_results import plain_document
 from celadon.cli.policytest.scaffolding.case_search import Found, Tried
-from celadon.cli.reading import sources
-from celadon.cli.reading.documents import Document, DocumentReader, shape_problem
-from celadon.cli.reading.problems import Problem
+from celadon.cli.reading.documents import (
+    Document,
+    DocumentReader,
+    Problem,
+    expand_paths,
+    read_text,
+    shape_problem,
+)
 from celadon.kube import GroupVersionKind, Json, JsonObject
 from celadon.kube.registry import patch_between
 from celadon.kube.schemas import schema_for
@@ -44,7 +48,7 @@ class FirstPolicy:
 
 def first_policy(file: str, wanted: str | None, version: str) -> FirstPolicy:
     """The only policy of a file, validating or mutating, or that of a name."""
-    text = sources.read(file)
+    text = read_text(file)
     read = [text] if isinstance(text, Problem) else list(DocumentReader().read(text))
     problems = [one for one in read if isinstance(one, Problem)]
     if problems:
@@ -121,8 +125,8 @@ def _definitions(file: str, policy: Document) -> Iterator[Document]:
     """Yield the definitions of the custom kinds that a policy names, those beside its file, each
     once."""
     groups = set(_groups(policy))
-    for path in sources.expand([os.path.dirname(file) or "."]):
-        text = path if isinstance(path, Problem) else sources.read(path)
+    for path in expand_paths([os.path.dirname(file) or "."]):
+        text = path if isinstance(path, Problem) else read_text(path)
         if isinstance(text, Problem):
             continue
         for one in DocumentReader().read(text):

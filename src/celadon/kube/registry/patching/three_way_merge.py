@@ -16,20 +16,8 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 from celadon.kube.json_types import Json, JsonObject
+from celadon.kube.registry.patching import strategic_merge
 from celadon.kube.registry.patching.patches import same_json
-from celadon.kube.registry.patching.strategic_merge import (
-    DELETE_FROM_LIST,
-    DIRECTIVE,
-    ELEMENT_ORDER,
-    RETAIN_KEYS,
-    item_mark,
-    items_of,
-    key_text,
-    member_of,
-    merge_strategy,
-    retains_keys,
-    shape_of,
-)
 from celadon.kube.schemas.schema_model import Schema
 from celadon.records import dataclass
 
@@ -66,12 +54,17 @@ def _removed(
     patch: dict[str, object] = {}
     for key, before in last.items():
         now = wanted.get(key)
-        member = member_of(schema, key)
-        strategy = merge_strategy(member)
+        member = strategic_merge.member_of(schema, key)
+        strategy = strategic_merge.merge_strategy(member)
         if key not in wanted:
             patch[key] = None
         elif isinstance(before, dict) and isinstance(now, dict) and strategy != "replace":
-            inner = _removed(before, now, shape_of(member), retains=retains_keys(member))
+            inner = _removed(
+                before,
+                now,
+                strategic_merge.shape_of(member),
+                retains=strategic_merge.retains_keys(member),
+            )
             if inner:
                 patch[key] = inner
         elif isinstance(before, list) and isinstance(now, list) and strategy == "merge":
@@ -88,16 +81,16 @@ def _remove_items(
     if not isinstance(before[0], dict):
         gone = [one for one in _distinct(before) if not _holds(now, one)]
         if gone:
-            patch[DELETE_FROM_LIST + key] = gone
+            patch[strategic_merge.DELETE_FROM_LIST + key] = gone
             _order(patch, key, now, "")
         return
     merge_key = member.merge_key
-    shape, retains = items_of(member), retains_keys(member)
+    shape, retains = strategic_merge.items_of(member), strategic_merge.retains_keys(member)
     found: list[_Item] = []
     gone = []
     for old, new in _pairs(before, now, merge_key):
         if new is None:
-            gone.append({DIRECTIVE: "delete", merge_key: old and old[merge_key]})
+            gone.append({strategic_merge.DIRECTIVE: "delete", merge_key: old and old[merge_key]})
         elif old is not None:
             inner = _removed(old, new, shape, retains=retains)
             if inner:
@@ -116,12 +109,17 @@ def _changed(
     patch: dict[str, object] = {}
     for key, value in wanted.items():
         there = live.get(key)
-        member = member_of(schema, key)
-        strategy = merge_strategy(member)
+        member = strategic_merge.member_of(schema, key)
+        strategy = strategic_merge.merge_strategy(member)
         if key not in live or there.__class__ is not value.__class__:
             patch[key] = value
         elif isinstance(value, dict) and strategy != "replace":
-            inner = _changed(live[key], value, shape_of(member), retains=retains_keys(member))
+            inner = _changed(
+                live[key],
+                value,
+                strategic_merge.shape_of(member),
+                retains=strategic_merge.retains_keys(member),
+            )
             if inner:
                 patch[key] = inner
         elif isinstance(value, list) and strategy == "merge" and member is not None:
@@ -147,7 +145,7 @@ def _change_items(
             _order(patch, key, wanted, "")
         return
     merge_key = member.merge_key
-    shape, retains = items_of(member), retains_keys(member)
+    shape, retains = strategic_merge.items_of(member), strategic_merge.retains_keys(member)
     found: list[_Item] = []
     for old, item in _pairs(there, wanted, merge_key):
         if item is not None:
@@ -171,13 +169,13 @@ def _retain(
     kept = sorted(key for key, value in wanted.items() if value is not None)
     goes = any(value is not None and key not in wanted for key, value in before.items())
     if retains and kept and (patch or goes):
-        patch[RETAIN_KEYS] = kept
+        patch[strategic_merge.RETAIN_KEYS] = kept
 
 
 def _order(patch: dict[str, Any], key: str, wanted: Sequence[Any], merge_key: str) -> None:
     if wanted:
         order = [{merge_key: one[merge_key]} for one in wanted] if merge_key else wanted
-        patch[ELEMENT_ORDER + key] = order
+        patch[strategic_merge.ELEMENT_ORDER + key] = order
 
 
 def _pairs(
@@ -196,17 +194,19 @@ def _pairs(
 
 def _by_key(items: Sequence[_Item], merge_key: str) -> list[tuple[str, _Item]]:
     """Sorted by key; of those with one key the last comes first, as upstream's order has it."""
-    keyed = [(key_text(one, merge_key), one) for one in reversed(items)]
+    keyed = [(strategic_merge.key_text(one, merge_key), one) for one in reversed(items)]
     return sorted(keyed, key=lambda pair: pair[0])
 
 
 def _marks(items: Sequence[object], merge_key: str) -> list[Hashable]:
-    return [item_mark(one, merge_key) for one in items]
+    return [strategic_merge.item_mark(one, merge_key) for one in items]
 
 
 def _as_in(order: Sequence[object], items: list[_Item], merge_key: str) -> list[_Item]:
     ranks = {mark: i for i, mark in reversed(list(enumerate(_marks(order, merge_key))))}
-    return sorted(items, key=lambda one: ranks.get(item_mark(one, merge_key), len(ranks)))
+    return sorted(
+        items, key=lambda one: ranks.get(strategic_merge.item_mark(one, merge_key), len(ranks))
+    )
 
 
 def _distinct(items: Sequence[object]) -> list[object]:
@@ -226,12 +226,15 @@ def _joined(removed: JsonObject, changed: JsonObject, schema: Schema | None) -> 
     made = dict(removed)
     for key, value in changed.items():
         mine = made.get(key)
-        member = member_of(schema, key)
-        strategy = merge_strategy(member)
+        member = strategic_merge.member_of(schema, key)
+        strategy = strategic_merge.merge_strategy(member)
         if isinstance(mine, dict) and isinstance(value, dict) and strategy != "replace":
-            made[key] = _joined(mine, value, shape_of(member))
+            made[key] = _joined(mine, value, strategic_merge.shape_of(member))
         elif isinstance(mine, list) and strategy == "merge" and member is not None:
-            order = changed.get(ELEMENT_ORDER + key, removed.get(ELEMENT_ORDER + key, ()))
+            order = changed.get(
+                strategic_merge.ELEMENT_ORDER + key,
+                removed.get(strategic_merge.ELEMENT_ORDER + key, ()),
+            )
             made[key] = _joined_items(mine, value, order, member)
         else:
             made[key] = value
@@ -242,10 +245,10 @@ def _joined_items(
     removed: list[_Item], changed: list[_Item], order: Sequence[Json], member: Schema
 ) -> list[_Item]:
     merge_key = member.merge_key
-    shape = items_of(member)
-    made = {key_text(one, merge_key): one for one in removed}
+    shape = strategic_merge.items_of(member)
+    made = {strategic_merge.key_text(one, merge_key): one for one in removed}
     for one in changed:
-        key = key_text(one, merge_key)
+        key = strategic_merge.key_text(one, merge_key)
         made[key] = _joined(made[key], one, shape) if key in made else one
     return _as_in(order, list(made.values()), merge_key)
 

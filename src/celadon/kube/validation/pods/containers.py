@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
-from celadon.kube.go.go_syntax import GoValue
+from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
-from celadon.kube.releases import is_since
+from celadon.kube.releases import is_since, wording
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     RESTART_ALL,
@@ -32,7 +32,6 @@ from celadon.kube.validation.pods.resource_lists import requirements
 from celadon.kube.validation.pods.security_contexts import container_security_context
 from celadon.kube.validation.pods.volumes import PULL_POLICIES, descending_path
 from celadon.kube.well_known_values import PROBE_HANDLERS, PROBES
-from celadon.kube.wordings import wording
 from celadon.records import dataclass
 
 # --- Probes ------------------------------------------------------------------

@@ -12,7 +12,7 @@ from celadon.kube import fieldpath, metadata
 from celadon.kube.fieldpath import FieldPath, NamedText, value_text
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
-from celadon.kube.releases import is_since
+from celadon.kube.releases import is_since, wording
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     RELAXED_SEARCHES,
@@ -51,7 +51,6 @@ from celadon.kube.validation.pods.windows_pods import (
 )
 from celadon.kube.validation.text_rules import labels, older_address
 from celadon.kube.well_known_values import MIRROR_POD, PREEMPTION_POLICIES
-from celadon.kube.wordings import wording
 
 RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
 DNS_POLICIES: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")

@@ -7,11 +7,10 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath, metadata
 from celadon.kube.fieldpath import FieldPath, NamedText
-from celadon.kube.go.go_syntax import GoValue
-from celadon.kube.go.go_text import quote
+from celadon.kube.go.go_text import GoValue, quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import QOS_RESOURCES, parse_amounts, qos_class
-from celadon.kube.releases import is_since
+from celadon.kube.releases import is_since, until
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
@@ -42,7 +41,6 @@ from celadon.kube.validation.pods.scheduling import tolerations
 from celadon.kube.validation.pods.windows_pods import NOT_ON_WINDOWS
 from celadon.kube.validation.text_rules import older_address
 from celadon.kube.well_known_values import MIRROR_POD, REQUIRED_TERMS
-from celadon.kube.wordings import until
 
 CHANGEABLE: Final = (
     "`spec.containers[*].image`",

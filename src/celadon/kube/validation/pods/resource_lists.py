@@ -7,10 +7,10 @@ from typing import Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.go.go_syntax import GoValue
+from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import EXACT, Quantity, QuantityError, parse_amounts, pod_total
-from celadon.kube.releases import is_since
+from celadon.kube.releases import is_since, wording
 from celadon.kube.validation.field_checks import (
     NEGATIVE,
     NOT_POSITIVE,
@@ -21,7 +21,6 @@ from celadon.kube.validation.field_checks import (
     items,
 )
 from celadon.kube.well_known_values import HUGE_PAGES, NATIVE_DOMAIN
-from celadon.kube.wordings import wording
 
 REQUESTS_PREFIX: Final = "requests."
 CONTAINER_RESOURCES: Final = frozenset({"cpu", "memory", "ephemeral-storage"})

@@ -10,6 +10,7 @@ from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import parse_amounts
+from celadon.kube.releases import wording
 from celadon.kube.validation.field_checks import (
     Errors,
     dns_label,
@@ -25,7 +26,6 @@ from celadon.kube.validation.object_meta import validate_annotations
 from celadon.kube.validation.pods.env_vars import field_selector, no_backsteps, resource_selector
 from celadon.kube.validation.pods.resource_lists import positive_quantity, quantity_value
 from celadon.kube.validation.text_rules import labels, selector
-from celadon.kube.wordings import wording
 from celadon.patterns import late_pattern
 
 # --- Remote volumes ----------------------------------------------------------

@@ -1,0 +1,124 @@
+"""What lies beside manifests is passed over, and counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from celadon.cli.project_config import other_file, passed_over, summary
+from celadon.cli.reading.documents import Text
+from tests.cli.files import binding, config_map, policy, run, write
+
+KUSTOMIZATIONS = "kustomizations"
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "expected"),
+    [
+        ("a/kustomization.yaml", "resources: [x.yaml]\n", KUSTOMIZATIONS),
+        (
+            "a/k.yaml",
+            "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n",
+            KUSTOMIZATIONS,
+        ),
+        ("a/Chart.yaml", "apiVersion: v2\nname: shop\n", "Helm charts"),
+        ("a/values.yaml", "kind: Deployment\nimage: x\n", "values of Helm charts"),
+        ("a/values.yaml", "spec: {}\nkind: ConfigMap\napiVersion: v1\n", ""),
+        ("a/artifacthub-pkg.yml", "version: 1\n", "packages of Artifact Hub"),
+        ("a/tests.json", '[{"template": "pod.yaml"}]', "other files"),
+        ("a/x.yaml", "a: [\n", "other files"),
+        ("a/x.yaml", "apiVersion: cli.kyverno.io/v1alpha1\nkind: Test\n", "tests"),
+        ("a/x.yaml", "apiVersion: test.gatekeeper.sh/v1alpha1\nkind: Suite\n", "tests"),
+        (
+            "a/x.yaml",
+            "apiVersion: v1\nkind: ConfigMap\ndata:\n  k: |\n    apiVersion: kuttl.dev/v1beta1\n",
+            "",
+        ),
+        (
+            "a/x.yaml",
+            "apiVersion: v1\nkind: ConfigMap\ndata:\n  k.yaml: |\n"
+            "    apiVersion: kustomize.config.k8s.io/v1beta1\n",
+            "",
+        ),
+        ("a/x.json", '{\n  "apiVersion": "cli.kyverno.io/v1alpha1", "kind": "Test"}', "tests"),
+        (
+            "a/x.yaml",
+            "kind: Cluster\napiVersion: kind.x-k8s.io/v1alpha4\n",
+            "configurations of programs",
+        ),
+        (
+            "a/x.yaml",
+            "apiVersion: kubeadm.k8s.io/v1beta4\n---\napiVersion: kubelet.config.k8s.io/v1beta1\n"
+            "kind: KubeletConfiguration\n",
+            "configurations of programs",
+        ),
+        ("a/x.yaml", "apiVersion: vendir.k14s.io/v1\n---\napiVersion: v1\nkind: Pod\n", ""),
+        ("a/x.yaml", "# nothing\n", "other files"),
+        ("a/x.yaml", "\n", ""),
+        ("a/x.yaml", "kind: ConfigMap\n", ""),
+        ("a/x.yaml", "apiVersion: v1\nkind: [\n", ""),
+        ("a/x.json", '{"apiVersion": "v1", "kind": ', ""),
+        ("a/templates/x.yaml", "kind: {{ .Values.kind }}\n", ""),
+    ],
+)
+def test_kinds(file: str, content: str, expected: str) -> None:
+    assert passed_over(Text(file, content), ["a"]) == expected
+    assert passed_over(Text(file, content), [file]) == ""
+
+
+def test_templates_of_charts(tmp_path: Path) -> None:
+    (tmp_path / "Chart.yaml").touch()
+    text = "kind: {{ .Values.kind }}\n"
+    for folder in ("templates", "templates/more"):
+        file = str(tmp_path / folder / "x.yaml")
+        assert passed_over(Text(file, text), []) == "templates of Helm charts"
+        assert passed_over(Text(file, "kind: Pod\n"), []) == ""
+
+
+def test_summary() -> None:
+    others = [other_file(f"{i}.yaml", what) for i, what in enumerate(("a", "b", "a"))]
+    assert summary(others) == "passed over: 3 files that are no manifests (a: 2, b: 1)"
+    assert summary(others[:1]) == "passed over: 1 file that is no manifest (a: 1)"
+
+
+def _folder(tmp_path: Path) -> str:
+    write(tmp_path / "policy.yaml", policy(), binding())
+    write(tmp_path / "cm.yaml", config_map(x="ok"))
+    (tmp_path / "kustomization.yaml").write_text("resources: [cm.yaml]\n")
+    (tmp_path / "values.yaml").write_text("a: [\n")
+    return str(tmp_path)
+
+
+TOLD = "passed over: 2 files that are no manifests (kustomizations: 1, values of Helm charts: 1)"
+
+
+@pytest.mark.parametrize(
+    ("words", "strict"),
+    [
+        (("check", "-f", "{}"), 3),
+        (("lint", "{}", "--fail-on", "never"), 2),
+        (("audit", "-f", "{}", "{}/cm.yaml"), 2),
+    ],
+)
+def test_commands(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, words: tuple[str, ...], strict: int
+) -> None:
+    folder = _folder(tmp_path)
+    given = [one.format(folder) for one in words]
+    code, out, err = run(capsys, *given)
+    assert code == 0, err
+    assert TOLD in out + err
+    assert run(capsys, *given, "--strict")[0] == strict
+
+
+def test_a_file_that_is_named_is_read(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    folder = _folder(tmp_path)
+    assert run(capsys, "check", "-f", f"{folder}/policy.yaml", f"{folder}/values.yaml")[0] == 2
+
+
+def test_a_broken_manifest_is_an_error(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    folder = _folder(tmp_path)
+    (tmp_path / "broken.yaml").write_text("apiVersion: v1\nkind: [\n")
+    for words in (("check", "-f", folder), ("lint", folder)):
+        assert run(capsys, *words)[0] == 2
