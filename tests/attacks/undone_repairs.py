@@ -468,4 +468,34 @@ UNDONE = (
         "len(self._starting)",
         f"{TLS}::test_few_handshakes_begin_in_one_turn_of_the_loop",
     ),
+    Undone(
+        "ten thousand watches that see the same event",
+        "apiserver/handlers/watch.py",
+        "if self._woken < WOKEN_AT_ONCE:",
+        "if True:",
+        "tests/apiserver/handlers/test_watching.py"
+        "::test_others_have_their_turn_while_thousands_of_watches_are_woken",
+    ),
+    Undone(
+        "idle connections that take all descriptors",
+        "apiserver/http/http_server.py",
+        "connections=min(limits.connections, files * 5 // 8)",
+        "connections=limits.connections",
+        "tests/apiserver/http/test_http_server.py::test_connections_leave_descriptors_for_others",
+    ),
+    Undone(
+        "the metrics of a thousand definitions",
+        "apiserver/request_layers.py",
+        "return await work.step(counted, aside=True)",
+        "return counted()",
+        f"{SLOW}[metrics]",
+    ),
+    Undone(
+        "a thread for each step of each object of a collection that is deleted",
+        "apiserver/handlers/delete.py",
+        "            call.work.is_large = is_large  #",
+        "            #",
+        "tests/apiserver/test_slow_requests.py"
+        "::test_small_objects_of_a_large_collection_need_no_threads",
+    ),
 )

@@ -253,6 +253,54 @@ def attacks() -> Iterator[Attack]:
             ("DELETE", f"{MANY}/configmaps?limit=500", None),
         ],
     )
+    yield from attacks_by_number()
+
+
+def attacks_by_number() -> Iterator[Attack]:
+    """Those of what is small, many times."""
+    ref = {"apiGroup": RBAC, "kind": "ClusterRole", "name": "view"}
+    user = [{"kind": "User", "apiGroup": RBAC, "name": "alice"}]
+    bound = {"roleRef": ref, "subjects": user, "metadata": {"generateName": "many-"}}
+    labelled = {**bound, "metadata": {"generateName": "many-", "labels": {"many": ""}}}
+    yield (
+        "3,000 bindings, deleted together",
+        [
+            *(("POST", BINDINGS, labelled) for _ in range(3_000)),
+            ("DELETE", f"{BINDINGS}?labelSelector=many", None),
+        ],
+    )
+    yield (
+        "OpenAPI of a definition with 3,000 versions",
+        [
+            ("POST", DEFINITIONS, definition("versions", 1, 3_000)),
+            ("GET", "/openapi/v2", None),
+            ("GET", "/openapi/v3", None),
+            ("GET", "/openapi/v3/apis/example.com/v1", None),
+            ("DELETE", f"{DEFINITIONS}/versions.example.com", None),
+        ],
+    )
+    names = [f"n{number}" for number in range(1_000)]
+    yield (
+        "1,000 definitions, and the metrics of all",
+        [
+            *(("POST", DEFINITIONS, definition(name, 1, 1)) for name in names),
+            *(("GET", f"/apis/example.com/v1/namespaces/default/{name}", None) for name in names),
+            ("GET", "/metrics", None),
+            ("GET", "/metrics", None),
+            ("GET", "/openapi/v2", None),
+            *(("DELETE", f"{DEFINITIONS}/{name}.example.com", None) for name in names),
+        ],
+    )
+    wide = {"data": {"a": "x" * 900_000}, "metadata": {"generateName": "wide-"}}
+    review = {"spec": {f"k{number}": "v" for number in range(40_000)}}
+    yield (
+        "forks of a server that holds much",
+        [
+            *(("POST", f"{MANY}/configmaps", wide) for _ in range(300)),
+            *(("POST", f"{MANY}/configmaps?dryRun=All", review) for _ in range(10)),
+            ("DELETE", f"{MANY}/configmaps", None),
+        ],
+    )
 
 
 def send(server: Process, requests: list[Request]) -> None:

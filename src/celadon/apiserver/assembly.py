@@ -156,7 +156,7 @@ def publications_of(
         settings.address,
         checks,
         core.metrics.health.observe,
-        {"/metrics": core.metrics.answer, "/metrics/slis": core.metrics.health.answer},
+        {"/metrics": core.metrics.page, "/metrics/slis": core.metrics.health.page},
         OpenId(access.issuer, settings.address, access.signer),
         SelfPortrait(version, seconds(), seconds, settings.as_flags(access.issuer)),
         KINDS if parse_version(settings.version) >= SINCE else (),

@@ -305,6 +305,9 @@ class RequestLayers:
         if not info.is_resource:
             publish, work = self._publications.answer, self._work(request, user)
             offered = self._core.aggregator.offered()
+            counted = self._publications.counted(request.path)
+            if counted is not None:
+                return await work.step(counted, aside=True)
             if info.path.startswith(("/api", OPENAPI)):
                 # whoever has the document already is answered without it being made
                 kind = info.path, request.header("accept"), request.header("if-none-match")

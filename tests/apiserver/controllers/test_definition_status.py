@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.controllers.definitions import established_status, named_status
+from celadon.apiserver.controllers.definitions import (
+    AcceptedNames,
+    established_status,
+    named_status,
+)
 from celadon.kube.releases import answering_as
 
 NOW = "2026-01-01T00:00:00Z"
@@ -31,7 +35,7 @@ def definition(group: str = "example.com", **names: Any) -> dict[str, Any]:
 
 
 def named(obj: dict[str, Any], *others: dict[str, Any], now: str = NOW) -> dict[str, Any]:
-    return {**obj, "status": named_status(obj, (obj, *others), now)}
+    return {**obj, "status": named_status(obj, AcceptedNames((obj, *others)), now)}
 
 
 def texts(obj: dict[str, Any]) -> list[tuple[str, ...]]:
@@ -184,3 +188,31 @@ def test_many_short_names_are_looked_up_not_searched_for() -> None:
     Compared.times = 0
     assert texts(named(obj)) == [ACCEPTED, INSTALLING]
     assert Compared.times <= 10_000
+
+
+def test_who_waits_for_a_name_is_known_until_it_has_one() -> None:
+    first = named(definition())
+    second = definition(plural="gadgets")
+    second["metadata"]["name"] = "second"
+    second = named(second, first)
+    names = AcceptedNames((first, second))
+    assert names.waiting(first) == ["second"]
+    assert not names.waiting(definition("other.example.com"))
+    names.remove(first)
+    assert not names.has_another(second, "kind ", "Widget")
+    names.remove(second)
+    names.put(named(second))
+    assert not names.waiting(first)
+
+
+def test_a_definition_looks_at_its_own_names_among_those_of_thousands() -> None:
+    """Each of a thousand definitions would look at those of all others, on the event loop."""
+    text = Compared("widget")
+    others = AcceptedNames(
+        named(definition(plural=f"p{number}", singular=f"s{number}", kind=f"K{number}"))
+        for number in range(1_000)
+    )
+    Compared.times = 0
+    accepted = named_status(definition(singular=text, listKind="L"), others, NOW)["acceptedNames"]
+    assert accepted["singular"] == "widget"
+    assert Compared.times <= 100

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -296,3 +297,23 @@ def test_nothing_is_shown_behind_the_look_that_finds_somebody_else(
         assert [seen(event) async for event in stream] == []
 
     run(scenario)
+
+
+def test_others_have_their_turn_while_thousands_of_watches_are_woken() -> None:
+    async def scenario() -> None:
+        wakes, count = watch.Wakes(), 10 * watch.WOKEN_AT_ONCE
+        events = [asyncio.Event() for _ in range(count)]
+        for one in events:
+            wakes.wake(one)
+        woken = [sum(one.is_set() for one in events)]
+        while woken[-1] < count:
+            await asyncio.sleep(0)
+            woken.append(sum(one.is_set() for one in events))
+        steps = [after - before for before, after in pairwise(woken)]
+        assert max(woken[0], *steps) <= watch.WOKEN_AT_ONCE
+        await asyncio.sleep(0)
+        late = asyncio.Event()
+        wakes.wake(late)
+        assert late.is_set(), "nobody waits for a turn when there are few"
+
+    asyncio.run(scenario())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import resource
 import socket
 import ssl
 import threading
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from celadon.apiserver.http.http_connection import ConnectionLimits
+from celadon.apiserver.http.http_server import within_descriptors
 from celadon.apiserver.http.server_settings import Address, CredentialsFolder, TlsSettings
 from celadon.apiserver.http.tls_context import server_tls
 from celadon.apiserver.http_messages import Hold, HttpAnswer, HttpRequest, plain_text
@@ -148,6 +150,15 @@ def test_too_many_connections_cost_those_that_ask_for_nothing() -> None:
         server.wait(lambda: len(server.server.connections) == 1)
         assert server.said(LAST).startswith(b"HTTP/1.1 200")
         assert until_closed(idle) == b""
+
+
+def test_connections_leave_descriptors_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With none left, nobody could connect until an idle connection ends by itself."""
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (256, 256))
+    assert within_descriptors(ConnectionLimits()).connections == 160
+    assert within_descriptors(ConnectionLimits(connections=8)).connections == 8
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (resource.RLIM_INFINITY,) * 2)
+    assert within_descriptors(ConnectionLimits()) == ConnectionLimits()
 
 
 def test_a_connection_without_requests_is_closed() -> None:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.apiserver.http import tls_listener
+from celadon.apiserver.http.http_connection import ConnectionLimits
 from celadon.apiserver.http.tls_context import trust_clients
 from celadon.apiserver.http.tls_listener import STARTED_AT_ONCE, TlsListener, hello_size
 from celadon.apiserver.tls import server_context
@@ -49,7 +50,8 @@ def serving(
     context.load_cert_chain(folder / "tls.crt", folder / "tls.key")
     if trusts is not None:
         trust_clients(context, trusts)
-    with listening(tls=context) as server:
+    # Nobody ends because of time: a test would not see why.
+    with listening(tls=context, limits=ConnectionLimits(head_seconds=2 * PATIENCE)) as server:
         yield server
 
 

@@ -17,7 +17,7 @@ def test_checks_of_a_whole_are_counted_unless_they_are_left_out() -> None:
     ):
         checks = (HealthCheck("ping"), HealthCheck("etcd", failure, "storage"))
         health_answer(HttpRequest("GET", target), checks, counts.observe)
-    lines = counts.answer().body.decode().splitlines()
+    lines = counts.page()().body.decode().splitlines()
     start = lines.pop()
     assert start.startswith("process_start_time_seconds ")
     assert lines[:-2] == [

@@ -6,10 +6,11 @@ Two writes, so that who watches sees what a real server shows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from celadon.apiserver.bootstrap_objects import ALWAYS, MANAGED, custom_api_service
+from celadon.apiserver.caches.mirror import Mirror
 from celadon.apiserver.caches.served_resources import Served
 from celadon.apiserver.controllers.controller_loops import (
     Change,
@@ -29,6 +30,8 @@ from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.registry import Target, create, delete, stored_object
 from celadon.kube.resources import ESTABLISHED, Resource
 
+K = TypeVar("K")
+
 # --- Definition status -------------------------------------------------------
 #
 # What the status of a CustomResourceDefinition should be: its names, and whether it is served.
@@ -41,14 +44,17 @@ NAMES_ACCEPTED: Final = "NamesAccepted"
 APPROVED: Final = "KubernetesAPIApprovalPolicyConformant"
 _PROTECTED: Final = ("k8s.io", "kubernetes.io")
 _NAMES: Final = ("plural", "singular", "shortNames", "kind", "listKind", "categories")
+_RESOURCE: Final = "resource "
+_KIND: Final = "kind "
+"""Sorts of names: those of one are no conflict for those of the other."""
 
 
-def named_status(definition: JsonObject, others: Iterable[JsonObject], now: str) -> JsonObject:
-    """The status with accepted names and what follows from them. `others` are all definitions of
-    the same group; `now` is a time as objects have it."""
+def named_status(definition: JsonObject, names: AcceptedNames, now: str) -> JsonObject:
+    """The status with accepted names and what follows from them. `names` are those of all
+    definitions; `now` is a time as objects have it."""
     status = definition.get("status") or {}
     conditions: Sequence[JsonObject] = status.get("conditions") or ()
-    accepted, conflict = _accepted_names(definition, others)
+    accepted, conflict = _accepted_names(definition, names)
     good = condition(NAMES_ACCEPTED, "True", "NoConflicts", "no conflicts found")
     conditions = with_condition(conditions, conflict or good, now)
     if not is_true(conditions, ESTABLISHED) and not (
@@ -94,25 +100,77 @@ def _stored_versions(definition: JsonObject) -> list[str]:
 # --- names ---
 
 
+class AcceptedNames:
+    """Who was given which names, and who waits for some: definitions of each group, by name."""
+
+    def __init__(self, definitions: Iterable[JsonObject] = ()) -> None:
+        self._holders: dict[tuple[str, str], set[str]] = {}
+        """By the group and a name that begins with its sort."""
+        self._waiting: dict[str, set[str]] = {}
+        for one in definitions:
+            self.put(one)
+
+    def put(self, definition: JsonObject) -> None:
+        """Take in what it has, and whether it waits."""
+        group, name = definition["spec"]["group"], metadata.name(definition)
+        for one in _given_names(definition):
+            self._holders.setdefault((group, one), set()).add(name)
+        conditions = (definition.get("status") or {}).get("conditions") or ()
+        if not is_true(conditions, NAMES_ACCEPTED):
+            self._waiting.setdefault(group, set()).add(name)
+
+    def remove(self, definition: JsonObject) -> None:
+        """As it was put."""
+        group, name = definition["spec"]["group"], metadata.name(definition)
+        for one in _given_names(definition):
+            _leave(self._holders, (group, one), name)
+        _leave(self._waiting, group, name)
+
+    def has_another(self, definition: JsonObject, sort: str, name: str) -> bool:
+        """Whether somebody else in the group has the name."""
+        holders = self._holders.get((definition["spec"]["group"], sort + name), set())
+        return bool(holders - {metadata.name(definition)})
+
+    def waiting(self, definition: JsonObject) -> list[str]:
+        """Those of its group that lack a name, in order."""
+        return sorted(self._waiting.get(definition["spec"]["group"], ()))
+
+
+def _leave(sets: dict[K, set[str]], key: K, name: str) -> None:
+    """Remove the name, and the set if it was the last one."""
+    found = sets.get(key, set())
+    found.discard(name)
+    if not found:
+        sets.pop(key, None)
+
+
+def _given_names(definition: JsonObject) -> set[str]:
+    """The names that were accepted, each behind its sort."""
+    names = (definition.get("status") or {}).get("acceptedNames") or {}
+    resources = (names.get("plural"), names.get("singular"), *(names.get("shortNames") or ()))
+    kinds = (names.get("kind"), names.get("listKind"))
+    return {_RESOURCE + one for one in resources if one} | {_KIND + one for one in kinds if one}
+
+
 def _accepted_names(
-    definition: JsonObject, others: Iterable[JsonObject]
+    definition: JsonObject, names: AcceptedNames
 ) -> tuple[JsonObject, JsonObject | None]:
     """The names that the definition has, and the last conflict about those it wants."""
     wanted: JsonObject = definition["spec"]["names"]
     own: JsonObject = (definition.get("status") or {}).get("acceptedNames") or {}
-    resources, kinds = _taken(definition, others)
     made: dict[str, Any] = {"plural": "", "kind": "", **own}
     conflict: JsonObject | None = None
     for field in _NAMES:
         if field == "categories":
-            problems: list[str] = []
+            new: Iterable[str] = ()
         elif field == "shortNames":
             mine = frozenset(own.get(field) or ())
             new = [one for one in wanted.get(field) or () if one not in mine]
-            problems = [one for one in new if one in resources]
         else:
-            name, taken = wanted.get(field), kinds if field.lower().endswith("kind") else resources
-            problems = [name] if name and name != own.get(field) and name in taken else []
+            name = wanted.get(field)
+            new = [name] if name and name != own.get(field) else ()
+        sort = _KIND if field.lower().endswith("kind") else _RESOURCE
+        problems = [one for one in new if names.has_another(definition, sort, one)]
         if problems:
             reason = f"{field[0].upper()}{field[1:]}Conflict"
             conflict = condition(NAMES_ACCEPTED, "False", reason, _in_use(problems))
@@ -121,20 +179,6 @@ def _accepted_names(
         elif field not in ("plural", "kind"):
             made.pop(field, None)
     return {field: made[field] for field in _NAMES if field in made}, conflict
-
-
-def _taken(definition: JsonObject, others: Iterable[JsonObject]) -> tuple[set[str], set[str]]:
-    """Names of resources and kinds that were accepted, of other definitions of the group."""
-    resources: set[str] = set()
-    kinds: set[str] = set()
-    for other in others:
-        if metadata.name(other) == metadata.name(definition):
-            continue
-        names = (other.get("status") or {}).get("acceptedNames") or {}
-        resources.update((names.get("plural", ""), names.get("singular", "")))
-        resources.update(names.get("shortNames") or ())
-        kinds.update((names.get("kind", ""), names.get("listKind", "")))
-    return resources - {""}, kinds - {""}
 
 
 def _in_use(names: Sequence[str]) -> str:
@@ -176,32 +220,44 @@ class DefinitionController:
 
     urgent = True
 
-    def __init__(self, definitions: StatusWrites, now: Callable[[], str]) -> None:
+    def __init__(
+        self, objects: ObjectStore, definitions: StatusWrites, now: Callable[[], str]
+    ) -> None:
         self._definitions = definitions
         self._now = now
+        self._mirror = Mirror(objects, definitions.prefix)
+        self._names = AcceptedNames(one.object for one in self._mirror)
 
     @property
     def prefixes(self) -> Sequence[str]:
         return (self._definitions.prefix,)
 
     def concerned(self, change: Change) -> Iterable[str]:
-        if change.new is not None:
-            return (metadata.name(change.new),)
-        assert change.old is not None
-        return [metadata.name(one) for one in self._group(change.old)]
+        """Itself, and who waits for names that it may have given back."""
+        old, new = change.old, change.new
+        found = [] if new is None else [metadata.name(new)]
+        if old is not None and (new is None or _given_names(new) != _given_names(old)):
+            found += self._current_names().waiting(old)
+        return found
 
     async def reconcile(self, item: str) -> None:
         stored = self._definitions.get(item)
         if stored is None or metadata.deletion_timestamp(stored.object):
             return
-        named = named_status(stored.object, self._group(stored.object), self._now())
+        named = named_status(stored.object, self._current_names(), self._now())
         stored = await self._definitions.write(stored, named)
         await self._definitions.write(stored, established_status(stored.object, self._now()))
 
-    def _group(self, definition: JsonObject) -> list[JsonObject]:
-        """All definitions of the same group."""
-        group = definition["spec"]["group"]
-        return [one for one in self._definitions.all() if one["spec"]["group"] == group]
+    def _current_names(self) -> AcceptedNames:
+        if self._mirror.refresh():
+            if self._mirror.news is None:
+                self._names = AcceptedNames(one.object for one in self._mirror)
+            for old, new in self._mirror.news or ():
+                if old is not None:
+                    self._names.remove(old.object)
+                if new is not None:
+                    self._names.put(new.object)
+        return self._names
 
 
 # --- Definition cleanup ------------------------------------------------------

@@ -147,7 +147,8 @@ def _named(given: ControllerSurroundings, *, urgent: bool) -> list[Controller]:
 
 
 def _definitions(given: ControllerSurroundings) -> Controller:
-    return DefinitionController(given.writes(DEFINITIONS, API_SERVER), given.timestamp)
+    definitions = given.writes(DEFINITIONS, API_SERVER)
+    return DefinitionController(given.objects, definitions, given.timestamp)
 
 
 def _definition_cleanup(given: ControllerSurroundings) -> Controller:

@@ -36,16 +36,16 @@ HEALTH_ROOTS: Final = ("healthz", "livez", "readyz")
 class Publications:
     """Those of one server; what is made of a catalogue is kept until there is another one. `checks`
     gives the outcome of the health checks below one of HEALTH_ROOTS, and `observe` is told of it;
-    `metrics` has the answers of `/metrics` and below it, `pages` names those debugging pages that
-    are there, `dumps` answers those that no list names, `descriptions` has texts of built-in types;
-    without, those of an installed client are taken."""
+    `metrics` takes what `/metrics` and the pages below it show, `pages` names those debugging pages
+    that are there, `dumps` answers those that no list names, `descriptions` has texts of built-in
+    types; without, those of an installed client are taken."""
 
     def __init__(
         self,
         address: str,
         checks: Callable[[str], Sequence[HealthCheck]],
         observe: Observe,
-        metrics: Mapping[str, Callable[[], HttpAnswer]],
+        metrics: Mapping[str, Callable[[], Callable[[], HttpAnswer]]],
         openid: OpenId,
         portrait: SelfPortrait,
         pages: Collection[str],
@@ -66,6 +66,11 @@ class Publications:
         self._apis = PublishedApis(Catalog(()))
         self._openapi: OpenApi | None = None
 
+    def counted(self, path: str) -> Callable[[], HttpAnswer] | None:
+        """A page of metrics, to be written by what is returned; None for other paths."""
+        take = self._metrics.get(path)
+        return None if take is None else take()
+
     def answer(
         self, request: HttpRequest, served: Served, offered: Sequence[RemoteVersion] = ()
     ) -> HttpAnswer | None:
@@ -79,8 +84,6 @@ class Publications:
             return root_answer(self._paths())
         if first in HEALTH_ROOTS:
             return health_answer(request, self._checks(first), self._observe)
-        if (told := self._metrics.get(request.path)) is not None:
-            return told()
         if first == "version":
             return version_answer(request, self._version)
         if first == "openapi":

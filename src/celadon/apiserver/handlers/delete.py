@@ -53,9 +53,12 @@ class Deleter:
         selected = await call.work.step(list_options, call.request, call.endpoint.resource)
         options = await call.work.step(_options, call)
         call.notes.warnings += delete.delete_warnings(options, call.target.resource.gvk)
+        is_large = call.work.is_large
         listed = await self._reader.collection(call.endpoint, selected, call.work)
+        is_long = call.work.is_large
         for obj in listed.objects:
             await asyncio.sleep(0)  # others have their turn, even if nothing is written
+            call.work.is_large = is_large  # the list, or the one before, may have been; this is not
             endpoint = replace(
                 call.endpoint, name=metadata.name(obj), namespace=metadata.namespace(obj)
             )
@@ -64,6 +67,7 @@ class Deleter:
             except StatusError as error:
                 if error.code != 404:
                     raise
+        call.work.is_large |= is_long
         return listed
 
     async def evict(self, call: Call, options: _DeleteOptions) -> None:

@@ -10,8 +10,10 @@ As k8s.io/apiserver `pkg/storage/cacher` and `pkg/endpoints/handlers/watch.go`.
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from dataclasses import field
+from functools import partial
 from typing import Any, Final
 
 from celadon.apiserver.authz.access_decisions import STANDING_SECONDS, Standing
@@ -69,6 +71,9 @@ PATIENCE_SECONDS: Final = 30.0
 _AT_ONCE: Final = 200
 """Events taken from the store before the loop gets a chance to do something else."""
 
+WOKEN_AT_ONCE: Final = 50
+"""Watches that look what there is in one turn of the loop; each takes some 30 µs for it."""
+
 
 @dataclass(frozen=True, slots=True)
 class WatchEvent:
@@ -101,6 +106,31 @@ _Seen = tuple[
 ]  # an event, for whom, and the states before and after
 
 
+class Wakes:
+    """Watches that are to look what there is: however many see the same event, others have their
+    turn between some of them and the next."""
+
+    def __init__(self) -> None:
+        self._woken = 0
+        """In this turn of the loop."""
+        self._waiting: deque[asyncio.Event] = deque()
+
+    def wake(self, one: asyncio.Event) -> None:
+        """Now, or in a turn to come."""
+        if self._woken == 0:
+            asyncio.get_running_loop().call_soon(self._next_turn)
+        if self._woken < WOKEN_AT_ONCE:
+            self._woken += 1
+            one.set()
+        else:
+            self._waiting.append(one)
+
+    def _next_turn(self) -> None:
+        self._woken = 0
+        for _ in range(min(WOKEN_AT_ONCE, len(self._waiting))):
+            self.wake(self._waiting.popleft())
+
+
 class Watching:
     """Opens watches on the objects of one server."""
 
@@ -109,6 +139,7 @@ class Watching:
         self._reader = reader
         self._served = served
         self._seen: _Seen = (None, None, (None, None))
+        self.wakes = Wakes()
 
     def open(self, request: WatchRequest) -> AsyncGenerator[WatchEvent, None]:
         """Raises StatusError for what cannot be a watch; all later errors are events."""
@@ -124,6 +155,7 @@ class Watching:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + request.seconds
         wake = asyncio.Event()
+        notify = partial(self.wakes.wake, wake)
         page: ObjectPage | None = None
         try:
             if _wants_initial_events(request.options, revision):
@@ -132,7 +164,7 @@ class Watching:
             else:
                 self._require_history(request, revision)
             after = page.revision if page is not None else revision or None
-            stream = _Stream(self, request, self._open(request, after, wake.set))
+            stream = _Stream(self, request, self._open(request, after, notify))
         except StatusError as error:
             yield WatchEvent(ERROR, error.status.to_json())
             return
@@ -145,7 +177,7 @@ class Watching:
         except Undecodable as error:
             yield WatchEvent(ERROR, status.internal_error(str(error)).status.to_json())
             return
-        definition = self._definition(request, wake.set)
+        definition = self._definition(request, notify)
         try:
             if page is not None:
                 turns, selection = Turns(), request.selection
@@ -278,7 +310,8 @@ class _Stream:
         next_bookmark = next(bookmarks)
         pause = float("inf") if standing is None else STANDING_SECONDS
         due = min(deadline, next_bookmark, loop.time() + pause)
-        timer = loop.call_at(due, wake.set)  # one for many events: each costs more than an event
+        wake_soon = partial(self._watching.wakes.wake, wake)
+        timer = loop.call_at(due, wake_soon)  # one for many events: each costs more than an event
         try:
             while True:
                 wake.clear()
@@ -311,7 +344,7 @@ class _Stream:
                 if now >= due - _CLOCK_TICK:  # the timer has gone off, perhaps too early
                     timer.cancel()
                     due = min(deadline, next_bookmark, now + pause)
-                    timer = loop.call_at(max(due, now + _CLOCK_TICK), wake.set)
+                    timer = loop.call_at(max(due, now + _CLOCK_TICK), wake_soon)
                 await wake.wait()
         finally:
             timer.cancel()

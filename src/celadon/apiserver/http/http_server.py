@@ -7,10 +7,12 @@ to whoever runs it.
 from __future__ import annotations
 
 import asyncio
+import resource
 import socket
 import ssl
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from celadon.apiserver.http.guarded_handler import GuardedHandler
@@ -27,6 +29,15 @@ LOOKED_AT: Final = 8
 
 _LOOK_SECONDS: Final = 0.01
 """Between two looks whether the last request has been answered."""
+
+
+def within_descriptors(limits: ConnectionLimits) -> ConnectionLimits:
+    """Fewer connections where the system has fewer descriptors: idle ones go before nobody can
+    connect any more. A part of them is for handshakes, files and forks."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files == resource.RLIM_INFINITY:
+        return limits
+    return replace(limits, connections=min(limits.connections, files * 5 // 8))
 
 
 class HttpServer:
@@ -60,6 +71,7 @@ class HttpServer:
     async def serve(self, sockets: Sequence[socket.socket]) -> None:
         """Until `end`, and until what was begun is finished. Cancelled, it only stops listening."""
         self._loop = asyncio.get_running_loop()
+        self.limits = within_descriptors(self.limits)
         servers = [await self._listener(one) for one in sockets]
         try:
             self._ready()

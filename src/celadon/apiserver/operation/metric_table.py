@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any, Final, Protocol, TypeAlias
 
 from celadon.records import dataclass
@@ -48,21 +48,19 @@ class Description:
         help = f"[{self.stability}] {self.help}" if self.stability else self.help
         return f"# HELP {self.name} {help}\n# TYPE {self.name} {kind}\n"
 
-    def sample(self, values: Labels, value: float, suffix: str = "", bound: str = "") -> str:
-        """One line."""
-        pairs = [
+    def pairs(self, values: Labels) -> str:
+        """Labels with their values."""
+        return ",".join(
             f'{name}="{text.translate(_ESCAPED)}"'
             for name, text in zip(self.labels, values, strict=True)
-        ]
-        pairs += [f'le="{bound}"'] if bound else []
-        labels = f"{{{','.join(pairs)}}}" if pairs else ""
-        return f"{self.name}{suffix}{labels} {number(value)}\n"
+        )
 
 
 class Family(Protocol):
     """Is a family of metrics: what `/metrics` shows."""
 
-    def lines(self) -> Iterator[str]: ...
+    def lines(self) -> Iterator[str]:
+        """Those of what is now. Another thread may write them, whatever is counted meanwhile."""
 
 
 @dataclass(slots=True)
@@ -76,7 +74,7 @@ class Counter:
         self.values[labels] = self.values.get(labels, 0) + amount
 
     def lines(self) -> Iterator[str]:
-        yield from _plain(self.about, "counter", self.values)
+        return _plain(self.about, "counter", dict(self.values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +85,7 @@ class Gauge:
     read: Callable[[], Mapping[Labels, float]]
 
     def lines(self) -> Iterator[str]:
-        yield from _plain(self.about, "gauge", self.read())
+        return _plain(self.about, "gauge", dict(self.read()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +96,7 @@ class ReadCounter:
     read: Callable[[], Mapping[Labels, float]]
 
     def lines(self) -> Iterator[str]:
-        yield from _plain(self.about, "counter", self.read())
+        return _plain(self.about, "counter", dict(self.read()))
 
 
 class Series:
@@ -141,14 +139,8 @@ class Histogram:
         self.series(labels).observe(value)
 
     def lines(self) -> Iterator[str]:
-        if self.values:
-            yield self.about.head("histogram")
-        for labels, series in sorted(self.values.items()):
-            counts = list(accumulate(series.counts))
-            for bound, count in zip((*self.bounds, float("inf")), counts, strict=True):
-                yield self.about.sample(labels, count, "_bucket", number(bound))
-            yield self.about.sample(labels, series.total, "_sum")
-            yield self.about.sample(labels, counts[-1], "_count")
+        counted = {key: (series.counts.copy(), series.total) for key, series in self.values.items()}
+        return _distributed(self.about, self.bounds, counted)
 
 
 # What a fork counts, its parent adds: each family by its place among them all.
@@ -200,9 +192,16 @@ def _numbers(value: float | Series) -> list[float]:
     return [value.total, *value.counts] if isinstance(value, Series) else [value]
 
 
+def exposed(families: Iterable[Family]) -> Callable[[], str]:
+    """All families as Prometheus reads them; one without series is left out. What they show is
+    taken at once, and written by what is returned."""
+    taken = [family.lines() for family in families]
+    return lambda: "".join(chain.from_iterable(taken))
+
+
 def exposition(families: Iterable[Family]) -> str:
-    """All families as Prometheus reads them; one without series is left out."""
-    return "".join(line for family in families for line in family.lines())
+    """The same, written at once."""
+    return exposed(families)()
 
 
 def number(value: float) -> str:
@@ -216,7 +215,28 @@ def _plain(about: Description, kind: str, values: Mapping[Labels, float]) -> Ite
     if values:
         yield about.head(kind)
     for labels, value in sorted(values.items()):
-        yield about.sample(labels, value)
+        pairs = f"{{{about.pairs(labels)}}}" if labels else ""
+        yield f"{about.name}{pairs} {number(value)}\n"
+
+
+def _distributed(
+    about: Description,
+    bounds: Sequence[float],
+    counted: Mapping[Labels, tuple[Sequence[float], float]],
+) -> Iterator[str]:
+    """`counted` are the counts of the buckets, and the sum of the values."""
+    if counted:
+        yield about.head("histogram")
+    ends = [f'le="{number(bound)}"}}' for bound in (*bounds, float("inf"))]
+    for labels, (counts, total) in sorted(counted.items()):
+        pairs = about.pairs(labels)
+        start = f"{about.name}_bucket{{{pairs}{',' if pairs else ''}"
+        sums = list(accumulate(counts))
+        for end, count in zip(ends, sums, strict=True):
+            yield f"{start}{end} {number(count)}\n"
+        of_series = f"{{{pairs}}}" if pairs else ""
+        yield f"{about.name}_sum{of_series} {number(total)}\n"
+        yield f"{about.name}_count{of_series} {number(sums[-1])}\n"
 
 
 RESOURCE_LABELS: Final = ("group", "version", "resource", "subresource", "scope")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import resource
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -28,7 +28,7 @@ from celadon.apiserver.operation.metric_table import (
     Labels,
     ReadCounter,
     Series,
-    exposition,
+    exposed,
 )
 from celadon.apiserver.operation.request_limits import InFlight
 from celadon.apiserver.operation.webhook_counts import (
@@ -132,10 +132,9 @@ class HealthCounts:
         self._last[name, root] = float(is_well)
         self._total.add((name, root, "success" if is_well else "error"))
 
-    def answer(self) -> HttpAnswer:
-        """Of `/metrics/slis`."""
-        families = (Gauge(LAST, lambda: self._last), self._total, START_TIME)
-        return HttpAnswer(200, CONTENT_TYPE, exposition(families).encode())
+    def page(self) -> Callable[[], HttpAnswer]:
+        """`/metrics/slis`, as `ServerMetrics.page`."""
+        return _page((Gauge(LAST, lambda: self._last), self._total, START_TIME))
 
 
 # --- Flow control counts -----------------------------------------------------
@@ -422,9 +421,10 @@ class ServerMetrics:
             *process_families(),
         )
 
-    def answer(self) -> HttpAnswer:
-        """Of `/metrics`."""
-        return HttpAnswer(200, CONTENT_TYPE, exposition(self.families()).encode())
+    def page(self) -> Callable[[], HttpAnswer]:
+        """`/metrics`: what is counted is taken at once, and written by what is returned. Of a
+        thousand definitions that is megabytes."""
+        return _page(self.families())
 
     def answered(
         self,
@@ -504,6 +504,11 @@ class ServerMetrics:
             (f"{resource}.{group}" if group else resource,): count
             for (group, resource), count in self._objects().items()
         }
+
+
+def _page(families: Iterable[Family]) -> Callable[[], HttpAnswer]:
+    write = exposed(families)
+    return lambda: HttpAnswer(200, CONTENT_TYPE, write().encode())
 
 
 def request_labels(

@@ -32,13 +32,12 @@ _NAMED_ESCAPES: Final = {
 }
 _PLAIN: Final = late_pattern(r"[ !#-\[\]-~]*")
 _HTML: Final = {
-    ord("<"): "\\u003c",
-    ord(">"): "\\u003e",
-    ord("&"): "\\u0026",
-    0x2028: "\\u2028",
-    0x2029: "\\u2029",
+    "<": "\\u003c",
+    ">": "\\u003e",
+    "&": "\\u0026",
+    "\u2028": "\\u2028",
+    "\u2029": "\\u2029",
 }
-_HTML_CHARS: Final = late_pattern("[<>&\u2028\u2029]")
 
 _WHITE_SPACE: Final = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
@@ -88,7 +87,10 @@ def json_text(value: object) -> str:
 
 def escaped_html(text: str) -> str:
     """JSON with what browsers could take for something else written as escapes."""
-    return text.translate(_HTML) if _HTML_CHARS.search(text) else text
+    for char, escape in _HTML.items():
+        if char in text:
+            text = text.replace(char, escape)
+    return text
 
 
 def plain_text(value: object) -> str:
