@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("z3")
 
-from celadon.cli.reading.documents import Exit
+from celadon.cli.exits import Exit
 from celadon.prove import Standard
 from tests.cli.files import run, write
 from tests.prove.test_questions import policy

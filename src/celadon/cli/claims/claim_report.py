@@ -6,7 +6,8 @@ from typing import Final
 
 from celadon.cli.check.check_report import Place, PolicyError
 from celadon.cli.diff.diff_run import Reason, SideVerdict
-from celadon.cli.reading.documents import Exit, Problem, exit_of
+from celadon.cli.exits import Exit
+from celadon.cli.reading.documents import Problem, exit_of
 from celadon.kube import JsonObject
 from celadon.records import dataclass
 
