@@ -64,7 +64,8 @@ def test_who_writes_policies_waits_for_no_engine() -> None:
     reviews = GroupVersionResource("authorization.k8s.io", "v1", "subjectaccessreviews")
 
     async def scenario(static: StaticObjects) -> tuple[bool, ...]:
-        shelf, made = Shelf(), []
+        shelf = Shelf()
+        made: list[float] = []
         view = validating_view(shelf.objects, "1.36", lambda: static, made.append)
         made.clear()
         await put(shelf, VALIDATING.policies, policy("a"))
