@@ -339,6 +339,18 @@ OTHERS: list[Case] = [
         [],
         ["data: Required value: data must be a valid JSON object"],
     ),
+    *(
+        (
+            {**value, "metadata": {"name": "a", "generateName": "X"}},
+            "1.35",
+            [f'metadata.generateName: Invalid value: "X": {DNS_NAME}'],
+            [],
+        )
+        for value in (
+            {**workload("ReplicationController", selector={"a": "b"}), "apiVersion": "v1"},
+            obj("resource.k8s.io/v1beta1", "DeviceClass", spec={}),
+        )
+    ),
     (
         driven(""),
         "1.35",
