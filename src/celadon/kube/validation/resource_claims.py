@@ -14,6 +14,7 @@ from celadon.cel import Environment, ProgramError
 from celadon.cel.extend import ObjectType, Range, types
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.library.costs import QUANTITY
 from celadon.kube.library.environments import environment
@@ -636,7 +637,10 @@ UNLIMITED: Final = 1 << 31
 CONFIG_SOURCES: Final = ("FromClaim", "FromClass")
 _STATUS: Final = FieldPath("status")
 _RESERVED: Final = _STATUS.child("reservedFor")
-_UUID: Final = late_pattern("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_HEX: Final = "[0-9a-fA-F]"
+_UUID: Final = late_pattern(f"{_HEX}{{8}}(-{_HEX}{{4}}){{3}}-{_HEX}{{12}}|{_HEX}{{32}}")
+_UUID_LENGTH: Final = 36
+_URN: Final = "urn:uuid:"
 _UUID_FORM: Final = (
     "uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with "
     "lowercase hexadecimal characters"
@@ -727,8 +731,29 @@ def _named_device(path: FieldPath, device: JsonObject) -> Errors:
 
 def _part(path: FieldPath, device: JsonObject) -> Errors:
     share = device.get("shareID")
-    if share is not None and _UUID.fullmatch(share) is None:
+    if share is None:
+        return
+    fault = _uuid_fault(share)
+    if fault:
+        yield fieldpath.invalid(path.child("shareID"), share, f"error validating uid: {fault}")
+    elif len(share) != _UUID_LENGTH or share != share.lower():
         yield fieldpath.invalid(path.child("shareID"), share, _UUID_FORM)
+
+
+def _uuid_fault(text: str) -> str:
+    """What github.com/google/uuid says of a text that is none in any form; else empty."""
+    size, plain = len(text.encode()), text
+    if size == _UUID_LENGTH + len(_URN):
+        urn, plain = text[: len(_URN)], text[len(_URN) :]
+        if urn.lower() != _URN:
+            return f"invalid urn prefix: {quote(urn)}"
+    elif size == _UUID_LENGTH + len("{}"):
+        if not (text.startswith("{") and text.endswith("}")):
+            return "invalid bracketed UUID format"
+        plain = text[1:-1]
+    elif size not in (_UUID_LENGTH, _UUID_LENGTH - len("----")):
+        return f"invalid UUID length: {size}"
+    return "" if _UUID.fullmatch(plain) else "invalid UUID format"
 
 
 def _device(path: FieldPath, device: JsonObject, allocated: set[str]) -> Errors:
