@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from celadon.kube.releases import answering_as
 from celadon.kube.validation.resource_claims import claim_status
 
 Json = dict[str, Any]
@@ -71,7 +72,10 @@ USER = {"resource": "pods", "name": "p", "uid": "u"}
         (
             {"allocation": {}},
             {"allocation": ALLOCATION},
-            ["status.allocation: Invalid value: {}: field is immutable"],
+            [
+                'status.allocation: Invalid value: {"Devices":{"Results":null,"Config":null},'
+                '"NodeSelector":null,"AllocationTimestamp":null}: field is immutable'
+            ],
         ),
     ],
 )  # fmt: skip
@@ -79,6 +83,23 @@ def test_statuses(status: Json, old: Json, expected: list[str]) -> None:
     spec = {"devices": {"requests": [{"name": "r"}]}}
     found = claim_status({"spec": spec, "status": status}, {"spec": spec, "status": old})
     assert list(map(str, found)) == expected
+
+
+@pytest.mark.parametrize(("release", "more"), [
+    ("1.32", ""), ("1.33", ", Tolerations:[]resource.DeviceToleration(nil)"),
+])  # fmt: skip
+def test_how_changed_allocations_were_shown(release: str, more: str) -> None:
+    old = {"allocation": {"devices": {}}}
+    with answering_as(release):
+        (found,) = claim_status({"status": {"allocation": ALLOCATION}}, {"status": old})
+        assert str(found) == (
+            "status.allocation: Invalid value: resource.AllocationResult{Devices:"
+            "resource.DeviceAllocationResult{Results:[]resource.DeviceRequestAllocationResult{"
+            'resource.DeviceRequestAllocationResult{Request:"r", Driver:"d", Pool:"p", Device:"x", '
+            f"AdminAccess:(*bool)(nil){more}}}}}, "
+            "Config:[]resource.DeviceAllocationConfiguration(nil)}, "
+            "NodeSelector:(*core.NodeSelector)(nil)}: field is immutable"
+        )
 
 
 UUID = "01234567-89ab-cdef-0123-456789abcdef"

@@ -14,7 +14,7 @@ from celadon.cel import Environment, ProgramError
 from celadon.cel.extend import ObjectType, Range, types
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
-from celadon.kube.go.go_text import quote
+from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.library.costs import QUANTITY
 from celadon.kube.library.environments import environment
@@ -44,7 +44,6 @@ from celadon.kube.validation.pods.resource_lists import is_extended
 from celadon.kube.validation.pods.scheduling import node_selector
 from celadon.kube.validation.statuses import conditions
 from celadon.kube.validation.text_rules import interface_address, label_name, labels
-from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 # --- Device expressions ------------------------------------------------------
@@ -434,7 +433,7 @@ def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
     if not is_since("1.35"):
         yield from claim(obj)
     if obj.get("spec") != old.get("spec"):
-        shown = internal_value(obj.get("spec") or {}, "resource.v1.ResourceClaimSpec")
+        shown = GoValue(_internal_spec(obj.get("spec") or {}), "resource.ResourceClaimSpec")
         yield fieldpath.invalid(SPEC, shown, IMMUTABLE)
     if not is_since("1.35"):
         yield from _claim_spec(SPEC, obj.get("spec") or {}, is_stored=True)
@@ -445,11 +444,20 @@ def claim_template_update(obj: JsonObject, old: JsonObject) -> Errors:
     yield from claim_template(obj)
     if obj.get("spec") != old.get("spec"):
         spec = obj.get("spec") or {}
-        shown = internal_value(spec.get("spec") or {}, "resource.v1.ResourceClaimSpec")
+        shown = _internal_spec(spec.get("spec") or {})
         shown = {**(spec.get("metadata") or {}), "Spec": shown}
         yield fieldpath.invalid(SPEC, shown, IMMUTABLE)
     if not is_since("1.35"):
         yield from _claim_template(obj, is_stored=True)
+
+
+def _internal_spec(spec: JsonObject) -> dict[str, Any]:
+    """As it is inside: what `v1beta1` asks for in a request itself lies deeper."""
+    devices = spec.get("devices") or {}
+    given = devices.get("requests")
+    requests = given and [{**one, "exactly": _exactly(one)} for one in given]
+    nested = {**spec, "devices": {**devices, "requests": requests}}
+    return internal_value(nested, "resource.v1.ResourceClaimSpec")
 
 
 def claim_template(obj: JsonObject) -> Errors:
@@ -637,14 +645,6 @@ UNLIMITED: Final = 1 << 31
 CONFIG_SOURCES: Final = ("FromClaim", "FromClass")
 _STATUS: Final = FieldPath("status")
 _RESERVED: Final = _STATUS.child("reservedFor")
-_HEX: Final = "[0-9a-fA-F]"
-_UUID: Final = late_pattern(f"{_HEX}{{8}}(-{_HEX}{{4}}){{3}}-{_HEX}{{12}}|{_HEX}{{32}}")
-_UUID_LENGTH: Final = 36
-_URN: Final = "urn:uuid:"
-_UUID_FORM: Final = (
-    "uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with "
-    "lowercase hexadecimal characters"
-)
 NO_NEW: Final = (
     "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set"
 )
@@ -685,7 +685,8 @@ def claim_status(obj: JsonObject, old: JsonObject) -> Errors:
     at = _STATUS.child("allocation")
     if allocation is not None and was is not None:
         if allocation != was:
-            yield fieldpath.invalid(at, allocation, IMMUTABLE)
+            shown = internal_value(allocation, "resource.v1.AllocationResult")
+            yield fieldpath.invalid(at, GoValue(shown, "resource.AllocationResult"), IMMUTABLE)
     elif allocation is not None and is_since("1.32"):
         yield from _allocation(at, allocation, known)
     yield from deallocated(status, before)
@@ -731,29 +732,8 @@ def _named_device(path: FieldPath, device: JsonObject) -> Errors:
 
 def _part(path: FieldPath, device: JsonObject) -> Errors:
     share = device.get("shareID")
-    if share is None:
-        return
-    fault = _uuid_fault(share)
-    if fault:
-        yield fieldpath.invalid(path.child("shareID"), share, f"error validating uid: {fault}")
-    elif len(share) != _UUID_LENGTH or share != share.lower():
-        yield fieldpath.invalid(path.child("shareID"), share, _UUID_FORM)
-
-
-def _uuid_fault(text: str) -> str:
-    """What github.com/google/uuid says of a text that is none in any form; else empty."""
-    size, plain = len(text.encode()), text
-    if size == _UUID_LENGTH + len(_URN):
-        urn, plain = text[: len(_URN)], text[len(_URN) :]
-        if urn.lower() != _URN:
-            return f"invalid urn prefix: {quote(urn)}"
-    elif size == _UUID_LENGTH + len("{}"):
-        if not (text.startswith("{") and text.endswith("}")):
-            return "invalid bracketed UUID format"
-        plain = text[1:-1]
-    elif size not in (_UUID_LENGTH, _UUID_LENGTH - len("----")):
-        return f"invalid UUID length: {size}"
-    return "" if _UUID.fullmatch(plain) else "invalid UUID format"
+    if share is not None:
+        yield from each(path.child("shareID"), share, text_rules.normal_uuid(share))
 
 
 def _device(path: FieldPath, device: JsonObject, allocated: set[str]) -> Errors:
