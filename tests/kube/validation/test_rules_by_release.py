@@ -447,6 +447,17 @@ def test_changed_controllers_were_looked_at_twice(kind: str, times: dict[str, in
         assert len(fields) == expected
 
 
+def test_changed_claims_were_looked_at_twice() -> None:
+    spec = {"accessModes": ["x"], "resources": {"requests": {"storage": "1Gi"}}}
+    claim = admitted(obj("v1", "PersistentVolumeClaim", spec=spec))
+    times = {}
+    for release in ("1.34", "1.35"):
+        with answering_as(release):
+            found = validate_update(claim, claim, metadata.gvk(claim))
+        times[release] = sum(one.field == "spec.accessModes" for one in found)
+    assert times == {"1.34": 2, "1.35": 1}
+
+
 def test_the_metadata_of_changed_services_were_looked_at_as_new_ones() -> None:
     old = admitted(service())
     new = {**old, "metadata": {**old["metadata"], "labels": {"a b": ""}}}
