@@ -89,7 +89,7 @@ def test_statuses(status: Json, old: Json, expected: list[str]) -> None:
     ("1.32", ""), ("1.33", ", Tolerations:[]resource.DeviceToleration(nil)"),
 ])  # fmt: skip
 def test_how_changed_allocations_were_shown(release: str, more: str) -> None:
-    old = {"allocation": {"devices": {}}}
+    old: Json = {"allocation": {"devices": {}}}
     with answering_as(release):
         (found,) = claim_status({"status": {"allocation": ALLOCATION}}, {"status": old})
         assert str(found) == (
