@@ -15,6 +15,7 @@ from celadon.kube import metadata
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.releases import answering_as, previous_minor
 from celadon.kube.validation.jobs import job_update
+from celadon.kube.validation.pods.containers import mounts_and_devices
 from celadon.kube.validation.pods.scheduling import affinity
 from celadon.kube.validation.validated_kinds import validate_update
 from tests.kube.validation.objects import (
@@ -445,6 +446,27 @@ def test_changed_controllers_were_looked_at_twice(kind: str, times: dict[str, in
             found = validate_update(admitted(new), admitted(old), gvk)
         fields = [one.field for one in found if one.field == "spec.minReadySeconds"]
         assert len(fields) == expected
+
+
+def test_endpoints_that_stay_were_looked_at_again() -> None:
+    value = obj("v1", "Endpoints", subsets=[{"addresses": [{"ip": "127.0.0.1"}]}])
+    old = admitted(value)
+    for release, refused in (("1.32", True), ("1.33", False)):
+        with answering_as(release):
+            found = validate_update(old, old, metadata.gvk(old))
+        assert bool(found) is refused
+
+
+def test_images_were_mounted_whole() -> None:
+    mount = {"name": "v", "mountPath": "/a", "subPath": "b"}
+    given = pod_spec(container(volumeMounts=[mount]))
+    why = f'{C}.volumeMounts[0].subPath: Invalid value: "b": not allowed in image volume sources'
+    volumes = {"v": {"name": "v", "image": {"reference": "example.com/i:1"}}}
+    for release, expected in (("1.32", [why]), ("1.33", [])):
+        with answering_as(release):
+            path = FieldPath("spec").child("containers").index(0)
+            found = mounts_and_devices(path, given["containers"][0], volumes)
+            assert list(map(str, found)) == expected
 
 
 def test_changed_claims_were_looked_at_twice() -> None:
