@@ -469,6 +469,18 @@ def test_images_were_mounted_whole() -> None:
             assert list(map(str, found)) == expected
 
 
+def test_the_metadata_of_changed_attachments_were_looked_at_twice() -> None:
+    spec = {"attacher": "a", "nodeName": "n", "source": {"persistentVolumeName": "v"}}
+    old = admitted(obj("storage.k8s.io/v1", "VolumeAttachment", spec=spec))
+    new = {**old, "metadata": {**old["metadata"], "labels": {"a b": ""}}}
+    times = {}
+    for release in ("1.34", "1.35"):
+        with answering_as(release):
+            found = validate_update(new, old, metadata.gvk(old))
+        times[release] = sum(one.field == "metadata.labels" for one in found)
+    assert times["1.34"] - times["1.35"] == 1
+
+
 def test_changed_claims_were_looked_at_twice() -> None:
     spec = {"accessModes": ["x"], "resources": {"requests": {"storage": "1Gi"}}}
     claim = admitted(obj("v1", "PersistentVolumeClaim", spec=spec))
