@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from celadon.kube.releases import answering_as
 from celadon.kube.validation.resource_claims import claim_status
 
 Json = dict[str, Any]
@@ -36,9 +37,8 @@ USER = {"resource": "pods", "name": "p", "uid": "u"}
                 "networkData": {"interfaceName": "x" * 257, "ips": ["10.0.0.1"]}}]},
             {},
             [
-                'status.devices[0].shareID: Invalid value: "x": uid must be in RFC 4122 normalized '
-                "form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal "
-                "characters",
+                'status.devices[0].shareID: Invalid value: "x": error validating uid: invalid UUID '
+                "length: 1",
                 'status.devices[0]: Invalid value: "d/p/x/x": must be an allocated device in the '
                 "claim",
                 'status.devices[0].data: Invalid value: "<value omitted>": must be a valid JSON '
@@ -72,7 +72,10 @@ USER = {"resource": "pods", "name": "p", "uid": "u"}
         (
             {"allocation": {}},
             {"allocation": ALLOCATION},
-            ["status.allocation: Invalid value: {}: field is immutable"],
+            [
+                'status.allocation: Invalid value: {"Devices":{"Results":null,"Config":null},'
+                '"NodeSelector":null,"AllocationTimestamp":null}: field is immutable'
+            ],
         ),
     ],
 )  # fmt: skip
@@ -80,6 +83,55 @@ def test_statuses(status: Json, old: Json, expected: list[str]) -> None:
     spec = {"devices": {"requests": [{"name": "r"}]}}
     found = claim_status({"spec": spec, "status": status}, {"spec": spec, "status": old})
     assert list(map(str, found)) == expected
+
+
+@pytest.mark.parametrize(("release", "more"), [
+    ("1.32", ""), ("1.33", ", Tolerations:[]resource.DeviceToleration(nil)"),
+])  # fmt: skip
+def test_how_changed_allocations_were_shown(release: str, more: str) -> None:
+    old: Json = {"allocation": {"devices": {}}}
+    with answering_as(release):
+        (found,) = claim_status({"status": {"allocation": ALLOCATION}}, {"status": old})
+        assert str(found) == (
+            "status.allocation: Invalid value: resource.AllocationResult{Devices:"
+            "resource.DeviceAllocationResult{Results:[]resource.DeviceRequestAllocationResult{"
+            'resource.DeviceRequestAllocationResult{Request:"r", Driver:"d", Pool:"p", Device:"x", '
+            f"AdminAccess:(*bool)(nil){more}}}}}, "
+            "Config:[]resource.DeviceAllocationConfiguration(nil)}, "
+            "NodeSelector:(*core.NodeSelector)(nil)}: field is immutable"
+        )
+
+
+UUID = "01234567-89ab-cdef-0123-456789abcdef"
+NOT_NORMAL = (
+    "uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with "
+    "lowercase hexadecimal characters"
+)
+NO_UUID = "error validating uid: "
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (UUID, ""),
+        (UUID.upper(), NOT_NORMAL),
+        (UUID.replace("-", ""), NOT_NORMAL),
+        (f"{{{UUID}}}", NOT_NORMAL),
+        (f"URN:uuid:{UUID}", NOT_NORMAL),
+        ("", f"{NO_UUID}invalid UUID length: 0"),
+        ("ä", f"{NO_UUID}invalid UUID length: 2"),
+        (f"urn-uuid:{UUID}", f'{NO_UUID}invalid urn prefix: "urn-uuid:"'),
+        (f"<{UUID}>", f"{NO_UUID}invalid bracketed UUID format"),
+        (UUID.replace("-", "_"), f"{NO_UUID}invalid UUID format"),
+        (UUID.replace("-", "").replace("a", "g"), f"{NO_UUID}invalid UUID format"),
+    ],
+)
+def test_parts_of_devices_are_named_by_uuids(text: str, why: str) -> None:
+    device = {**DEVICE, "shareID": text}
+    status = {"allocation": {"devices": {"results": [{"request": "r", **device}]}}}
+    spec = {"devices": {"requests": [{"name": "r"}]}}
+    found = [error.detail for error in claim_status({"spec": spec, "status": status}, {})]
+    assert found == ([why] if why else [])
 
 
 def test_nobody_is_added_to_what_goes_away() -> None:

@@ -60,7 +60,15 @@ def sized(
     return made
 
 
+def with_devices(requests: Json) -> Json:
+    """Upstream resizes no container that has been given devices."""
+    made = sized(requests, spec={"resourceClaims": [{"name": "d", "resourceClaimName": "d"}]})
+    made["spec"]["containers"][0]["resources"]["claims"] = [{"name": "d"}]
+    return made
+
+
 SMALL, LARGE = {"cpu": "1", "memory": "1Gi"}, {"cpu": "2", "memory": "2Gi"}
+ONLY_AMOUNTS = "spec: Forbidden: only cpu and memory resources are mutable"
 QOS = "Pod QOS Class may not change as a result of resizing"
 
 
@@ -84,8 +92,9 @@ QOS = "Pod QOS Class may not change as a result of resizing"
         (
             sized({**SMALL, "ephemeral-storage": "1"}),
             sized(SMALL),
-            ["spec: Forbidden: only cpu and memory resources are mutable"],
+            [ONLY_AMOUNTS],
         ),
+        (with_devices(LARGE), with_devices(SMALL), [ONLY_AMOUNTS]),
         (
             sized(LARGE),
             {
@@ -204,6 +213,8 @@ def of_pod(cpu: str) -> Json:
             ["spec: Forbidden: only cpu and memory resources for sidecar containers are mutable"],
         ),
         ("1.36", initial("2"), initial("1"), []),
+        ("1.34", sized({"ephemeral-storage": "1"}), sized(), []),
+        ("1.35", sized({"ephemeral-storage": "1"}), sized(), [ONLY_AMOUNTS]),
     ],
 )
 def test_the_release_decides_what_is_resized(

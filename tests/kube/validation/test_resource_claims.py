@@ -223,6 +223,24 @@ def test_attributes_of_constraints_are_required_in_the_words_of_a_gate() -> None
     ]
 
 
+def test_changed_requests_are_shown_as_they_are_inside() -> None:
+    asked = {"deviceClassName": "d", "allocationMode": "ExactCount", "count": 2}
+    inside = (
+        '"Exactly":{"DeviceClassName":"d","Selectors":null,"AllocationMode":"ExactCount",'
+        '"Count":2,"AdminAccess":null,"Tolerations":null,"Capacity":null},"FirstAvailable":null'
+    )
+    for version, request in (("v1beta1", asked), ("v1", {"exactly": asked})):
+        group = f"resource.k8s.io/{version}"
+        old = obj(group, "ResourceClaim", spec={})
+        requests = [{"name": "r", **request}]
+        new = obj(group, "ResourceClaim", spec={"devices": {"requests": requests}})
+        (found,) = update_complaints(new, old)
+        assert found == (
+            f'spec: Invalid value: {{"Devices":{{"Requests":[{{"Name":"r",{inside}}}],'
+            '"Constraints":null,"Config":null}}: field is immutable'
+        )
+
+
 def test_the_prefix_of_a_class_is_not_looked_at() -> None:
     named = {**device_class(), "metadata": {"name": "a", "generateName": "X"}}
     assert complaints(named) == []

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from celadon.kube.releases import answering_as
+from celadon.kube.validation.resource_slices import resource_slice as resource_slice_rules
 from celadon.kube.validation.resource_slices import shortened, taint_rule_status
 from tests.kube.validation.objects import complaints, obj, update_complaints
 
@@ -191,6 +193,55 @@ def test_changes() -> None:
         'spec.pool.name: Invalid value: "q": field is immutable',
         'spec.driver: Invalid value: "e": field is immutable',
     ]
+
+
+def counters(count: int, name: str = "c") -> Json:
+    return {f"{name}{index}": {"value": "1"} for index in range(count)}
+
+
+SETS: Json = {
+    "sharedCounters": [
+        {"name": "s", "counters": counters(20)},
+        {"name": "t", "counters": counters(20)},
+    ]
+}
+USED: Json = {
+    "consumesCounters": [
+        {"counterSet": "s", "counters": counters(21)},
+        {"counterSet": "N!", "counters": counters(12)},
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("release", "spec", "expected"),
+    [
+        ("1.35", SETS, []),
+        ("1.34", SETS, [
+            "spec.sharedCounters: Invalid value: 40: the total number of shared counters must not "
+            "exceed 32"]),
+        ("1.34", {"devices": [device(**USED)], "sharedCounters": SETS["sharedCounters"][:1]}, [
+            "spec.devices[0]: Invalid value: 33: the total number of counters must not exceed 32",
+            'spec.devices[0].consumesCounters[0].counters: Invalid value: "c20": must reference a '
+            "counter defined in the ResourceSlice sharedCounters",
+            'spec.devices[0].consumesCounters[1].counterSet: Invalid value: "N!": must reference '
+            "a counterSet defined in the ResourceSlice sharedCounters"]),
+        ("1.36", {"sharedCounters": [{"name": "s", "counters": counters(1, "X")}]}, [
+            'spec.sharedCounters[0].counters: Invalid value: "X0": a lowercase RFC 1123 label']),
+        ("1.35", {"sharedCounters": [{"name": "s", "counters": counters(1, "X")}]}, [
+            'spec.sharedCounters[0].counters[X0]: Invalid value: "X0": a lowercase RFC 1123 '
+            "label"]),
+        ("1.34", {"sharedCounters": [{"name": "s", "counters": counters(32)}],
+                  "devices": [device(f"d{index}", consumesCounters=[
+                      {"counterSet": "s", "counters": counters(32)}]) for index in range(33)]}, [
+            "spec.devices: Invalid value: 1056: the total number of counters in devices must not "
+            "exceed 1024"]),
+    ],
+)  # fmt: skip
+def test_counters_by_release(release: str, spec: Json, expected: list[str]) -> None:
+    with answering_as(release):
+        found = list(resource_slice_rules(resource_slice(**spec)))
+    assert [str(error).partition(" must consist")[0] for error in found] == expected
 
 
 def test_long_names_lose_their_middle() -> None:

@@ -15,6 +15,7 @@ from celadon.kube import metadata
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.releases import answering_as, previous_minor
 from celadon.kube.validation.jobs import job_update
+from celadon.kube.validation.pods.containers import mounts_and_devices
 from celadon.kube.validation.pods.scheduling import affinity
 from celadon.kube.validation.validated_kinds import validate_update
 from tests.kube.validation.objects import (
@@ -339,6 +340,18 @@ OTHERS: list[Case] = [
         [],
         ["data: Required value: data must be a valid JSON object"],
     ),
+    *(
+        (
+            {**value, "metadata": {"name": "a", "generateName": "X"}},
+            "1.35",
+            [f'metadata.generateName: Invalid value: "X": {DNS_NAME}'],
+            [],
+        )
+        for value in (
+            {**workload("ReplicationController", selector={"a": "b"}), "apiVersion": "v1"},
+            obj("resource.k8s.io/v1beta1", "DeviceClass", spec={}),
+        )
+    ),
     (
         driven(""),
         "1.35",
@@ -433,6 +446,50 @@ def test_changed_controllers_were_looked_at_twice(kind: str, times: dict[str, in
             found = validate_update(admitted(new), admitted(old), gvk)
         fields = [one.field for one in found if one.field == "spec.minReadySeconds"]
         assert len(fields) == expected
+
+
+def test_endpoints_that_stay_were_looked_at_again() -> None:
+    value = obj("v1", "Endpoints", subsets=[{"addresses": [{"ip": "127.0.0.1"}]}])
+    old = admitted(value)
+    for release, refused in (("1.32", True), ("1.33", False)):
+        with answering_as(release):
+            found = validate_update(old, old, metadata.gvk(old))
+        assert bool(found) is refused
+
+
+def test_images_were_mounted_whole() -> None:
+    mount = {"name": "v", "mountPath": "/a", "subPath": "b"}
+    given = pod_spec(container(volumeMounts=[mount]))
+    why = f'{C}.volumeMounts[0].subPath: Invalid value: "b": not allowed in image volume sources'
+    volumes = {"v": {"name": "v", "image": {"reference": "example.com/i:1"}}}
+    for release, expected in (("1.32", [why]), ("1.33", [])):
+        with answering_as(release):
+            path = FieldPath("spec").child("containers").index(0)
+            found = mounts_and_devices(path, given["containers"][0], volumes)
+            assert list(map(str, found)) == expected
+
+
+def test_the_metadata_of_changed_attachments_were_looked_at_twice() -> None:
+    spec = {"attacher": "a", "nodeName": "n", "source": {"persistentVolumeName": "v"}}
+    old = admitted(obj("storage.k8s.io/v1", "VolumeAttachment", spec=spec))
+    new = {**old, "metadata": {**old["metadata"], "labels": {"a b": ""}}}
+    times = {}
+    for release in ("1.34", "1.35"):
+        with answering_as(release):
+            found = validate_update(new, old, metadata.gvk(old))
+        times[release] = sum(one.field == "metadata.labels" for one in found)
+    assert times["1.34"] - times["1.35"] == 1
+
+
+def test_changed_claims_were_looked_at_twice() -> None:
+    spec = {"accessModes": ["x"], "resources": {"requests": {"storage": "1Gi"}}}
+    claim = admitted(obj("v1", "PersistentVolumeClaim", spec=spec))
+    times = {}
+    for release in ("1.34", "1.35"):
+        with answering_as(release):
+            found = validate_update(claim, claim, metadata.gvk(claim))
+        times[release] = sum(one.field == "spec.accessModes" for one in found)
+    assert times == {"1.34": 2, "1.35": 1}
 
 
 def test_the_metadata_of_changed_services_were_looked_at_as_new_ones() -> None:

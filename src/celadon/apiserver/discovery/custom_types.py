@@ -28,6 +28,8 @@ _LIST_METADATA: Final = {"allOf": [reference(f"{META_PREFIX}ListMeta")]}
 _ALTERNATIVES: Final = ("allOf", "anyOf", "oneOf", "not")
 _SELECTABLE_SINCE: Final = "1.31"
 """The release since which selectable fields are there by default."""
+_EXAMPLES: Final = ("example", "externalDocs")
+"""What was lost of a schema before 1.36."""
 
 Types = dict[str, JsonObject]
 """Schemas by their OpenAPI names."""
@@ -67,7 +69,7 @@ def _version_of(resource: Resource, definition: JsonObject) -> JsonObject:
 
 def _schema_of(version: JsonObject) -> JsonObject | None:
     found: JsonObject | None = (version.get("schema") or {}).get("openAPIV3Schema")
-    return found
+    return found if found is None or is_since("1.36") else _without_examples(found)
 
 
 def _types(resource: Resource, version: JsonObject, shown: JsonObject) -> Types:
@@ -97,9 +99,11 @@ def listed_kinds(kind: GroupVersionKind) -> list[JsonObject]:
 
 
 def _selectable_fields(version: JsonObject) -> JsonObject:
+    """Returns them where there are any; 1.32 said so where there are none, too."""
     fields = version.get("selectableFields") if is_since(_SELECTABLE_SINCE) else None
     paths = [{"fieldPath": one["jsonPath"].removeprefix(".")} for one in fields or ()]
-    return {"x-kubernetes-selectable-fields": paths} if paths else {}
+    shows_none = is_since("1.32") and not is_since("1.33")
+    return {"x-kubernetes-selectable-fields": paths} if paths or shows_none else {}
 
 
 def _with_resource_members(schema: JsonObject) -> JsonObject:
@@ -110,7 +114,7 @@ def _with_resource_members(schema: JsonObject) -> JsonObject:
 # --- Schemas inside of schemas -----------------------------------------------
 
 
-def _below(schema: JsonObject, changed: Callable[[JsonObject], JsonObject]) -> JsonObject:
+def _below(schema: JsonObject, changed: Callable[[JsonObject], JsonObject]) -> dict[str, Any]:
     """Returns the schema with those directly below it changed."""
     made = dict(schema)
     for key in ("items", "additionalProperties"):
@@ -118,6 +122,19 @@ def _below(schema: JsonObject, changed: Callable[[JsonObject], JsonObject]) -> J
             made[key] = changed(made[key])
     if "properties" in made:
         made["properties"] = {name: changed(one) for name, one in made["properties"].items()}
+    return made
+
+
+def _without_examples(schema: JsonObject) -> JsonObject:
+    """Returns the schema as it was published before 1.36."""
+    made = _below(schema, _without_examples)
+    for key in _ALTERNATIVES:
+        given = schema.get(key)
+        if isinstance(given, Mapping):
+            made[key] = _without_examples(given)
+        elif given:
+            made[key] = list(map(_without_examples, given))
+    _drop(made, *_EXAMPLES)
     return made
 
 

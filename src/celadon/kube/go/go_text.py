@@ -16,6 +16,7 @@ from typing import Any, Final, cast
 from celadon.kube.errors import MalformedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import BINARY_SUFFIXES, sent_as
+from celadon.kube.releases import is_since
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -335,6 +336,15 @@ _STRUCTS: Final[Mapping[str, str]] = {
         Effect core.TaintEffect; TolerationSeconds *int64""",
     "networking.ServiceCIDRSpec": "CIDRs []string",
     "rbac.RoleRef": "APIGroup string; Kind string; Name string",
+    "resource.AllocationResult": """Devices resource.DeviceAllocationResult;
+        NodeSelector *core.NodeSelector""",
+    "resource.DeviceAllocationConfiguration": """Source resource.AllocationConfigSource;
+        Requests []string; DeviceConfiguration resource.DeviceConfiguration""",
+    "resource.DeviceConfiguration": "Opaque *resource.OpaqueDeviceConfiguration",
+    "resource.DeviceAllocationResult": """Results []resource.DeviceRequestAllocationResult;
+        Config []resource.DeviceAllocationConfiguration""",
+    "resource.DeviceRequestAllocationResult": """Request string; Driver string; Pool string;
+        Device string; AdminAccess *bool; Tolerations []resource.DeviceToleration 1.33""",
     "storage.CSINodeDriver": """Name string; NodeID string; TopologyKeys []string;
         Allocatable *storage.VolumeNodeResources""",
     "v1.LabelSelector": """MatchLabels map[string]string;
@@ -344,7 +354,8 @@ _STRUCTS: Final[Mapping[str, str]] = {
     "v1.OwnerReference": """APIVersion string; Kind string; Name string; UID types.UID;
         Controller *bool; BlockOwnerDeletion *bool""",
 }
-"""Members of structs, in order. They are found in JSON by their names, in any case."""
+"""Members of structs, in order, some with the release that brought them. They are found in JSON by
+their names, in any case."""
 
 _TIME: Final = "*v1.Time"
 """This prints itself, and stumbles where there is none."""
@@ -389,7 +400,11 @@ def _printed_map(members: Any, type_: str) -> str:
 def _printed_struct(members: JsonObject, type_: str) -> str:
     by_name = {name.lower(): value for name, value in members.items()}
     fields = (field.split() for field in _STRUCTS[type_].split(";"))
-    printed = (f"{name}:{_member(by_name.get(name.lower()), inner)}" for name, inner in fields)
+    printed = (
+        f"{name}:{_member(by_name.get(name.lower()), inner)}"
+        for name, inner, *release in fields
+        if all(map(is_since, release))
+    )
     return f"{type_}{{{', '.join(printed)}}}"
 
 

@@ -66,6 +66,7 @@ CORE: Final[Mapping[str, Validation]] = {
         storage.claim,
         update=storage.claim_update,
         status=statuses.claim_status,
+        repeated_until="1.35",
     ),
     "Pod": Validation(pod_specs.pod, update=pod_updates.pod_update, status=pod_statuses.pod_status),
     "PodTemplate": Validation(

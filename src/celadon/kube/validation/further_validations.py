@@ -30,7 +30,7 @@ from celadon.kube.validation.validation_rows import (
     ANY_FINALIZERS,
     CLUSTER,
     CLUSTER_ANY,
-    CLUSTER_AS_MADE,
+    CLUSTER_GENERATED,
     Revisit,
     Update,
     Validation,
@@ -75,7 +75,7 @@ FLOW_CONTROL: Final[Mapping[str, Validation]] = {
 DEVICES: Final[Mapping[str, Validation]] = {
     "DeviceClass": Validation(
         resource_claims.device_class,
-        CLUSTER_AS_MADE,
+        CLUSTER_GENERATED,
         resource_claims.device_class_update,
         repeated_until="1.35",
     ),

@@ -365,8 +365,8 @@ def _block(path: FieldPath, block: JsonObject, known: Collection[str]) -> Errors
 
 
 def endpoints_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """The same of a changed one: subsets that stay are not looked at again."""
-    if (obj.get("subsets") or []) == (old.get("subsets") or []):
+    """The same of a changed one: since 1.33, subsets that stay are not looked at again."""
+    if is_since("1.33") and (obj.get("subsets") or []) == (old.get("subsets") or []):
         return NO_ERRORS
     return endpoints(obj)
 

@@ -19,7 +19,7 @@ from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue, quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import ApiVersionError, parse_api_version
-from celadon.kube.releases import wording
+from celadon.kube.releases import is_since, wording
 from celadon.kube.validation.field_checks import (
     METADATA,
     Errors,
@@ -58,7 +58,8 @@ class Naming:
     """Says what the names of a kind may look like, and whether its objects live in namespaces.
 
     `prefix_rule` is for `generateName`; without it, the prefix is checked as if it were followed by
-    something. `namespaced` None: nobody looks at the namespace. `gate` must be on for these names;
+    something, and since the release `unread_prefix_since` not at all: what is generated must be
+    right. `namespaced` None: nobody looks at the namespace. `gate` must be on for these names;
     while it is off, they are those of `otherwise`. `any_finalizers`: those without a domain need
     not be Kubernetes' own.
     """
@@ -66,11 +67,14 @@ class Naming:
     rule: Messages = name_rules.dns1123_subdomain
     namespaced: bool | None = True
     prefix_rule: Messages | None = None
+    unread_prefix_since: str = ""
     gate: str = ""
     otherwise: Messages | None = None
     any_finalizers: bool = False
 
     def of_prefix(self, prefix: str) -> list[str]:
+        if self.unread_prefix_since and is_since(self.unread_prefix_since):
+            return []
         if self.prefix_rule is not None:
             return self.prefix_rule(prefix)
         return self.rule(name_rules.prefix_as_name(prefix))

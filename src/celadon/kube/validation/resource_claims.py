@@ -14,6 +14,7 @@ from celadon.cel import Environment, ProgramError
 from celadon.cel.extend import ObjectType, Range, types
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.library.costs import QUANTITY
 from celadon.kube.library.environments import environment
@@ -43,7 +44,6 @@ from celadon.kube.validation.pods.resource_lists import is_extended
 from celadon.kube.validation.pods.scheduling import node_selector
 from celadon.kube.validation.statuses import conditions
 from celadon.kube.validation.text_rules import interface_address, label_name, labels
-from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 # --- Device expressions ------------------------------------------------------
@@ -433,7 +433,7 @@ def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
     if not is_since("1.35"):
         yield from claim(obj)
     if obj.get("spec") != old.get("spec"):
-        shown = internal_value(obj.get("spec") or {}, "resource.v1.ResourceClaimSpec")
+        shown = GoValue(_internal_spec(obj.get("spec") or {}), "resource.ResourceClaimSpec")
         yield fieldpath.invalid(SPEC, shown, IMMUTABLE)
     if not is_since("1.35"):
         yield from _claim_spec(SPEC, obj.get("spec") or {}, is_stored=True)
@@ -444,11 +444,20 @@ def claim_template_update(obj: JsonObject, old: JsonObject) -> Errors:
     yield from claim_template(obj)
     if obj.get("spec") != old.get("spec"):
         spec = obj.get("spec") or {}
-        shown = internal_value(spec.get("spec") or {}, "resource.v1.ResourceClaimSpec")
+        shown = _internal_spec(spec.get("spec") or {})
         shown = {**(spec.get("metadata") or {}), "Spec": shown}
         yield fieldpath.invalid(SPEC, shown, IMMUTABLE)
     if not is_since("1.35"):
         yield from _claim_template(obj, is_stored=True)
+
+
+def _internal_spec(spec: JsonObject) -> dict[str, Any]:
+    """As it is inside: what `v1beta1` asks for in a request itself lies deeper."""
+    devices = spec.get("devices") or {}
+    given = devices.get("requests")
+    requests = given and [{**one, "exactly": _exactly(one)} for one in given]
+    nested = {**spec, "devices": {**devices, "requests": requests}}
+    return internal_value(nested, "resource.v1.ResourceClaimSpec")
 
 
 def claim_template(obj: JsonObject) -> Errors:
@@ -636,11 +645,6 @@ UNLIMITED: Final = 1 << 31
 CONFIG_SOURCES: Final = ("FromClaim", "FromClass")
 _STATUS: Final = FieldPath("status")
 _RESERVED: Final = _STATUS.child("reservedFor")
-_UUID: Final = late_pattern("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_UUID_FORM: Final = (
-    "uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with "
-    "lowercase hexadecimal characters"
-)
 NO_NEW: Final = (
     "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set"
 )
@@ -681,7 +685,8 @@ def claim_status(obj: JsonObject, old: JsonObject) -> Errors:
     at = _STATUS.child("allocation")
     if allocation is not None and was is not None:
         if allocation != was:
-            yield fieldpath.invalid(at, allocation, IMMUTABLE)
+            shown = internal_value(allocation, "resource.v1.AllocationResult")
+            yield fieldpath.invalid(at, GoValue(shown, "resource.AllocationResult"), IMMUTABLE)
     elif allocation is not None and is_since("1.32"):
         yield from _allocation(at, allocation, known)
     yield from deallocated(status, before)
@@ -727,8 +732,8 @@ def _named_device(path: FieldPath, device: JsonObject) -> Errors:
 
 def _part(path: FieldPath, device: JsonObject) -> Errors:
     share = device.get("shareID")
-    if share is not None and _UUID.fullmatch(share) is None:
-        yield fieldpath.invalid(path.child("shareID"), share, _UUID_FORM)
+    if share is not None:
+        yield from each(path.child("shareID"), share, text_rules.normal_uuid(share))
 
 
 def _device(path: FieldPath, device: JsonObject, allocated: set[str]) -> Errors:

@@ -6,6 +6,7 @@ As k8s.io/kubernetes `pkg/apis/resource/validation`.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from typing import Any, Final
 
 from celadon.kube import fieldpath
@@ -13,7 +14,7 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import Quantity, parse_amounts
-from celadon.kube.releases import is_since, wording
+from celadon.kube.releases import is_since, until, wording
 from celadon.kube.validation.field_checks import (
     DRIVER_NAME_MAX_BYTES,
     NO_ERRORS,
@@ -150,6 +151,9 @@ OLDER_MAX_TAINTS: Final = 4
 """Before 1.35."""
 MAX_COUNTER_SETS: Final = 8
 MAX_COUNTERS: Final = 32
+OLDER_MAX_USED_COUNTERS: Final = 1024
+"""Of all devices, before 1.35."""
+LABEL_BYTES: Final = 63
 MAX_CONSUMPTIONS: Final = 2
 MAX_RULE_CONDITIONS: Final = 8
 VALUE_BYTES: Final = 64
@@ -203,6 +207,7 @@ def _slice(spec: JsonObject, before: JsonObject | None) -> Errors:
     if is_exclusive and spec.get("devices") is not None:
         yield fieldpath.invalid(SPEC, "", "only one of `sharedCounters` or `devices` is allowed")
     yield from _devices(spec, before or {})
+    yield from _older_totals(spec)
     yield from distinct(
         SPEC.child("sharedCounters"),
         spec.get("sharedCounters"),
@@ -279,8 +284,11 @@ def _devices(spec: JsonObject, before: JsonObject) -> Errors:
     old = {name_of(one): _flat(one) for one in before.get("devices") or ()}
     placed = bool(spec.get("perDeviceNodeSelection"))
 
+    shared = {name_of(one): one.get("counters") or {} for one in spec.get("sharedCounters") or ()}
+
     def device(path: FieldPath, given: JsonObject) -> Errors:
         yield from _device(path, given, old.get(name_of(given)))
+        yield from _older_consumptions(path, given, shared)
         yield from _device_place(path, given, placed=placed)
         yield from binding_conditions(path, given)
 
@@ -408,23 +416,61 @@ def _counters(path: FieldPath, given: JsonObject) -> Errors:
     counters, at = given.get("counters") or {}, path.child("counters")
     if not counters:
         yield fieldpath.required(at)
-    elif len(counters) > MAX_COUNTERS:
+    elif len(counters) > MAX_COUNTERS and is_since("1.35"):
         yield from at_most(at, counters, MAX_COUNTERS)
     else:
         for name in sorted(counters):
-            yield from dns_label(at, name)
+            named = at if is_since("1.36") else at.key(shortened(name, LABEL_BYTES))
+            yield from dns_label(named, name)
 
 
 def _named_counters(field: str) -> Item:
     def rule(path: FieldPath, given: JsonObject) -> Errors:
         name = given.get(field) or ""
-        if name:
-            yield from dns_label(path.child(field), name)
-        else:
+        if not name:
             yield fieldpath.required(path.child(field))
+        elif field == "name" or is_since("1.35"):
+            yield from dns_label(path.child(field), name)
         yield from _counters(path, given)
 
     return rule
+
+
+@until("1.35")
+def _older_totals(spec: JsonObject) -> Errors:
+    """How many counters a slice had; since then each set of them has a limit of its own."""
+    used = sum(map(_counted, map(_flat, spec.get("devices") or ())))
+    if used > OLDER_MAX_USED_COUNTERS:
+        why = f"the total number of counters in devices must not exceed {OLDER_MAX_USED_COUNTERS}"
+        yield fieldpath.invalid(SPEC.child("devices"), used, why)
+    shared = sum(len(one.get("counters") or ()) for one in spec.get("sharedCounters") or ())
+    if shared > MAX_COUNTERS:
+        why = f"the total number of shared counters must not exceed {MAX_COUNTERS}"
+        yield fieldpath.invalid(SPEC.child("sharedCounters"), shared, why)
+
+
+def _counted(device: JsonObject) -> int:
+    return sum(len(one.get("counters") or ()) for one in device.get("consumesCounters") or ())
+
+
+@until("1.35")
+def _older_consumptions(
+    path: FieldPath, device: JsonObject, shared: Mapping[str, JsonObject]
+) -> Errors:
+    """What a device consumed stood in the same slice; since then it is in another one."""
+    count = _counted(device)
+    if count > MAX_COUNTERS:
+        why = f"the total number of counters must not exceed {MAX_COUNTERS}"
+        yield fieldpath.invalid(path, count, why)
+    for index, one in enumerate(device.get("consumesCounters") or ()):
+        at, name = path.child("consumesCounters").index(index), one.get("counterSet") or ""
+        if name not in shared:
+            why = "must reference a counterSet defined in the ResourceSlice sharedCounters"
+            yield fieldpath.invalid(at.child("counterSet"), name, why)
+            continue
+        for counter in sorted(set(one.get("counters") or ()) - set(shared[name])):
+            why = "must reference a counter defined in the ResourceSlice sharedCounters"
+            yield fieldpath.invalid(at.child("counters"), counter, why)
 
 
 _counter_set: Final = _named_counters("name")

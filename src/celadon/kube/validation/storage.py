@@ -42,6 +42,7 @@ from celadon.kube.validation.field_checks import (
 )
 from celadon.kube.validation.field_checks import qualified_name as checked_qualified_name
 from celadon.kube.validation.field_rules import changed_fields
+from celadon.kube.validation.object_meta import Naming, validate_object_meta
 from celadon.kube.validation.pods import volumes
 from celadon.kube.validation.pods.env_vars import no_backsteps
 from celadon.kube.validation.pods.internal_pod_types import internal_value
@@ -636,9 +637,10 @@ def map_size(path: FieldPath, given: JsonObject | None) -> Errors:
 
 
 def attachment_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is attached where stays."""
+    """What is attached where stays. Before 1.35, everything was said twice."""
     yield from _attachment(obj)
     if not is_since("1.35"):
+        yield from validate_object_meta(obj.get("metadata") or {}, Naming(namespaced=False))
         yield from _attachment(obj)
     if obj.get("spec") != old.get("spec"):
         shown = internal_value(obj.get("spec") or {}, "storage.v1.VolumeAttachmentSpec")

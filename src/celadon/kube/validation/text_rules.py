@@ -171,6 +171,41 @@ def http_path(value: str) -> list[str]:
     return []
 
 
+_HEX: Final = "[0-9a-fA-F]"
+_UUID: Final = late_pattern(f"{_HEX}{{8}}(-{_HEX}{{4}}){{3}}-{_HEX}{{12}}|{_HEX}{{32}}")
+_UUID_LENGTH: Final = 36
+_URN: Final = "urn:uuid:"
+
+
+def normal_uuid(value: str) -> list[str]:
+    """Of several forms of a UUID one is accepted."""
+    fault = _uuid_fault(value)
+    if fault:
+        return [f"error validating uid: {fault}"]
+    if len(value) == _UUID_LENGTH and value == value.lower():
+        return []
+    return [
+        "uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with "
+        "lowercase hexadecimal characters"
+    ]
+
+
+def _uuid_fault(text: str) -> str:
+    """What github.com/google/uuid says of a text that is none in any form; else empty."""
+    size, plain = len(text.encode()), text
+    if size == _UUID_LENGTH + len(_URN):
+        urn, plain = text[: len(_URN)], text[len(_URN) :]
+        if urn.lower() != _URN:
+            return f"invalid urn prefix: {quote(urn)}"
+    elif size == _UUID_LENGTH + len("{}"):
+        if not (text.startswith("{") and text.endswith("}")):
+            return "invalid bracketed UUID format"
+        plain = text[1:-1]
+    elif size not in (_UUID_LENGTH, _UUID_LENGTH - len("----")):
+        return f"invalid UUID length: {size}"
+    return "" if _UUID.fullmatch(plain) else "invalid UUID format"
+
+
 def user_or_group_id(value: int) -> list[str]:
     """0 to 2147483647."""
     return [] if 0 <= value <= MAX_ID else [f"must be between 0 and {MAX_ID}, inclusive"]

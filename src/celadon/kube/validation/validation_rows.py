@@ -24,8 +24,7 @@ def nothing(_: JsonObject) -> Errors:
 
 
 SUBDOMAIN: Final = Naming()
-GENERATED: Final = Naming(prefix_rule=lambda _: [])
-"""Only the name that was generated counts, not what it begins with."""
+GENERATED: Final = Naming(unread_prefix_since="1.35")
 ANY_FINALIZERS: Final = Naming(any_finalizers=True)
 LABEL: Final = Naming(name_rules.dns1123_label)
 SERVICE: Final = Naming(
@@ -35,8 +34,7 @@ ANY_SEGMENT: Final = Naming(name_rules.path_segment_name, prefix_rule=name_rules
 CLUSTER: Final = Naming(namespaced=False)
 CLUSTER_LABEL: Final = Naming(name_rules.dns1123_label, namespaced=False)
 CLUSTER_ANY: Final = Naming(lambda _: [], namespaced=False)
-CLUSTER_AS_MADE: Final = Naming(namespaced=False, prefix_rule=lambda _: [])
-"""What is generated must be right; the prefix is not looked at by itself."""
+CLUSTER_GENERATED: Final = replace(GENERATED, namespaced=False)
 CLUSTER_SEGMENT: Final = replace(ANY_SEGMENT, namespaced=False)
 
 

@@ -27,6 +27,7 @@ ROOTS: Final = {
     "flowcontrol.v1.FlowSchemaSpec",
     "batch.v1.PodFailurePolicy",
     "batch.v1.SuccessPolicy",
+    "resource.v1.AllocationResult",
     "resource.v1.ResourceClaimSpec",
     "resource.v1.DeviceAttribute",
     "flowcontrol.v1.PriorityLevelConfigurationSpec",

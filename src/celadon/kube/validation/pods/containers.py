@@ -9,7 +9,7 @@ from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
-from celadon.kube.releases import is_since, wording
+from celadon.kube.releases import is_since, until, wording
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     RESTART_ALL,
@@ -167,8 +167,20 @@ def _mounts(path: FieldPath, container: JsonObject, volumes: Mapping[str, JsonOb
         if where in device_paths:
             detail = "must not already exist as a path in volumeDevices"
             yield fieldpath.invalid(at.child("mountPath"), where, detail)
+        if (volumes.get(name) or {}).get("image") is not None:
+            yield from _image_parts(at, mount)
         yield from _sub_paths(at, path.child("volumeMounts"), mount)
         yield from _propagation(path.child("volumeMounts"), mount, container)
+
+
+@until("1.33")
+def _image_parts(path: FieldPath, mount: JsonObject) -> Errors:
+    """Images were mounted whole."""
+    for field in ("subPath", "subPathExpr"):
+        if mount.get(field):
+            yield fieldpath.invalid(
+                path.child(field), mount[field], "not allowed in image volume sources"
+            )
 
 
 def _sub_paths(path: FieldPath, whole: FieldPath, mount: JsonObject) -> Errors:

@@ -420,11 +420,21 @@ def _old_init_amounts(container: JsonObject, was: JsonObject, *, changed: bool) 
 
 
 def _with_old(container: JsonObject, was: JsonObject) -> dict[str, Any]:
-    """The new container with the old one's cpu and memory."""
+    """The new container with the old one's cpu and memory; upstream forgets about its devices, so
+    that one with devices is never as it was."""
     given, had = (one.get("resources") or {} for one in (container, was))
-    if _without_amounts(given) == _without_amounts(had):
-        return {**container, "resources": had}
-    return dict(container)
+    parts = ("limits", "requests")
+    fixed = {part: _old_amounts(given.get(part) or {}, had.get(part) or {}) for part in parts}
+    stays = all(fixed[part] == (had.get(part) or {}) for part in parts) and not had.get("claims")
+    return {**container, "resources": had if stays else fixed}
+
+
+def _old_amounts(given: JsonObject, had: JsonObject) -> JsonObject:
+    """Before 1.35, what was added where there was nothing was not looked at."""
+    if not had and not is_since("1.35"):
+        return {}
+    others = {name: one for name, one in given.items() if name not in QOS_RESOURCES}
+    return {**others, **{name: one for name, one in had.items() if name in QOS_RESOURCES}}
 
 
 def _with_old_amounts(spec: JsonObject, before: JsonObject) -> dict[str, Any]:
