@@ -51,6 +51,10 @@ _UNITS: Final = frozenset({"ns", "us", "µs", "μs", "ms", "s", "m", "h"})
 _NAME_SELECTOR: Final = late_pattern(r"metadata\.name==?([^,=!\\]+)$")
 
 
+_NEED_NO_ENCODING: Final = "/$&+,:;=@!'()*~"
+"""In paths, beside letters and digits."""
+
+
 class UnreadablePath(ValueError):
     """The path says neither which resource it means nor that it means none."""
 
@@ -115,6 +119,16 @@ def request_info(request: HttpRequest) -> RequestInfo:
         rest=tuple(rest[3:]),
         deprecated_watch=special and verb == "watch",
     )
+
+
+def plainly_asked(request: HttpRequest, info: RequestInfo) -> HttpRequest:
+    """Return the same request with a path that is encoded where it has to be: `/%76ersion` is
+    looked for as `/version`, for which the right was asked."""
+    if "%" not in request.path:
+        return request
+    _, mark, query = request.target.partition("?")
+    path = urllib.parse.quote(info.path, safe=_NEED_NO_ENCODING)
+    return replace(request, target=f"{path}{mark}{query}")
 
 
 def check_timeout(request: HttpRequest, info: RequestInfo) -> None:

@@ -57,7 +57,13 @@ from celadon.apiserver.operation.request_limits import (
     too_many,
     within,
 )
-from celadon.apiserver.request_info import RequestInfo, UnreadablePath, check_timeout, request_info
+from celadon.apiserver.request_info import (
+    RequestInfo,
+    UnreadablePath,
+    check_timeout,
+    plainly_asked,
+    request_info,
+)
 from celadon.apiserver.request_work import (
     FORKED_HEAD,
     FORKED_SECONDS,
@@ -298,11 +304,14 @@ class RequestLayers:
     async def _routed(
         self, request: HttpRequest, info: RequestInfo, user: User, notes: Notes
     ) -> HttpAnswer:
+        if info.path.startswith("//"):
+            raise NoSuchPath(info.path)
         remote = self._core.aggregator.serving(info.path)
         if remote is not None:
             return await self._passed_on(remote, request, info, user, notes)
         served = self._core.served.current()
         if not info.is_resource:
+            request = plainly_asked(request, info)
             publish, work = self._publications.answer, self._work(request, user)
             offered = self._core.aggregator.offered()
             counted = self._publications.counted(request.path)

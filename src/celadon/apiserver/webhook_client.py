@@ -232,7 +232,9 @@ class BrokenBody(Exception):
 
 
 class Exchange:
-    """One call: the requests that it takes. `url` is that of the latest."""
+    """One call: the requests that it takes. `url` is that of the latest. `own` are the headers of
+    whom it is made as, for the server that is called: where a redirect leads to another one, that
+    one is not told them, other than by client-go."""
 
     def __init__(
         self,
@@ -244,6 +246,7 @@ class Exchange:
     ) -> None:
         self._pool = pool
         self._own = own
+        self._owner = _server(url)
         self._body = body
         self._held = HeldBytes() if held is None else held
         self.url = url
@@ -294,7 +297,8 @@ class Exchange:
     async def _tried(self, method: str, body: bytes, trace: _Trace, *, is_last: bool) -> _Answer:
         parts = urlsplit(self.url)
         host = parts.netloc.rpartition("@")[2].encode()
-        headers = [(b"Host", host), *_HEADERS, *self._own]
+        own = self._own if _server(self.url) == self._owner else ()
+        headers = [(b"Host", host), *_HEADERS, *own]
         if method == "POST":
             headers.append((b"Content-Length", str(len(body)).encode()))
         self._held.give_back()
@@ -344,6 +348,12 @@ def _location(code: int, headers: Mapping[bytes, bytes]) -> str:
     if code not in _REDIRECTIONS:
         return ""
     return headers.get(b"location", b"").decode("utf-8", "replace")
+
+
+def _server(url: str) -> tuple[str, str]:
+    """Scheme and authority."""
+    parts = urlsplit(url)
+    return parts.scheme, parts.netloc
 
 
 def _redirected(base: str, location: str) -> str:

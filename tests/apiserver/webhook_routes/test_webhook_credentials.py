@@ -65,6 +65,29 @@ def test_a_call_shows_them(tmp_path: Path) -> None:
     assert "Authorization: Bearer secret" in requests[0]
 
 
+def test_nobody_else_is_shown_them(tmp_path: Path) -> None:
+    """A webhook may lead elsewhere, but not take the credentials along."""
+    context: ssl.SSLContext = server_context(certificate("127.0.0.1"), tmp_path)
+    config = Kubeconfig(users={"*": KubeconfigUser(token="secret")})
+
+    async def run() -> tuple[Reply | NoReply, list[str], list[str]]:
+        client = WebhookClient(
+            lambda host, port: (host, port), lambda: WebhookCredentials(config, time.time)
+        )
+        async with serving(lambda _: http(b"{}"), context) as other:
+            there = f"Location: https://127.0.0.1:{other.port}/there"
+            steps = {1: "Location: /here", 2: there}
+            async with serving(lambda n: http(b"", 307, steps[n]), context) as server:
+                reply = await client.call(call_of(server.port), 10)
+                await client.aclose()
+        return reply, server.requests, other.requests
+
+    reply, own, others = asyncio.run(run())
+    assert reply == Reply(200, b"{}")
+    assert ["Authorization: Bearer secret" in head for head in own] == [True, True]
+    assert ["authorization" in head.lower() for head in others] == [False]
+
+
 @pytest.mark.parametrize("provider", ["", "gcp"])
 def test_credentials_that_cannot_be_had(provider: str) -> None:
     config = Kubeconfig(users={"*": KubeconfigUser(auth_provider=provider)})

@@ -91,6 +91,15 @@ def test_files_that_are_not_right(
     assert said in err
 
 
+@pytest.mark.parametrize("text", ["", "# later\n", "---\n"])
+def test_a_file_without_properties_proves_nothing(
+    text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("props.yaml").write_text(text)
+    code, _, err = asked(capsys, "--property", "props.yaml")
+    assert (code, err) == (Exit.USAGE, "error: props.yaml: no PolicyProperties in this file\n")
+
+
 def test_forms(capsys: pytest.CaptureFixture[str]) -> None:
     write(Path("props.json"), properties(PROVED, WRONG, UNKNOWN))
     _, out, _ = asked(capsys, "--property", "props.json", "-o", "json")

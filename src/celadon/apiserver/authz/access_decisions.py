@@ -32,9 +32,6 @@ from celadon.kube.rbac import aggregated
 from celadon.kube.selectors import SelectorError, parse_field_selector, parse_label_selector
 from celadon.records import dataclass
 
-HEALTH_PATHS: Final = ("/healthz", "/readyz", "/livez")
-"""The default of `--authorization-always-allow-paths`."""
-
 DECISION: Final = "authorization.k8s.io/decision"
 REASON: Final = "authorization.k8s.io/reason"
 INTERNAL_ERROR: Final = "internal error"
@@ -52,14 +49,14 @@ class AlwaysAllow:
 
 @dataclass(frozen=True, slots=True)
 class AuthorizerChain:
-    """`always_allowed` are paths, or beginnings of paths with a `*` at the end."""
+    """No path is open to everybody: `--authorization-always-allow-paths` is an option of other
+    servers than kube-apiserver, where a role says who may ask for its health."""
 
     authorizers: tuple[AuthorizerBackend, ...]
-    always_allowed: tuple[str, ...] = HEALTH_PATHS
 
     def authorize(self, attributes: Attributes) -> Answer:
         """The first ruling that is not NO_OPINION; without one, all that the authorizers said."""
-        if MASTERS in attributes.user.groups or self._is_always_allowed(attributes):
+        if MASTERS in attributes.user.groups:
             return Ruling.ALLOW, "", None
         reasons: list[str] = []
         errors: list[str] = []
@@ -70,16 +67,6 @@ class AuthorizerChain:
             reasons += [reason] if reason else []
             errors += [error] if error is not None else []
         return Ruling.NO_OPINION, "\n".join(reasons), aggregated(errors) if errors else None
-
-    def _is_always_allowed(self, attributes: Attributes) -> bool:
-        if attributes.resource_request:
-            return False
-        path = attributes.path.removeprefix("/")
-        allowed = (one.removeprefix("/") for one in self.always_allowed)
-        return any(
-            path.startswith(one.removesuffix("*")) if one.endswith("*") else path == one
-            for one in allowed
-        )
 
 
 def request_attributes(user: User, info: RequestInfo, request: HttpRequest) -> Attributes:

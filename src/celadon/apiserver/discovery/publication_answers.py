@@ -79,7 +79,7 @@ class Publications:
         if served is not self._served or offered is not self._apis.remote:
             self._served = served
             self._apis = PublishedApis(served.catalog, offered)
-        first, _, rest = request.path.strip("/").partition("/")
+        first = request.path.strip("/").partition("/")[0]
         if not first:
             return root_answer(self._paths())
         if first in HEALTH_ROOTS:
@@ -88,7 +88,7 @@ class Publications:
             return version_answer(request, self._version)
         if first == "openapi":
             return self._openapi_answer(request, served)
-        if first in self._pages and not rest:
+        if first in self._pages and request.path == f"/{first}":
             return page_answer(first, request, self._portrait, self._paths())
         if first == "debug" and self._dumps is not None:
             return self._dumps(request)

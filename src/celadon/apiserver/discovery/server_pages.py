@@ -101,8 +101,8 @@ def health_answer(
 ) -> HttpAnswer:
     """Of `/healthz`, `/livez` or `/readyz`, or of one check below it, whatever the method.
     `observe` is told of the checks of a whole that are not left out."""
-    root, _, name = request.path.strip("/").partition("/")
-    if not name:
+    root, slash, name = request.path[1:].partition("/")
+    if not slash:
         return _all(root, request, checks, observe)
     check = next((one for one in checks if one.name == name), None)
     if check is None:

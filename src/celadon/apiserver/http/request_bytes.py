@@ -314,11 +314,9 @@ def _joined_lines(block: bytes) -> Iterator[bytes]:
 
 
 def header_text(value: bytes) -> str:
-    """A header's value is UTF-8 to Go's clients; what is not is taken byte by byte."""
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return value.decode("latin-1")
+    """A header's value is UTF-8, and what is not has U+FFFD in it: if it were read as Latin-1, two
+    values would be the same, and a right to be the one would be a right to be the other."""
+    return value.decode("utf-8", "replace")
 
 
 def _framing(headers: Iterable[Header]) -> _Framing:

@@ -108,7 +108,10 @@ def read_properties(paths: list[str], version: str) -> tuple[list[GivenProperty]
         if isinstance(text, Problem):
             problems.append(text)
             continue
-        for item in reader.read(text):
+        items = list(reader.read(text))
+        if not items:
+            problems.append(Problem(text.file, 0, f"no {KIND} in this file"))
+        for item in items:
             problem = item if isinstance(item, Problem) else shape_problem(item)
             if problem is not None:
                 problems.append(problem)

@@ -490,7 +490,7 @@ def _run_tests(server: CeladonServer) -> None:
     async def run(*files: str) -> dict[str, object]:
         """Another process runs them: its output is none of the protocol's."""
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "celadon", "test", "--no-color", *files),
+            *(sys.executable, "-m", "celadon", "test", "--no-color", "--", *files),
             cwd=server.folder,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,

@@ -12,7 +12,8 @@ WELL = (HealthCheck("ping"), HealthCheck("etcd", group="storage"))
 ILL = (HealthCheck("ping"), HealthCheck("etcd", "disk full", "storage"))
 ROWS = [
     ("/livez", WELL, 200, "ok"),
-    ("/livez/", WELL, 200, "ok"),
+    ("/livez/", WELL, 404, "404 page not found\n"),
+    ("/livez/ping/", WELL, 404, "404 page not found\n"),
     ("/livez?verbose", WELL, 200, "[+]ping ok\n[+]etcd ok\nlivez check passed\n"),
     (
         "/readyz?verbose&exclude=ping&exclude=nope&exclude=a",
