@@ -306,7 +306,7 @@ UNDONE = (
     Undone(
         "a small policy whose expressions take long to be read",
         "apiserver/request_layers.py",
-        "        work.is_large |= info.group in EXPRESSIVE and bool(request.body)\n",
+        "        work.is_expressive = info.group in EXPRESSIVE and bool(request.body)\n",
         "",
         f"{SLOW}[a small policy]",
     ),

@@ -329,7 +329,7 @@ class RequestLayers:
                 return forked
         is_compiled = served.custom.is_compiled(gvk)
         custom = await work.step(served.custom.get, gvk, aside=not is_compiled)
-        work.is_large |= info.group in EXPRESSIVE and bool(request.body)
+        work.is_expressive = info.group in EXPRESSIVE and bool(request.body)
         if request.has_long_head:
             seconds = await work.step(wanted_seconds, request)
         else:

@@ -130,8 +130,17 @@ class RequestWork:
     workers: Workers = field(default_factory=Workers)
     owner: str = ""
     is_large: bool = False
+    is_expressive: bool = False
+    """Whether what it has sent has expressions and schemas: a kilobyte may take long until it is
+    validated."""
+    is_validated: bool = False
     spent: float = 0.0
     size: int = 0
+
+    @property
+    def is_dear(self) -> bool:
+        """Return whether its steps may take long."""
+        return self.is_large or (self.is_expressive and not self.is_validated)
 
     async def aside(self, function: Callable[..., T], *args: object) -> T:
         """One work by itself, in a worker, with the whole budget. Raises as `step`."""
@@ -141,7 +150,7 @@ class RequestWork:
     async def step(self, function: Callable[..., T], *args: object, aside: bool = False) -> T:
         """Here, or in a worker if the request is large, or this step is to be taken `aside`. Raises
         what it raises; StatusError 504, TooMuchWork."""
-        if not (aside or self.is_large):
+        if not (aside or self.is_dear):
             return function(*args)
         left = REQUEST_SECONDS - self.spent
         if left <= 0:
@@ -192,7 +201,7 @@ class Pace:
             if len(self._known) >= _KINDS:
                 self._known.clear()
             known = self._known[kind] = _Known(rules)
-        if work.is_large:
+        if work.is_dear:
             return await work.step(function, *args)
         measured = functools.partial(self._measured, known, function, *args)
         aside = known.is_dear or (waits is not None and waits())

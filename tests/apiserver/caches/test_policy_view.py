@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from celadon.admission import decode_policy
+from celadon.admission.static import NOTHING, StaticObjects
 from celadon.apiserver.caches.policy_view import VALIDATING, validating_view
 from celadon.kube import GroupVersionResource
 from tests.apiserver.serving import Shelf, resource
@@ -54,3 +56,24 @@ def test_the_engine_changes_with_the_store_and_keeps_what_did_not_change() -> No
         assert second.policies[0] is first.policies[0]
 
     asyncio.run(scenario())
+
+
+def test_who_writes_policies_waits_for_no_engine() -> None:
+    """Only static policies could see them, and none sees a review."""
+    configmaps = GroupVersionResource("", "v1", "configmaps")
+    reviews = GroupVersionResource("authorization.k8s.io", "v1", "subjectaccessreviews")
+
+    async def scenario(static: StaticObjects) -> tuple[bool, ...]:
+        shelf = Shelf()
+        made: list[float] = []
+        view = validating_view(shelf.objects, "1.36", lambda: static, made.append)
+        made.clear()
+        await put(shelf, VALIDATING.policies, policy("a"))
+        asked = (configmaps, VALIDATING.policies, VALIDATING.bindings, reviews)
+        found = tuple(map(view.may_concern, asked))
+        assert made == []
+        return found
+
+    assert asyncio.run(scenario(NOTHING)) == (True, False, False, False)
+    written = StaticObjects(objects=(decode_policy(policy("s.static.k8s.io")).value,))
+    assert asyncio.run(scenario(written)) == (True, True, True, False)

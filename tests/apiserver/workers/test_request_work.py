@@ -52,6 +52,15 @@ def test_steps_of_a_large_request_are_taken_aside(large: bool, aside: bool) -> N
     assert (found != threading.get_ident()) == aside
 
 
+def test_steps_of_what_has_expressions_are_taken_aside_until_it_is_validated() -> None:
+    work, home = RequestWork(is_expressive=True), threading.get_ident()
+    assert asyncio.run(work.step(here)) != home
+    work.is_validated = True
+    assert asyncio.run(work.step(here)) == home
+    work.is_large = True
+    assert asyncio.run(work.step(here)) != home
+
+
 def test_all_steps_share_one_budget() -> None:
     work = RequestWork(is_large=True, spent=1e9)
     with pytest.raises(StatusError):

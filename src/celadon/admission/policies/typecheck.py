@@ -7,13 +7,14 @@ wildcard. What it finds never influences a decision. As k8s.io/apiserver
 
 Object types are named after their kind and a number that upstream takes from the clock, so texts
 can be compared only without it. Here the caller gives the number; each type of a policy has the
-next one, since two types with the same name would be the same type.
+next one, since two types with the same name would be the same type. Who gives the same number for
+the next policy need not wait for the types of its kinds again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from celadon.admission import decision_source
 from celadon.admission.expressions.compiled_expressions import (
@@ -63,6 +64,23 @@ class TypeProblem:
     issues: Issues
 
 
+class _NamedKind(NamedTuple):
+    """A kind, and the number that its object type is named after."""
+
+    kind: GroupVersionKind
+    number: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind.kind}{self.number}"
+
+
+_UNKNOWN: Final = _NamedKind(GroupVersionKind("", "", ""), 0)
+
+#: Environments that are kept for policies about the same kinds. One has up to a megabyte.
+_REMEMBERED: Final = 16
+
+
 class TypeChecker:
     """Checks policies against the resources of `catalog` and the schemas of built-in kinds and
     `custom` ones, with the expressions that Kubernetes `version` knows, or the current release."""
@@ -75,6 +93,7 @@ class TypeChecker:
     ) -> None:
         self._custom = custom or {}
         self._names = _ResourceNames(catalog)
+        self._remembered: dict[tuple[_NamedKind, _NamedKind | None], Environment] = {}
         self._environment = environment(version or current_release()).extend(
             {"request": REQUEST, "namespaceObject": NAMESPACE, "authorizer": AUTHORIZER},
             OBJECT_TYPES,
@@ -103,15 +122,11 @@ class TypeChecker:
     def problems(self, policy: ValidatingAdmissionPolicy, number: int) -> Iterator[TypeProblem]:
         """Yield what the warnings are made of, by field and kind."""
         spec = policy.spec
-        kinds = [
-            (kind, schema)
-            for kind in types_to_check(spec, self._names)
-            if (schema := self.schema(kind)) is not None
-        ]
+        kinds = [kind for kind in types_to_check(spec, self._names) if self.schema(kind)]
         params = self._params(spec.param_kind, number + len(kinds))
         scopes = [
-            (kind, self._scope(spec, schema_type(schema, f"{kind.kind}{number + i}"), params))
-            for i, (kind, schema) in enumerate(kinds)
+            (kind, self._scope(spec, _NamedKind(kind, number + i), params))
+            for i, kind in enumerate(kinds)
         ]
         for path, text in _checked_fields(spec):
             for kind, env in scopes:
@@ -123,35 +138,52 @@ class TypeChecker:
         """The schema of a kind; None if nobody knows it."""
         return schema_for(kind) or self._custom.get(kind)
 
-    def _params(self, param_kind: ParamKind | None, number: int) -> SchemaType | None:
-        """Return the types of params; None without a param kind; dyn for a kind nobody knows."""
+    def _params(self, param_kind: ParamKind | None, number: int) -> _NamedKind | None:
+        """Return the kind of params; None without one, and a kind of no name for one that nobody
+        knows."""
         if param_kind is None:
             return None
         try:
             group_version = parse_api_version(param_kind.api_version)
         except ApiVersionError:
-            return SchemaType(types.DYN)
-        schema = self.schema(GroupVersionKind(*group_version, param_kind.kind))
-        if schema is None:
-            return SchemaType(types.DYN)
-        return schema_type(schema, f"{param_kind.kind}{number}")
+            return _UNKNOWN
+        kind = GroupVersionKind(*group_version, param_kind.kind)
+        return _UNKNOWN if self.schema(kind) is None else _NamedKind(kind, number)
 
-    def _scope(self, spec: PolicySpec, obj: SchemaType, params: SchemaType | None) -> Environment:
+    def _scope(self, spec: PolicySpec, about: _NamedKind, params: _NamedKind | None) -> Environment:
         """The environment of a policy's expressions for one kind. Variables are typed anew for
         each kind; a broken one is dyn."""
-        names = {"object": obj.type, "oldObject": obj.type}
-        objects = obj.objects
-        if params is not None:
-            names["params"] = params.type
-            objects += params.objects
+        env = self._environment_for(about, params)
+        if not spec.variables:
+            return env
         known: dict[str, types.Type] = {}
-        base = self._environment.extend({**names, "variables": VARIABLES}, objects)
-        env = base.extend(objects=[variables_object(known)])
+        env = env.extend(objects=[variables_object(known)])
         for variable in spec.variables:
             checked = env.compile(variable.expression).ast
             known[variable.name] = types.DYN if checked is None else variable_type(checked.type)
-            env = base.extend(objects=[variables_object(known)])
         return env
+
+    def _environment_for(self, about: _NamedKind, params: _NamedKind | None) -> Environment:
+        """Return what expressions may name if there are no variables: hundreds of types, for the
+        next policy about this kind, too."""
+        env = self._remembered.get((about, params))
+        if env is None:
+            if len(self._remembered) >= _REMEMBERED:
+                self._remembered.clear()
+            obj = self._type(about)
+            names, objects = {"object": obj.type, "oldObject": obj.type}, obj.objects
+            if params is not None:
+                declared = self._type(params)
+                names["params"] = declared.type
+                objects += declared.objects
+            objects += (variables_object({}),)
+            env = self._environment.extend({**names, "variables": VARIABLES}, objects)
+            self._remembered[about, params] = env
+        return env
+
+    def _type(self, named: _NamedKind) -> SchemaType:
+        schema = self.schema(named.kind)
+        return SchemaType(types.DYN) if schema is None else schema_type(schema, named.name)
 
 
 def _checked_fields(spec: PolicySpec) -> Iterator[tuple[FieldPath, str]]:

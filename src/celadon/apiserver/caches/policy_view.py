@@ -11,7 +11,7 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Final, Generic, TypeVar
 
-from celadon.admission import Engine, PolicyEngine
+from celadon.admission import Engine, PolicyEngine, is_exempt
 from celadon.admission.policies.mutating import MutatingEngine
 from celadon.admission.registration import (
     BINDING_KIND,
@@ -113,6 +113,13 @@ class PolicyView(Generic[E]):
             objects = self._objects() if changed else self._stored.objects
             self._stored = _StoredPolicies(objects, static)
         return self._stored
+
+    def may_concern(self, resource: GroupVersionResource) -> bool:
+        """Return whether any policy could ever see requests for a resource. No engine is made to
+        find out: who writes a thousand policies does not wait for a thousand engines."""
+        return not is_exempt(resource) or (
+            bool(self.rules().static.objects) and not is_exempt(resource, static=True)
+        )
 
     def engine(self) -> E:
         """With all policies and bindings there are now, in whatever thread."""

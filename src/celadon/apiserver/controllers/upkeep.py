@@ -159,6 +159,7 @@ class PolicyTypeChecks:
         self._number = number
         self._aside = aside
         self._for: Served | None = None
+        self._numbered = 0
         self._checker: TypeChecker | None = None
 
     @property
@@ -185,12 +186,12 @@ class PolicyTypeChecks:
             policy = decode_policy(obj).value
         except RegistrationError:
             return None
-        return self._type_checker(served).status(policy, self._number())
+        return self._type_checker(served).status(policy, self._numbered)
 
     def _type_checker(self, served: Served) -> TypeChecker:
         """Made anew when other kinds are served."""
         if self._checker is None or served is not self._for:
-            self._for = served
+            self._for, self._numbered = served, self._number()
             self._checker = TypeChecker(_by_default(served), _schemas(served), self._version)
         return self._checker
 

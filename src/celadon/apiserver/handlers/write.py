@@ -281,6 +281,7 @@ class Writer:
     async def _admitted_new(self, call: Call) -> _NewObject:
         """The object that a create may store: read, mutated, validated, admitted."""
         target = call.target
+        call.work.is_validated = False
         context = self._context(call)
         incoming, warnings = await call.work.step(self._read_new, call, context)
         draft = await self._admission.mutate(call, Operation.CREATE, incoming.draft)
@@ -291,6 +292,7 @@ class Writer:
         made, more_warnings = await self._pace.step(
             call.work, kind, target.schema, self._finish_new, call, draft
         )
+        call.work.is_validated = True
         call.notes.warnings += [*warnings, *more_warnings]
         if call.endpoint.verb != "create":
             self._admission.check_creation(call)
@@ -359,6 +361,7 @@ class Writer:
     ) -> Written:
         """As `_change_once`, of an object as the endpoint shows it."""
         target = call.target
+        call.work.is_validated = False
         incoming = await call.work.step(
             self._read_change, call, read, old, self._context(call), is_patch
         )
@@ -368,6 +371,7 @@ class Writer:
         made, kept = await self._pace.step(
             call.work, kind, target.schema, self._finish_change, call, old, incoming
         )
+        call.work.is_validated = True
         if target.subresource == SCALE:
             _take_managers(made)
         await self._admission.admit(call, Operation.UPDATE, made, before)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Final
 
-from celadon.admission import Engine, Operation, Request, Verdict, World, is_exempt
+from celadon.admission import Engine, Operation, Request, Verdict, World
 from celadon.admission.chain import Admitters, Chain, NoteTaker, Stage, Step, Steps, WebhookCalls
 from celadon.admission.plugins import Opinion, PluginChain
 from celadon.admission.policies.mutating import MutatingEngine, PolicyRounds
@@ -117,7 +117,7 @@ class RequestAdmitters(Admitters, NoteTaker):
     def mutating_policies(self, request: Request, draft: Draft | None) -> _TimedRounds | None:
         """None where no policy could have a say."""
         admitters = self.of
-        if admitters.mutating is None:
+        if admitters.mutating is None or not admitters.mutating.may_concern(request.resource):
             return None
         engine = self.rules = admitters.mutating.engine()
         if not engine.concerns(request, admitters.world):
@@ -157,7 +157,7 @@ class RequestAdmitters(Admitters, NoteTaker):
     def validating_policies(self, request: Request) -> Callable[[Request], Verdict] | None:
         """None for resources that no policy sees."""
         view = self.of.validating
-        if view is None or is_exempt(request.resource, static=True):
+        if view is None or not view.may_concern(request.resource):
             return None
         engine = self.rules = view.engine()
         timer, world = self.of.timer, self.of.world
