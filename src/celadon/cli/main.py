@@ -45,6 +45,7 @@ COMMANDS: Final = (
     Command("explain", "tell why policies decide as they do", "celadon.cli.commands.explain"),
     Command("fmt", "lay out expressions in files", "celadon.cli.commands.fmt"),
     Command("init", "write a first project", "celadon.cli.commands.init"),
+    Command("library", "show and copy policies to start from", "celadon.cli.commands.library"),
     Command("lint", "find what is wrong with policies", "celadon.cli.commands.lint"),
     Command("lsp", "serve an editor", "celadon.cli.commands.lsp"),
     Command(
