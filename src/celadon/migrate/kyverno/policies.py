@@ -154,6 +154,11 @@ POLICY_SHAPE: Final[Shape] = {
                             "anyPattern": [],
                             "foreach": [{"list": Needed(str)}],
                             "cel": {"expressions": [{"expression": Needed(str)}]},
+                            "podSecurity": {
+                                "level": str,
+                                "version": str,
+                                "exclude": [{"controlName": Needed(str), "images": [str]}],
+                            },
                         },
                         "mutate": {
                             "patchStrategicMerge": {},
