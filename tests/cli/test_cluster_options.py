@@ -22,7 +22,7 @@ def given(*arguments: str) -> argparse.Namespace:
     add_cluster(parser.add_argument_group())
     add_certificates(parser.add_argument_group())
     options = parser.parse_args(arguments)
-    options.kubernetes_version = "1.36"
+    options.kubernetes_version, options.call_conversion_webhooks = "1.36", False
     return options
 
 

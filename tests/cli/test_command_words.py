@@ -9,7 +9,6 @@ from celadon.cli.main import COMMANDS, parser_of
 from celadon.cli.options import VERSIONS
 
 FREE = {
-    "BOOL",
     "CIDR",
     "LEVEL",
     "URL",
@@ -42,6 +41,7 @@ FREE = {
     "REGEX",
     "REV",
     "SECONDS",
+    "STANDARD",
     "URLS",
     "USER",
     "[NAMESPACE/]NAME",

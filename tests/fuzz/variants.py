@@ -93,7 +93,8 @@ def _disagreement(text: str, runs: Sequence[Mapping[str, Any]]) -> str:
             metered = _metered(program, activation)
         except CostLimitExceeded:
             continue
-        found = _compared(Interpreter(context, activation), program, activation, metered)
+        cold = _plain(ENVIRONMENT.program(checked), activation)
+        found = _compared(Interpreter(context, activation), program, activation, metered, cold)
         if found:
             return found
     return ""
@@ -104,10 +105,15 @@ def _compared(
     program: Program,
     activation: Mapping[str, Any],
     metered: tuple[str, int | None],
+    cold: str,
 ) -> str:
     value = interpreter.run()
     expected = f"error: {value.message}" if failed(value) else show(value)
-    outcomes = {"metered": metered, "plain": (_plain(program, activation), interpreter.cost)}
+    outcomes = {
+        "metered": metered,
+        "plain": (_plain(program.prepare(), activation), interpreter.cost),
+        "cold": (cold, interpreter.cost),
+    }
     for way, outcome in outcomes.items():
         if outcome != (expected, interpreter.cost):
             return f"{way} {outcome}, interpreter {expected, interpreter.cost}"

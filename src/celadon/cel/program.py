@@ -95,7 +95,8 @@ class Program:
         self._metered: _Loaded | None = None
         self._traced: _Loaded | None = None
         self._run: Callable[[Activation, int], tuple[Any, int]] | None = None
-        self._cold_left = self.MAX_COLD - next(_made) % _SPREAD
+        # What becomes of optionals in odd places is known to generated code alone.
+        self._cold_left = 0 if context.has_optionals else self.MAX_COLD - next(_made) % _SPREAD
         self.evaluate = self._cold
 
     @property

@@ -17,6 +17,7 @@
         JsonSyntaxError           go.go_json_scanner   a document
         KeyFault                  warnings             a certificate and a key
         QuantityError             quantities           `500m`
+        RequestFault              certificate_requests a request for a certificate
         ScheduleError             validation.workloads `*/5 * * * *`
         SelectorError             selection            `app in (a, b)`
         SemverError               semver               `1.2.3`

@@ -196,15 +196,18 @@ class Context:
     find_object: Callable[[str], ObjectType | None] = lambda name: None
     resolved: ResolvedCalls = field(default_factory=dict)
     mentions_bytes: bool = field(init=False)
+    has_optionals: bool = field(init=False)
     boxes_optionals: bool = field(init=False)
     mistypes_tests: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        """Looks through the types once: may the expression make bytes (no JSON has any), may
-        optionals get where the types do not show them, and where they show a bool?"""
+        """Looks through the types once: may the expression make bytes (no JSON has any), are
+        there optionals, may they get where the types do not show them, and where they show a
+        bool?"""
         types = set(self.checked.types.values())
         object.__setattr__(self, "mentions_bytes", any(t.kind is Kind.BYTES for t in types))
         has_optionals = any(map(is_optional, types))
+        object.__setattr__(self, "has_optionals", has_optionals)
         mistypes = has_optionals and _has_tests_as_branches(self.checked)
         object.__setattr__(self, "mistypes_tests", mistypes)
         boxes = has_optionals and (

@@ -15,7 +15,6 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from celadon.cel.re2.unicode15 import load_orbits
 from celadon.records import dataclass
 
 # --- Errors ------------------------------------------------------------------
@@ -112,6 +111,9 @@ def single(char: str) -> CharSet:
 @lru_cache(maxsize=1)
 def _orbit_table() -> tuple[dict[int, tuple[int, ...]], list[int]]:
     """Code point to its orbit, and the sorted code points that have one."""
+    # late: only patterns that ignore case need it
+    from celadon.cel.re2.unicode15 import load_orbits
+
     orbits = {member: orbit for orbit in load_orbits() for member in orbit}
     return orbits, sorted(orbits)
 

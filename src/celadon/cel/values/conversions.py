@@ -7,7 +7,6 @@ does not parse is `type conversion error from 'string' to 'T'` whatever the caus
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -242,10 +241,16 @@ def notation(value: object) -> str:
     return _notation(value, {})
 
 
+def _quoted(value: bool | str | None) -> str:
+    import json  # late: only texts for people need it
+
+    return json.dumps(value, ensure_ascii=False)
+
+
 def _notation(value: object, known: dict[int, str]) -> str:
     """`known` are the lists and maps that are written, by identity."""
     if value is None or isinstance(value, bool | str):
-        return json.dumps(value, ensure_ascii=False)
+        return _quoted(value)
     if isinstance(value, int | float):
         return _number(value)
     if isinstance(value, bytes):
@@ -296,7 +301,7 @@ def _named(value: object, known: dict[int, str]) -> str:
     if isinstance(value, Type):
         return value.runtime_name
     if isinstance(value, Opaque):
-        return f"{value.cel_type.name}({json.dumps(value.display(), ensure_ascii=False)})"
+        return f"{value.cel_type.name}({_quoted(value.display())})"
     return str(value)
 
 

@@ -12,7 +12,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final, Protocol
 
 from celadon.admission import World
-from celadon.admission.webhooks import REVIEW_KIND, Call, NoReply, Reply
 from celadon.cli.check.check_report import Notice, Place, Silence
 from celadon.cli.options import did_you_mean
 from celadon.cli.reading.documents import Document, DocumentReader, Problem, expand_paths, read_text
@@ -20,7 +19,7 @@ from celadon.kube import Json, JsonObject
 from celadon.records import dataclass, field
 
 if TYPE_CHECKING:
-    from celadon.admission.webhooks import AsJson
+    from celadon.admission.webhooks import AsJson, Call, NoReply, Reply
     from celadon.cli.check.conversion_calls import Services
 
 
@@ -140,6 +139,8 @@ class RecordedAnswer:
 
     def reply(self, call: Call) -> Reply:
         """Return what the webhook has answered, to this call."""
+        from celadon.admission.webhooks import Reply  # late: most checks ask no webhook
+
         value = self.document.value
         if value["kind"] == _STATUS:
             return Reply(int(value.get("code") or _FAILURE_CODE), _body(value))
@@ -212,6 +213,8 @@ def recorded_answers(folder: str) -> RecordedAnswers:
 
 
 def _problem(document: Document, names: Sequence[str]) -> Problem | None:
+    from celadon.admission.webhooks import REVIEW_KIND  # late: see `RecordedAnswer`
+
     value = document.value
     if len(names) > _LONGEST:
         text = "too deep a path: WEBHOOK/KIND/NAMESPACE/NAME is the longest"

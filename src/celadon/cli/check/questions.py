@@ -18,7 +18,6 @@ from celadon.cli.check.object_preparation import Begun, Endpoint, Prepare, Stray
 from celadon.cli.reading.documents import Document, Problem, crash
 from celadon.kube import FieldError, Json, JsonObject, Status, StatusError, User, metadata, status
 from celadon.kube.defaulting import LIMIT_RANGES, with_empty_values
-from celadon.kube.fieldmanager import applied_configuration, configured
 from celadon.kube.registry import Target, WriteOptions, patch, request_bodies
 from celadon.kube.resources import Catalog, Lookups
 from celadon.kube.schemas import DecodeError, EmptyValue
@@ -93,6 +92,8 @@ def _updated(
 
 def _configured(document: Document, target: Target) -> Document:
     """With the namespace that kubectl puts in, and the annotation."""
+    from celadon.kube.fieldmanager import configured  # late: only `--old` and applies need it
+
     value = document.value
     if target.namespace and not metadata.namespace(value):
         value = {**value, "metadata": {**metadata.metadata(value), "namespace": target.namespace}}
@@ -100,6 +101,8 @@ def _configured(document: Document, target: Target) -> Document:
 
 
 def _patched(wanted: JsonObject, stored: JsonObject, target: Target) -> patch.Patched | None:
+    from celadon.kube.fieldmanager import applied_configuration  # late: see `_configured`
+
     kind = target.kind
     live = {**stored, "apiVersion": kind.api_version, "kind": kind.kind}
     return patch.three_way_patched(live, applied_configuration(live), wanted, target)

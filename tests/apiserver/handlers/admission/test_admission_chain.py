@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding
+from cryptography.x509.oid import NameOID
 
 from celadon.apiserver.api_settings import Settings
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.kube.resources import enabled_plugins
-from tests.admission.plugins.test_certificate_requests import request_of
 from tests.apiserver.in_process import Running
 
 PODS = "/api/v1/namespaces/{}/pods"
@@ -122,6 +127,19 @@ def test_pod_security(running: Running) -> None:
     assert warnings(told)[1].startswith('299 - "p: allowPrivilegeEscalation != false, unrestricted')
 
 
+def signed_request(name: str, organization: str) -> str:
+    """A request for a certificate as the API has it."""
+    subject = x509.Name(
+        [
+            x509.NameAttribute(NameOID.COMMON_NAME, name),
+            x509.NameAttribute(NameOID.ORGANIZATION_NAME, organization),
+        ]
+    )
+    key = ec.generate_private_key(ec.SECP256R1())
+    made = x509.CertificateSigningRequestBuilder().subject_name(subject).sign(key, hashes.SHA256())
+    return base64.b64encode(made.public_bytes(Encoding.PEM)).decode()
+
+
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 SIGNING = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 
@@ -139,7 +157,7 @@ def test_certificates_are_not_for_everyone(running: Running) -> None:
     }
     assert ask(running, "POST", f"{RBAC}/clusterrolebindings", binding)[0] == 201
     spec = {
-        "request": request_of("n", "devs"),
+        "request": signed_request("n", "devs"),
         "signerName": "example.com/s",
         "usages": ["client auth"],
     }
@@ -159,7 +177,7 @@ def test_certificates_are_not_for_everyone(running: Running) -> None:
 def test_nobody_becomes_an_administrator(running: Running) -> None:
     signer = "kubernetes.io/kube-apiserver-client"
     spec = {
-        "request": request_of("n", "system:masters"),
+        "request": signed_request("n", "system:masters"),
         "signerName": signer,
         "usages": ["client auth"],
     }
