@@ -30,7 +30,7 @@ from celadon.admission.plugins.pod_security_standards import (
 from celadon.kube import GroupVersionKind, JsonObject
 from celadon.migrate.cel_text import disjunction, negation
 from celadon.migrate.kyverno.leaves import globbed
-from celadon.migrate.kyverno.policies import POD_CONTROLLERS
+from celadon.migrate.kyverno.policies import TEMPLATES
 from celadon.migrate.losses import NotTranslated
 
 _OF_PODS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -63,8 +63,7 @@ _OF_BOTH: Final[Mapping[str, tuple[str, ...]]] = {
 _CHECKS: Final = {**_OF_PODS, **_OF_CONTAINERS, **_OF_BOTH}
 
 _ROOTS: Final = {
-    **dict.fromkeys(POD_CONTROLLERS, "object.spec.template"),
-    "CronJob": "object.spec.jobTemplate.spec.template",
+    **{kind: ".".join(("object", *path)) for kind, path in TEMPLATES.items()},
     "Pod": "object",
 }
 """Where the pod of a kind stands; of no others does Kyverno judge the pods."""
