@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from celadon.kube import JsonObject
 from celadon.kube.json_types import Needed, Shape
+from celadon.migrate.kyverno.policies import TEMPLATES
 from celadon.migrate.losses import NotTranslated
 from celadon.migrate.translations import (
     Origin,
@@ -107,9 +108,9 @@ def _specs(policy: JsonObject) -> Iterator[tuple[str, JsonObject]]:
     controllers = _controllers(spec)
     templates = [one for one in controllers if one != "cronjobs"]
     if templates:
-        yield "controllers", _shifted(kept, templates, "spec.template")
+        yield "controllers", _shifted(kept, templates, ".".join(TEMPLATES["Deployment"]))
     if "cronjobs" in controllers:
-        yield "cronjobs", _shifted(kept, ["cronjobs"], "spec.jobTemplate.spec.template")
+        yield "cronjobs", _shifted(kept, ["cronjobs"], ".".join(TEMPLATES["CronJob"]))
 
 
 def _in_namespace(policy: JsonObject) -> JsonObject:

@@ -117,6 +117,11 @@ POD_CONTROLLERS: Final = (
     "CronJob",
 )
 
+TEMPLATES: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(POD_CONTROLLERS, ("spec", "template")),
+    "CronJob": ("spec", "jobTemplate", "spec", "template"),
+}
+"""Where each of them has the template of its Pods."""
 
 _FILTER_SHAPE: Final[Shape] = {
     "resources": {
@@ -154,6 +159,11 @@ POLICY_SHAPE: Final[Shape] = {
                             "anyPattern": [],
                             "foreach": [{"list": Needed(str)}],
                             "cel": {"expressions": [{"expression": Needed(str)}]},
+                            "podSecurity": {
+                                "level": str,
+                                "version": str,
+                                "exclude": [{"controlName": Needed(str), "images": [str]}],
+                            },
                         },
                         "mutate": {
                             "patchStrategicMerge": {},
@@ -247,10 +257,9 @@ def variants(policy: Policy, rule: Rule) -> Iterator[Variant]:
         return
     controllers = tuple(one for one in policy.autogen if one != "CronJob")
     if controllers:
-        yield Variant("controllers", _shifted(rule, controllers, ("spec", "template")))
+        yield Variant("controllers", _shifted(rule, controllers, TEMPLATES["Deployment"]))
     if "CronJob" in policy.autogen:
-        path = ("spec", "jobTemplate", "spec", "template")
-        yield Variant("cronjobs", _shifted(rule, ("CronJob",), path))
+        yield Variant("cronjobs", _shifted(rule, ("CronJob",), TEMPLATES["CronJob"]))
 
 
 def _has_autogen(policy: Policy) -> bool:

@@ -36,6 +36,7 @@ from celadon.migrate.kyverno.conditions import (
 from celadon.migrate.kyverno.matching import Matching, kinds_of, matching
 from celadon.migrate.kyverno.mutation import MUTATE_FIELDS, mutation
 from celadon.migrate.kyverno.pattern_translation import Answer, element, judged
+from celadon.migrate.kyverno.pod_security import standard
 from celadon.migrate.kyverno.policies import Policy, Rule, Variant, variants
 from celadon.migrate.kyverno.queries import (
     OPERATION,
@@ -289,6 +290,7 @@ _VALIDATE: Final = frozenset(
         "foreach",
         "message",
         "pattern",
+        "podSecurity",
         "validationFailureAction",
     }
 )
@@ -308,6 +310,14 @@ def _demand(policy: Policy, rule: Rule, kinds: Sequence[GroupVersionKind]) -> De
         return _mutating_demand(rule, names, object_place(kinds))
     operations, left = operations_of(rule.preconditions)
     required = conditions(left, names)
+    if "podSecurity" in validate:
+        demanded = standard(validate["podSecurity"] or {}, _message(rule, names), kinds)
+        return Demand(
+            {"is-meant": required.text} if required != ALWAYS else {},
+            tuple(one for one in operations or OPERATIONS if one in _usual(rule) - _WITHOUT_OBJECT),
+            demanded.validations,
+            {"variables": list(demanded.variables)},
+        )
     answer = _answer(rule, names, object_place(kinds))
     met = conjunction([required, negation(answer.skips)])
     if answer.fine == ALWAYS:
