@@ -31,7 +31,7 @@ _LONG: Final = 50 << 20
 _DEPTH: Final = 100_000
 _MEGABYTES: Final = 1200
 """For a line of 50 MB, which is held as bytes, as text and as what is read from it."""
-NOT_READING: Final = frozenset({"completion", "envtest", "init", "lsp", "playground"})
+NOT_READING: Final = frozenset({"completion", "envtest", "init", "library", "lsp", "playground"})
 """Commands that read no file of a format."""
 NOWHERE: Final = "192.0.2.1:1"
 """An address that no machine has: a webhook ends when it has read its files."""
