@@ -53,12 +53,15 @@ class Polynomial:
     def __add__(self, other: Polynomial | float) -> Polynomial:
         if not isinstance(other, Polynomial):
             return Polynomial(self.variable_terms, self.constant + other)
-        terms: Mapping[Exponents, float] = self.variable_terms or other.variable_terms
-        if other.variable_terms and terms is not other.variable_terms:
-            terms = summed = dict(terms)
-            for exponents, coefficient in other.variable_terms.items():
-                summed[exponents] = summed.get(exponents, 0.0) + coefficient
-        return Polynomial(terms, self.constant + other.constant)
+        constant = self.constant + other.constant
+        if not other.variable_terms:
+            return Polynomial(self.variable_terms, constant)
+        if not self.variable_terms:
+            return Polynomial(other.variable_terms, constant)
+        terms = dict(self.variable_terms)
+        for exponents, coefficient in other.variable_terms.items():
+            terms[exponents] = terms.get(exponents, 0.0) + coefficient
+        return Polynomial(terms, constant)
 
     def __mul__(self, other: Polynomial | float) -> Polynomial:
         if isinstance(other, Polynomial):
