@@ -113,7 +113,7 @@ def test_a_limit(copy: Copy) -> None:
     options = "src/celadon/cli/commands/eval.py"
     copy.insert(
         options,
-        "from celadon.cli.reading.documents import Problem\n",
+        "from celadon.cli.options import add_version, count\n",
         "from celadon.cli.reading.documents import MAX_VARIABLES\n",
     )
     copy.insert(

@@ -65,7 +65,9 @@ def test_a_plugin(copy: Copy) -> None:
         "from celadon.admission.plugins.short_names import SHORT_NAMES\n",
     )
     copy.insert(
-        chain, '    "ServiceAccount": (SERVICE_ACCOUNT,),\n', '    "ShortNames": (SHORT_NAMES,),\n'
+        chain,
+        '    "ServiceAccount": (pod_plugins.SERVICE_ACCOUNT,),\n',
+        '    "ShortNames": (SHORT_NAMES,),\n',
     )
     copy.write("map.yaml", CONFIG_MAP)
     copy.celadon("check", "map.yaml")
@@ -115,7 +117,7 @@ def test_an_endpoint(copy: Copy) -> None:
     copy.replace(
         answers,
         '        if first == "version":\n',
-        '        if first == "motto" and not rest:\n'
+        '        if request.path == "/motto":\n'
         '            return plain_text(200, "exactly")\n'
         '        if first == "version":\n',
     )
