@@ -5,6 +5,8 @@ the keyspace that a watch keeps current.
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import ssl
 from collections.abc import (
     AsyncGenerator,
@@ -96,6 +98,9 @@ class EtcdSettings:
 
 
 SILENT: Final = "the member of etcd did not answer in time"
+
+_MOST_GIVEN: Final = 8_000_000
+"""Bytes of an option (curl's `CURL_MAX_INPUT_LENGTH`)."""
 
 _PREFIX: Final = 5
 """Bytes before a message."""
@@ -310,6 +315,14 @@ class Connection:
         await self._multi.aclose()
 
 
+def _content(path: Path) -> bytes:
+    """Of a file that curl is given. Raises OSError, of one that is more than curl takes, too."""
+    content = path.read_bytes()
+    if len(content) > _MOST_GIVEN:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
+    return content
+
+
 def _options(endpoint: Endpoint, settings: EtcdSettings) -> list[tuple[int, Any]]:
     """Raises OSError."""
     found: list[tuple[int, Any]] = [
@@ -322,7 +335,7 @@ def _options(endpoint: Endpoint, settings: EtcdSettings) -> list[tuple[int, Any]
     if not endpoint.is_secure:
         return found
     if settings.authorities is not None:
-        found.append((pycurl.CAINFO_BLOB, settings.authorities.read_bytes()))
+        found.append((pycurl.CAINFO_BLOB, _content(settings.authorities)))
     elif (known := ssl.get_default_verify_paths().cafile) is not None:
         found.append((pycurl.CAINFO, known))
     for option, path in (
@@ -330,7 +343,7 @@ def _options(endpoint: Endpoint, settings: EtcdSettings) -> list[tuple[int, Any]
         (pycurl.SSLKEY_BLOB, settings.private_key),
     ):
         if path is not None:
-            found.append((option, path.read_bytes()))
+            found.append((option, _content(path)))
     return found
 
 
