@@ -1,4 +1,5 @@
-"""Evaluation while some inputs are unknown, and what is left of the expression (`residual`)."""
+"""The interpreter: evaluation while some inputs are unknown, what is left of the expression
+(`residual`), and evaluation of what is not worth generating yet (`interpret`)."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from celadon.cel import runtime, syntax
 from celadon.cel.analysis.tree_context import Chain, Context, chain_of
 from celadon.cel.codegen.inline_operators import block_slots
 from celadon.cel.errors import EvaluationError
-from celadon.cel.tracing import ANY, AttributePattern, Unknown
 from celadon.cel.types import DYN, Type
+from celadon.cel.unknowns import ANY, AttributePattern, Unknown
 from celadon.cel.values import Value, container_access
 from celadon.cel.values.maps import MISSING
 from celadon.cel.values.runtime_types import NONE, Optional

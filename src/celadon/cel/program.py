@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, overload
 from celadon.cel.analysis.tree_context import Context
 from celadon.cel.errors import CostLimitExceeded, EvaluationError, Issues, Panicked
 from celadon.cel.syntax import Ast, CheckedAst, Ident
-from celadon.cel.tracing import AttributePattern
 from celadon.cel.types import Type
+from celadon.cel.unknowns import AttributePattern
 from celadon.cel.values import Value
 
 if TYPE_CHECKING:

@@ -1,5 +1,4 @@
-"""Tracing: what every part of an expression came to, and where in the text it stands; and how a
-caller says what is not known yet.
+"""Tracing: what every part of an expression came to, and where in the text it stands.
 
     recorder = TraceRecorder()
     program.evaluate_traced(activation, recorder)    # values, errors and costs as ever
@@ -24,32 +23,6 @@ from celadon.cel.parsing.parser import ParseOptions, parse
 from celadon.cel.syntax import Ast, Call, Comprehension, Expr, Ident, ListLiteral, Literal, children
 from celadon.cel.values import Value
 from celadon.records import dataclass
-
-# --- Unknowns ----------------------------------------------------------------
-#
-# What is not known yet: how a caller says it, and how a result does. See `partial`.
-
-ANY = None
-"""In `AttributePattern.keys`: any key at this place."""
-
-
-class AttributePattern(NamedTuple):
-    """An attribute that is not known: a variable and keys. What lies below or above it is unknown
-    too: with `object.spec` unknown, so are `object.spec.replicas` and `object` as a whole."""
-
-    variable: str
-    keys: tuple[str | int | bool | None, ...] = ()
-
-
-class Unknown(NamedTuple):
-    """A result that waits for inputs; `nodes` are the ids of the attributes it waits for."""
-
-    nodes: frozenset[int]
-
-    def merged(self, other: Unknown) -> Unknown:
-        """Return what waits for the attributes of both."""
-        return Unknown(self.nodes | other.nodes)
-
 
 __all__ = [
     "Frame",
