@@ -7,9 +7,9 @@
     engine.rounds(world, kinds, contexts=looking.context)
     looking.explained(notes, request)
 
-The engine itself runs: the request's context hands out budgets that trace what is paid from them
-(`observers`), and matching says why it does not match (`match_reasons`). What came of it is put
-together as values (`explanations`), which others show. Nothing is decided here.
+The engine itself runs (`explanation_making`): the request's context hands out budgets that trace
+what is paid from them, and matching says why it does not match. What came of it is put together as
+values (`explanations`), which others show. Nothing is decided here.
 """
 
 from celadon.admission.explain.explanation_making import (

@@ -287,7 +287,7 @@ class TracingMeter(Meter):
             raise
         finally:
             self._read = outer
-            if found is None:  # given up for now, and evaluated again: see `match_conditions`
+            if found is None:  # given up for now, and evaluated again: see `compiled_expressions`
                 outer += read
             else:
                 outer.append(ExpressionRun(expression, recorder.frame, *found, tuple(read)))

@@ -1,10 +1,9 @@
 """Admission webhooks as the API server calls them, without the calling.
 
-Read first: `hooks` (which of them a request concerns), `validating_phase` and `mutating_phase`
-(who is asked when, and what follows from the answers). Beside them `reviews` (what is
-sent), `call_results` (what comes back, or does not) and `call_records` (what the client, the audit
-log and metrics are told). Whoever owns the network
-makes a `Reply` or `NoReply` of each `Call`.
+Read first: `hooks` (which of them a request concerns), then `phases` (who is asked when, what
+follows from the answers, and what the client, the audit log and metrics are told). `reviews` has
+what is sent, and what comes back or does not. Whoever owns the network makes a `Reply` or `NoReply`
+of each `Call`.
 """
 
 from celadon.admission.registration.registration_types import WebhookClientConfig

@@ -1,4 +1,4 @@
-"""The objects of `datetime` and `decimal` as CEL values; `native` sends them here."""
+"""The objects of `datetime` and `decimal` as CEL values; `conversions` sends them here."""
 
 from __future__ import annotations
 

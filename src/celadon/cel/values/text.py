@@ -1,7 +1,7 @@
 """Strings and bytes: UTF-8, and how Go prints strings and doubles.
 
 Error texts and `string()` show values the way Go's `fmt` does: `go_float` (`%g`, shortest digits)
-and `go_quote` (`%q`) are here, `%v` of any value is in `value_notation`. A CEL string is a Python
+and `go_quote` (`%q`) are here, `%v` of any value is in `conversions`. A CEL string is a Python
 `str`; both count code points. Lone surrogates cannot come from CEL source or decoded JSON; `utf8`
 still turns them into U+FFFD rather than fail.
 """

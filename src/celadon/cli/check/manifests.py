@@ -392,7 +392,7 @@ class Manifests:
     old: list[Document] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     others: list[Problem] = field(default_factory=list)
-    """The files of folders that are no manifests (`project_files`)."""
+    """The files of folders that are no manifests (`project_config`)."""
 
     @property
     def existing(self) -> tuple[Document, ...]:

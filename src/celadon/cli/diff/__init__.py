@@ -1,5 +1,5 @@
 """`celadon diff`: two sets of policies, and a request that they decide differently.
 
-Read `git_files` (the files of a revision), `sides` (files to policies in force), `diff_report`
-(what is said) and `diff_run` (questions to answers).
+`diff_run` has it all in a row: the files of a revision, files to policies in force, questions to
+answers, and what is said.
 """

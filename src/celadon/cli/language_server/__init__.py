@@ -2,6 +2,6 @@
 
 Read `workspace_files` (the files as they are on disk or in an editor, linted together), then what
 is answered: `completions` (what stands before a place, however incomplete, `cel.completion` knows),
-`hovers`, `document_outline`. Editors count positions in UTF-16. Nothing here speaks the protocol:
-`lsp_adapter` does, on top of pygls.
+`hovers`. Editors count positions in UTF-16. Nothing here speaks the protocol: `lsp_adapter` does,
+on top of pygls.
 """

@@ -1,10 +1,10 @@
 """Custom resources: what an API server does with objects whose kind a CRD defines.
 
 Its schema comes from `celadon.kube.schemas`. Read in the order in which an object meets them:
-`pruning` and defaults, `openapi_validation` (with the formats of `string_formats`),
-`rule_validation` (`x-kubernetes-validations`, compiled by `compiled_rules`), and `custom_kinds`,
-which puts them together for one kind, or all definitions of a cluster. `definition_validation`,
-`definition_rules` and `structural_schemas` are about writing the CRD.
+`structural_schemas` (pruning and defaults), `openapi_validation`, `rule_validation`
+(`x-kubernetes-validations`, compiled by `compiled_rules`), and `custom_kinds`, which puts them
+together for one kind, or all definitions of a cluster. `definition_validation` and
+`definition_rules` are about writing the CRD.
 """
 
 from celadon.kube.crd.compiled_rules import OLD_SELF, SELF, rule_scopes

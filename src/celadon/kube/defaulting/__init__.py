@@ -1,9 +1,9 @@
 """Defaulting: the rules by which a server changes an object before admission sees it.
 
 In which order a write goes through them stands in `celadon.kube.registry`. Read `defaulting_rules`
-for how the rules of the data pack become functions, `field_functions`,
-`service_defaults`, `workload_defaults` and `mutating_plugins` for what cannot be said in a rule,
-`defaulting_context` for what the caller decides.
+for how the rules of the data pack become functions, `field_functions`, `workload_defaults` and
+`mutating_plugins` for what cannot be said in a rule, `defaulting_context` for what the caller
+decides.
 """
 
 from celadon.kube.defaulting.defaulting_context import (

@@ -1,8 +1,8 @@
 """What Go's standard library does to values and texts that Kubernetes' clients see.
 
-Each module answers for one package of Go: `go_json` for `encoding/json`, `go_text` for `%q`, JSON
-output and numbers, `go_syntax` for `%#v`, `go_time` (durations, too), `go_url` (`net/url`);
-`go_types` names types as Go's complaints do.
+Each module answers for one package of Go: `go_json` for `encoding/json`, `go_text` for `%q`, `%#v`,
+JSON output and numbers, `go_time` (durations, too), `go_url` (`net/url`); `go_types` names types as
+Go's complaints do.
 """
 
 from celadon.kube.go.go_json import TOO_DEEP, Document, JsonSyntaxError, merged_members, read_json

@@ -1,11 +1,10 @@
 """The function libraries that Kubernetes adds to CEL, one module each, and who has them since when.
 
-`releases` makes the environment of a release, from one table. `signatures` is the short way to
-declare a function and names the libraries' types, `costs` has the costs
-that several libraries share, and what Kubernetes charges for functions of the
-language, `kube.expression_limits` how much may be spent. Each other module ends in `LIBRARY`. What
-the functions do is mostly not here: the rules of Go's packages are in `kube.go`, `kube.semver`,
-`kube.quantity` and (addresses) `cel.values.netaddr`.
+`environments` makes the environment of a release, from one table. `costs` has the short way to
+declare a function, the costs that several libraries share, and what Kubernetes charges for
+functions of the language. Each other module ends in `LIBRARY`. What the functions do is mostly not
+here: the rules of Go's packages are in `kube.go`, `kube.semver`, `kube.quantity` and (addresses)
+`cel.values.netaddr`.
 """
 
 from celadon.kube.library.authz import Authorizer

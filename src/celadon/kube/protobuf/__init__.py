@@ -1,12 +1,12 @@
 """Protobuf bodies: objects as kubectl, client-go and kube-apiserver send them between themselves.
 
 `decode` and `encode` go between a body of type `application/vnd.kubernetes.protobuf` and an object
-in its JSON shape, `encode_event` makes the frames of a watch stream.
-Every way to fail is a `ProtobufError`, whose text is upstream's. Custom resources and tables have
-no protobuf form: `has_message` tells before, `NoMessageError` after.
+in its JSON shape, `encode_event` makes the frames of a watch stream. Every way to fail is a
+`ProtobufError`, whose text is upstream's. Custom resources and tables have no protobuf form:
+`has_message` tells before, `NoMessageError` after.
 
-Read `envelope` first, then `message_table` (the fields of every kind, out of `data/schemas`), then
-`messages` (readers and writers, which are compiled from it); `wire` is below them.
+Read `message_table` first (the fields of every kind, out of `data/schemas`), then `messages` (the
+envelope, readers and writers, which are compiled from the table); `wire` is below them.
 `in_message_order` is for whoever writes objects as JSON.
 """
 

@@ -5,9 +5,9 @@
     await store.aclose()
 
 Needs the extra `celadon[etcd]` (pycurl and protobuf), which nothing else loads. Read first:
-`etcd_store` (what happens to reads and writes), `etcd_mirror` (how changes come here),
-`etcd_client` (members that fail, and one call), `etcd_messages` (what is sent).
-docs/decisions/0029-etcd-store.md says why it is so.
+`etcd_store` (what happens to reads and writes), `etcd_client` (how changes come here, members that
+fail, and one call), `etcd_messages` (what is sent). docs/decisions/0029-etcd-store.md says why it
+is so.
 """
 
 from celadon.storage.etcd.etcd_client import EtcdSettings, parse_endpoints

@@ -1,7 +1,7 @@
 """A store whose entries are in etcd: reads from a mirror, writes as transactions of etcd.
 
 Theory of operation. Everything lives in one event loop: a task follows etcd's changes into a
-keyspace (`etcd_mirror`), from which reads and watches are served as by the local stores. A write is
+keyspace (`etcd_client`), from which reads and watches are served as by the local stores. A write is
 sent to etcd, and its future settled when the mirror has come to its revision, so that whoever is
 told of a write can read it here. The revision is etcd's own: every process that looks at the same
 etcd counts alike.

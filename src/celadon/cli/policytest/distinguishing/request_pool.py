@@ -59,7 +59,7 @@ _NAMES: Final[Mapping[Path, Path]] = {
 }
 
 Change = Callable[[JsonObject, Sequence[str | int], Any], dict[str, Any] | None]
-"""What makes an object with another value at a place, as `value_ways` has them."""
+"""What makes an object with another value at a place, as `wanted_values` has them."""
 
 
 def asked_otherwise(case: Case) -> Iterator[Case]:

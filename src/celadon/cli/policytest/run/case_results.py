@@ -190,7 +190,7 @@ class Expectation:
     those that have the message. `warnings` are all that policies give. `object` has
     what must be in the object after it was mutated (null: what must not), `patch` what the mutation
     must come to.
-    `because` is the name of a reason for which nothing matches (`vacuities`).
+    `because` is the name of a reason for which nothing matches (`vacuity`).
     `snapshot` says that what happens is still to be written down.
     """
 

@@ -209,7 +209,7 @@ def _wanted_labels(constraints: Sequence[MatchResources | None], which: str) -> 
 
 # --- Applied ways ------------------------------------------------------------
 #
-# Objects with the values in them that a way asks for (`value_ways`).
+# Objects with the values in them that a way asks for (`wanted_values`).
 #
 # What a value is to be follows from the schema of its kind: a way that is about a field which
 # the kind does not have is none for it. Items of lists that a way makes get what an API server
