@@ -160,8 +160,8 @@ def write_comparison(left: SizeSource, right: SizeSource) -> SizeSource:
     if isinstance(left, int) and isinstance(right, int):
         return traversal(min(left, right))
     for one, other in ((left, right), (right, left)):
-        if isinstance(one, int) and 0 < one <= TRAVERSAL_DIVISOR:
-            return f"1 if {other} else 0"
+        if isinstance(one, int) and one <= TRAVERSAL_DIVISOR:
+            return f"1 if {other} else 0" if one else 0
     return tenth(f"({left} if {left} < {right} else {right})")
 
 
@@ -201,7 +201,7 @@ CONTAINS = CostRule(
     _track_contains, _estimate_contains, bound=_bound_contains, written=_write_contains
 )
 #: `strings.quote` and `format` belong to another library but are charged by the standard rules.
-QUOTE = CostRule(_traverse_first, _estimate_quote, bound=bound_first)
+QUOTE = CostRule(_traverse_first, _estimate_quote, bound=bound_first, written=write_first)
 TRAVERSE_RECEIVER = CostRule(
     _traverse_first, lambda args: _traversed(args[0]), bound=bound_first, written=write_first
 )
