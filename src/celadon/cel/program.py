@@ -60,11 +60,12 @@ class Program:
 
     `evaluate(activation)` returns the value or raises `EvaluationError`; nothing is charged.
     `source` is the generated Python of the plain variant (empty if there is none),
-    `counted_source` and `metered_source` those of the others. Each variant is generated when it is first needed: most
-    programs of most users never need it. Who must not compile while evaluating calls `prepare`
-    beforehand. Who keeps `evaluate` itself, to call it often, asks again once the program `is_hot`.
-    (Two threads that need a variant at once both generate it, and either result serves.) `name`
-    says to people whose expression this is, and which: `require-owner validations[0]`.
+    `counted_source` and `metered_source` those of the others. Each variant is generated when it is
+    first needed: most programs of most users never need it. Who must not compile while evaluating
+    calls `prepare` beforehand. Who keeps `evaluate` itself, to call it often, asks again once the
+    program `is_hot`. (Two threads that need a variant at once both generate it, and either result
+    serves.) `name` says to people whose expression this is, and which: `require-owner
+    validations[0]`.
     """
 
     #: Evaluations that are interpreted, at most. Generating takes as long as some six of them.
@@ -153,9 +154,7 @@ class Program:
 
         return listing(plain_module(self._context) or metered_module(self._context), self._context)
 
-    def evaluate_exactly(
-        self, activation: Activation, limit: int = UNLIMITED
-    ) -> tuple[Any, int]:
+    def evaluate_exactly(self, activation: Activation, limit: int = UNLIMITED) -> tuple[Any, int]:
         """Work as `evaluate_metered`, without trying first whether nothing goes wrong."""
         module = self._metered_module()
         try:

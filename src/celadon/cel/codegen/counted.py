@@ -8,21 +8,22 @@ rounds cost the same once for all rounds. But it evaluates in CEL's order, and n
 not evaluate: what inputs compute when they are read may be charged, too.
 
 INVARIANT (counted agrees): a value and a cost from the counted function are those of the metered
-one. The limit is looked at in every round of a loop whose rounds cost differently, and where a
-value was made that may be larger than its parts, so that no work goes far beyond it.
+one. The limit is looked at in every round of a loop in which more than known steps are charged, and
+where a value was made that may be larger than its parts, so that no work goes far beyond it.
 
 `celadon.cel.codegen.counted_calls` writes the calls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Final, NamedTuple, NoReturn, assert_never
 
 from celadon.cel import syntax
 from celadon.cel.analysis.tree_context import (
+    SCALAR_CLASSES,
     Bind,
     Collect,
     Context,
@@ -64,10 +65,9 @@ _PARAMETERS: Final = {
     "exact": "the metered variant, which decides where this one gives up",
 }
 
+_ABSTRACT: Final = (Kind.NULL, Kind.TIMESTAMP, Kind.DURATION, Kind.OPAQUE, Kind.OBJECT)
 #: Kinds of values that are never larger than what they are made of.
-_SMALL_KINDS: Final = frozenset(
-    {Kind.BOOL, Kind.INT, Kind.UINT, Kind.DOUBLE, Kind.NULL, Kind.TIMESTAMP, Kind.DURATION}
-)
+_SMALL_KINDS: Final = frozenset({*SCALAR_CLASSES, *_ABSTRACT} - {Kind.STRING, Kind.BYTES})
 
 
 class Uncounted(Exception):
@@ -87,10 +87,11 @@ def counted_module(context: Context) -> GeneratedModule | None:
 
 
 class _Rounds(NamedTuple):
-    """What a loop's rounds cost: so much each, unless `varies`."""
+    """What a loop's rounds cost: so much each, besides what was written out in them, which
+    `is_open` where a part of it is computed."""
 
     units: int
-    varies: bool
+    is_open: bool
 
 
 class Counted(Metered):
@@ -105,6 +106,7 @@ class Counted(Metered):
         self.atoms: dict[int, str] = {}
         self._is_counting = False
         self._changes = 0
+        self._computed = 0
 
     # --- functions ----------------------------------------------------------------------------
 
@@ -113,13 +115,12 @@ class Counted(Metered):
         e = self.emitter
         root = self.context.checked.root
         with e.function(f"def {name}(a, L={MAX_UINT64}):", root.id):
-            with e.block("try:"):
-                with self._inputs_first():
-                    result = self.value(root)
-                    if self._is_counting:
-                        self.flush()
-                    cost = "c" if self._is_counting else str(self._pending)
-                    e.emit(f"if {cost} <= L: return {result}, {cost}", root.id)
+            with e.block("try:"), self._inputs_first():
+                result = self.value(root)
+                if self._is_counting:
+                    self.flush()
+                cost = "c" if self._is_counting else str(self._pending)
+                e.emit(f"if {cost} <= L: return {result}, {cost}", root.id)
             with e.block(f"except {e.runtime('Exception')}:"):
                 e.emit("pass")
             e.emit("return exact(a, L)")
@@ -149,6 +150,7 @@ class Counted(Metered):
         """The node computed by a function of its own, because the nesting is too deep here."""
         result = super().outlined(node, write)
         self._changes += 1
+        self._computed += 1
         return result
 
     def lazy(self, node: Expr) -> str:
@@ -178,6 +180,7 @@ class Counted(Metered):
         e.emit(f"c {'+=' if self._is_counting else '='} {total}", node)
         self._is_counting, self._pending = True, 0
         self._changes += 1
+        self._computed += 1
         if node and self.context.checked.types.get(node, DYN).kind not in _SMALL_KINDS:
             self._look_at_limit()
 
@@ -265,21 +268,25 @@ class Counted(Metered):
     def _name(self, node: Ident) -> str:
         if node.name in self.lazies:
             self._changes += 1
+            self._computed += 1
         return super()._name(node)
 
     def _chain(self, node: Expr, *, branch: bool) -> str:
         chain = chain_of(node)
         if chain.is_optional:
-            e = self.emitter
-            found = self.found(chain.base, chain.steps)
-            missing, none = e.runtime("MISSING"), e.runtime("NONE")
-            present = f"{e.runtime('Optional')}({found})"
-            result = e.assign(f"{none} if {found} is {missing} else {present}", node.id)
+            result = self._optional(node, self.found(chain.base, chain.steps))
         else:
             result = self._walk(chain.base, chain.steps)
         if not branch and not is_conditional(chain.base):
             self.charge()
         return result
+
+    def _optional(self, node: Expr, found: str) -> str:
+        """The optional of what was found."""
+        e = self.emitter
+        missing, none = e.runtime("MISSING"), e.runtime("NONE")
+        present = f"{e.runtime('Optional')}({found})"
+        return e.assign(f"{none} if {found} is {missing} else {present}", node.id)
 
     def _walk(self, base: Expr, steps: tuple[Step, ...]) -> str:
         """A name for what the keys lead to, each of them charged."""
@@ -415,6 +422,8 @@ class Counted(Metered):
 
     def _conditional(self, node: Call) -> str:
         e = self.emitter
+        if counted_calls.may_find(self, node):
+            return self._optional(node, counted_calls.found(self, node))
         test, result = self.boolean(node.args[0]), e.name()
         for header, part in ((f"if {test}:", node.args[1]), ("else:", node.args[2])):
             with self.branch(header, part.id):
@@ -428,6 +437,9 @@ class Counted(Metered):
     def _comprehension(self, node: Comprehension) -> str:
         shape = classify(node)
         match shape:
+            case Bind() if counted_calls.begins_with(shape.body, shape.name):
+                with self.scope({shape.name: self.value(shape.value)}):
+                    return self.value(shape.body)
             case Bind():
                 bound = self.lazy(shape.value)
                 with self.scope({shape.name: bound}, lazy=shape.name):
@@ -468,6 +480,7 @@ class Counted(Metered):
             names[node.iter_var2] = e.name("v")
         header = f"for {', '.join(names.values())} in {items}:"
         self.flush()
+        self._computed += 1
         with e.loop(header, node.id), self.scope(names), self._own_prefixes():
             yield
 
@@ -476,14 +489,13 @@ class Counted(Metered):
         """Charges of a part that runs any number of times: what they come to is asked for at its
         end. Those that vary are written out there."""
         outer, self._pending = self._pending, 0
-        changes = self._changes
+        changes, computed = self._changes, self._computed
 
         def charged() -> _Rounds:
-            varies = self._changes != changes
-            if varies:
+            if self._changes != changes:
                 self.flush()
             units, self._pending = self._pending, 0
-            return _Rounds(units, varies)
+            return _Rounds(units, self._computed != computed)
 
         yield charged
         self._pending = outer
@@ -499,7 +511,7 @@ class Counted(Metered):
             self.charge(condition + ACCUMULATOR)
             predicate = self.boolean(shape.predicate)
             rounds = charged()
-            if rounds.varies:
+            if rounds.is_open:
                 self._look_at_limit()
             header = f"if not {predicate}:" if is_all else f"if {predicate}:"
             with e.block(header, shape.predicate.id):
@@ -536,7 +548,7 @@ class Counted(Metered):
             predicate = self.boolean(shape.predicate)
             e.emit(f"if {predicate}: {count} += 1", shape.predicate.id)
             rounds = charged()
-            if rounds.varies:
+            if rounds.is_open:
                 self._look_at_limit()
         self._charge_rounds(items, rounds)
         self.add(f"{count} * {ACCUMULATOR + CALL}")
@@ -554,7 +566,7 @@ class Counted(Metered):
                 e.emit(f"{result}.append({self.value(shape.element)})", shape.element.id)
                 taken = chosen()
             rounds = charged()
-            if rounds.varies:
+            if rounds.is_open:
                 self._look_at_limit()
         self._charge_rounds(items, rounds)
         self._charge_rounds(result, taken)

@@ -12,13 +12,23 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Final
 
-from celadon.cel.analysis.tree_context import Context, chain_of, is_conditional
+from celadon.cel.analysis.tree_context import (
+    SCALAR_CLASSES,
+    SETTLED_KINDS,
+    Bind,
+    Context,
+    chain_of,
+    is_conditional,
+    optional_mapping,
+)
 from celadon.cel.codegen.emitter import Emitter
 from celadon.cel.codegen.inline_functions import FORMAT, IN, is_constant_set
 from celadon.cel.codegen.inline_operators import (
     BLOCK,
+    EQUALS,
     HAS_VALUE,
     LOGICAL_NOT,
+    NOT_EQUALS,
     NOT_STRICTLY_FALSE,
     OR,
     OR_VALUE,
@@ -32,7 +42,9 @@ from celadon.cel.codegen.metered_constructs import native, tracked
 from celadon.cel.cost import CALL_COST, LIST_CREATE_COST, SizeSource, Written
 from celadon.cel.errors import EvaluationError
 from celadon.cel.runtime import unknown_function
-from celadon.cel.syntax import Call, Expr, ListLiteral
+from celadon.cel.syntax import Call, Comprehension, Expr, Ident, ListLiteral, Select
+from celadon.cel.types import Kind
+from celadon.cel.values.value_sizes import size_of
 
 if TYPE_CHECKING:
     from celadon.cel.codegen.counted import Counted
@@ -49,7 +61,7 @@ def call(w: Counted, node: Call) -> str:
     if form is BLOCK or form is NOT_STRICTLY_FALSE:
         assert form.whole is not None, "they are written whole"
         return form.whole(w.context, node)(w, node)
-    if form is HAS_VALUE and chain_of(operands(node)[0]).is_optional:
+    if form is HAS_VALUE and may_find(w, operands(node)[0]):
         w.charge()
         code = f"{found(w, operands(node)[0])} is not {w.emitter.runtime('MISSING')}"
         return w.emitter.assign(code, node.id)
@@ -58,12 +70,72 @@ def call(w: Counted, node: Call) -> str:
     return _general(w, node)
 
 
+def may_find(w: Counted, node: Expr) -> bool:
+    """Is it an optional that need not be made: an optional chain, or what is made of one that is
+    there?"""
+    return chain_of(node).is_optional or _mapped(w, node) is not None
+
+
 def found(w: Counted, node: Expr) -> str:
-    """A name for what an optional chain finds, or for MISSING."""
+    """A name for what such an optional holds, or for MISSING."""
+    mapped = _mapped(w, node)
+    if mapped is not None:
+        return _mapping(w, *mapped)
     chain = chain_of(node)
     name = w.found(chain.base, chain.steps)
     w.charge(1 - is_conditional(chain.base))
     return name
+
+
+def _mapped(w: Counted, node: Expr) -> tuple[Expr, Bind] | None:
+    """`chain.optMap(v, e)` as the chain and what is made of its value, which is looked at first."""
+    mapped = optional_mapping(node)
+    if mapped is None or not chain_of(mapped[0]).is_optional:
+        return None
+    _, bind = mapped
+    kind = w.context.checked.types[bind.body.id].kind
+    if kind not in SETTLED_KINDS and kind is not Kind.DYN:
+        return None
+    return mapped if begins_with(bind.body, bind.name) else None
+
+
+def _mapping(w: Counted, source: Expr, bind: Bind) -> str:
+    """Expanded, that is `chain.hasValue() ? optional.of(e) : optional.none()`, where `v` is
+    `chain.value()`: the chain is charged twice where it leads to something."""
+    e = w.emitter
+    w.flush()
+    before = e.assign("c")
+    name = found(w, source)
+    w.flush()
+    again = e.assign(f"c - {before}")
+    w.charge(CALL_COST)
+    missing = e.runtime("MISSING")
+    with w.branch(f"if {name} is {missing}:", source.id):
+        w.charge(CALL_COST)
+    with w.branch("else:", bind.body.id):
+        w.add(again)
+        w.charge(CALL_COST + CALL_COST)
+        with w.scope({bind.name: name}):
+            value = w.value(bind.body)
+        is_open = w.context.checked.types[bind.body.id].kind is Kind.DYN
+        e.emit(f"{name} = {e.runtime('settled')}({value})" if is_open else f"{name} = {value}")
+    return name
+
+
+def begins_with(node: Expr, name: str) -> bool:
+    """Is a name what evaluating the node surely begins with?"""
+    match node:
+        case Ident():
+            return node.name == name
+        case Select():
+            return begins_with(node.operand, name)
+        case Call():
+            first = next(iter(operands(node)), None)
+            return first is not None and begins_with(first, name)
+        case Comprehension():
+            return node.accu_var != name and begins_with(node.iter_range, name)
+        case _:
+            return False
 
 
 def _otherwise(w: Counted, node: Call) -> str:
@@ -71,7 +143,7 @@ def _otherwise(w: Counted, node: Call) -> str:
     e = w.emitter
     left, right = operands(node)
     unwraps = node.function == "orValue"
-    if unwraps and chain_of(left).is_optional:
+    if unwraps and may_find(w, left):
         result, nothing = found(w, left), e.runtime("MISSING")
         unwraps = False
     else:
@@ -136,16 +208,46 @@ def _forms(w: Counted, node: Call, atoms: list[str]) -> tuple[Native | None, str
 
 
 def _charge(w: Counted, node: Call, atoms: list[str], result: str, own: Native | None) -> None:
-    """Charge a call; what its native form knows of the operands saves a call of the rule."""
+    """Charge a call; what is known of the operands saves a call of the rule."""
     rule = w.context.cost_rule(node)
     if rule is None or rule.fixed is not None:
-        w.charge(CALL_COST if rule is None else rule.fixed)
+        w.charge(CALL_COST if rule is None or rule.fixed is None else rule.fixed)
         return
     amount = tracked(w, rule, atoms, result)
-    if own is not None and rule.written is not None:
-        written = rule.written(*own.sizes)
-        amount = str(written) if own.test == "True" else f"({written}) if {own.test} else {amount}"
+    if rule.written is not None:
+        if own is None or w.context.inline(node) in _COMPARISONS:
+            amount = _written(w, node, atoms, rule.written, amount)
+        if own is not None:
+            written = rule.written(*own.sizes)
+            is_sure = own.test == "True"
+            amount = str(written) if is_sure else f"({written}) if {own.test} else {amount}"
     w.add(amount, node.id)
+
+
+#: What is compared are texts most often, but maps and lists often enough.
+_COMPARISONS: Final = (EQUALS, NOT_EQUALS)
+#: Classes of values whose size is their length.
+_SIZED: Final = frozenset({str, list, dict})
+
+
+def _written(w: Counted, node: Call, atoms: list[str], rule: Written, otherwise: str) -> str:
+    """The source of a cost for operands that have lengths."""
+    c, e = w.context, w.emitter
+    sizes: list[SizeSource] = []
+    tests = []
+    for part, atom in zip(operands(node), atoms, strict=True):
+        kind = c.certain(part)
+        if c.is_constant(part):
+            sizes.append(size_of(c.constant(part)))
+        elif kind in SCALAR_CLASSES.values() and kind not in (str, bytes):
+            sizes.append(1)
+        else:
+            sizes.append(length(w, atom))
+            if kind not in (str, bytes, list):
+                tests.append((sizes[-1], f"{atom}.__class__ in {e.bind(_SIZED, 'k')}"))
+    amount = str(rule(*sizes))
+    needed = [test for size, test in tests if str(size) in amount]
+    return f"({amount}) if {' and '.join(needed)} else {otherwise}" if needed else amount
 
 
 def _row(w: Counted, node: Call) -> str | None:
@@ -167,11 +269,12 @@ def _row(w: Counted, node: Call) -> str | None:
         len(c.constant(part)) if c.is_constant(part) else length(w, atom)
         for part, atom in zip(parts, atoms, strict=True)
     ]
-    size = sizes[0]
+    size, amounts = sizes[0], []
     for position, rule in enumerate(rules, 1):
-        w.add(str(rule(size, sizes[position])), node.id)
+        amounts.append(f"({rule(size, sizes[position])})")
         if position < len(rules):
             size = e.assign(f"{size} + {sizes[position]}", node.id)
+    w.add(" + ".join(amounts), node.id)
     return e.assign(joined(atoms), node.id)
 
 
