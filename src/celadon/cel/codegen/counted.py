@@ -106,7 +106,7 @@ class Counted(Metered):
         self.atoms: dict[int, str] = {}
         self._is_counting = False
         self._changes = 0
-        self._computed = 0
+        self._sums = 0
 
     # --- functions ----------------------------------------------------------------------------
 
@@ -150,7 +150,7 @@ class Counted(Metered):
         """The node computed by a function of its own, because the nesting is too deep here."""
         result = super().outlined(node, write)
         self._changes += 1
-        self._computed += 1
+        self._sums += 1
         return result
 
     def lazy(self, node: Expr) -> str:
@@ -180,7 +180,7 @@ class Counted(Metered):
         e.emit(f"c {'+=' if self._is_counting else '='} {total}", node)
         self._is_counting, self._pending = True, 0
         self._changes += 1
-        self._computed += 1
+        self._sums += 1
         if node and self.context.checked.types.get(node, DYN).kind not in _SMALL_KINDS:
             self._look_at_limit()
 
@@ -268,7 +268,7 @@ class Counted(Metered):
     def _name(self, node: Ident) -> str:
         if node.name in self.lazies:
             self._changes += 1
-            self._computed += 1
+            self._sums += 1
         return super()._name(node)
 
     def _chain(self, node: Expr, *, branch: bool) -> str:
@@ -276,7 +276,7 @@ class Counted(Metered):
         if chain.is_optional:
             result = self._optional(node, self.found(chain.base, chain.steps))
         else:
-            result = self._walk(chain.base, chain.steps)
+            result = self._applied(chain.base, chain.steps)
         if not branch and not is_conditional(chain.base):
             self.charge()
         return result
@@ -288,7 +288,7 @@ class Counted(Metered):
         present = f"{e.runtime('Optional')}({found})"
         return e.assign(f"{none} if {found} is {missing} else {present}", node.id)
 
-    def _walk(self, base: Expr, steps: tuple[Step, ...]) -> str:
+    def _applied(self, base: Expr, steps: tuple[Step, ...]) -> str:
         """A name for what the keys lead to, each of them charged."""
         if not steps:
             return self.base(base)
@@ -335,7 +335,7 @@ class Counted(Metered):
         first = next(i for i, step in enumerate(steps) if step.optional)
         if self.context.may_be_optional(steps[0].operand):
             raise Uncounted
-        operand = self._walk(base, steps[:first])
+        operand = self._applied(base, steps[:first])
         result = e.assign(e.runtime("MISSING"))
         self._look(operand, steps[first:], result)
         return result
@@ -378,7 +378,7 @@ class Counted(Metered):
             return result
         if c.may_be_optional(node.operand):
             raise Uncounted
-        operand = self._walk(chain.base, chain.steps)
+        operand = self._applied(chain.base, chain.steps)
         test = e.runtime(c.presence("has_unwrapped"))
         self.charge()
         found = f"{key} in {operand} if {operand}.__class__ is {dicts}"
@@ -480,7 +480,7 @@ class Counted(Metered):
             names[node.iter_var2] = e.name("v")
         header = f"for {', '.join(names.values())} in {items}:"
         self.flush()
-        self._computed += 1
+        self._sums += 1
         with e.loop(header, node.id), self.scope(names), self._own_prefixes():
             yield
 
@@ -489,13 +489,13 @@ class Counted(Metered):
         """Charges of a part that runs any number of times: what they come to is asked for at its
         end. Those that vary are written out there."""
         outer, self._pending = self._pending, 0
-        changes, computed = self._changes, self._computed
+        changes, computed = self._changes, self._sums
 
         def charged() -> _Rounds:
             if self._changes != changes:
                 self.flush()
             units, self._pending = self._pending, 0
-            return _Rounds(units, self._computed != computed)
+            return _Rounds(units, self._sums != computed)
 
         yield charged
         self._pending = outer

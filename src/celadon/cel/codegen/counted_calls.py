@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from celadon.cel.analysis.tree_context import (
     SCALAR_CLASSES,
@@ -21,7 +21,7 @@ from celadon.cel.analysis.tree_context import (
     is_conditional,
     optional_mapping,
 )
-from celadon.cel.codegen.emitter import Emitter
+from celadon.cel.codegen.emitter import CountedWriter, Emitter
 from celadon.cel.codegen.inline_functions import FORMAT, IN, is_constant_set
 from celadon.cel.codegen.inline_operators import (
     BLOCK,
@@ -46,11 +46,8 @@ from celadon.cel.syntax import Call, Comprehension, Expr, Ident, ListLiteral, Se
 from celadon.cel.types import Kind
 from celadon.cel.values.value_sizes import size_of
 
-if TYPE_CHECKING:
-    from celadon.cel.codegen.counted import Counted
 
-
-def call(w: Counted, node: Call) -> str:
+def call(w: CountedWriter, node: Call) -> str:
     """A name for the value of any call that is not logic and not part of a chain."""
     form = w.context.inline(node)
     if form is LOGICAL_NOT:
@@ -59,8 +56,9 @@ def call(w: Counted, node: Call) -> str:
     if form is OR or form is OR_VALUE:
         return _otherwise(w, node)
     if form is BLOCK or form is NOT_STRICTLY_FALSE:
-        assert form.whole is not None, "they are written whole"
-        return form.whole(w.context, node)(w, node)
+        write = None if form.whole is None else form.whole(w.context, node)
+        assert write is not None, "they are always written whole"
+        return write(w, node)
     if form is HAS_VALUE and may_find(w, operands(node)[0]):
         w.charge()
         code = f"{found(w, operands(node)[0])} is not {w.emitter.runtime('MISSING')}"
@@ -70,13 +68,13 @@ def call(w: Counted, node: Call) -> str:
     return _general(w, node)
 
 
-def may_find(w: Counted, node: Expr) -> bool:
+def may_find(w: CountedWriter, node: Expr) -> bool:
     """Is it an optional that need not be made: an optional chain, or what is made of one that is
     there?"""
     return chain_of(node).is_optional or _mapped(w, node) is not None
 
 
-def found(w: Counted, node: Expr) -> str:
+def found(w: CountedWriter, node: Expr) -> str:
     """A name for what such an optional holds, or for MISSING."""
     mapped = _mapped(w, node)
     if mapped is not None:
@@ -87,7 +85,7 @@ def found(w: Counted, node: Expr) -> str:
     return name
 
 
-def _mapped(w: Counted, node: Expr) -> tuple[Expr, Bind] | None:
+def _mapped(w: CountedWriter, node: Expr) -> tuple[Expr, Bind] | None:
     """`chain.optMap(v, e)` as the chain and what is made of its value, which is looked at first."""
     mapped = optional_mapping(node)
     if mapped is None or not chain_of(mapped[0]).is_optional:
@@ -99,7 +97,7 @@ def _mapped(w: Counted, node: Expr) -> tuple[Expr, Bind] | None:
     return mapped if begins_with(bind.body, bind.name) else None
 
 
-def _mapping(w: Counted, source: Expr, bind: Bind) -> str:
+def _mapping(w: CountedWriter, source: Expr, bind: Bind) -> str:
     """Expanded, that is `chain.hasValue() ? optional.of(e) : optional.none()`, where `v` is
     `chain.value()`: the chain is charged twice where it leads to something."""
     e = w.emitter
@@ -138,7 +136,7 @@ def begins_with(node: Expr, name: str) -> bool:
             return False
 
 
-def _otherwise(w: Counted, node: Call) -> str:
+def _otherwise(w: CountedWriter, node: Call) -> str:
     """`opt.or(o)`, `opt.orValue(v)`: no charge of their own, the right side only when absent."""
     e = w.emitter
     left, right = operands(node)
@@ -156,7 +154,7 @@ def _otherwise(w: Counted, node: Call) -> str:
     return result
 
 
-def _known(w: Counted, node: Call) -> str | None:
+def _known(w: CountedWriter, node: Call) -> str | None:
     """Return what a constant text was read as when the program was made, at its known cost; None
     for anything else."""
     c, given = w.context, operands(node)[:1]
@@ -173,7 +171,7 @@ def _known(w: Counted, node: Call) -> str | None:
     return w.emitter.named(value)
 
 
-def _general(w: Counted, node: Call) -> str:
+def _general(w: CountedWriter, node: Call) -> str:
     e = w.emitter
     if (row := _row(w, node)) is not None:
         return row
@@ -194,7 +192,7 @@ def _general(w: Counted, node: Call) -> str:
     return result
 
 
-def _forms(w: Counted, node: Call, atoms: list[str]) -> tuple[Native | None, str | None]:
+def _forms(w: CountedWriter, node: Call, atoms: list[str]) -> tuple[Native | None, str | None]:
     """The native form of a call on evaluated operands, and how the plain variant writes it."""
     e = w.emitter
     if (texts := w.context.remembered(node)) is not None:
@@ -207,7 +205,9 @@ def _forms(w: Counted, node: Call, atoms: list[str]) -> tuple[Native | None, str
     return own, plain
 
 
-def _charge(w: Counted, node: Call, atoms: list[str], result: str, own: Native | None) -> None:
+def _charge(
+    w: CountedWriter, node: Call, atoms: list[str], result: str, own: Native | None
+) -> None:
     """Charge a call; what is known of the operands saves a call of the rule."""
     rule = w.context.cost_rule(node)
     if rule is None or rule.fixed is not None:
@@ -230,7 +230,7 @@ _COMPARISONS: Final = (EQUALS, NOT_EQUALS)
 _SIZED: Final = frozenset({str, list, dict})
 
 
-def _written(w: Counted, node: Call, atoms: list[str], rule: Written, otherwise: str) -> str:
+def _written(w: CountedWriter, node: Call, atoms: list[str], rule: Written, otherwise: str) -> str:
     """The source of a cost for operands that have lengths."""
     c, e = w.context, w.emitter
     sizes: list[SizeSource] = []
@@ -250,7 +250,7 @@ def _written(w: Counted, node: Call, atoms: list[str], rule: Written, otherwise:
     return f"({amount}) if {' and '.join(needed)} else {otherwise}" if needed else amount
 
 
-def _row(w: Counted, node: Call) -> str | None:
+def _row(w: CountedWriter, node: Call) -> str | None:
     """A row of additions one of whose operands is a text: then all must be."""
     c, e = w.context, w.emitter
     parts = text_addends(c, node)
@@ -293,7 +293,7 @@ def _written_rules(c: Context, node: Call, count: int) -> list[Written] | None:
     return rules
 
 
-def _formatted(w: Counted, node: Call) -> str | None:
+def _formatted(w: CountedWriter, node: Call) -> str | None:
     """A constant format of arguments that stand in a list, which need not be made."""
     c, e = w.context, w.emitter
     text, given = operands(node)
@@ -305,7 +305,8 @@ def _formatted(w: Counted, node: Call) -> str | None:
     items = ", ".join([w.value(element) for element in given.elements])
     w.charge(LIST_CREATE_COST)
     impl, pattern = e.bind(c.direct_impl(node), "f"), e.named(c.constant(text))
-    code = FORMAT.plain(_Evaluated(w), node) or f"{impl}({pattern}, [{items}])"
+    quick = None if FORMAT.plain is None else FORMAT.plain(_Evaluated(w), node)
+    code = quick or f"{impl}({pattern}, [{items}])"
     w.add(str(rule.written(len(c.constant(text)))), node.id)
     return e.assign(code, node.id)
 
@@ -313,7 +314,7 @@ def _formatted(w: Counted, node: Call) -> str | None:
 class _Evaluated:
     """What a plain form sees: operands that have names."""
 
-    def __init__(self, w: Counted) -> None:
+    def __init__(self, w: CountedWriter) -> None:
         self.context: Context = w.context
         self.emitter: Emitter = w.emitter
         self._atoms = w.atoms
