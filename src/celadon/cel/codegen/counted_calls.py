@@ -22,7 +22,14 @@ from celadon.cel.analysis.tree_context import (
     optional_mapping,
 )
 from celadon.cel.codegen.emitter import CountedWriter, Emitter
-from celadon.cel.codegen.inline_functions import FORMAT, IN, is_constant_set
+from celadon.cel.codegen.inline_functions import (
+    ENDS_WITH,
+    FORMAT,
+    IN,
+    MATCHES,
+    STARTS_WITH,
+    is_constant_set,
+)
 from celadon.cel.codegen.inline_operators import (
     BLOCK,
     EQUALS,
@@ -219,13 +226,15 @@ def _charge(
             amount = _written(w, node, atoms, rule.written, amount)
         if own is not None:
             written = rule.written(*own.sizes)
-            is_sure = own.test == "True"
+            is_sure = own.test == "True" or w.context.inline(node) in _PROVING
             amount = str(written) if is_sure else f"({written}) if {own.test} else {amount}"
     w.add(amount, node.id)
 
 
 #: What is compared are texts most often, but maps and lists often enough.
 _COMPARISONS: Final = (EQUALS, NOT_EQUALS)
+#: Calls that fail for receivers that are no texts, as the plain variant writes them.
+_PROVING: Final = (STARTS_WITH, ENDS_WITH, MATCHES)
 #: Classes of values whose size is their length.
 _SIZED: Final = frozenset({str, list, dict})
 
@@ -237,8 +246,8 @@ def _written(w: CountedWriter, node: Call, atoms: list[str], rule: Written, othe
     tests = []
     for part, atom in zip(operands(node), atoms, strict=True):
         kind = c.certain(part)
-        if c.is_constant(part):
-            sizes.append(size_of(c.constant(part)))
+        if atom in e.constants:
+            sizes.append(size_of(e.constants[atom]))
         elif kind in SCALAR_CLASSES.values() and kind not in (str, bytes):
             sizes.append(1)
         else:

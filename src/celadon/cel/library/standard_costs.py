@@ -177,7 +177,10 @@ def _write_matches(text: SizeSource, pattern: SizeSource) -> SizeSource:
 
 
 def _write_contains(text: SizeSource, part: SizeSource) -> SizeSource:
-    return f"{tenth(text)} * {tenth(part) if isinstance(part, int) else f'({tenth(part)})'}"
+    if isinstance(part, int):
+        times = traversal(part)
+        return tenth(text) if times == 1 else f"{tenth(text)} * {times}"
+    return f"{tenth(text)} * ({tenth(part)})"
 
 
 STRING_TO_BYTES = CostRule(_traverse_first, _string_to_bytes, bound=bound_first)
