@@ -57,6 +57,32 @@ def test_loops_that_end_early_cost_what_they_cost(text: str, items: Any) -> None
     assert one.evaluate_metered({"o": items}) == one.evaluate_exactly({"o": items})
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ip('fe80::1234:5678') == ip('fe80::1234:5678')",
+        "ip('fe80::1234:5678') != ip('::1')",
+        "cidr('fe80::/64') == cidr(o.net)",
+        "cidr('fe80::/64').containsIP(o.text)",
+        "cidr('fe80::/64').containsCIDR(o.net)",
+        "o.list == o.list && o.map == o.map && o.text != s",
+        "o.list.sum() > 0 && o.texts.isSorted()",
+        "o.texts == ['a', 'b'] || o.texts.join('-') == s",
+        "o.text.contains(s) || o.text.contains('a longer text than ten')",
+        "s + o.text + '/' + s + o.text == 'x'",
+        "'%s-%d'.format([o.text, o.list[0]]) == s",
+        "s.startsWith(o.text) || s.endsWith(o.text + 'x')",
+        "o.list.exists_one(x, x == 2) && o.texts.map(t, t + s).size() == 2",
+    ],
+)
+def test_costs_by_sizes(text: str) -> None:
+    one = program(text)
+    assert one.counted_source
+    shown = {"text": "fe80::1", "net": "fe80::/96", "list": [1, 2, 2], "texts": ["ab", "é" * 40]}
+    inputs = {"o": {**shown, "map": {"a": 1, "b": {}}}, "s": "some text or other"}
+    assert one.evaluate_metered(inputs) == one.evaluate_exactly(inputs)
+
+
 def test_errors_are_decided_by_the_metered_function() -> None:
     one = program("o.a.b == 1 && o.c == 2")
     found = []

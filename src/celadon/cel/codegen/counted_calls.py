@@ -51,6 +51,7 @@ from celadon.cel.errors import EvaluationError
 from celadon.cel.runtime import unknown_function
 from celadon.cel.syntax import Call, Comprehension, Expr, Ident, ListLiteral, Select
 from celadon.cel.types import Kind
+from celadon.cel.values.runtime_types import Opaque
 from celadon.cel.values.value_sizes import size_of
 
 
@@ -222,7 +223,10 @@ def _charge(
         return
     amount = tracked(w, rule, atoms, result)
     if rule.written is not None:
-        if own is None or w.context.inline(node) in _COMPARISONS:
+        values = (w.emitter.constants.get(atom) for atom in atoms)
+        compares = w.context.inline(node) in _COMPARISONS
+        # Kubernetes charges one for comparing abstract values, whatever their size
+        if not (compares and any(isinstance(value, Opaque) for value in values)):
             amount = _written(w, node, atoms, rule.written, amount)
         if own is not None:
             written = rule.written(*own.sizes)
