@@ -80,7 +80,7 @@ class Publications:
             self._served = served
             self._apis = PublishedApis(served.catalog, offered)
         first = request.path.strip("/").partition("/")[0]
-        if not first:
+        if not first or request.path == "/index.html":
             return root_answer(self._paths())
         if first in HEALTH_ROOTS:
             return health_answer(request, self._checks(first), self._observe)
