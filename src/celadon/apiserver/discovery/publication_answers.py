@@ -97,7 +97,7 @@ class Publications:
         return discovery_answer(request, self._apis, self._address)
 
     def _paths(self) -> list[str]:
-        """Return those of the list at `/`."""
+        """Return the paths of the list at `/`."""
         checks = {root: self._checks(root) for root in HEALTH_ROOTS}
         pages = [f"/{page}" for page in self._pages]
         return root_paths(self._apis, checks, (*self._openid.paths, *pages))
