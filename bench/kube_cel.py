@@ -94,8 +94,9 @@ def _peer(checkout: Path) -> Iterator[Callable[[str], Mapping[str, Any]]]:
         source = Path(__file__).with_suffix(".go")
         place = checkout / "cmd" / "celadon-bench" / "main.go"
         overlay.write_text(json.dumps({"Replace": {str(place): str(source)}}), "utf-8")
-        build = ["go", "build", "-mod=vendor", "-overlay", overlay, "-o", program]
-        subprocess.run([*build, "./cmd/celadon-bench"], cwd=checkout, check=True)
+        build = ["go", "build", "-mod=vendor", "-overlay", str(overlay)]
+        target = ["-o", str(program), "./cmd/celadon-bench"]
+        subprocess.run([*build, *target], cwd=checkout, check=True)
         given = [
             {"Name": c.name, "Text": c.expression, "Inputs": _inputs(c.kind, c.variables)}
             for c in CASES
