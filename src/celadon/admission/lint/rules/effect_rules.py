@@ -225,6 +225,16 @@ def _expensive(bundle: Bundle) -> Iterator[Report]:
                 )
 
 
+def worst_costs(bundle: Bundle) -> list[float]:
+    """Return what each policy may cost at most for an object of the size of the settings, by all
+    its expressions except for messages."""
+    size = bundle.settings.large_object
+    return [
+        sum(_cost(one, size) for one in case.expressions if one.role is not Role.MESSAGE)
+        for case in bundle.policies
+    ]
+
+
 def _cost(one: PolicyExpression, size: int) -> float:
     """Return what the expression may cost; 0 if it does not run."""
     if one.checked is None:
