@@ -8,18 +8,23 @@ from collections.abc import Iterator
 from celadon.cli.library.facts import OBJECT_SIZE, groups, params, worst_cost
 from celadon.cli.library.shelf import LibraryPolicy, library
 from celadon.cli.options import DEFAULT_VERSION
+from celadon.kube.library import RUNTIME_COST_BUDGET
 
 _INTRODUCTION = f"""\
 # The library of policies
 
-*Reference.* Policies to start from, with their tests. `celadon library add NAME` copies one into a project,
-`celadon init --library NAME` starts a project with some, and `celadon audit --library NAME DUMP` says what
-a cluster would fail without installing anything. A topic stands for all its policies.
+*Reference.* Policies to start from, with their tests.
 
-Each has a test that covers all of it and that no mutant survives, on every release that it names. *Cost* is
-the most that a request about an object of {OBJECT_SIZE // 1024} KiB may cost; an API server stops at 10,000,000. *Params* are
-the variables at the head of a policy that are constants: write your own values there. Those in bold have
-no value that is right for everybody; `celadon audit --library` leaves these policies out unless they are named.
+- `celadon library add NAME` copies one into a project.
+- `celadon init --library NAME` starts a project with some.
+- `celadon audit --library NAME DUMP` says what a cluster would fail, and installs nothing.
+- A topic stands for all its policies.
+
+Each has a test that covers all of it and that no mutant survives, on every release that it names.
+*Cost* is the most that a request about an object of {OBJECT_SIZE // 1024} KiB may cost; an API
+server stops at {RUNTIME_COST_BUDGET:,}. *Params* are the variables of a policy that are constants:
+write your own values there. Those in bold have no value that is right for everybody: `celadon audit --library`
+leaves these policies out unless they are named.
 
 <!-- Made by `python -m tools.library_page > docs/library.md`; edit the pages in
      src/celadon/cli/library/policies. -->
@@ -33,9 +38,9 @@ _SETS = """\
 | `pod-security-baseline` | the controls of the Pod Security Standard *baseline*, one policy each |
 | `pod-security-restricted` | those of *restricted*, which include what is left of *baseline* |
 
-The sets decide as the admission plugin PodSecurity of Kubernetes 1.36 does, and about templates of
-workloads, too (`tests/cli/library/test_pod_security_sets.py`). They differ from it on purpose in one thing:
-they leave out `kube-system`, and no other namespace.
+The sets decide as the admission plugin PodSecurity of Kubernetes 1.36 does about pods that are
+created, and about templates of workloads, too (`tests/cli/library/test_pod_security_sets.py`). They
+leave out `kube-system`, and no other namespace.
 """
 
 
@@ -67,9 +72,7 @@ def _row(policy: LibraryPolicy) -> str:
     link = f"[{policy.name}](#{policy.name})"
     names = [f"**`{name}`**" if name in policy.own else f"`{name}`" for name in params(policy)]
     cost = worst_cost(policy, DEFAULT_VERSION)
-    return (
-        f"| {link} | {policy.title} | {', '.join(names)} | {cost:,} | {policy.since} and later |"
-    )
+    return f"| {link} | {policy.title} | {', '.join(names)} | {cost:,} | {policy.since} and later |"
 
 
 if __name__ == "__main__":

@@ -66,8 +66,8 @@ def deployment(pod: JsonObject) -> JsonObject:
 
 def is_possible(pod: JsonObject) -> bool:
     """Whether an API server would take the pod: it asks for `hostUsers: false` with an unmasked
-    /proc, for profiles of a type, for annotations of AppArmor that are known, and for ephemeral containers that have
-    neither ports nor probes nor hooks."""
+    /proc, for profiles of a type, for annotations of AppArmor that are known, and for ephemeral
+    containers that have neither ports nor probes nor hooks."""
     annotations = (pod["metadata"].get("annotations") or {}).values()
     known = all(one in ("", "unconfined") or "/" in one for one in annotations)
     own = pod["spec"].get("securityContext") or {}

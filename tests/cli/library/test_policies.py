@@ -7,14 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from celadon.cli.library.facts import params, worst_cost
 from celadon.cli.library.shelf import PAGE, SHELF, library
 from celadon.cli.options import VERSIONS
+from celadon.kube.library import RUNTIME_COST_BUDGET
 from tests.cli.files import run
 
 NAMES = sorted(library())
 
 EQUIVALENT = {
     ("namespace-deletion-guard", "`''` becomes `'x'`"): "any text but `true` is as good as none",
+    ("tenants-stay-in-namespaces", "nothing becomes `Exact`"): "the rule covers every version",
 }
 """Mutants of which no case can tell, and why."""
 
@@ -39,6 +42,19 @@ def test_a_page_says_why_and_what_to_change(name: str) -> None:
     page = library()[name].page
     assert page.startswith("## Why\n\n")
     assert "\n## Adapt it\n\n" in page
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_params_are_explained(name: str) -> None:
+    policy = library()[name]
+    assert set(policy.own) <= set(params(policy))
+    for param in params(policy):
+        assert f"`{param}`" in policy.page
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_large_object_is_affordable(name: str) -> None:
+    assert 0 < worst_cost(library()[name], "1.36") < RUNTIME_COST_BUDGET
 
 
 @pytest.mark.parametrize("name", NAMES)
