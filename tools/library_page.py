@@ -23,8 +23,8 @@ _INTRODUCTION = f"""\
 Each has a test that covers all of it and that no mutant survives, on every release that it names.
 *Cost* is the most that a request about an object of {OBJECT_SIZE // 1024} KiB may cost; an API
 server stops at {RUNTIME_COST_BUDGET:,}. *Params* are the variables of a policy that are constants:
-write your own values there. Those in bold have no value that is right for everybody: `celadon audit --library`
-leaves these policies out unless they are named.
+write your own values there. Those in bold have no value that is right for everybody:
+`celadon audit --library` leaves these policies out unless they are named.
 
 <!-- Made by `python -m tools.library_page > docs/library.md`; edit the pages in
      src/celadon/cli/library/policies. -->

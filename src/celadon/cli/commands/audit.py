@@ -201,7 +201,7 @@ def run(options: argparse.Namespace) -> Exit:
     try:
         library = library_files(options)
         project = use_project(options, output.complain)
-        options.files = [*(library or project), *options.files]
+        options.files = [*(project if library is None else library), *options.files]
         settings = _settings(options)
     except (ConfigError, ValueError) as error:
         return output.usage_error("celadon audit", str(error))
@@ -442,11 +442,11 @@ def add_library(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def library_files(options: argparse.Namespace) -> list[str]:
-    """Return the files of the policies that `--library` chooses, and give back to the sources what
-    it names of these. Raises ValueError."""
+def library_files(options: argparse.Namespace) -> list[str] | None:
+    """Return the files of the policies that `--library` chooses, None without the option, and give
+    back to the sources what it names of these. Raises ValueError."""
     if options.library is None:
-        return []
+        return None
     from celadon.cli.commands.library import unknown_name
     from celadon.cli.library.shelf import chosen, library, topics_of
 
