@@ -104,12 +104,12 @@ def disagreements(pods: Iterable[JsonObject]) -> Iterator[str]:
 
 
 def test_a_sample_of_the_boundaries() -> None:
-    assert not list(disagreements(list(boundary_pods())[::29]))
+    assert not list(disagreements(list(boundary_pods())[::101]))
 
 
 def test_a_sample_of_random_pods() -> None:
     random = Random(32)
-    assert not list(disagreements(random_pod(random) for _ in range(40)))
+    assert not list(disagreements(random_pod(random) for _ in range(20)))
 
 
 @pytest.mark.thorough
