@@ -111,7 +111,7 @@ def _write_json(policies: Iterable[LibraryPolicy], version: str) -> None:
 
 
 def _list(policies: Iterable[LibraryPolicy]) -> None:
-    from celadon.cli.library.facts import groups
+    from celadon.cli.library.shelf import groups
 
     rows = {
         topic: [

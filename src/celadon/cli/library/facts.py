@@ -1,12 +1,8 @@
-"""What is known of a policy of the library once it is read: its params, its costs, its page.
-
-Texts for `celadon library show` and for the page of the documentation are made here, so that both
-say the same.
-"""
+"""What is known of a policy of the library once it is read: its params and its costs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from celadon.admission.lint import Settings, policy_costs
@@ -24,7 +20,7 @@ OBJECT_SIZE: Final = Settings("").large_object
 def params(policy: LibraryPolicy) -> dict[str, str]:
     """Return the expressions of the params by name: the variables that are constants."""
     return {
-        str(variable["name"]): str(variable["expression"]).strip()
+        str(variable["name"]): " ".join(str(variable["expression"]).split())
         for document in _documents(policy)
         for variable in document["spec"].get("variables") or ()
         if _is_constant(str(variable["expression"]))
@@ -75,14 +71,3 @@ def fact_lines(policy: LibraryPolicy, version: str) -> Iterator[str]:
     for name, value in params(policy).items():
         first = "; set it first" if name in policy.own else ""
         yield f"param `{name}`: {value}{first}"
-
-
-# --- Pages -------------------------------------------------------------------
-
-
-def groups(policies: Iterable[LibraryPolicy]) -> dict[str, list[LibraryPolicy]]:
-    """Return policies by what they are mainly about, their first topic, in its order."""
-    grouped: dict[str, list[LibraryPolicy]] = {}
-    for policy in policies:
-        grouped.setdefault(policy.topics[0], []).append(policy)
-    return dict(sorted(grouped.items()))

@@ -89,6 +89,14 @@ def topics_of(policies: Iterable[LibraryPolicy]) -> set[str]:
     return {topic for policy in policies for topic in policy.topics}
 
 
+def groups(policies: Iterable[LibraryPolicy]) -> dict[str, list[LibraryPolicy]]:
+    """Return policies by what they are mainly about, their first topic, in its order."""
+    grouped: dict[str, list[LibraryPolicy]] = {}
+    for policy in policies:
+        grouped.setdefault(policy.topics[0], []).append(policy)
+    return dict(sorted(grouped.items()))
+
+
 def chosen(policies: Mapping[str, LibraryPolicy], words: Iterable[str]) -> list[LibraryPolicy]:
     """Return the policies that words name, and those of the topics that they name, each once.
     Raises `UnknownNameError`."""
