@@ -27,7 +27,7 @@ from celadon.migrate.kyverno.suites import (
     read_suite,
 )
 from celadon.migrate.losses import NotTranslated
-from celadon.migrate.translations import Origin, Translation
+from celadon.migrate.translations import Origin, Translation, renamed
 
 __all__ = [
     "GATOR_SHAPE",
@@ -49,6 +49,7 @@ __all__ = [
     "left_behind",
     "patched_files",
     "read_suite",
+    "renamed",
     "shape_of",
     "translate_constraints",
     "translate_document",

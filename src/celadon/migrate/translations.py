@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from celadon.admission.registration import (
@@ -51,6 +51,27 @@ class Translation:
         """The policies among the documents."""
         kinds = (POLICY_KIND, MUTATING_POLICY_KIND)
         return [one for one in self.documents if one["kind"] in kinds]
+
+
+def renamed(translation: Translation, names: Mapping[str, str]) -> Translation:
+    """Return a translation whose policies have other names; bindings are called like their
+    policies."""
+    if all(name == new for name, new in names.items()):
+        return translation
+    return replace(
+        translation, documents=tuple(_renamed(one, names) for one in translation.documents)
+    )
+
+
+def _renamed(document: JsonObject, names: Mapping[str, str]) -> JsonObject:
+    name = document["metadata"]["name"]
+    made: dict[str, Any] = {
+        **document, "metadata": {**document["metadata"], "name": names.get(name, name)}
+    }  # fmt: skip
+    if "policyName" in document["spec"]:
+        policy = document["spec"]["policyName"]
+        made["spec"] = {**document["spec"], "policyName": names.get(policy, policy)}
+    return made
 
 
 _SAID_OF_POLICIES: Final = ("policies.kyverno.io/", "metadata.gatekeeper.sh/", "description")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from celadon.cli.migration import STATES, Migration, RuleOutcome
+from celadon.cli.migration.migration_run import STATES, Migration, RuleOutcome
 from celadon.cli.report.report_model import Cell, Look, Page, ReportView, Section, Table
 
 _EFFECTS: Final = {"translated": "audit", "differs": "deny", "not translated": "warn"}
