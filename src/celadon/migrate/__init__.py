@@ -17,6 +17,7 @@ from celadon.migrate.gatekeeper.constraint_documents import (
 from celadon.migrate.gatekeeper.gator_suites import GATOR_SHAPE, GatorCase, disagreement, is_suite
 from celadon.migrate.gatekeeper.templates import is_constraint, is_template
 from celadon.migrate.kyverno.documents import shape_of, translate_document
+from celadon.migrate.kyverno.exceptions import PolicyException, is_exception, outcome_of
 from celadon.migrate.kyverno.suites import (
     SUITE_SHAPE,
     USER_SHAPE,
@@ -38,15 +39,18 @@ __all__ = [
     "GatorCase",
     "NotTranslated",
     "Origin",
+    "PolicyException",
     "Translation",
     "disagreement",
     "exempt_namespaces",
     "gatekeeper_shape",
     "is_constraint",
+    "is_exception",
     "is_suite",
     "is_template",
     "judged_by",
     "left_behind",
+    "outcome_of",
     "patched_files",
     "read_suite",
     "renamed",

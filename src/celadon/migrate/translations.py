@@ -45,6 +45,10 @@ class Translation:
     reason: str = ""
     """Why the rule was not translated; empty if it was."""
     instead: str = ""
+    exceptions: tuple[str, ...] = ()
+    """The exceptions that it heeds."""
+    left_out: tuple[tuple[str, str], ...] = ()
+    """Exceptions to the rule that cannot be said, each with the reason."""
 
     @property
     def policies(self) -> list[JsonObject]:
@@ -89,13 +93,16 @@ def policy_document(
 
 
 def mutating_document(
-    name: Sequence[str], annotations: Mapping[str, str], spec: JsonObject, patches: Sequence[str]
+    name: Sequence[str], annotations: Mapping[str, str], spec: JsonObject
 ) -> JsonObject:
-    """Return a mutating policy with JSON patches, one after the other. Raises NotTranslated if an
-    API server would refuse it."""
-    mutations = [{"patchType": "JSONPatch", "jsonPatch": {"expression": one}} for one in patches]
-    whole = {**spec, "reinvocationPolicy": "Never", "mutations": mutations}
+    """Return a mutating policy. Raises NotTranslated if an API server would refuse it."""
+    whole = {"failurePolicy": "Fail", **spec}
     return _accepted(MUTATING_POLICY_KIND, name, annotations, whole)
+
+
+def json_patches(expressions: Sequence[str]) -> list[JsonObject]:
+    """Return mutations by JSON patches, one after the other."""
+    return [{"patchType": "JSONPatch", "jsonPatch": {"expression": one}} for one in expressions]
 
 
 def _accepted(

@@ -16,6 +16,7 @@ from tests.cli.audit.etcd_snapshots.snapshot_files import snapshot
 from tests.cli.files import run
 from tests.migrate.gatekeeper.gatekeeper_documents import constraint, says, template
 from tests.migrate.kyverno.policy_documents import kyverno_policy, pod, rule
+from tests.migrate.kyverno.test_exceptions import exception
 
 TEAM = {"message": "a team is needed", "pattern": {"metadata": {"labels": {"team": "?*"}}}}
 PLAIN = {"message": "no", "pattern": {"spec": {"containers": [{"image": "!*:latest"}]}}}
@@ -209,6 +210,21 @@ def test_policies_that_demand_the_same(tmp_path: Path, capsys: Capture) -> None:
     policies = [enforced(rule(TEAM), name="a"), enforced(rule(other), name="b")]
     found = plan(capsys, dumped(tmp_path, *policies, enforced(rule(PLAIN), name="c")))
     assert [one["sameAs"] for one in found["policies"]] == ["", "a", ""]
+
+
+def test_exceptions_stand_with_what_they_are_for(tmp_path: Path, capsys: Capture) -> None:
+    source = dumped(
+        tmp_path,
+        enforced(rule(TEAM), name="team"),
+        exception(policy="team"),
+        exception(policy="team", name="ends", podSecurity=[{}]),
+        existing("tmp-a"),
+        existing("b"),
+    )
+    found = plan(capsys, source, code=Exit.DENIED)
+    assert courses(found) == [("team", "repair"), ("delta/ends", "stay")]
+    (team,) = found["policies"][0]["rules"]
+    assert (team["refused"], team["exceptions"]) == (1, ["delta/e"])
 
 
 def test_a_backup_of_etcd(tmp_path: Path, capsys: Capture) -> None:

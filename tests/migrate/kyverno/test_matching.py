@@ -170,3 +170,21 @@ def test_what_is_enforced_is_denied(
 ) -> None:
     found = translated(kyverno_policy(rule({**DENY, **of_rule}), **of_policy))
     assert found.documents[1]["spec"]["validationActions"] == actions
+
+
+@pytest.mark.parametrize(
+    ("overrides", "is_translated"),
+    [
+        ([{"action": "Enforce", "namespaces": ["prod"]}], False),
+        ([{"action": "audit", "namespaces": ["prod"]}], True),
+    ],
+)
+def test_actions_that_differ_by_namespace(
+    overrides: list[dict[str, Any]], is_translated: bool
+) -> None:
+    """A binding that only warned would refuse less in `prod`."""
+    policy = kyverno_policy(rule(DENY), validationFailureActionOverrides=overrides)
+    own = kyverno_policy(rule({**DENY, "failureActionOverrides": overrides}))
+    for one in (policy, own):
+        reason = translated(one).reason
+        assert not reason if is_translated else "failureActionOverrides" in reason

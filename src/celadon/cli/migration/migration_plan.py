@@ -201,6 +201,8 @@ class _Given:
         matched = {one.name: one.tally.matched for one in report.policies}
         policies: dict[int, PlannedPolicy] = {}
         for outcome, judge in zip(outcomes, judges, strict=True):
+            if outcome.is_heeded_exception:
+                continue
             planned = policies.setdefault(
                 id(outcome.document), PlannedPolicy(outcome.document, [], [])
             )
@@ -273,9 +275,7 @@ def _told(judges: Iterable[_Judge]) -> Callable[[Violation], None]:
     return told
 
 
-def _audit(
-    outcomes: Iterable[RuleOutcome], step: Step, emit: Callable[[Violation], None]
-) -> Audit:
+def _audit(outcomes: Iterable[RuleOutcome], step: Step, emit: Callable[[Violation], None]) -> Audit:
     """Return the audit by what validates; the server's own plugins are not asked."""
     reader = DocumentReader()
     documents = [

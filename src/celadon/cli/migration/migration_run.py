@@ -32,15 +32,18 @@ from celadon.migrate import (
     VALUES_SHAPE,
     Case,
     GatorCase,
+    PolicyException,
     Translation,
     disagreement,
     exempt_namespaces,
     gatekeeper_shape,
     is_constraint,
+    is_exception,
     is_suite,
     is_template,
     judged_by,
     left_behind,
+    outcome_of,
     patched_files,
     read_suite,
     renamed,
@@ -92,6 +95,11 @@ class RuleOutcome:
         return f"{self.document.file}:{self.document.line(self.translation.origin.path)}"
 
     @property
+    def is_heeded_exception(self) -> bool:
+        """Whether it is an exception that stands in the policies it is for."""
+        return self.translation.origin.does == "except" and not self.translation.reason
+
+    @property
     def state(self) -> str:
         """One of `STATES`."""
         if self.translation.reason:
@@ -109,6 +117,8 @@ class RuleOutcome:
             "policies": [one["metadata"]["name"] for one in self.translation.policies],
             "cases": self.cases,
         }
+        if self.translation.exceptions:
+            made["exceptions"] = list(self.translation.exceptions)
         if self.translation.reason:
             made |= {"reason": self.translation.reason, "instead": self.translation.instead}
         if self.differences:
@@ -164,9 +174,16 @@ class Migration:
         constraints = list(self._translated_constraints(of_gatekeeper, catalog))
         for outcome in constraints:
             self._names.update(map(_kind_and_name, outcome.translation.policies))
+        exceptions = [one for one in policies if is_exception(one.value)]
+        fitting = [one for one in exceptions if self._fits(one, shape_of(one.value))]
+        read = [PolicyException(one.value) for one in fitting]
         for document in policies:
-            self._translate(document, catalog)
+            if not is_exception(document.value):
+                self._translate(document, catalog, read)
+        said = [one.translation for one in self.outcomes]
         self.outcomes += constraints
+        for document, exception in zip(fitting, read, strict=True):
+            self.outcomes.append(RuleOutcome(document, outcome_of(exception, said)))
         return catalog
 
     def _documents(self, paths: Sequence[str]) -> Iterator[Document]:
@@ -193,9 +210,12 @@ class Migration:
             self.problems.append(Problem(document.file, document.line(wrong.path), str(wrong)))
         return wrong is None
 
-    def _translate(self, document: Document, catalog: Catalog) -> None:
+    def _translate(
+        self, document: Document, catalog: Catalog, exceptions: Sequence[PolicyException]
+    ) -> None:
         if self._fits(document, shape_of(document.value)):
-            for translation in translate_document(_with_patches(document.value), catalog):
+            policy = _with_patches(document.value)
+            for translation in translate_document(policy, catalog, exceptions):
                 self.outcomes.append(RuleOutcome(document, self._with_own_names(translation)))
 
     def _with_own_names(self, translation: Translation) -> Translation:

@@ -125,5 +125,3 @@ def gatekeeper_verdicts(constraint: JsonObject) -> OldVerdicts | None:
         return None
     named = _mappings(status.get("violations"))
     return OldVerdicts({_key(one) for one in named}, is_whole=len(named) == total)
-
-

@@ -147,6 +147,8 @@ def _of_rule(outcome: RuleOutcome, existing: Existing, before: str) -> Iterator[
         if translation.instead:
             yield f"  {translation.instead}"
         return
+    for name in translation.exceptions:
+        yield f"{before}it heeds the exception `{name}`, whether or not its engine does"
     if existing.refused:
         yield f"{before}{existing.refused} of {plural(existing.matched, 'object')} would be refused"
         yield from (f"  {one.object.title}: {one.message}" for one in existing.examples)

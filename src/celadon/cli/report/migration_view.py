@@ -73,6 +73,8 @@ def _lines(outcome: RuleOutcome) -> Iterator[str]:
     """What is said of one rule; nothing of one that agrees with its tests."""
     translation = outcome.translation
     title = f"{outcome.position}: {_name(outcome)}"
+    for name in translation.exceptions:
+        yield f"{title}: heeds the exception `{name}`, whether or not its engine does"
     if translation.reason:
         yield f"{title}: not translated: {translation.reason}"
         if translation.instead:
@@ -92,6 +94,7 @@ def _differences(outcome: RuleOutcome) -> Iterator[str]:
 def _row(outcome: RuleOutcome) -> tuple[Cell, ...]:
     translation = outcome.translation
     known = [translation.reason, translation.instead] if translation.reason else []
+    known += [f"heeds the exception `{name}`" for name in translation.exceptions]
     known += _differences(outcome)
     made = [one["metadata"]["name"] for one in translation.policies]
     return (
