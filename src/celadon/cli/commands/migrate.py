@@ -39,6 +39,7 @@ examples:
   celadon migrate policies/ -o translated/ --warn --report html > report.html
   kubectl get clusterpolicies,policies -A -o yaml | celadon migrate -
   celadon migrate require-labels.yaml
+  celadon migrate policies/ -o translated/ --against audit-log /var/log/kubernetes/audit/
   celadon migrate --plan dump.yaml -o plan/
   celadon migrate --plan --context staging --report html > plan.html
 
@@ -78,6 +79,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default="text",
         help="how to report, on standard error (standard output with -o) (default: text)",
     )
+    parser.add_argument(
+        "--against",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("audit-log|webhook", "FILE"),
+        help="recorded requests, with what the old engine said: audit logs of API servers, or "
+        "AdmissionReviews that its webhook has answered; may be repeated",
+    )
     _plan(parser.add_argument_group("a plan for a cluster"))
 
 
@@ -105,6 +115,10 @@ def run(options: argparse.Namespace) -> Exit:
     from celadon.cli.migration.migration_run import Migration
 
     migration = Migration.of(options.paths)
+    if options.against:
+        from celadon.cli.migration.recorded_verdicts import compare_recorded
+
+        compare_recorded(migration, options.against)
     for problem in migration.problems:
         output.complain(f"error: {problem.text()}")
     if not migration.outcomes and not migration.problems:
@@ -132,10 +146,15 @@ def _asks_cluster(options: argparse.Namespace) -> bool:
 
 def _wrong_use(options: argparse.Namespace) -> str:
     sources = [*options.paths, *options.etcd_snapshot]
+    unknown = [kind for kind, _ in options.against if kind not in ("audit-log", "webhook")]
+    if unknown:
+        return f"`--against {unknown[0]}`: expected audit-log or webhook"
     if not options.plan:
         if options.etcd_snapshot or _asks_cluster(options):
             return "a cluster and its backups go with `--plan`"
         return "" if options.paths else "no policies: give files or folders"
+    if options.against:
+        return "`--against` does not go with `--plan`, which compares what exists"
     if options.warn:
         return "`--warn` does not go with `--plan`, which begins so"
     if not (sources or _asks_cluster(options)):

@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -55,6 +56,8 @@ from celadon.migrate import (
 _SUITE_NAMES: Final = ("kyverno-test.yaml", "kyverno-test.yml")
 _NOTHING: Final[JsonObject] = {}
 
+
+_NAMESPACE: Final = ("", "Namespace")
 
 STATES: Final = ("translated", "differs", "not translated")
 """What became of a rule."""
@@ -135,11 +138,24 @@ class RuleOutcome:
 
 
 @dataclass
+class RecordedRequests:
+    """How many recorded requests were compared, and how many of the others there are, by the
+    reason."""
+
+    compared: int = 0
+    left: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass
 class Migration:
     """The policies of files, translated, and their tests, run."""
 
     outcomes: list[RuleOutcome] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    existing: list[JsonObject] = field(default_factory=list)
+    """The namespaces and definitions among the files, which matter to recorded requests."""
+    recorded: RecordedRequests | None = None
+    """What recorded requests were compared, if some were."""
     _suites: list[Document] = field(default_factory=list)
     _names: set[tuple[str, str]] = field(default_factory=set)
     """Kinds and names of the policies that there are."""
@@ -170,6 +186,9 @@ class Migration:
                 of_gatekeeper.append(document)
             elif is_suite(document.value):
                 self._suites.append(document)
+            elif document.group_kind == _NAMESPACE:
+                self.existing.append(document.value)
+        self.existing += definitions
         catalog = catalog.with_crds(definitions)
         constraints = list(self._translated_constraints(of_gatekeeper, catalog))
         for outcome in constraints:
