@@ -62,6 +62,20 @@ def test_rules_for_controllers_are_the_rule(name: str) -> None:
     assert (case.policy, case.rule, case.expected) == ("p", "r", "pass")
 
 
+def test_words_of_a_result() -> None:
+    """A warning is a failure that is not scored; operations are named by results, too."""
+    (case,) = cases({"resources": ["shop/a"], "result": "warn", "operation": "DELETE"})
+    assert (case.expected, case.operation) == ("fail", Operation.DELETE)
+
+
+def test_patched_objects_of_the_same_namespace() -> None:
+    given = {"policy": "p", "rule": "r", "result": "pass", "patchedResources": "f"}
+    suite = {"results": [{**given, "resources": ["shop/a"]}]}
+    patched = [pod(), pod(labels={"x": "y"}, namespace="shop")]
+    (case,) = read_suite(suite, OBJECTS[:2], {}, {}, {"f": patched})
+    assert case.patched == patched[1]
+
+
 def test_values() -> None:
     of_policy = {
         "name": "p",

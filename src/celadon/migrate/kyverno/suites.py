@@ -62,6 +62,7 @@ SUITE_SHAPE: Final[Shape] = {
                 "patchedResources": (str, [str]),
                 "result": str,
                 "status": str,
+                "operation": str,
             }
         ]
     ),
@@ -136,8 +137,8 @@ def read_suite(
             policy,
             rule,
             one,
-            str(result.get("result", result.get("status", ""))),
-            _operation(known),
+            _expected(result),
+            _operation(result, known),
             requester,
             namespaces,
             known,
@@ -191,9 +192,14 @@ def _wanted(one: JsonObject, files: Sequence[Sequence[JsonObject]]) -> Iterator[
     if not files:
         yield None
     for other in itertools.chain.from_iterable(files):
-        if other.get("kind") == one.get("kind") and metadata.name(other) == metadata.name(one):
+        if _identity(other) == _identity(one):
             yield other
             return
+
+
+def _identity(value: JsonObject) -> tuple[str, str, str]:
+    namespace = metadata.namespace(value) or "default"
+    return str(value.get("kind")), namespace, metadata.name(value)
 
 
 def _values(values: JsonObject, policy: str, name: str) -> JsonObject:
@@ -206,8 +212,14 @@ def _values(values: JsonObject, policy: str, name: str) -> JsonObject:
     return found
 
 
-def _operation(values: Mapping[str, Json]) -> Operation:
-    name = str(values.get("request.operation"))
+def _expected(result: JsonObject) -> str:
+    """Return what is expected; a warning is a failure of a policy that is not scored."""
+    said = str(result.get("result", result.get("status", "")))
+    return "fail" if said == "warn" else said
+
+
+def _operation(result: JsonObject, values: Mapping[str, Json]) -> Operation:
+    name = str(result.get("operation") or values.get("request.operation"))
     return Operation[name] if name in Operation.__members__ else Operation.CREATE
 
 

@@ -435,7 +435,7 @@ def _answer(rule: Rule, names: Names, place: Place) -> Answer:
         given = (validate["deny"] or {}).get("conditions")
         return judged(negation(conditions(given, names)) if given else NEVER)
     if "foreach" in validate:
-        return _for_each(validate["foreach"], names)
+        return _for_each(validate["foreach"], names, place)
     raise NotTranslated("a validation of no known form")
 
 
@@ -462,7 +462,7 @@ def _any_pattern(place: Place, patterns: Sequence[Json]) -> Answer:
     return judged(passes, all_skip)
 
 
-def _for_each(entries: Sequence[JsonObject], names: Names) -> Answer:
+def _for_each(entries: Sequence[JsonObject], names: Names, whole: Place) -> Answer:
     """Return what is demanded of every element of lists. Where no element is meant, the rule is
     skipped."""
     demands, meant = [], []
@@ -471,14 +471,17 @@ def _for_each(entries: Sequence[JsonObject], names: Names) -> Answer:
         if unknown:
             raise NotTranslated(f"`{min(unknown)}` in foreach")
         for branch in elements(read(str(entry["list"]), names)):
-            is_meant, held = _element_demand(entry, names, branch)
+            is_meant, held = _element_demand(entry, names, branch, whole)
             demands.append(negation(_some(branch, conjunction([is_meant, negation(held)]))))
             meant.append(_some(branch, is_meant) if entry.get("preconditions") else ALWAYS)
     return judged(conjunction(demands), negation(disjunction(meant)))
 
 
-def _element_demand(entry: JsonObject, names: Names, branch: Branch) -> tuple[Condition, Condition]:
-    """Return whether an element is meant, and whether it is as demanded."""
+def _element_demand(
+    entry: JsonObject, names: Names, branch: Branch, whole: Place
+) -> tuple[Condition, Condition]:
+    """Return whether an element is meant, and whether it is as demanded, or the whole object for
+    its sake (`elementScope: false`)."""
     assert isinstance(branch.value, Located)
     place = replace(branch.value.place.there(), taken=frozenset({branch.value.place.root}))
     around = {name: avoiding(one, place.root) for name, one in names.members.items()}
@@ -487,7 +490,9 @@ def _element_demand(entry: JsonObject, names: Names, branch: Branch) -> tuple[Co
     if entry.get("preconditions"):
         is_meant.append(conditions(entry["preconditions"], inside))
     if "pattern" in entry:
-        held = element(place, _substituted(entry["pattern"], inside)).never_fails
+        of_whole = entry.get("elementScope") is False
+        judged_place = replace(whole, taken=place.taken) if of_whole else place
+        held = element(judged_place, _substituted(entry["pattern"], inside)).never_fails
     else:
         given = (entry.get("deny") or {}).get("conditions")
         held = negation(conditions(given, inside)) if given else NEVER
