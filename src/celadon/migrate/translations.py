@@ -87,8 +87,13 @@ def policy_document(
 ) -> JsonObject:
     """Return a policy, called by the parts of a name. Raises NotTranslated if an API server would
     refuse it."""
-    validations = [_of_one_line(one) for one in spec.get("validations") or ()]
-    whole = {"failurePolicy": "Fail", **spec, "validations": validations}
+    whole, unless = _with_namespace_variables({"failurePolicy": "Fail", **spec})
+    whole["validations"] = [
+        {**_of_one_line(one), "expression": f"{unless}({one['expression']})"}
+        if unless
+        else _of_one_line(one)
+        for one in spec.get("validations") or ()
+    ]
     return _accepted(POLICY_KIND, name, annotations, whole)
 
 
@@ -96,8 +101,47 @@ def mutating_document(
     name: Sequence[str], annotations: Mapping[str, str], spec: JsonObject
 ) -> JsonObject:
     """Return a mutating policy. Raises NotTranslated if an API server would refuse it."""
-    whole = {"failurePolicy": "Fail", **spec}
+    whole, unless = _with_namespace_variables({"failurePolicy": "Fail", **spec})
+    if unless:
+        raise NotTranslated(
+            "a mutation by what the namespace is like",
+            "Match conditions do not see the namespace: say it with `namespaceSelector`.",
+        )
     return _accepted(MUTATING_POLICY_KIND, name, annotations, whole)
+
+
+_OF_NAMESPACE: Final = re.compile(r"\bnamespaceObject\b", re.ASCII)
+
+
+def _with_namespace_variables(spec: JsonObject) -> tuple[dict[str, Any], str]:
+    """Return a spec whose match conditions do not ask for the namespace, which an API server does
+    not give them (`webhook/matchconditions/matcher.go`): those that do become variables. The text
+    begins validations that hold where one of them does not; it is empty if there are none."""
+    conditions = spec.get("matchConditions") or ()
+    asking = [one for one in conditions if _OF_NAMESPACE.search(one["expression"])]
+    made = dict(spec)
+    if not asking:
+        return made, ""
+    left = [one for one in conditions if one not in asking]
+    given = list(spec.get("variables") or ())
+    taken = {one["name"] for one in given}
+    variables: list[JsonObject] = []
+    for one in asking:
+        name = _camel_case(one["name"])
+        while name in taken:
+            name += "Here"
+        taken.add(name)
+        variables.append({"name": name, "expression": one["expression"]})
+    made.pop("matchConditions")
+    if left:
+        made["matchConditions"] = left
+    made["variables"] = [*variables, *given]
+    return made, "".join(f"!variables.{one['name']} || " for one in variables)
+
+
+def _camel_case(name: str) -> str:
+    first, *others = re.split(r"[^A-Za-z0-9]+", name)
+    return first + "".join(one.capitalize() for one in others)
 
 
 def json_patches(expressions: Sequence[str]) -> list[JsonObject]:
