@@ -2,10 +2,11 @@
 
 Read `kyverno/policies` (what a rule says), `kyverno/patterns` (its pattern language), then
 `kyverno/translation`, the way from a rule to ValidatingAdmissionPolicies: `matching` for what it
-applies to, `pattern_translation` and `conditions` for what it demands. `kyverno/cel_policies` has
-the policies that are written in CEL, `kyverno/suites` runs the tests that come with policies
-against what became of them. `gatekeeper/constraint_translation` is the way from templates and
-constraints, `gatekeeper/known_rego` knows the public templates in Rego.
+applies to, `pattern_translation` and `conditions` for what it demands. `kyverno/exceptions` are
+match conditions of what they are for. `kyverno/cel_policies` has the policies that are written in
+CEL, `kyverno/suites` runs the tests that come with policies against what became of them.
+`gatekeeper/constraint_translation` is the way from templates and constraints,
+`gatekeeper/known_rego` knows the public templates in Rego.
 """
 
 from celadon.migrate.gatekeeper.constraint_documents import (
