@@ -50,7 +50,7 @@ STEPS_OF_A_SECOND: Final = 1_500_000
 """What the solver counts of its work while a second goes by, where it has a processor to itself.
 The count, and not the clock, limits it: so answers do not depend on how busy a machine is."""
 
-_PATIENCE: Final = 10
+_PATIENCE: Final = 5
 """How much longer it may take by the clock."""
 
 

@@ -24,7 +24,7 @@ from celadon.prove import functions, logic
 from celadon.prove.functions import equal
 from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, either, negated, same
 from celadon.prove.objects import Inputs, Pattern
-from celadon.prove.patterns import contained
+from celadon.prove.patterns import contained, sample
 from celadon.prove.values import (
     Case,
     Cut,
@@ -241,9 +241,9 @@ class StructuralObject:
 
     def _text(self, schema: Schema, path: str) -> Text:
         text = self.inputs.unknown(path, z3.StringSort())
-        sample = _SAMPLES.get(schema.format)
-        if sample is not None:
-            self.inputs.presences.append(negated(same(text, logic.text(sample))))
+        usual = _SAMPLES.get(schema.format) or sample(schema.limits.pattern)
+        if usual:
+            self.inputs.presences.append(negated(same(text, logic.text(usual))))
         return Text(text)
 
     def _int(self, path: str) -> Int:
@@ -352,7 +352,13 @@ class StructuralObject:
         """Whether a value is as a schema says, at all depths."""
         return either(both(case.guard, self._fits(schema, case.value)) for case in made.cases)
 
-    def _fits(self, schema: Schema, value: Value) -> Formula:
+    def fits_here(self, schema: Schema, made: Outcome) -> Formula:
+        """The same, but for what is inside of lists, maps and objects."""
+        return either(
+            both(case.guard, self._fits(schema, case.value, is_deep=False)) for case in made.cases
+        )
+
+    def _fits(self, schema: Schema, value: Value, *, is_deep: bool = True) -> Formula:
         if isinstance(value, Unshaped):
             return self._open(value.path)
         is_choice = TRUE
@@ -367,7 +373,7 @@ class StructuralObject:
             self._limits(schema, value),
             self._matches(schema, value),
             self._branches(schema, certain(value)),
-            self._inside(schema, value),
+            self._inside(schema, value) if is_deep else TRUE,
         )
 
     def _has_type(self, schema: Schema, value: Value) -> bool:
