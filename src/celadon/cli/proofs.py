@@ -1,13 +1,15 @@
-"""What `celadon prove` says of the validations in files."""
+"""What `celadon prove` says of the policies and definitions in files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from celadon.admission import ValidatingAdmissionPolicy, decode_policy
 from celadon.admission.registration import RegistrationError
+from celadon.cli.claims.definition_proofs import definition_items
+from celadon.cli.claims.proof_report import PART, VALIDATION, ProofExample, ProofItem, Remark
 from celadon.cli.reading.documents import (
     Document,
     DocumentReader,
@@ -16,7 +18,7 @@ from celadon.cli.reading.documents import (
     read_text,
     shape_problem,
 )
-from celadon.kube import Json, JsonObject
+from celadon.kube import FieldPath, Json, JsonObject
 from celadon.prove import (
     Answer,
     Comparison,
@@ -29,13 +31,44 @@ from celadon.prove import (
 )
 
 _POLICY: Final = ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy")
+_DEFINITION: Final = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
 
-def read_policies(
-    paths: Sequence[str],
-) -> tuple[list[tuple[Document, ValidatingAdmissionPolicy]], list[Problem]]:
-    """The policies in files, and what is wrong with the files; other documents are passed over."""
-    policies: list[tuple[Document, ValidatingAdmissionPolicy]] = []
+@dataclass(frozen=True, slots=True)
+class ProofLimits:
+    """How much is asked, and for how long; `version` is the release that decides."""
+
+    version: str
+    items: int
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A document that is asked about: a policy, or a definition if there is no `policy`."""
+
+    document: Document
+    policy: ValidatingAdmissionPolicy | None = None
+
+    def items(self, limits: ProofLimits, progress: Callable[[str], None]) -> Iterator[ProofItem]:
+        """What there is to say of it."""
+        if self.policy is None:
+            yield from definition_items(
+                self.document.value, limits.version, limits.items, limits.seconds, progress
+            )
+            return
+        progress(self.policy.name)
+        proof: Proof | PartProof
+        for proof in Proof.about(self.policy, limits.items, limits.seconds):
+            yield proof.item
+        for proof in PartProof.about(self.document, self.policy, limits.items, limits.seconds):
+            yield proof.item
+
+
+def read_subjects(paths: Sequence[str]) -> tuple[list[Subject], list[Problem]]:
+    """The policies and definitions in files, and what is wrong with the files; other documents are
+    passed over."""
+    subjects: list[Subject] = []
     problems: list[Problem] = []
     reader = DocumentReader()
     for file in expand_paths(paths):
@@ -47,12 +80,14 @@ def read_policies(
             problem = item if isinstance(item, Problem) else shape_problem(item)
             if problem is not None:
                 problems.append(problem)
+            elif isinstance(item, Document) and item.group_kind == _DEFINITION:
+                subjects.append(Subject(item))
             elif isinstance(item, Document) and item.group_kind == _POLICY:
                 try:
-                    policies.append((item, decode_policy(item.value).value))
+                    subjects.append(Subject(item, decode_policy(item.value).value))
                 except RegistrationError as error:
                     problems.append(Problem(item.file, item.line(), str(error)))
-    return policies, problems
+    return subjects, problems
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +95,13 @@ class Proof:
     """The answers about one validation, at all endpoints of its policy."""
 
     policy: str
-    field: str
-    position: str
+    path: tuple[str | int, ...]
     replies: tuple[Reply, ...]
     left_out: bool = False
     """Whether the policy matches more than was asked about."""
 
     @classmethod
-    def about(
-        cls, document: Document, policy: ValidatingAdmissionPolicy, items: int, seconds: int
-    ) -> Iterator[Proof]:
+    def about(cls, policy: ValidatingAdmissionPolicy, items: int, seconds: int) -> Iterator[Proof]:
         """One for each validation."""
         prover = Prover(policy, items, seconds)
         endpoints = tuple(prover.endpoints())
@@ -80,8 +112,23 @@ class Proof:
                 for endpoint in endpoints
             )
             path = ("spec", "validations", index, "expression")
-            field = f"spec.validations[{index}].expression"
-            yield cls(policy.name, field, document.position(path), replies, prover.left_out)
+            yield cls(policy.name, path, replies, prover.left_out)
+
+    @property
+    def item(self) -> ProofItem:
+        """The same as it is reported."""
+        example = self.example
+        return ProofItem(
+            VALIDATION,
+            self.policy,
+            str(FieldPath(*self.path)),
+            self.path,
+            tuple(self.remarks),
+            self.to_json(),
+            self.is_finding,
+            self.is_undecided,
+            () if example is None else (ProofExample(example),),
+        )
 
     def _of(self, question: Question, *answers: Answer) -> list[Reply]:
         return [one for one in self.replies if one.question is question and one.answer in answers]
@@ -122,35 +169,35 @@ class Proof:
         return None
 
     @property
-    def remarks(self) -> Iterator[tuple[str, str]]:
+    def remarks(self) -> Iterator[Remark]:
         """What is found, proved and not decided, each with the endpoints it is about."""
         if not self.replies:
-            yield "not decided", "its policy matches no kind that is known, or subresources only"
+            yield Remark(
+                _UNDECIDED, "its policy matches no kind that is known, or subresources only"
+            )
         for bad in _BAD:
             if found := self._of(bad, Answer.YES):
-                yield bad.value, _endpoints(found)
+                yield Remark(bad.value, _endpoints(found), is_fault=True)
         for question, title in _NEVER.items():
             if self._never(question):
                 limits = [_bounds(self._of(question, Answer.BOUNDED))]
                 if self.left_out:
                     limits.insert(0, _endpoints(self._of(question, *Answer)))
-                yield title, ", ".join(filter(None, limits))
+                is_fault = question is not Question.FAILS and not self.left_out
+                yield Remark(title, ", ".join(filter(None, limits)), is_fault)
         if self.left_out and self.replies:
-            yield "not decided", _LEFT_OUT
+            yield Remark(_UNDECIDED, _LEFT_OUT)
         undecided: dict[str, list[Reply]] = {}
         for reply in self.replies:
             if reply.answer is Answer.UNKNOWN:
                 undecided.setdefault(reply.reason, []).append(reply)
         for reason, replies in undecided.items():
             questions = ", ".join(dict.fromkeys(f"{one.question.value}?" for one in replies))
-            yield "not decided", f"{questions} {_endpoints(replies)}: {reason}"
+            yield Remark(_UNDECIDED, f"{questions} {_endpoints(replies)}: {reason}")
 
     def to_json(self) -> JsonObject:
         """For programs."""
         return {
-            "policy": self.policy,
-            "field": self.field,
-            "position": self.position,
             "leftOut": self.left_out,
             "answers": [_json(reply) for reply in self.replies],
         }
@@ -162,7 +209,6 @@ class PartProof:
 
     policy: str
     part: Part
-    position: str
     answers: tuple[Comparison, ...]
     left_out: bool = False
 
@@ -173,13 +219,21 @@ class PartProof:
         """One for each part."""
         left_out = Prover(policy, items, seconds).left_out
         for part, answers in Superfluous(document.value, items, seconds).answers():
-            position = document.position(part.path)
-            yield cls(policy.name, part, position, tuple(answers), left_out)
+            yield cls(policy.name, part, tuple(answers), left_out)
 
     @property
-    def field(self) -> str:
-        """Its place in the policy."""
-        return self.part.field
+    def item(self) -> ProofItem:
+        """The same as it is reported."""
+        return ProofItem(
+            PART,
+            self.policy,
+            self.part.field,
+            self.part.path,
+            tuple(self.remarks),
+            self.to_json(),
+            self.is_finding,
+            self.is_undecided,
+        )
 
     @property
     def is_finding(self) -> bool:
@@ -198,14 +252,11 @@ class PartProof:
         return Finding.UNDECIDED in findings and Finding.DIFFERS not in findings
 
     @property
-    def example(self) -> None:
-        """None: a fault is one of all requests."""
-
-    @property
-    def remarks(self) -> Iterator[tuple[str, str]]:
+    def remarks(self) -> Iterator[Remark]:
         """What is found, and what is not decided."""
         if self.is_finding:
-            yield f"{self.part.fault.value} (proved)", _bounds(self.answers)
+            title = f"{self.part.fault.value} (proved)"
+            yield Remark(title, _bounds(self.answers), is_fault=True)
         elif self.is_undecided:
             reasons = (
                 gap.reason
@@ -213,14 +264,12 @@ class PartProof:
                 for gap in one.gaps or (one,)
                 if one.finding is Finding.UNDECIDED
             )
-            yield "not decided", f"{self.part.fault.value}? {', '.join(dict.fromkeys(reasons))}"
+            text = f"{self.part.fault.value}? {', '.join(dict.fromkeys(reasons))}"
+            yield Remark(_UNDECIDED, text)
 
     def to_json(self) -> JsonObject:
         """For programs."""
         return {
-            "policy": self.policy,
-            "field": self.field,
-            "position": self.position,
             "leftOut": self.left_out,
             "question": self.part.fault.value,
             "isFinding": self.is_finding,
@@ -228,6 +277,7 @@ class PartProof:
         }
 
 
+_UNDECIDED: Final = "not decided"
 _LEFT_OUT: Final = "the subresources, connections and unknown kinds that its policy matches, too"
 
 _BAD: Final = (Question.FAILS, Question.MESSAGE)

@@ -10,6 +10,10 @@ their schema) and `questions`.
 """
 
 from celadon.prove.decisions import Gap
+from celadon.prove.definitions.revisions import RevisionReply, Revisions
+from celadon.prove.definitions.rule_looks import Node as RuleNode
+from celadon.prove.definitions.rule_questions import DefinitionProver, RuleQuestion, RuleReply
+from celadon.prove.definitions.transitions import ChangeReply, Transitions
 from celadon.prove.differences import (
     Comparison,
     Differences,
@@ -28,7 +32,9 @@ from celadon.prove.requests import Endpoint
 
 __all__ = [
     "Answer",
+    "ChangeReply",
     "Comparison",
+    "DefinitionProver",
     "Differences",
     "Direction",
     "Endpoint",
@@ -42,9 +48,15 @@ __all__ = [
     "Prover",
     "Question",
     "Reply",
+    "RevisionReply",
+    "Revisions",
+    "RuleNode",
+    "RuleQuestion",
+    "RuleReply",
     "Side",
     "Standard",
     "Subject",
     "Superfluous",
+    "Transitions",
     "judged",
 ]

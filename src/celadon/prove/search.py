@@ -53,6 +53,9 @@ The count, and not the clock, limits it: so answers do not depend on how busy a 
 _PATIENCE: Final = 5
 """How much longer it may take by the clock."""
 
+_MEGABYTES: Final = 2048
+"""What the solver may have of memory; beyond it nothing is decided."""
+
 
 @dataclass(slots=True)
 class Search:
@@ -80,6 +83,7 @@ class Search:
             return z3.unknown
         solver.set("timeout", max(1, int(left * 1000)))
         solver.set("rlimit", self.steps)
+        solver.set("max_memory", _MEGABYTES)
         before = _steps(solver)
         found = solver.check(*assumptions)
         self.steps -= _steps(solver) - before

@@ -69,7 +69,7 @@ def test_wrong_use(
     empty = write(tmp_path / "p.json", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}})
     code, _, err = run(capsys, "prove", str(empty))
     assert code == Exit.USAGE
-    assert "there is no ValidatingAdmissionPolicy in these files" in err
+    assert "no ValidatingAdmissionPolicy and no CustomResourceDefinition in these files" in err
     assert run(capsys, "prove", str(tmp_path / "none.json"))[0] == Exit.USAGE
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     code, _, err = run(capsys, "prove", str(empty))

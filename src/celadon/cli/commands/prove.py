@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import sys
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
@@ -16,10 +15,7 @@ from celadon.cli.options import (
     add_proof_limits,
     kubernetes_version,
 )
-from celadon.cli.report.report_model import CLAIMS
-
-if TYPE_CHECKING:
-    from celadon.cli.proofs import PartProof, Proof
+from celadon.cli.report.report_model import CLAIMS, PROOFS
 
 _PROGRAM: Final = "celadon prove"
 
@@ -102,7 +98,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         choices=CLAIMS.names,
         default="text",
-        help="text or json; of claims also the others (default: text)",
+        help="(default: text)",
     )
     parser.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
 
@@ -114,30 +110,31 @@ def run(options: argparse.Namespace) -> Exit:
         return output.usage_error(_PROGRAM, missing)
     if options.property or options.implies or options.implied_by:
         return _prove_claims(options)
-    if options.output not in ("text", "json"):
-        return output.usage_error(_PROGRAM, f"`-o {options.output}` is for claims")
-    from celadon.cli.proofs import PartProof, Proof, read_policies
+    return _prove_parts(options)
 
-    policies, problems = read_policies(options.paths)
-    for problem in problems:
-        output.complain(f"error: {problem.text()}")
-    if not policies and not problems:
-        return output.usage_error(_PROGRAM, "there is no ValidatingAdmissionPolicy in these files")
-    proofs = [
-        proof
-        for document, policy in policies
-        for proof in Proof.about(document, policy, options.items, options.timeout)
+
+def _prove_parts(options: argparse.Namespace) -> Exit:
+    """What can be said of policies and definitions by themselves."""
+    from celadon.cli.claims.proof_report import ProofReport
+    from celadon.cli.proofs import ProofLimits, read_subjects
+
+    subjects, problems = read_subjects(options.paths)
+    if not subjects and not problems:
+        return output.usage_error(_PROGRAM, _NOTHING)
+    limits = ProofLimits(options.kubernetes_version, options.items, options.timeout)
+    items = [
+        item.placed(subject.document)
+        for subject in subjects
+        for item in subject.items(limits, _progress)
     ]
-    parts = [
-        proof
-        for document, policy in policies
-        for proof in PartProof.about(document, policy, options.items, options.timeout)
-    ]
-    _write(proofs, parts, options.output)
-    if problems:
-        return Exit.USAGE
-    is_found = any([one.is_finding for one in proofs] + [one.is_finding for one in parts])
-    return Exit.DENIED if is_found else Exit.OK
+    report = ProofReport(tuple(items), tuple(problems))
+    output.show(report, PROOFS, options.output, no_color=options.no_color)
+    return report.exit
+
+
+_NOTHING: Final = (
+    "there is no ValidatingAdmissionPolicy and no CustomResourceDefinition in these files"
+)
 
 
 def _prove_claims(options: argparse.Namespace) -> Exit:
@@ -174,36 +171,3 @@ _EXPECTED: Final = "expected pod-security/baseline or pod-security/restricted, :
 def _progress(line: str) -> None:
     if sys.stderr.isatty():
         output.complain(line)
-
-
-def _write(proofs: list[Proof], parts: list[PartProof], format: str) -> None:
-    if format == "json":
-        import json
-
-        every: list[Proof | PartProof] = [*proofs, *parts]
-        output.say(json.dumps([one.to_json() for one in every], indent=2))
-        return
-    told = [one for one in parts if one.is_finding or one.is_undecided]
-    shown: list[Proof | PartProof] = [*proofs, *told]
-    for proof in shown:
-        output.say("\n".join(_lines(proof)))
-    found = sum(one.is_finding for one in proofs)
-    undecided = sum(one.is_undecided for one in proofs)
-    output.say(f"\n{len(proofs)} validations, {found} with findings, {undecided} not decided")
-    if told:
-        faults = sum(one.is_finding for one in told)
-        output.say(
-            f"{len(parts)} parts of policies, {faults} with findings, "
-            f"{len(told) - faults} not decided"
-        )
-
-
-def _lines(proof: Proof | PartProof) -> Iterator[str]:
-    yield f"{proof.position}: {proof.policy} {proof.field}"
-    for title, remark in proof.remarks:
-        yield f"  {title}: {remark}" if remark else f"  {title}"
-    if proof.example is not None:
-        from celadon.goyaml import yaml_text
-
-        yield "  for instance:"
-        yield from (f"    {line}" for line in yaml_text(proof.example).rstrip().splitlines())

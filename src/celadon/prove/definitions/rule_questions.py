@@ -85,16 +85,15 @@ class DefinitionProver:
         with answering_as(version):
             self.kinds: Mapping[GroupVersionKind, CustomKind] = custom_kinds(definition)
 
-    def replies(self) -> Iterator[RuleReply]:
-        """All answers, version by version and place by place."""
-        for kind in self.kinds.values():
-            with answering_as(self._version):
-                places = nodes(kind)
-            for node in places:
-                for index in range(len(node.rules)):
-                    yield from self.of_rule(kind, node, index)
-                if len(node.rules) > 1:
-                    yield self.of_node(kind, node)
+    def replies(self, kind: CustomKind) -> Iterator[RuleReply]:
+        """All answers about one version, place by place."""
+        with answering_as(self._version):
+            places = nodes(kind)
+        for node in places:
+            for index in range(len(node.rules)):
+                yield from self.of_rule(kind, node, index)
+            if len(node.rules) > 1:
+                yield self.of_node(kind, node)
 
     def of_rule(self, kind: CustomKind, node: Node, index: int) -> list[RuleReply]:
         """The answers about one rule."""

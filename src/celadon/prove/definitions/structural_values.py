@@ -63,18 +63,17 @@ _TYPED: Final = {
 }
 """Formats whose texts rules see as other values, and a text of each."""
 
-_SAMPLES: Final[Mapping[str, str]] = {
-    **_TYPED,
-    "cidr": "10.0.0.0/8",
-    "email": "a@example.com",
-    "hostname": "example.com",
-    "ipv4": "10.0.0.1",
-    "ipv6": "::1",
-    "mac": "00:00:00:00:00:01",
-    "uri": "https://example.com/",
-    "uuid": "00000000-0000-4000-8000-000000000000",
+_SAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
+    "cidr": ("10.0.0.0/8", "10.0.0.1/8", "169.254.0.0/16", "2001:db8::/64", "fe80::1/10"),
+    "email": ("a@example.com", "b@example.com"),
+    "hostname": ("example.com", "a.example.com"),
+    "ipv4": ("10.0.0.1", "192.168.0.1", "127.0.0.1"),
+    "ipv6": ("2001:db8::1", "::1", "fe80::1"),
+    "mac": ("00:00:00:00:00:01", "00:00:00:00:00:02"),
+    "uri": ("https://example.com/", "http://example.com:80/a"),
+    "uuid": ("00000000-0000-4000-8000-000000000000", "00000000-0000-4000-8000-000000000001"),
 }
-"""Texts that have a format, which examples have where they can."""
+"""Texts that have a format, of which examples have one where they can."""
 
 _NAME: Final = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
 _MOST_NAME: Final = 253
@@ -241,9 +240,11 @@ class StructuralObject:
 
     def _text(self, schema: Schema, path: str) -> Text:
         text = self.inputs.unknown(path, z3.StringSort())
-        usual = _SAMPLES.get(schema.format) or sample(schema.limits.pattern)
-        if usual:
-            self.inputs.presences.append(negated(same(text, logic.text(usual))))
+        usual = _SAMPLES.get(schema.format, ())
+        if not usual and (matching := sample(schema.limits.pattern)):
+            usual = (matching,)
+        each = [same(text, logic.text(one)) for one in usual]
+        self.inputs.presences += (negated(one) for one in (*each[:1], either(each)) if each)
         return Text(text)
 
     def _int(self, path: str) -> Int:
