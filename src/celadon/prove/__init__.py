@@ -10,7 +10,7 @@ their schema) and `questions`.
 """
 
 from celadon.prove.decisions import Gap
-from celadon.prove.definitions.revisions import RevisionReply, Revisions
+from celadon.prove.definitions.revisions import Demand, RevisionReply, Revisions
 from celadon.prove.definitions.rule_looks import Node as RuleNode
 from celadon.prove.definitions.rule_questions import DefinitionProver, RuleQuestion, RuleReply
 from celadon.prove.definitions.transitions import ChangeReply, Transitions
@@ -35,6 +35,7 @@ __all__ = [
     "ChangeReply",
     "Comparison",
     "DefinitionProver",
+    "Demand",
     "Differences",
     "Direction",
     "Endpoint",

@@ -62,7 +62,8 @@ def definition_items(
                 yield _change_item(name, root, list(found))
 
 
-def _schema_path(root: tuple[str | int, ...], names: Sequence[str]) -> tuple[str | int, ...]:
+def schema_path(root: tuple[str | int, ...], names: Sequence[str]) -> tuple[str | int, ...]:
+    """Where a definition has the schema of a place, of which `names` are fields, `[*]`, `{*}`."""
     path = list(root)
     for name in names:
         path += {"[*]": ["items"], "{*}": ["additionalProperties"]}.get(name, ["properties", name])
@@ -76,7 +77,7 @@ def _rule_item(
     index: int | None,
     replies: Sequence[RuleReply],
 ) -> ProofItem:
-    path = (*_schema_path(root, node.names), "x-kubernetes-validations")
+    path = (*schema_path(root, node.names), "x-kubernetes-validations")
     field = f"{root[1]}[{root[2]}] {node.text or 'the object'}"
     if index is not None:
         path, field = (*path, index, "rule"), f"{field} rule {index}"
@@ -150,7 +151,7 @@ def _change_item(
 ) -> ProofItem:
     subject = replies[0].subject
     node = subject.node
-    path = (*_schema_path(root, node.names), "x-kubernetes-validations", subject.index, "rule")
+    path = (*schema_path(root, node.names), "x-kubernetes-validations", subject.index, "rule")
     faults = [one for one in replies if one.is_finding]
     remarks = [
         *(Remark(one.change.value, is_fault=True) for one in faults),
