@@ -1,5 +1,5 @@
-"""Definitions in `celadon diff`: whether an object that the old definition took, and that is stored,
-is invalid by the new one.
+"""Definitions in `celadon diff`: whether a stored object, which the old definition took, is invalid
+by the new one.
 """
 
 from __future__ import annotations
