@@ -10,6 +10,7 @@ import pytest
 
 from celadon.cli.exits import Exit
 from tests.cli.files import run, write
+from tests.prove.definitions.definitions import definition
 from tests.prove.test_questions import policy
 
 pytest.importorskip("z3")
@@ -89,3 +90,50 @@ def test_parts_that_change_nothing(tmp_path: Path, capsys: pytest.CaptureFixture
     _, out, _ = run(capsys, "prove", str(file), "-o", "json")
     parts = [one for one in json.loads(out) if one.get("question") == "changes nothing"]
     assert [one["isFinding"] for one in parts] == [True, False]
+
+
+SIZED = {
+    "type": "object",
+    "required": ["size"],
+    "properties": {"size": {"type": "integer", "maximum": 9}},
+}
+
+
+def test_rules_of_definitions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rules = [{"rule": "self.size < 10"}, {"rule": "self.size != 5"}]
+    file = write(tmp_path / "d.json", definition(SIZED | {"x-kubernetes-validations": rules}))
+    code, out, _ = run(capsys, "prove", str(file))
+    assert code == Exit.DENIED
+    assert "widgets.example.com versions[0] spec rule 0\n  never refuses (proved)\n" in out
+    assert "rule 1" not in out
+    assert "3 questions about rules of definitions, 1 with findings, 0 not decided" in out
+
+
+def test_a_field_that_is_called_immutable(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    size = {"type": "integer", "x-kubernetes-validations": [{"rule": "self == oldSelf"}]}
+    spec = {"type": "object", "properties": {"size": size}}
+    file = write(tmp_path / "d.json", definition(spec))
+    code, out, _ = run(capsys, "prove", str(file))
+    assert code == Exit.DENIED
+    assert "spec.size (unchanged)\n  can be removed and added again\n" in out
+    assert "  cannot be changed (proved)\n" in out
+    for title in ("created", "then removed", "then added again"):
+        assert f"    # {title}\n" in out
+
+
+@pytest.mark.parametrize("form", ["json", "github", "sarif", "junit", "tap"])
+def test_forms(form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    write(folder / "p.json", FAILING)
+    rules = [{"rule": "self.size < 10"}]
+    write(folder / "d.json", definition(SIZED | {"x-kubernetes-validations": rules}))
+    code, out, _ = run(capsys, "prove", str(folder), "-o", form)
+    assert code == Exit.DENIED
+    assert "can fail" in out
+    assert ("never refuses" in out) == (form != "json")
+    if form == "json":
+        names = {one.get("definition") or one["policy"] for one in json.loads(out)}
+        assert names == {"p", "widgets.example.com"}

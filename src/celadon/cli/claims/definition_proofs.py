@@ -151,7 +151,7 @@ def _change_item(
 ) -> ProofItem:
     subject = replies[0].subject
     node = subject.node
-    path = (*schema_path(root, node.names), "x-kubernetes-validations", subject.index, "rule")
+    path = (*schema_path(root, node.names), "x-kubernetes-validations", subject.rule, "rule")
     faults = [one for one in replies if one.is_finding]
     remarks = [
         *(Remark(one.change.value, is_fault=True) for one in faults),

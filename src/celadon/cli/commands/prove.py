@@ -23,7 +23,8 @@ DESCRIPTION: Final = """\
 Ask of each validation of ValidatingAdmissionPolicies, for every kind and operation that the policy
 matches: can it fail with an error, can it refuse a request, can it admit one? "No" is a proof for
 all objects that the schema of the kind admits. "Yes" comes with an object, which the engine has
-judged as claimed. Parts of policies that change nothing are found, too.
+judged as claimed. Parts of policies that change nothing are found, too. The validation rules of
+CustomResourceDefinitions are asked the same, and whether fields that they call immutable are.
 
 With --property, --implies or --implied-by something is claimed of all these policies together: it
 is proved, or there is a request against it.
@@ -46,14 +47,15 @@ what is found:
   never admits     every object is refused
   changes nothing  a validation that others imply, a match condition, a rule that excludes: without
                    it, the policy refuses the same
-  admit nothing    the validations of a policy, together
+  admit nothing    the validations of a policy, or the rules at a place of a definition, together
+  can be changed   a field that a rule calls immutable; also by removing and adding it again
   not decided      the reason is said, and the place in the expression
 
-not modelled: the cost of expressions, subresources, params and objects of custom kinds
+not modelled: the cost of expressions, subresources; in policies params and objects of custom kinds
 
 exit codes:
   0  nothing was found
-  1  a validation can fail, never refuses, or never admits; a claim has a counterexample
+  1  something was found; a claim has a counterexample
   2  wrong usage, or an input that cannot be read
   3  a claim is not decided, or a policy is broken
 """
@@ -61,7 +63,7 @@ exit codes:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything `celadon prove --help` shows."""
-    parser.add_argument("paths", nargs="+", metavar="PATHS", help="policies")
+    parser.add_argument("paths", nargs="+", metavar="PATHS", help="policies and definitions")
     parser.add_argument(
         "--property",
         action="append",
@@ -89,7 +91,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         type=kubernetes_version,
         default=DEFAULT_VERSION,
         metavar="VERSION",
-        help=f"the release that decides, for claims (default: {DEFAULT_VERSION})",
+        help=f"the release that decides, for claims and definitions (default: {DEFAULT_VERSION})",
     )
     add_exclude(parser)
     add_proof_limits(parser)

@@ -87,14 +87,18 @@ class ProofView(ReportView[ProofReport]):
         """A case for each place."""
         for one in self.report.items:
             state = CaseState.SKIPPED if one.is_undecided else CaseState.PASSED
-            told = [each for each in one.remarks if each.is_fault or each.title == _UNDECIDED]
+            told = [
+                f"{each.title}: {each.text}".removesuffix(": ")
+                for each in one.remarks
+                if each.is_fault or each.title == _UNDECIDED
+            ]
             yield ReportCase(
                 "prove",
                 f"{one.subject} {one.field}",
                 one.place,
                 CaseState.FAILED if one.is_finding else state,
-                "; ".join(f"{each.title}: {each.text}".removesuffix(": ") for each in told),
-                "\n".join(_example_lines(one)),
+                "; ".join(told),
+                "\n".join((*told, *_example_lines(one))),
             )
 
 

@@ -47,7 +47,7 @@ class Subject(NamedTuple):
     immutable."""
 
     node: Node
-    index: int
+    rule: int
     names: tuple[str, ...]
     steps: Steps
     is_claimed: bool
