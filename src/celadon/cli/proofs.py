@@ -31,7 +31,6 @@ from celadon.prove import (
 )
 
 _POLICY: Final = ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy")
-_DEFINITION: Final = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +79,7 @@ def read_subjects(paths: Sequence[str]) -> tuple[list[Subject], list[Problem]]:
             problem = item if isinstance(item, Problem) else shape_problem(item)
             if problem is not None:
                 problems.append(problem)
-            elif isinstance(item, Document) and item.group_kind == _DEFINITION:
+            elif isinstance(item, Document) and item.is_definition:
                 subjects.append(Subject(item))
             elif isinstance(item, Document) and item.group_kind == _POLICY:
                 try:

@@ -12,6 +12,7 @@ their schema) and `questions`.
 from celadon.prove.decisions import Gap
 from celadon.prove.definitions.revisions import Demand, RevisionReply, Revisions
 from celadon.prove.definitions.rule_looks import Node as RuleNode
+from celadon.prove.definitions.rule_looks import schema_path
 from celadon.prove.definitions.rule_questions import DefinitionProver, RuleQuestion, RuleReply
 from celadon.prove.definitions.transitions import ChangeReply, Transitions
 from celadon.prove.differences import (
@@ -60,4 +61,5 @@ __all__ = [
     "Superfluous",
     "Transitions",
     "judged",
+    "schema_path",
 ]

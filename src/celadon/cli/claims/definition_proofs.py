@@ -18,6 +18,7 @@ from celadon.prove import (
     RuleQuestion,
     RuleReply,
     Transitions,
+    schema_path,
 )
 
 _UNDECIDED: Final = "not decided"
@@ -60,14 +61,6 @@ def definition_items(
             for subject, found in groupby(changes, lambda one: one.subject):
                 progress(f"{name} {kind.gvk.version} {subject.text}")
                 yield _change_item(name, root, list(found))
-
-
-def schema_path(root: tuple[str | int, ...], names: Sequence[str]) -> tuple[str | int, ...]:
-    """Where a definition has the schema of a place, of which `names` are fields, `[*]`, `{*}`."""
-    path = list(root)
-    for name in names:
-        path += {"[*]": ["items"], "{*}": ["additionalProperties"]}.get(name, ["properties", name])
-    return tuple(path)
 
 
 def _rule_item(

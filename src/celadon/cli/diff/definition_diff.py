@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from celadon.cli.check.check_report import Place
-from celadon.cli.claims.definition_proofs import schema_path
 from celadon.cli.diff.diff_run import (
     BOUNDED,
     DIFFERS,
@@ -28,7 +27,7 @@ from celadon.cli.reading.documents import Document
 from celadon.kube import GroupVersionKind, metadata
 from celadon.kube.crd import custom_kinds
 from celadon.kube.releases import answering_as
-from celadon.prove import Answer, Demand, Direction, RevisionReply, Revisions
+from celadon.prove import Answer, Demand, Direction, RevisionReply, Revisions, schema_path
 
 _DIRECTION = "stricter"
 

@@ -208,11 +208,8 @@ def read_side(
     wrong = tuple(
         replace(one, file=shown(one.file)) for one in dict.fromkeys((*found.problems, *problems))
     )
-    definitions = tuple(one for one in found.existing if one.group_kind == _DEFINITION)
+    definitions = tuple(one for one in found.existing if one.is_definition)
     return Given(label, version, sets, tuple(world.objects), wrong, shown, definitions)
-
-
-_DEFINITION: Final = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
 
 # --- What was found ----------------------------------------------------------

@@ -379,6 +379,11 @@ class Document:
         group, slash, _ = self.value["apiVersion"].rpartition("/")
         return group if slash else "", self.value["kind"]
 
+    @property
+    def is_definition(self) -> bool:
+        """Whether it is a CustomResourceDefinition."""
+        return self.group_kind == ("apiextensions.k8s.io", "CustomResourceDefinition")
+
     def line(self, path: Path = ()) -> int:
         """The line of the object, or of a field of it (or of the nearest one above that exists)."""
         return self.chunk.line(self.path + path)

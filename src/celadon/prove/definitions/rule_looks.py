@@ -52,6 +52,14 @@ def path_text(names: Sequence[str]) -> str:
     return ".".join(names).replace(".[*]", "[*]").replace(".{*}", "{*}")
 
 
+def schema_path(root: Sequence[str | int], names: Sequence[str]) -> tuple[str | int, ...]:
+    """Where a definition has the schema of a place; `root` is where it has that of the object."""
+    path = list(root)
+    for name in names:
+        path += {"[*]": ["items"], "{*}": ["additionalProperties"]}.get(name, ["properties", name])
+    return tuple(path)
+
+
 def nodes(kind: CustomKind) -> list[Node]:
     """The places of a kind's schema that have rules, those around others first."""
     compiled = None if kind.rules is None else kind.rules.compiled()
