@@ -6,7 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from celadon.admission import ValidatingAdmissionPolicy, decode_policy
+from celadon.admission import (
+    ValidatingAdmissionPolicy,
+    ValidatingAdmissionPolicyBinding,
+    decode_binding,
+    decode_policy,
+)
 from celadon.admission.registration import RegistrationError
 from celadon.cli.claims.definition_proofs import definition_items
 from celadon.cli.claims.proof_report import PART, VALIDATION, ProofExample, ProofItem, Remark
@@ -28,9 +33,11 @@ from celadon.prove import (
     Question,
     Reply,
     Superfluous,
+    shadow,
 )
 
 _POLICY: Final = ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy")
+_BINDING: Final = (_POLICY[0], "ValidatingAdmissionPolicyBinding")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +55,9 @@ class Subject:
 
     document: Document
     policy: ValidatingAdmissionPolicy | None = None
+    bindings: tuple[ValidatingAdmissionPolicyBinding, ...] = ()
+    """All of the policy, if it is about one of them, which has this `number`."""
+    number: int = 0
 
     def items(self, limits: ProofLimits, progress: Callable[[str], None]) -> Iterator[ProofItem]:
         """What there is to say of it."""
@@ -57,17 +67,61 @@ class Subject:
             )
             return
         progress(self.policy.name)
+        if self.bindings:
+            yield self._binding_item(self.policy, limits)
+            return
         proof: Proof | PartProof
         for proof in Proof.about(self.policy, limits.items, limits.seconds):
             yield proof.item
         for proof in PartProof.about(self.document, self.policy, limits.items, limits.seconds):
             yield proof.item
 
+    def _binding_item(self, policy: ValidatingAdmissionPolicy, limits: ProofLimits) -> ProofItem:
+        """Whether the other bindings of the policy do all that this one does."""
+        found = shadow(policy, self.bindings, self.number, limits.items, limits.seconds)
+        undecided = [one.reason for one in found.answers if one.finding is Finding.UNDECIDED]
+        differs = any(one.finding is Finding.DIFFERS for one in found.answers)
+        remarks = []
+        if found.is_fault:
+            text = f"the other bindings of {policy.name} do the same"
+            remarks.append(Remark("changes nothing (proved)", text, is_fault=True))
+        elif undecided and not differs:
+            reasons = ", ".join(filter(None, dict.fromkeys(undecided)))
+            remarks.append(Remark(_UNDECIDED, f"changes nothing? {reasons}"))
+        manifest = found.example and (found.example.manifest or found.example.old_manifest)
+        return ProofItem(
+            PART,
+            self.bindings[self.number].name,
+            "spec",
+            ("spec",),
+            tuple(remarks),
+            {"question": "changes nothing", "isFinding": found.is_fault, "object": manifest},
+            found.is_fault,
+            bool(undecided) and not differs,
+            (ProofExample(manifest, "both speak against this"),) if manifest else (),
+        )
+
+
+def _of_bindings(
+    policies: Sequence[Subject],
+    bindings: Sequence[tuple[Document, ValidatingAdmissionPolicyBinding]],
+) -> Iterator[Subject]:
+    """The bindings of policies that have several."""
+    for subject in policies:
+        assert subject.policy is not None
+        name = subject.policy.name
+        own = [one for one in bindings if one[1].spec.policy_name == name]
+        if len(own) > 1:
+            every = tuple(binding for _, binding in own)
+            for number, (document, _) in enumerate(own):
+                yield Subject(document, subject.policy, every, number)
+
 
 def read_subjects(paths: Sequence[str]) -> tuple[list[Subject], list[Problem]]:
     """The policies and definitions in files, and what is wrong with the files; other documents are
     passed over."""
     subjects: list[Subject] = []
+    bindings: list[tuple[Document, ValidatingAdmissionPolicyBinding]] = []
     problems: list[Problem] = []
     reader = DocumentReader()
     for file in expand_paths(paths):
@@ -81,12 +135,16 @@ def read_subjects(paths: Sequence[str]) -> tuple[list[Subject], list[Problem]]:
                 problems.append(problem)
             elif isinstance(item, Document) and item.is_definition:
                 subjects.append(Subject(item))
-            elif isinstance(item, Document) and item.group_kind == _POLICY:
+            elif isinstance(item, Document) and item.group_kind in (_POLICY, _BINDING):
                 try:
-                    subjects.append(Subject(item, decode_policy(item.value).value))
+                    if item.group_kind == _POLICY:
+                        subjects.append(Subject(item, decode_policy(item.value).value))
+                    else:
+                        bindings.append((item, decode_binding(item.value).value))
                 except RegistrationError as error:
                     problems.append(Problem(item.file, item.line(), str(error)))
-    return subjects, problems
+    policies = [one for one in subjects if one.policy is not None]
+    return [*subjects, *_of_bindings(policies, bindings)], problems
 
 
 @dataclass(frozen=True, slots=True)

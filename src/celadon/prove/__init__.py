@@ -10,11 +10,6 @@ their schema) and `questions`.
 """
 
 from celadon.prove.decisions import Gap
-from celadon.prove.definitions.revisions import Demand, RevisionReply, Revisions
-from celadon.prove.definitions.rule_looks import Node as RuleNode
-from celadon.prove.definitions.rule_looks import schema_path
-from celadon.prove.definitions.rule_questions import DefinitionProver, RuleQuestion, RuleReply
-from celadon.prove.definitions.transitions import ChangeReply, Transitions
 from celadon.prove.differences import (
     Comparison,
     Differences,
@@ -25,7 +20,7 @@ from celadon.prove.differences import (
     Side,
     judged,
 )
-from celadon.prove.parts import Part, Superfluous
+from celadon.prove.parts import Part, Shadow, Superfluous, shadow
 from celadon.prove.pod_standards import Standard
 from celadon.prove.properties import Properties, Property, Subject
 from celadon.prove.questions import Answer, Prover, Question, Reply
@@ -33,10 +28,7 @@ from celadon.prove.requests import Endpoint
 
 __all__ = [
     "Answer",
-    "ChangeReply",
     "Comparison",
-    "DefinitionProver",
-    "Demand",
     "Differences",
     "Direction",
     "Endpoint",
@@ -50,16 +42,11 @@ __all__ = [
     "Prover",
     "Question",
     "Reply",
-    "RevisionReply",
-    "Revisions",
-    "RuleNode",
-    "RuleQuestion",
-    "RuleReply",
+    "Shadow",
     "Side",
     "Standard",
     "Subject",
     "Superfluous",
-    "Transitions",
     "judged",
-    "schema_path",
+    "shadow",
 ]

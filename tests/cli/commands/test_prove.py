@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from celadon.cli.exits import Exit
-from tests.cli.files import run, write
+from tests.cli.files import binding, run, write
+from tests.cli.files import policy as binding_policy
 from tests.prove.definitions.definitions import definition
 from tests.prove.test_questions import policy
 
@@ -137,3 +138,22 @@ def test_forms(form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     if form == "json":
         names = {one.get("definition") or one["policy"] for one in json.loads(out)}
         assert names == {"p", "widgets.example.com"}
+
+
+def test_a_binding_that_others_shadow(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "p.yaml"
+    selector = {"namespaceSelector": {"matchLabels": {"env": "prod"}}}
+    documents = [
+        binding_policy("limit", "has(object.data)"),
+        binding("everywhere", "limit"),
+        binding("prod", "limit", matchResources=selector),
+    ]
+    file.write_text("\n---\n".join(map(json.dumps, documents)))
+    code, out, _ = run(capsys, "prove", str(file))
+    assert code == Exit.DENIED
+    said = "prod spec\n  changes nothing (proved): the other bindings of limit do the same\n"
+    assert said in out
+    assert "everywhere spec" not in out
+    shown = out[out.index(said) :]
+    assert "# both speak against this\n" in shown
+    assert "kind: ConfigMap" in shown

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from celadon.prove import Answer, RevisionReply, Revisions
+from celadon.prove import Answer
+from celadon.prove.definitions import RevisionReply, Revisions
 from tests.prove.definitions.definitions import (
     INTEGER,
     RELEASE,

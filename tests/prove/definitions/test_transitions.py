@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from celadon.kube.releases import answering_as
-from celadon.prove import Answer, ChangeReply, Transitions
-from celadon.prove.definitions.transitions import Change, subjects
+from celadon.prove import Answer
+from celadon.prove.definitions import Change, ChangeReply, Transitions
+from celadon.prove.definitions.transitions import subjects
 from tests.prove.definitions.definitions import INTEGER, RELEASE, TEXT, keyed, kind_of, obj, rules
 
 CLAIM = "the size is immutable"

@@ -10,8 +10,8 @@ from celadon.cli.claims.proof_report import RULE, ProofExample, ProofItem, Remar
 from celadon.kube import Json, JsonObject
 from celadon.kube.crd import CustomKind
 from celadon.kube.releases import answering_as
-from celadon.prove import (
-    Answer,
+from celadon.prove import Answer
+from celadon.prove.definitions import (
     ChangeReply,
     DefinitionProver,
     RuleNode,

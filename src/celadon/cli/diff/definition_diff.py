@@ -27,7 +27,8 @@ from celadon.cli.reading.documents import Document
 from celadon.kube import GroupVersionKind, metadata
 from celadon.kube.crd import custom_kinds
 from celadon.kube.releases import answering_as
-from celadon.prove import Answer, Demand, Direction, RevisionReply, Revisions, schema_path
+from celadon.prove import Answer, Direction
+from celadon.prove.definitions import Demand, RevisionReply, Revisions, schema_path
 
 _DIRECTION = "stricter"
 
