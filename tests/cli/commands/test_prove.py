@@ -157,3 +157,37 @@ def test_a_binding_that_others_shadow(tmp_path: Path, capsys: pytest.CaptureFixt
     shown = out[out.index(said) :]
     assert "# both speak against this\n" in shown
     assert "kind: ConfigMap" in shown
+
+
+def test_answers_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rules = [{"rule": "self.size < 10"}]
+    value = definition(SIZED | {"x-kubernetes-validations": rules})
+    file, folder = write(tmp_path / "d.json", value), tmp_path / "kept"
+    words = ("prove", str(file), "--cache", str(folder))
+    first = run(capsys, *words)
+    (kept,) = folder.iterdir()
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert "never refuses" in first[1]
+    said = json.loads(kept.read_text())
+    kept.write_text(json.dumps(said).replace("never refuses", "is read from there"))
+    assert "is read from there (proved)" in run(capsys, *words)[1]
+    for broken in ("{", "[[]]", '[{"sort": 1}]', json.dumps([said[0] | {"path": [{}]}])):
+        kept.write_text(broken)
+        assert run(capsys, *words)[:2] == first[:2]
+    rules[0]["rule"] = "self.size < 11"
+    write(tmp_path / "d.json", value)
+    run(capsys, *words)
+    assert len(list(folder.iterdir())) == 2
+    (tmp_path / "file").write_text("")
+    code, _, err = run(capsys, *words[:-1], str(tmp_path / "file"))
+    assert code == Exit.USAGE
+    assert "error: " in err
+
+
+def test_what_is_not_decided_is_not_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = dict(policy("authorizer.group('').resource('pods').check('get').allowed()"))
+    file, folder = write(tmp_path / "p.json", document), tmp_path / "kept"
+    run(capsys, "prove", str(file), "--cache", str(folder))
+    assert not folder.exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import sys
+from pathlib import Path
 from typing import Final
 
 from celadon.cli import output
@@ -96,6 +97,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_exclude(parser)
     add_proof_limits(parser)
     parser.add_argument(
+        "--cache",
+        default="",
+        metavar="FOLDER",
+        help="keep answers there, and do not ask again what did not change; not for claims",
+    )
+    parser.add_argument(
         "-o",
         "--output",
         choices=CLAIMS.names,
@@ -117,6 +124,7 @@ def run(options: argparse.Namespace) -> Exit:
 
 def _prove_parts(options: argparse.Namespace) -> Exit:
     """What can be said of policies and definitions by themselves."""
+    from celadon.cli.claims.proof_cache import ProofCache
     from celadon.cli.claims.proof_report import ProofReport
     from celadon.cli.proofs import ProofLimits, read_subjects
 
@@ -124,11 +132,13 @@ def _prove_parts(options: argparse.Namespace) -> Exit:
     if not subjects and not problems:
         return output.usage_error(_PROGRAM, _NOTHING)
     limits = ProofLimits(options.kubernetes_version, options.items, options.timeout)
-    items = [
-        item.placed(subject.document)
-        for subject in subjects
-        for item in subject.items(limits, _progress)
-    ]
+    cache = ProofCache(Path(options.cache) if options.cache else None)
+    try:
+        items = [
+            item for subject in subjects for item in subject.answered(limits, cache, _progress)
+        ]
+    except OSError as error:
+        return output.usage_error(_PROGRAM, f"{error.filename}: {error.strerror}")
     report = ProofReport(tuple(items), tuple(problems))
     output.show(report, PROOFS, options.output, no_color=options.no_color)
     return report.exit
