@@ -191,3 +191,33 @@ def test_what_is_not_decided_is_not_kept(
     file, folder = write(tmp_path / "p.json", document), tmp_path / "kept"
     run(capsys, "prove", str(file), "--cache", str(folder))
     assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        None,
+        [],
+        {},
+        {"group": "a", "names": {"kind": "A"}, "versions": [{}]},
+        {"group": "a", "names": {"kind": "A"}, "versions": [1]},
+        {"group": 1, "names": {"kind": "A"}, "versions": []},
+    ],
+)
+def test_definitions_of_nothing(
+    spec: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    value = definition({"type": "object"}) | {"spec": spec}
+    code, _, err = run(capsys, "prove", str(write(tmp_path / "d.json", value)))
+    assert code == Exit.USAGE
+    assert "must be" in err
+
+
+@pytest.mark.parametrize("schema", [None, {}, {"type": "array"}, {"properties": 1}, "x"])
+def test_definitions_without_rules(
+    schema: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    value = definition({"type": "object"})
+    value["spec"]["versions"][0]["schema"] = {"openAPIV3Schema": schema}
+    code, out, _ = run(capsys, "prove", str(write(tmp_path / "d.json", value)))
+    assert (code, out.strip()) == (Exit.OK, "")

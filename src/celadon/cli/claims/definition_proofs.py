@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Final
 
 from celadon.cli.claims.proof_report import RULE, ProofExample, ProofItem, Remark
-from celadon.kube import Json, JsonObject
+from celadon.kube import Json, JsonObject, metadata
 from celadon.kube.crd import CustomKind
 from celadon.kube.releases import answering_as
 from celadon.prove import Answer
@@ -44,7 +44,7 @@ def definition_items(
 ) -> Iterator[ProofItem]:
     """What there is to say of each rule, of the rules at a place, and of each field that does not
     change; versions with the same schema are asked once."""
-    name = str(definition["metadata"]["name"])
+    name = metadata.name(definition)
     prover = DefinitionProver(definition, version, items, seconds)
     asked: list[CustomKind] = []
     for number, kind in enumerate(prover.kinds.values()):
