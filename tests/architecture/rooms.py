@@ -78,6 +78,7 @@ DOORS = {
     "celadon.admission.writing",
     "celadon.migrate",
     "celadon.prove",
+    "celadon.prove.definitions",
     "celadon.storage",
     "celadon.storage.etcd",
     "celadon.storage.sqlite_file",

@@ -20,7 +20,7 @@ from celadon.prove.differences import (
     Side,
     judged,
 )
-from celadon.prove.parts import Part, Superfluous
+from celadon.prove.parts import Part, Shadow, Superfluous, shadow
 from celadon.prove.pod_standards import Standard
 from celadon.prove.properties import Properties, Property, Subject
 from celadon.prove.questions import Answer, Prover, Question, Reply
@@ -42,9 +42,11 @@ __all__ = [
     "Prover",
     "Question",
     "Reply",
+    "Shadow",
     "Side",
     "Standard",
     "Subject",
     "Superfluous",
     "judged",
+    "shadow",
 ]

@@ -206,9 +206,18 @@ def _equal_numbers(a: Int | Uint | Double, b: Int | Uint | Double) -> Formula:
 def _equal_objects(a: Value, b: Value) -> Formula:
     if a is b:
         return TRUE
+    if isinstance(a, Fields) and isinstance(b, Fields) and not (a.names is None or b.names is None):
+        return both(*(_equal_fields(a, b, name) for name in dict.fromkeys((*a.names, *b.names))))
     if isinstance(a, Fields | Map) and isinstance(b, Fields | Map):
         raise NotModelled("whether two objects are equal")
     return FALSE
+
+
+def _equal_fields(a: Fields, b: Fields, name: str) -> Formula:
+    """Whether one field is the same in two objects, or in neither."""
+    one, other = (made.field(name) or (FALSE, FAILS) for made in (a, b))
+    inside = z3.Implies(both(one[0], other[0]), _equal_outcomes(one[1], other[1]))
+    return both(one[0] == other[0], inside)
 
 
 def _equal_outcomes(a: Outcome, b: Outcome) -> Formula:
@@ -223,6 +232,11 @@ def _equal_outcomes(a: Outcome, b: Outcome) -> Formula:
 def _equal_lists(a: List, b: List) -> Formula:
     for one in (a, b):
         count(one)
+    if a.unordered != b.unordered:
+        raise NotModelled("whether a set is equal to a list")
+    if a.unordered:
+        found = (z3.Implies(one.there, _has_item(b, one)) for one in a.items)
+        return both(same(size_of(a), size_of(b)), *found)
     pairs = [
         z3.Implies(
             both(one.there, other.there, same(place(a, i), place(b, j))),
@@ -232,6 +246,12 @@ def _equal_lists(a: List, b: List) -> Formula:
         for j, other in enumerate(b.items)
     ]
     return both(same(size_of(a), size_of(b)), *pairs)
+
+
+def _has_item(value: List, wanted: Item) -> Formula:
+    return either(
+        both(item.there, _equal_outcomes(item.value, wanted.value)) for item in value.items
+    )
 
 
 def place(value: List, index: int) -> Term:
@@ -346,6 +366,8 @@ def _added(values: list[Value]) -> Outcome | None:
     match values:
         case [Text() as a, Text() as b]:
             return certain(Text(z3.simplify(z3.Concat(a.term, b.term))))
+        case [List(unordered=True), List()]:
+            raise NotModelled("the union of sets")
         case [List() as a, List() as b]:
             return certain(List((*a.items, *b.items), a.sources | b.sources))
     return _arithmetic(lambda a, b: a + b)(values)

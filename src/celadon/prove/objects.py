@@ -17,13 +17,15 @@ from typing import Final
 
 import z3
 
+from celadon.cel.extend import re2
 from celadon.kube import GroupVersionKind, Json
 from celadon.kube.defaulting import always_set
 from celadon.kube.releases import answering_as
 from celadon.kube.schemas import Schema, built_in, resolved
-from celadon.prove import functions
+from celadon.prove import functions, logic
 from celadon.prove.functions import equal, native
 from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, either, negated
+from celadon.prove.patterns import contained
 from celadon.prove.values import (
     Case,
     Cut,
@@ -57,12 +59,38 @@ puts one in."""
 _INTEGERS: Final = {"int32": 1 << 31, "": 1 << 63, "int64": 1 << 63}
 
 
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """That a text matches a regular expression, where it is there."""
+
+    there: Formula
+    text: Term
+    pattern: str
+
+    @property
+    def formula(self) -> Formula:
+        """The same for the solver. Raises NotModelled."""
+        language = contained(self.pattern)
+        matches = FALSE if language is None else z3.InRe(self.text, language)
+        return either((negated(self.there), matches))
+
+    def holds(self, model: z3.ModelRef) -> bool:
+        """Whether it is so in a model: the engine says it, since the solver takes long."""
+        if not _holds(self.there, model):
+            return True
+        text = logic.text_of(model.eval(self.text, model_completion=True))
+        return bool(re2.compile(self.pattern).search(text))
+
+
 @dataclass(slots=True)
 class Inputs:
     """What is unknown in one question, and what is assumed of it."""
 
     items: int = ITEMS
     assumed: list[Formula] = field(default_factory=list)
+    patterns: list[Pattern] = field(default_factory=list)
+    """What is assumed, too, and costs the solver so much that it is told only of those that an
+    example is against."""
     cuts: list[Cut] = field(default_factory=list)
     presences: list[Formula] = field(default_factory=list)
     """Of fields and items, and of what is odd: the fewer hold, the plainer the object."""
@@ -239,7 +267,7 @@ class Inputs:
                         found[name] = self.json(inside, model)
                 return found
             case Unshaped():
-                return {}
+                return value.sample
             case Null():
                 return None
         assert isinstance(value, Truth | Int | Text | Double)

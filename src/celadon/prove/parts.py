@@ -3,6 +3,7 @@
 A validation may be implied by the others, a match condition may hold of all that the policy would
 refuse, a rule may exclude what is not matched. For each of them two policies are compared, the one
 that refuses more with the one that refuses less: where they do not differ, the part is superfluous.
+A binding is compared in the same way: it is shadowed if the other bindings do all that it does.
 Where a policy does not differ from one that refuses everything, its validations contradict each
 other.
 """
@@ -14,10 +15,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from celadon.admission import Engine, ValidatingAdmissionPolicy, decode_binding, decode_policy
+from celadon.admission import (
+    Engine,
+    ValidatingAdmissionPolicy,
+    ValidatingAdmissionPolicyBinding,
+    decode_binding,
+    decode_policy,
+)
 from celadon.kube import FieldPath, Json, JsonObject
 from celadon.kube.releases import answering_as
-from celadon.prove.differences import Comparison, Differences, Side, compared_together
+from celadon.prove.differences import (
+    Comparison,
+    Differences,
+    Direction,
+    Example,
+    Finding,
+    Side,
+    compared_together,
+)
 from celadon.prove.objects import ITEMS
 from celadon.prove.questions import everywhere
 
@@ -109,3 +124,42 @@ class Superfluous:
 
 def _side(policy: ValidatingAdmissionPolicy) -> Side:
     return Side(Engine([policy], [decode_binding(everywhere(policy)).value]))
+
+
+@dataclass(frozen=True, slots=True)
+class Shadow:
+    """Whether one of several bindings of a policy changes anything: `answers` compare the policy
+    with it and without it. `example` is a request that it speaks against by itself."""
+
+    answers: tuple[Comparison, ...]
+    example: Example | None = None
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether the other bindings do all that it does."""
+        proved = (Finding.SAME, Finding.BOUNDED)
+        return all(one.finding in proved for one in self.answers)
+
+
+def shadow(
+    policy: ValidatingAdmissionPolicy,
+    bindings: Sequence[ValidatingAdmissionPolicyBinding],
+    number: int,
+    items: int = ITEMS,
+    seconds: float = 10,
+) -> Shadow:
+    """What the binding with this number adds to the others."""
+
+    def compared(
+        old: Sequence[ValidatingAdmissionPolicyBinding],
+        new: Sequence[ValidatingAdmissionPolicyBinding],
+    ) -> Iterator[Comparison]:
+        before, after = (Side(Engine([policy], list(one))) for one in (old, new))
+        return Differences(before, after, items, seconds).comparisons((Direction.STRICTER,))
+
+    others = [*bindings[:number], *bindings[number + 1 :]]
+    found = Shadow(tuple(compared(others, bindings)))
+    if not found.is_fault:
+        return found
+    alone = (one.example for one in compared([], [bindings[number]]))
+    return Shadow(found.answers, next((one for one in alone if one is not None), None))

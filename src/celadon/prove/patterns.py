@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import z3
 
@@ -52,6 +52,40 @@ def contained(pattern: str) -> Term | None:
     except re2.RegexError:
         return None
     return _union([_around(way) for way in ways])
+
+
+@cache
+def sample(pattern: str) -> str | None:
+    """A short text in which the pattern is found; None if none comes to mind."""
+    try:
+        text = _shortest(parse(pattern).tree)
+        return text if re2.compile(pattern).search(text) else None
+    except re2.RegexError:
+        return None
+
+
+def _shortest(node: Node) -> str:
+    """What a part of a pattern takes at least, of plain characters if it can."""
+    match node:
+        case Literal():
+            return node.text
+        case Chars():
+            plain = (ord(char) for char in _PLAIN)
+            ends = [low for low, _ in node.chars]
+            found = (one for one in plain if any(low <= one <= high for low, high in node.chars))
+            return chr(next(found, min(ends, default=0)))
+        case Capture():
+            return _shortest(node.sub)
+        case Concat():
+            return "".join(map(_shortest, node.subs))
+        case Alternate():
+            return min(map(_shortest, node.subs), key=len, default="")
+        case Repeat():
+            return _shortest(node.sub) * node.least
+    return ""
+
+
+_PLAIN: Final = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
 
 
 def _around(way: _Way) -> Term:

@@ -230,12 +230,12 @@ class _Look:
             return TRUE
         made = self._evaluated(message.program.checked, self._scope())
         texts = [
-            both(case.guard, negated(_is_blank(case.value.term)))
+            both(case.guard, negated(is_blank(case.value.term)))
             for case in made.cases
             if isinstance(case.value, Text)
         ]
         # Names are never blank, whatever a kind lets them be.
-        return both(negated(either(texts)), negated(_is_blank(self.request.name)))
+        return both(negated(either(texts)), negated(is_blank(self.request.name)))
 
     def _undecided(self, index: int, question: Question, reason: str) -> Reply:
         offset = None
@@ -340,7 +340,7 @@ def _message(engine: Engine, index: int) -> Expression | None:
 _BLANKS: Final = z3.Star(z3.Union(*(z3.Re(one) for one in " \t\n\v\f\r")))
 
 
-def _is_blank(text: Term) -> Formula:
+def is_blank(text: Term) -> Formula:
     """Whether a text says nothing; one of several lines, or one that is too long, is not found."""
     formula: Formula = z3.InRe(text, _BLANKS)
     return formula

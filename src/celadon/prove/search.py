@@ -9,14 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Generic, TypeAlias, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 import z3
 
 from celadon.kube import StatusError
 from celadon.kube.schemas import DecodeError
 from celadon.prove.logic import Formula, either, negated
-from celadon.prove.objects import Inputs
+from celadon.prove.objects import Inputs, Pattern
 from celadon.prove.unmodelled import Unmodelled
 
 T = TypeVar("T")
@@ -50,8 +50,11 @@ STEPS_OF_A_SECOND: Final = 1_500_000
 """What the solver counts of its work while a second goes by, where it has a processor to itself.
 The count, and not the clock, limits it: so answers do not depend on how busy a machine is."""
 
-_PATIENCE: Final = 10
+_PATIENCE: Final = 5
 """How much longer it may take by the clock."""
+
+_MEGABYTES: Final = 2048
+"""What the solver may have of memory; beyond it nothing is decided."""
 
 
 @dataclass(slots=True)
@@ -80,6 +83,7 @@ class Search:
             return z3.unknown
         solver.set("timeout", max(1, int(left * 1000)))
         solver.set("rlimit", self.steps)
+        solver.set("max_memory", _MEGABYTES)
         before = _steps(solver)
         found = solver.check(*assumptions)
         self.steps -= _steps(solver) - before
@@ -98,16 +102,17 @@ class Search:
             return Found(is_proved=True)
         concerned, others = self._parts(wanted)
         absent = [negated(one) for one in self.inputs.presences]
-        asked = _Asked([*concerned, wanted], [*self._values(), *absent, *preferred], self)
+        asked = _Asked([*concerned.assumed, wanted], [*self._values(), *absent, *preferred], self)
         # Fields that nobody asked for have wishes, too: a quantity is to be one.
         apart = [one for one in absent if not _unknowns(one) & asked.names]
-        beside = _Asked([*others, *(z3.Or(one, negated(one)) for one in apart)], apart, self)
+        possible = (z3.Or(one, negated(one)) for one in apart)
+        beside = _Asked([*others.assumed, *possible], apart, self)
         for number in range(tries):
-            model = self._model(asked)
+            model = self._model(asked, concerned.patterns)
             if isinstance(model, Found):
                 # With examples ruled out that did not hold, nothing is proved any more.
                 return model if not number else Found(reason="no example held")
-            whole = self._model(beside)
+            whole = self._model(beside, others.patterns)
             if isinstance(whole, Found):
                 return Found(reason=whole.reason or "no such request exists")
             for one in model.decls():
@@ -129,9 +134,11 @@ class Search:
             if model is None:
                 return None
             if not z3.is_true(model.eval(condition, model_completion=True)):
-                model = self._adapted(model, [condition, *self._parts(condition)[0]])
+                about = self._parts(condition)[0]
+                model = self._adapted(model, [condition, *about.formulas])
         if model is not None:  # what the conditions name may not have been there before
-            model = self._adapted(model, self.inputs.assumed)
+            every = _Assumptions(self.inputs.assumed, self.inputs.patterns)
+            model = self._adapted(model, every.formulas)
         return None if model is None else _confirmed(confirm, model)
 
     def _adapted(self, model: z3.ModelRef, formulas: Sequence[Formula]) -> z3.ModelRef | None:
@@ -163,16 +170,26 @@ class Search:
             if one.arity() == 0 and one.range() != z3.BoolSort()
         ]
 
-    def _parts(self, wanted: Formula) -> tuple[list[Formula], list[Formula]]:
+    def _parts(self, wanted: Formula) -> tuple[_Assumptions, _Assumptions]:
         """The assumptions about unknowns that what is wanted depends on, and all others."""
         names = _unknowns(wanted)
-        parts = [(one, _unknowns(one)) for one in self.inputs.assumed]
-        while joined := [about for _, about in parts if about & names and not about <= names]:
+        assumed = [(one, _unknowns(one)) for one in self.inputs.assumed]
+        patterns = [
+            (one, _unknowns(one.there) | _unknowns(one.text)) for one in self.inputs.patterns
+        ]
+        every = [about for _, about in (*assumed, *patterns)]
+        while joined := [about for about in every if about & names and not about <= names]:
             names |= set().union(*joined)
-        concerned = [one for one, about in parts if about & names]
-        return concerned, [one for one, about in parts if not about & names]
+        concerned, others = (
+            _Assumptions(
+                [one for one, about in assumed if bool(about & names) is is_concerned],
+                [one for one, about in patterns if bool(about & names) is is_concerned],
+            )
+            for is_concerned in (True, False)
+        )
+        return concerned, others
 
-    def _model(self, asked: _Asked) -> z3.ModelRef | Found[Any]:
+    def _model(self, asked: _Asked, patterns: Sequence[Pattern] = ()) -> z3.ModelRef | Found[Any]:
         """A model that the engine has nothing against, as far as it was asked for functions."""
         for number in range(MOST_LESSONS):
             if number == _PATIENT_LESSONS:
@@ -183,13 +200,26 @@ class Search:
             if found == z3.unknown:
                 return Found(reason="the solver needs more time")
             model = asked.solver.model()
-            lessons = [
+            lessons = [one.formula for one in patterns if not one.holds(model)]
+            lessons += [
                 one for one in self.unmodelled.lessons(model) if _unknowns(one) & asked.names
             ]
             if not lessons:
                 return model
-            asked.solver.add(*lessons)
+            asked.tell(lessons)
         return Found(reason="the engine has it otherwise each time")
+
+
+class _Assumptions(NamedTuple):
+    """What is assumed of some unknowns."""
+
+    assumed: list[Formula]
+    patterns: list[Pattern]
+
+    @property
+    def formulas(self) -> list[Formula]:
+        """All of it for the solver."""
+        return [*self.assumed, *(one.formula for one in self.patterns)]
 
 
 def _confirmed(confirm: Confirm[T], model: z3.ModelRef) -> T | None:
@@ -222,6 +252,11 @@ class _Asked:
                 self.solver.add(z3.Implies(proxy, wish))
                 found.append(proxy)
         return found
+
+    def tell(self, formulas: Sequence[Formula]) -> None:
+        """What must hold, too."""
+        self.solver.add(*formulas)
+        self.names |= set[str]().union(*map(_unknowns, formulas))
 
     def prefer(self, wishes: Sequence[Formula]) -> None:
         """These before all others."""
@@ -261,10 +296,12 @@ def _unknowns(formula: Formula) -> set[str]:
         if number in seen or z3.Z3_get_ast_kind(context, one) != z3.Z3_APP_AST:
             continue
         seen.add(number)
-        count = z3.Z3_get_app_num_args(context, one)
-        waiting += (z3.Z3_get_app_arg(context, one, place) for place in range(count))
         function = z3.Z3_get_app_decl(context, one)
-        if z3.Z3_get_decl_kind(context, function) == z3.Z3_OP_UNINTERPRETED:
+        kind = z3.Z3_get_decl_kind(context, function)
+        # Languages are large, and have no unknowns.
+        count = 1 if kind == z3.Z3_OP_SEQ_IN_RE else z3.Z3_get_app_num_args(context, one)
+        waiting += (z3.Z3_get_app_arg(context, one, place) for place in range(count))
+        if kind == z3.Z3_OP_UNINTERPRETED:
             found.add(z3.FuncDeclRef(function, formula.ctx).name())
     return found
 

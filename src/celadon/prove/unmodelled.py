@@ -94,6 +94,30 @@ _LANGUAGES: Final[Mapping[str, str]] = {
 }
 """What a text must look like that one of these can read: not all such texts can be read."""
 
+_TOTAL: Final[Mapping[str, frozenset[str]]] = {
+    "ip": frozenset(
+        {
+            *("family", "isUnspecified", "isLoopback", "isLinkLocalMulticast"),
+            *("isLinkLocalUnicast", "isGlobalUnicast"),
+        }
+    ),
+    "cidr": frozenset({"ip", "masked", "prefixLength"}),
+    "url": frozenset(
+        {"getScheme", "getHost", "getHostname", "getPort", "getEscapedPath", "getQuery"}
+    ),
+    "quantity": frozenset({"sign", "isInteger", "asApproximateFloat"}),
+    "semver": frozenset({"major", "minor", "patch"}),
+    "text": frozenset({"lowerAscii", "upperAscii", "trim"}),
+}
+"""Functions that never fail, by what makes the value that they are functions of."""
+
+
+def _maker(value: Value) -> str:
+    if isinstance(value, Asked):
+        return value.function
+    return "text" if isinstance(value, Text) else ""
+
+
 _KINDS: Final[Mapping[type, object]] = {
     Truth: True,
     Int: 0,
@@ -196,6 +220,8 @@ class Unmodelled:
             language = contained(_LANGUAGES[function])
             assert language is not None
             fails = either((fails, negated(z3.InRe(arguments[0].term, language))))
+        if member and arguments and function in _TOTAL.get(_maker(arguments[0]), ()):
+            fails = failing = FALSE
         kind = measures.of_call(function)
         if kind is not None:
             measure = z3.Function(f"{name} measure", *sorts, kind.sort())(*leaves)

@@ -101,10 +101,13 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class List:
-    """The items whose guards hold. `sources` are the inputs that they were read from."""
+    """The items whose guards hold. `sources` are the inputs that they were read from. An input is
+    `unordered` if it is a set, or a list whose items have keys: none of its items is there twice,
+    and their order does not count."""
 
     items: tuple[Item, ...]
     sources: frozenset[Cut] = frozenset()
+    unordered: bool = False
 
 
 class Entry(NamedTuple):
@@ -156,9 +159,14 @@ class Fields:
     least: Mapping[str, Json] = field(default_factory=dict)
     """What the schema requires, for who writes such an object down."""
     made: dict[str, tuple[Formula, Outcome]] = field(default_factory=dict)
+    names: tuple[str, ...] | None = None
+    """All fields that such an object may have; None if they are unknown, or too many to compare."""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Fields whose names are no identifiers, by the names that expressions have for them."""
 
     def field(self, name: str) -> tuple[Formula, Outcome] | None:
         """The same field each time."""
+        name = self.renamed.get(name, name)
         if name not in self.made:
             new = self.make(name)
             if new is None:
@@ -175,9 +183,11 @@ class Fields:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unshaped:
-    """An input that may be anything: its schema does not say what it is."""
+    """An input that may be anything: its schema does not say what it is. `sample` is what an
+    example has there."""
 
     path: str
+    sample: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -266,6 +276,8 @@ def _as_one(a: Case, b: Case) -> Case | None:
     if a.value is b.value:
         return Case(guard, a.value)
     if not (isinstance(a.value, List) and isinstance(b.value, List)):
+        return None
+    if a.value.unordered or b.value.unordered:
         return None
     shared = 0
     for one, other in zip(a.value.items, b.value.items, strict=False):

@@ -123,9 +123,6 @@ def test_forms(capsys: pytest.CaptureFixture[str]) -> None:
         code, out, _ = asked(capsys, "--property", "props.json", "-o", form)
         assert code == Exit.DENIED
         assert wanted in out
-    code, _, err = asked(capsys, "-o", "sarif")
-    assert code == Exit.USAGE
-    assert "`-o sarif` is for claims" in err
 
 
 CHECKS = ("hostNamespaces", "sysctls")

@@ -12,6 +12,7 @@ import yaml
 
 from celadon.cli.exits import Exit
 from tests.cli.files import binding, policy, run, write
+from tests.prove.definitions.definitions import definition
 
 pytest.importorskip("z3")
 
@@ -147,3 +148,36 @@ def test_without_z3(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monk
     code, _, err = run(capsys, "diff", "old.json", "old.json")
     assert code == Exit.USAGE
     assert "celadon[prove]" in err
+
+
+def test_definitions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    large, small = (
+        definition({"type": "object", "properties": {"size": {"type": "integer", "maximum": most}}})
+        for most in (9, 5)
+    )
+    old, new = write(tmp_path / "old.json", large), write(tmp_path / "new.json", small)
+    code, out, _ = run(capsys, "diff", str(old), str(new))
+    assert code == Exit.DENIED
+    assert "stricter: stored Widget (example.com/v1)\n  old  admitted\n  new  denied\n" in out
+    assert f"{new}:" in out
+    assert "should be less than or equal to 5" in out
+    assert "# an update of it that changes labels only is taken" in out
+    assert run(capsys, "diff", str(old), str(new), "--only", "looser")[0] == Exit.OK
+    code, out, _ = run(capsys, "diff", str(new), str(old))
+    assert code == Exit.OK
+    assert "the same (proved): stored Widget (example.com/v1)" in out
+    _, out, _ = run(capsys, "diff", str(old), str(new), "-o", "github")
+    assert "title=stricter definition::stored Widget (example.com/v1): admitted by the old" in out
+
+
+def test_what_is_gone_of_definitions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old = write(tmp_path / "old.json", definition({"type": "object"}))
+    renamed = definition({"type": "object"})
+    renamed["spec"]["versions"][0]["name"] = "v2"
+    new = write(tmp_path / "new.json", renamed)
+    code, out, _ = run(capsys, "diff", str(old), str(new))
+    assert code == Exit.POLICY
+    assert "Widget: v1 is gone: objects that are stored in it are not looked at" in out
+    empty = write(tmp_path / "empty.json", {"apiVersion": "v1", "kind": "List", "items": []})
+    _, out, _ = run(capsys, "diff", str(old), str(empty))
+    assert "CustomResourceDefinition widgets.example.com is gone: not looked at" in out

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from celadon.cli.exits import Exit
-from tests.cli.files import run, write
+from tests.cli.files import binding, run, write
+from tests.cli.files import policy as binding_policy
+from tests.prove.definitions.definitions import definition
 from tests.prove.test_questions import policy
 
 pytest.importorskip("z3")
@@ -69,7 +71,7 @@ def test_wrong_use(
     empty = write(tmp_path / "p.json", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}})
     code, _, err = run(capsys, "prove", str(empty))
     assert code == Exit.USAGE
-    assert "there is no ValidatingAdmissionPolicy in these files" in err
+    assert "no ValidatingAdmissionPolicy and no CustomResourceDefinition in these files" in err
     assert run(capsys, "prove", str(tmp_path / "none.json"))[0] == Exit.USAGE
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     code, _, err = run(capsys, "prove", str(empty))
@@ -89,3 +91,133 @@ def test_parts_that_change_nothing(tmp_path: Path, capsys: pytest.CaptureFixture
     _, out, _ = run(capsys, "prove", str(file), "-o", "json")
     parts = [one for one in json.loads(out) if one.get("question") == "changes nothing"]
     assert [one["isFinding"] for one in parts] == [True, False]
+
+
+SIZED = {
+    "type": "object",
+    "required": ["size"],
+    "properties": {"size": {"type": "integer", "maximum": 9}},
+}
+
+
+def test_rules_of_definitions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rules = [{"rule": "self.size < 10"}, {"rule": "self.size != 5"}]
+    file = write(tmp_path / "d.json", definition(SIZED | {"x-kubernetes-validations": rules}))
+    code, out, _ = run(capsys, "prove", str(file))
+    assert code == Exit.DENIED
+    assert "widgets.example.com versions[0] spec rule 0\n  never refuses (proved)\n" in out
+    assert "rule 1" not in out
+    assert "3 questions about rules of definitions, 1 with findings, 0 not decided" in out
+
+
+def test_a_field_that_is_called_immutable(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    size = {"type": "integer", "x-kubernetes-validations": [{"rule": "self == oldSelf"}]}
+    spec = {"type": "object", "properties": {"size": size}}
+    file = write(tmp_path / "d.json", definition(spec))
+    code, out, _ = run(capsys, "prove", str(file))
+    assert code == Exit.DENIED
+    assert "spec.size (unchanged)\n  can be removed and added again\n" in out
+    assert "  cannot be changed (proved)\n" in out
+    for title in ("created", "then removed", "then added again"):
+        assert f"    # {title}\n" in out
+
+
+@pytest.mark.parametrize("form", ["json", "github", "sarif", "junit", "tap"])
+def test_forms(form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    write(folder / "p.json", FAILING)
+    rules = [{"rule": "self.size < 10"}]
+    write(folder / "d.json", definition(SIZED | {"x-kubernetes-validations": rules}))
+    code, out, _ = run(capsys, "prove", str(folder), "-o", form)
+    assert code == Exit.DENIED
+    assert "can fail" in out
+    assert ("never refuses" in out) == (form != "json")
+    if form == "json":
+        names = {one.get("definition") or one["policy"] for one in json.loads(out)}
+        assert names == {"p", "widgets.example.com"}
+
+
+def test_a_binding_that_others_shadow(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "p.yaml"
+    selector = {"namespaceSelector": {"matchLabels": {"env": "prod"}}}
+    documents = [
+        binding_policy("limit", "has(object.data)"),
+        binding("everywhere", "limit"),
+        binding("prod", "limit", matchResources=selector),
+    ]
+    file.write_text("\n---\n".join(map(json.dumps, documents)))
+    code, out, _ = run(capsys, "prove", str(file))
+    assert code == Exit.DENIED
+    said = "prod spec\n  changes nothing (proved): the other bindings of limit do the same\n"
+    assert said in out
+    assert "everywhere spec" not in out
+    shown = out[out.index(said) :]
+    assert "# both speak against this\n" in shown
+    assert "kind: ConfigMap" in shown
+
+
+def test_answers_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rules = [{"rule": "self.size < 10"}]
+    value = definition(SIZED | {"x-kubernetes-validations": rules})
+    file, folder = write(tmp_path / "d.json", value), tmp_path / "kept"
+    words = ("prove", str(file), "--cache", str(folder))
+    first = run(capsys, *words)
+    (kept,) = folder.iterdir()
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert "never refuses" in first[1]
+    said = json.loads(kept.read_text())
+    kept.write_text(json.dumps(said).replace("never refuses", "is read from there"))
+    assert "is read from there (proved)" in run(capsys, *words)[1]
+    for broken in ("{", "[[]]", '[{"sort": 1}]', json.dumps([said[0] | {"path": [{}]}])):
+        kept.write_text(broken)
+        assert run(capsys, *words)[:2] == first[:2]
+    rules[0]["rule"] = "self.size < 11"
+    write(tmp_path / "d.json", value)
+    run(capsys, *words)
+    assert len(list(folder.iterdir())) == 2
+    (tmp_path / "file").write_text("")
+    code, _, err = run(capsys, *words[:-1], str(tmp_path / "file"))
+    assert code == Exit.USAGE
+    assert "error: " in err
+
+
+def test_what_is_not_decided_is_not_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = dict(policy("authorizer.group('').resource('pods').check('get').allowed()"))
+    file, folder = write(tmp_path / "p.json", document), tmp_path / "kept"
+    run(capsys, "prove", str(file), "--cache", str(folder))
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        None,
+        [],
+        {},
+        {"group": "a", "names": {"kind": "A"}, "versions": [{}]},
+        {"group": "a", "names": {"kind": "A"}, "versions": [1]},
+        {"group": 1, "names": {"kind": "A"}, "versions": []},
+    ],
+)
+def test_definitions_of_nothing(
+    spec: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    value = definition({"type": "object"}) | {"spec": spec}
+    code, _, err = run(capsys, "prove", str(write(tmp_path / "d.json", value)))
+    assert code == Exit.USAGE
+    assert "must be" in err
+
+
+@pytest.mark.parametrize("schema", [None, {}, {"type": "array"}, {"properties": 1}, "x"])
+def test_definitions_without_rules(
+    schema: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    value = definition({"type": "object"})
+    value["spec"]["versions"][0]["schema"] = {"openAPIV3Schema": schema}
+    code, out, _ = run(capsys, "prove", str(write(tmp_path / "d.json", value)))
+    assert (code, out.strip()) == (Exit.OK, "")

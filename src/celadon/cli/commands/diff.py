@@ -28,7 +28,8 @@ _PROGRAM: Final = "celadon diff"
 DESCRIPTION: Final = """\
 Compare two sets of policies and bindings: is any request decided differently? The answer is a proof
 that none is, or a request, written as a manifest, with what both sets say of it, which the engine
-has decided as claimed.
+has decided as claimed. Of CustomResourceDefinitions it is asked whether an object that the old one
+has taken is invalid by the new one.
 
 OLD and NEW are files, folders or globs; or one range of revisions and the paths that are compared.
 Needs z3 (pip install 'celadon[prove]'), and git for revisions.
@@ -96,6 +97,7 @@ def run(options: argparse.Namespace) -> Exit:
     if importlib.util.find_spec("z3") is None:
         missing = "z3 is not installed: pip install 'celadon[prove]'"
         return output.usage_error(_PROGRAM, missing)
+    from celadon.cli.diff.definition_diff import with_definitions
     from celadon.cli.diff.diff_run import DiffSettings, GitError, compared
     from celadon.prove import Direction
 
@@ -108,7 +110,7 @@ def run(options: argparse.Namespace) -> Exit:
             return output.usage_error(_PROGRAM, str(error))
         if isinstance(sides, str):
             return output.usage_error(_PROGRAM, sides)
-        report = compared(*sides, settings)
+        report = with_definitions(compared(*sides, settings), *sides, settings)
     output.show(report, DIFF, options.output, no_color=options.no_color)
     return report.exit
 

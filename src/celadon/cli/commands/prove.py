@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import sys
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
@@ -16,10 +16,7 @@ from celadon.cli.options import (
     add_proof_limits,
     kubernetes_version,
 )
-from celadon.cli.report.report_model import CLAIMS
-
-if TYPE_CHECKING:
-    from celadon.cli.proofs import PartProof, Proof
+from celadon.cli.report.report_model import CLAIMS, PROOFS
 
 _PROGRAM: Final = "celadon prove"
 
@@ -27,7 +24,8 @@ DESCRIPTION: Final = """\
 Ask of each validation of ValidatingAdmissionPolicies, for every kind and operation that the policy
 matches: can it fail with an error, can it refuse a request, can it admit one? "No" is a proof for
 all objects that the schema of the kind admits. "Yes" comes with an object, which the engine has
-judged as claimed. Parts of policies that change nothing are found, too.
+judged as claimed. Parts of policies that change nothing are found, too. The validation rules of
+CustomResourceDefinitions are asked the same, and whether fields that they call immutable are.
 
 With --property, --implies or --implied-by something is claimed of all these policies together: it
 is proved, or there is a request against it.
@@ -50,14 +48,15 @@ what is found:
   never admits     every object is refused
   changes nothing  a validation that others imply, a match condition, a rule that excludes: without
                    it, the policy refuses the same
-  admit nothing    the validations of a policy, together
+  admit nothing    the validations of a policy, or the rules at a place of a definition, together
+  can be changed   a field that a rule calls immutable; also by removing and adding it again
   not decided      the reason is said, and the place in the expression
 
-not modelled: the cost of expressions, subresources, params and objects of custom kinds
+not modelled: the cost of expressions, subresources; in policies params and objects of custom kinds
 
 exit codes:
   0  nothing was found
-  1  a validation can fail, never refuses, or never admits; a claim has a counterexample
+  1  something was found; a claim has a counterexample
   2  wrong usage, or an input that cannot be read
   3  a claim is not decided, or a policy is broken
 """
@@ -65,7 +64,7 @@ exit codes:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything `celadon prove --help` shows."""
-    parser.add_argument("paths", nargs="+", metavar="PATHS", help="policies")
+    parser.add_argument("paths", nargs="+", metavar="PATHS", help="policies and definitions")
     parser.add_argument(
         "--property",
         action="append",
@@ -93,16 +92,22 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         type=kubernetes_version,
         default=DEFAULT_VERSION,
         metavar="VERSION",
-        help=f"the release that decides, for claims (default: {DEFAULT_VERSION})",
+        help=f"the release that decides, for claims and definitions (default: {DEFAULT_VERSION})",
     )
     add_exclude(parser)
     add_proof_limits(parser)
+    parser.add_argument(
+        "--cache",
+        default="",
+        metavar="FOLDER",
+        help="keep answers there, and do not ask again what did not change; not for claims",
+    )
     parser.add_argument(
         "-o",
         "--output",
         choices=CLAIMS.names,
         default="text",
-        help="text or json; of claims also the others (default: text)",
+        help="(default: text)",
     )
     parser.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
 
@@ -114,30 +119,34 @@ def run(options: argparse.Namespace) -> Exit:
         return output.usage_error(_PROGRAM, missing)
     if options.property or options.implies or options.implied_by:
         return _prove_claims(options)
-    if options.output not in ("text", "json"):
-        return output.usage_error(_PROGRAM, f"`-o {options.output}` is for claims")
-    from celadon.cli.proofs import PartProof, Proof, read_policies
+    return _prove_parts(options)
 
-    policies, problems = read_policies(options.paths)
-    for problem in problems:
-        output.complain(f"error: {problem.text()}")
-    if not policies and not problems:
-        return output.usage_error(_PROGRAM, "there is no ValidatingAdmissionPolicy in these files")
-    proofs = [
-        proof
-        for document, policy in policies
-        for proof in Proof.about(document, policy, options.items, options.timeout)
-    ]
-    parts = [
-        proof
-        for document, policy in policies
-        for proof in PartProof.about(document, policy, options.items, options.timeout)
-    ]
-    _write(proofs, parts, options.output)
-    if problems:
-        return Exit.USAGE
-    is_found = any([one.is_finding for one in proofs] + [one.is_finding for one in parts])
-    return Exit.DENIED if is_found else Exit.OK
+
+def _prove_parts(options: argparse.Namespace) -> Exit:
+    """What can be said of policies and definitions by themselves."""
+    from celadon.cli.claims.proof_cache import ProofCache
+    from celadon.cli.claims.proof_report import ProofReport
+    from celadon.cli.proofs import ProofLimits, read_subjects
+
+    subjects, problems = read_subjects(options.paths)
+    if not subjects and not problems:
+        return output.usage_error(_PROGRAM, _NOTHING)
+    limits = ProofLimits(options.kubernetes_version, options.items, options.timeout)
+    cache = ProofCache(Path(options.cache) if options.cache else None)
+    try:
+        items = [
+            item for subject in subjects for item in subject.answered(limits, cache, _progress)
+        ]
+    except OSError as error:
+        return output.usage_error(_PROGRAM, f"{error.filename}: {error.strerror}")
+    report = ProofReport(tuple(items), tuple(problems))
+    output.show(report, PROOFS, options.output, no_color=options.no_color)
+    return report.exit
+
+
+_NOTHING: Final = (
+    "there is no ValidatingAdmissionPolicy and no CustomResourceDefinition in these files"
+)
 
 
 def _prove_claims(options: argparse.Namespace) -> Exit:
@@ -174,36 +183,3 @@ _EXPECTED: Final = "expected pod-security/baseline or pod-security/restricted, :
 def _progress(line: str) -> None:
     if sys.stderr.isatty():
         output.complain(line)
-
-
-def _write(proofs: list[Proof], parts: list[PartProof], format: str) -> None:
-    if format == "json":
-        import json
-
-        every: list[Proof | PartProof] = [*proofs, *parts]
-        output.say(json.dumps([one.to_json() for one in every], indent=2))
-        return
-    told = [one for one in parts if one.is_finding or one.is_undecided]
-    shown: list[Proof | PartProof] = [*proofs, *told]
-    for proof in shown:
-        output.say("\n".join(_lines(proof)))
-    found = sum(one.is_finding for one in proofs)
-    undecided = sum(one.is_undecided for one in proofs)
-    output.say(f"\n{len(proofs)} validations, {found} with findings, {undecided} not decided")
-    if told:
-        faults = sum(one.is_finding for one in told)
-        output.say(
-            f"{len(parts)} parts of policies, {faults} with findings, "
-            f"{len(told) - faults} not decided"
-        )
-
-
-def _lines(proof: Proof | PartProof) -> Iterator[str]:
-    yield f"{proof.position}: {proof.policy} {proof.field}"
-    for title, remark in proof.remarks:
-        yield f"  {title}: {remark}" if remark else f"  {title}"
-    if proof.example is not None:
-        from celadon.goyaml import yaml_text
-
-        yield "  for instance:"
-        yield from (f"    {line}" for line in yaml_text(proof.example).rstrip().splitlines())

@@ -26,7 +26,7 @@ from celadon.cli.check.manifests import (
     with_policies,
 )
 from celadon.cli.exits import Exit
-from celadon.cli.reading.documents import NOTHING_EXCLUDED, Exclusion, Problem, exit_of
+from celadon.cli.reading.documents import NOTHING_EXCLUDED, Document, Exclusion, Problem, exit_of
 from celadon.kube import Json, JsonObject
 from celadon.kube.releases import answering_as
 from celadon.kube.resources import Catalog, known_resources
@@ -129,6 +129,8 @@ class Given:
     objects: tuple[JsonObject, ...]
     problems: tuple[Problem, ...]
     shown: Callable[[str], str]
+    definitions: tuple[Document, ...] = ()
+    """The CustomResourceDefinitions among them."""
 
     @property
     def errors(self) -> tuple[PolicyError, ...]:
@@ -206,7 +208,8 @@ def read_side(
     wrong = tuple(
         replace(one, file=shown(one.file)) for one in dict.fromkeys((*found.problems, *problems))
     )
-    return Given(label, version, sets, tuple(world.objects), wrong, shown)
+    definitions = tuple(one for one in found.existing if one.is_definition)
+    return Given(label, version, sets, tuple(world.objects), wrong, shown, definitions)
 
 
 # --- What was found ----------------------------------------------------------
@@ -217,6 +220,9 @@ SAME: Final = "the same"
 BOUNDED: Final = "no difference found"
 DIFFERS: Final = "differs"
 UNDECIDED: Final = "not decided"
+
+STORED: Final = "STORED"
+"""In place of an operation: an object that the old definition of its kind has taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,6 +288,8 @@ class DiffAnswer:
     @property
     def endpoint(self) -> str:
         """`CREATE of Pod`."""
+        if self.operation == STORED:
+            return f"stored {self.kind} ({self.api_version})"
         return f"{self.operation} of {self.kind}"
 
 

@@ -21,6 +21,7 @@ from celadon.cli.reading.json_text import Path, read_json
 from celadon.cli.reading.locations import Chunk, PlainChunk
 from celadon.goyaml import BlockReader, RepeatedKey, UnreadableError, UnusualError, read_yaml
 from celadon.kube.json_types import DEFINITION, OBJECT, misfit
+from celadon.kube.well_known_values import DEFINITION_KIND
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -393,6 +394,11 @@ class Document:
         """The API group, empty for the core group, and the kind."""
         group, slash, _ = self.value["apiVersion"].rpartition("/")
         return group if slash else "", self.value["kind"]
+
+    @property
+    def is_definition(self) -> bool:
+        """Whether it is a CustomResourceDefinition."""
+        return self.group_kind == DEFINITION_KIND
 
     def line(self, path: Path = ()) -> int:
         """The line of the object, or of a field of it (or of the nearest one above that exists)."""

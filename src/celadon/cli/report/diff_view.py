@@ -185,9 +185,14 @@ def request_lines(example: diff_run.RequestExample | ClaimExample) -> Iterator[s
 
 def _sides(one: diff_run.DiffAnswer) -> str:
     assert one.example is not None
-    return (
-        f"{one.example.old.verdict} by the old policies, {one.example.new.verdict} by the new ones"
-    )
+    old, new = one.example.old.verdict, one.example.new.verdict
+    return f"{old} by the old {_judges(one)}, {new} by the new {_judges(one, is_short=True)}"
+
+
+def _judges(one: diff_run.DiffAnswer, *, is_short: bool = False) -> str:
+    if one.operation == diff_run.STORED:
+        return "one" if is_short else "definition"
+    return "ones" if is_short else "policies"
 
 
 def _found(group: Sequence[diff_run.DiffAnswer]) -> model.Finding:
@@ -202,7 +207,7 @@ def _found(group: Sequence[diff_run.DiffAnswer]) -> model.Finding:
     return model.Finding(
         model.Level.ERROR,
         first.place,
-        f"{first.direction} policy",
+        f"{first.direction} {'definition' if first.operation == diff_run.STORED else 'policy'}",
         f"{where}: {_sides(first)}",
         first.direction,
         first.subject or first.endpoint,

@@ -551,6 +551,7 @@ LINT: Final = ReportForms("lint_view:LintView", _TEXT | _JSON | FINDING_FORMS)
 LINT_STATISTICS: Final = ReportForms("lint_view:StatisticsView", _TEXT | _JSON)
 DIFF: Final = ReportForms("diff_view:DiffView", _TEXT | _JSON | FINDING_FORMS)
 CLAIMS: Final = ReportForms("claim_view:ClaimView", _TEXT | _JSON | FINDING_FORMS)
+PROOFS: Final = ReportForms("proof_view:ProofView", _TEXT | _JSON | FINDING_FORMS)
 TEST: Final = ReportForms("case_view:CaseView", _TEXT | _JSON | FINDING_FORMS)
 EXPLANATION: Final = ReportForms(
     "explanation_view:ExplanationView", _TEXT | _JSON | {"html": "explanation_view:as_html"}

@@ -7,11 +7,11 @@ together for one kind, or all definitions of a cluster. `definition_validation` 
 `definition_rules` are about writing the CRD.
 """
 
-from celadon.kube.crd.compiled_rules import OLD_SELF, SELF, rule_scopes
+from celadon.kube.crd.compiled_rules import OLD_SELF, SELF, CompiledRule, rule_scopes
 from celadon.kube.crd.custom_kinds import CustomKind, KindsOnDemand, RememberedKinds, custom_kinds
 from celadon.kube.crd.definition_parts import APPROVAL, APPROVAL_PLACE, trusts_nobody
 from celadon.kube.crd.definition_validation import definition_errors
-from celadon.kube.crd.rule_validation import AskedRule, RuleOutcome
+from celadon.kube.crd.rule_validation import AskedRule, RuleOutcome, RuleValidator
 from celadon.kube.crd.structural_schemas import EITHER, EMBEDDED, INT_OR_STRING, PRESERVE
 from celadon.kube.crd.typed_data import typed as typed_value
 
@@ -25,10 +25,12 @@ __all__ = [
     "PRESERVE",
     "SELF",
     "AskedRule",
+    "CompiledRule",
     "CustomKind",
     "KindsOnDemand",
     "RememberedKinds",
     "RuleOutcome",
+    "RuleValidator",
     "custom_kinds",
     "definition_errors",
     "rule_scopes",

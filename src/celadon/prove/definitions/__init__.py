@@ -1,0 +1,26 @@
+"""Proofs about CustomResourceDefinitions: what their rules can do, whether fields that are called
+immutable are, and whether a new revision makes stored objects invalid.
+
+Read `structural_values` first (an object by its structural schema), then `rule_looks` (rules over
+such objects), then the questions: `rule_questions`, `transitions`, `revisions`.
+"""
+
+from celadon.prove.definitions.revisions import Demand, RevisionReply, Revisions
+from celadon.prove.definitions.rule_looks import Node as RuleNode
+from celadon.prove.definitions.rule_looks import schema_path
+from celadon.prove.definitions.rule_questions import DefinitionProver, RuleQuestion, RuleReply
+from celadon.prove.definitions.transitions import Change, ChangeReply, Transitions
+
+__all__ = [
+    "Change",
+    "ChangeReply",
+    "DefinitionProver",
+    "Demand",
+    "RevisionReply",
+    "Revisions",
+    "RuleNode",
+    "RuleQuestion",
+    "RuleReply",
+    "Transitions",
+    "schema_path",
+]

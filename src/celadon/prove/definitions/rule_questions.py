@@ -1,0 +1,285 @@
+"""What may be asked about the validation rules of a CustomResourceDefinition, and the answers.
+
+Of each rule it is asked whether it can be an error, can refuse, can admit, and whether what it
+refuses is refused by its neighbours anyway; of the rules at a place, whether any object fits them
+all. "No" is a proof for all objects that the schema admits. "Yes" comes with an object (with two,
+where a rule compares), and only after validation itself has found that it is so.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import z3
+
+from celadon.cel import EvaluationError
+from celadon.kube import GroupVersionKind, JsonObject
+from celadon.kube.crd import AskedRule, CompiledRule, CustomKind, custom_kinds
+from celadon.kube.releases import answering_as
+from celadon.prove.definitions.rule_looks import (
+    TRUE_CLAIM,
+    DefinitionLook,
+    Node,
+    engine_objects,
+    is_at,
+    nodes,
+    same_name,
+    scope_of,
+    verdict,
+)
+from celadon.prove.definitions.structural_values import StructuralObject
+from celadon.prove.logic import TRUE, Formula, both, either, negated
+from celadon.prove.objects import ITEMS, Inputs
+from celadon.prove.questions import Answer, is_blank
+from celadon.prove.search import MOST_ITEMS
+from celadon.prove.values import NotModelled, Outcome, Text, is_false, is_true
+from celadon.prove.witnesses import Claim
+
+
+class RuleQuestion(enum.Enum):
+    """What is asked of a rule; `FITS` is asked of all rules at a place together."""
+
+    FAILS = "can fail"
+    REFUSES = "can refuse"
+    ADMITS = "can admit"
+    MESSAGE = "can have no message"
+    ALONE = "can refuse what the other rules admit"
+    FITS = "can have a value"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleReply:
+    """An answer about the rule with an `index` at a node; None for all rules at the node.
+
+    `example` is the object for a yes, `before` what it was before the update. `reason` is why
+    there is no answer, `offset` where in its expression that is. `bounded` are the lists that no
+    more than `items` items were looked at of.
+    """
+
+    kind: CustomKind
+    node: Node
+    index: int | None
+    question: RuleQuestion
+    answer: Answer
+    example: JsonObject | None = None
+    before: JsonObject | None = None
+    reason: str = ""
+    offset: int | None = None
+    bounded: tuple[str, ...] = ()
+    items: int = ITEMS
+
+
+class DefinitionProver:
+    """Answers the questions about one CustomResourceDefinition as a release has it. `items` is the
+    length of lists up to which is looked, if no more are needed; `seconds` is for one answer."""
+
+    def __init__(
+        self, definition: JsonObject, version: str, items: int = ITEMS, seconds: float = 10
+    ) -> None:
+        self._version = version
+        self._items = items
+        self._seconds = seconds
+        with answering_as(version):
+            self.kinds: Mapping[GroupVersionKind, CustomKind] = custom_kinds(definition)
+
+    def replies(self, kind: CustomKind) -> Iterator[RuleReply]:
+        """All answers about one version, place by place."""
+        with answering_as(self._version):
+            places = nodes(kind)
+        for node in places:
+            for index in range(len(node.rules)):
+                yield from self.of_rule(kind, node, index)
+            if len(node.rules) > 1:
+                yield self.of_node(kind, node)
+
+    def of_rule(self, kind: CustomKind, node: Node, index: int) -> list[RuleReply]:
+        """The answers about one rule."""
+        rule = node.rules[index]
+        if rule.rule is None:
+            reason = rule.error or "an empty rule"
+            asked = RuleQuestion.FAILS
+            return [RuleReply(kind, node, index, asked, Answer.UNKNOWN, reason=reason)]
+        questions = [RuleQuestion.FAILS, RuleQuestion.REFUSES, RuleQuestion.ADMITS]
+        if rule.source.message_expression:
+            questions.append(RuleQuestion.MESSAGE)
+        if len(node.rules) > 1:
+            questions.append(RuleQuestion.ALONE)
+        replies = []
+        for question in questions:
+            replies.append(self._reply(kind, node, index, question))
+            if question is RuleQuestion.REFUSES and replies[-1].answer is Answer.NO:
+                break  # what never refuses admits, and is implied by anything
+        return replies
+
+    def of_node(self, kind: CustomKind, node: Node) -> RuleReply:
+        """Whether an object can have a value there."""
+        return self._reply(kind, node, None, RuleQuestion.FITS)
+
+    def _reply(
+        self, kind: CustomKind, node: Node, index: int | None, question: RuleQuestion
+    ) -> RuleReply:
+        """With as many items in lists as the expressions have questions about them."""
+        items = self._items
+        while True:
+            with answering_as(self._version):
+                inputs = Inputs(items)
+                look = _RuleLook(kind, inputs, self._version, self._seconds, node, index)
+                reply = look.reply(question)
+            needed = max((cut.witnesses for cut in look.inputs.cuts), default=0)
+            if reply.answer not in (Answer.NO, Answer.BOUNDED) or needed <= items:
+                return reply
+            if items >= MOST_ITEMS:
+                short = tuple(cut.path for cut in look.inputs.cuts if cut.witnesses > items)
+                return replace(reply, answer=Answer.BOUNDED, bounded=(*reply.bounded, *short))
+            items = min(needed, MOST_ITEMS)
+
+
+@dataclass(slots=True)
+class _RuleLook(DefinitionLook):
+    """One question about a rule, or about all rules at one place."""
+
+    node: Node
+    index: int | None
+    object: StructuralObject = field(init=False)
+    old: StructuralObject | None = field(default=None, init=False)
+
+    def reply(self, question: RuleQuestion) -> RuleReply:
+        """The answer."""
+        made = RuleReply(self.kind, self.node, self.index, question, Answer.UNKNOWN)
+        try:
+            wanted = self._wanted(question)
+        except NotModelled as error:
+            return replace(made, reason=str(error), offset=self.offset)
+        found = self.search(wanted, lambda model: self._confirmed(question, model))
+        if found.is_proved:
+            bounded, answer = self.bounds()
+            return replace(made, answer=answer, bounded=bounded, items=self.inputs.items)
+        if found.example is None:
+            return replace(made, reason=found.reason)
+        example, before = found.example
+        return replace(made, answer=Answer.YES, example=example, before=before)
+
+    @property
+    def _rule(self) -> CompiledRule:
+        assert self.index is not None
+        return self.node.rules[self.index]
+
+    # What is wanted.
+
+    def _wanted(self, question: RuleQuestion) -> Formula:
+        self.object = StructuralObject(self.inputs, self.kind)
+        if question is RuleQuestion.FITS:
+            there, _ = self.object.at(self.node.steps)
+            self.object.finish()
+            return both(there, *self.rules_hold(self.object, None))
+        rule = self._rule
+        assert rule.rule is not None
+        if rule.uses_old_self:
+            self.old = StructuralObject(self.inputs, self.kind, "oldObject")
+            self.inputs.assumed.append(same_name(self.object, self.old))
+        there, scope = scope_of(rule, *self._value)
+        made = self.evaluated(rule.rule.program.checked, scope, _CLAIMS[question])
+        found = [there, _WANTED[question](made)]
+        if question is RuleQuestion.MESSAGE:
+            found.append(self._has_no_message(rule, scope))
+        if question is RuleQuestion.ALONE:
+            found += self._neighbours(rule)
+        self.object.finish()
+        if self.old is not None:
+            self.old.finish()
+        for cut in self.inputs.cuts:
+            cut.loops += 1  # one item is where the rule is asked
+        return both(*found)
+
+    @property
+    def _value(self) -> tuple[Formula, Outcome, tuple[Formula, Outcome] | None]:
+        """What the rules are asked of: where it is there, what it is and what it was."""
+        there, value = self.object.at(self.node.steps)
+        before = None if self.old is None else self.object.before(self.node.steps, self.old)
+        return there, value, before
+
+    def _has_no_message(self, rule: CompiledRule, scope: dict[str, Outcome]) -> Formula:
+        if rule.message is None or not rule.message.is_usable:
+            return TRUE
+        made = self.evaluated(rule.message.program.checked, scope, _CLAIMS[RuleQuestion.FAILS])
+        texts = (
+            both(case.guard, negated(is_blank(case.value.term)))
+            for case in made.cases
+            if isinstance(case.value, Text)
+        )
+        return negated(either(texts))
+
+    def _neighbours(self, rule: CompiledRule) -> Iterator[Formula]:
+        """The other rules at the place hold; of creation those do not count that compare."""
+        for other in self.node.rules:
+            if other is not rule:
+                formula = self.holds(other, *self._value)
+                if formula is not None:
+                    yield formula
+
+    # The engine's word.
+
+    def _confirmed(
+        self, question: RuleQuestion, model: z3.ModelRef
+    ) -> tuple[JsonObject, JsonObject | None] | None:
+        example = self.object.json(model)
+        before = None if self.old is None else self.old.json(model)
+        made = engine_objects(self.kind, example, before)
+        if made is None:
+            return None
+        prepared, was = made
+        if question is RuleQuestion.FITS:
+            return None if self.kind.validate(prepared).errors else (example, before)
+        asked = self.kind.asked_rules(prepared, was)
+        here = [one for one in asked if is_at(one, self.node)]
+        is_so = any(
+            one.source == self._rule.source and self._is_so(question, one, here) for one in here
+        )
+        return (example, before) if is_so else None
+
+    def _is_so(self, question: RuleQuestion, asked: AskedRule, here: Sequence[AskedRule]) -> bool:
+        said = verdict(asked)
+        if question in (RuleQuestion.FAILS, RuleQuestion.ADMITS):
+            return said is (None if question is RuleQuestion.FAILS else True)
+        if said is not False:
+            return False
+        if question is RuleQuestion.ALONE:
+            others = (one for one in here if one.path == asked.path and one is not asked)
+            return all(verdict(one) for one in others)
+        return question is not RuleQuestion.MESSAGE or _says_nothing(self._rule, asked)
+
+
+_CLAIMS: Final = {
+    RuleQuestion.FAILS: Claim(value=True, holds=False),
+    RuleQuestion.ADMITS: TRUE_CLAIM,
+    **dict.fromkeys(
+        (RuleQuestion.REFUSES, RuleQuestion.MESSAGE, RuleQuestion.ALONE),
+        Claim(value=False, holds=True),
+    ),
+}
+
+
+def _fails(made: Outcome) -> Formula:
+    """Where it is an error, or a value that is no bool."""
+    is_bool = either((is_true(made), is_false(made)))
+    return either((made.error, both(negated(made.error), negated(is_bool))))
+
+
+_WANTED: Final = {
+    **dict.fromkeys(RuleQuestion, is_false),
+    RuleQuestion.FAILS: _fails,
+    RuleQuestion.ADMITS: is_true,
+}
+
+
+def _says_nothing(rule: CompiledRule, asked: AskedRule) -> bool:
+    if rule.message is None or not rule.message.is_usable:
+        return True
+    try:
+        text = rule.message.program.evaluate(asked.activation)
+    except EvaluationError:
+        return True
+    return not str(text).strip()

@@ -1,0 +1,630 @@
+"""Custom resources that are not known, by their structural schema: what rules see of them after
+defaulting and pruning, and what an example of them is.
+
+A field is made when it is asked for, as in `celadon.prove.objects`. What the schema says of a value
+is assumed where the value is there: types, enumerations, lengths, patterns, ranges, counts, keys
+that differ, branches. What has no form in the solver (formats, patterns about words) is left open:
+so proofs hold, and the engine sorts out examples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Final
+
+import z3
+
+from celadon.kube import Json, JsonObject
+from celadon.kube.crd import CustomKind
+from celadon.kube.releases import is_since
+from celadon.kube.schemas import ABSENT, Schema, ValueLimits, escape
+from celadon.prove import functions, logic
+from celadon.prove.functions import equal
+from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, either, negated, same
+from celadon.prove.objects import Inputs, Pattern
+from celadon.prove.patterns import contained, sample
+from celadon.prove.values import (
+    Case,
+    Cut,
+    Double,
+    Entry,
+    Fields,
+    Int,
+    Item,
+    List,
+    Map,
+    NotModelled,
+    Null,
+    Outcome,
+    Text,
+    Truth,
+    Unshaped,
+    Value,
+    certain,
+    outcome,
+)
+
+Steps = tuple[str | int, ...]
+"""Where a value stands in an object: names of fields, numbers of items and entries."""
+
+MOST_NAMES: Final = 120
+"""Fields at all depths that two objects may have if they are compared."""
+
+MOST_LEAST_ITEMS: Final = 12
+"""A list that must have more items than this is left open."""
+
+_TYPED: Final = {
+    "duration": "1h",
+    "date": "2024-01-01",
+    "date-time": "2024-01-01T00:00:00Z",
+    "byte": "YQ==",
+}
+"""Formats whose texts rules see as other values, and a text of each."""
+
+_SAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
+    "cidr": ("10.0.0.0/8", "10.0.0.1/8", "169.254.0.0/16", "2001:db8::/64", "fe80::1/10"),
+    "email": ("a@example.com", "b@example.com"),
+    "hostname": ("example.com", "a.example.com"),
+    "ipv4": ("10.0.0.1", "192.168.0.1", "127.0.0.1"),
+    "ipv6": ("2001:db8::1", "::1", "fe80::1"),
+    "mac": ("00:00:00:00:00:01", "00:00:00:00:00:02"),
+    "uri": ("https://example.com/", "http://example.com:80/a"),
+    "uuid": ("00000000-0000-4000-8000-000000000000", "00000000-0000-4000-8000-000000000001"),
+}
+"""Texts that have a format, of which examples have one where they can."""
+
+_NAME: Final = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+_MOST_NAME: Final = 253
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """A value that has a schema with rules: where it stands, and under which condition it is
+    there."""
+
+    schema: Schema
+    steps: Steps
+    there: Formula
+    value: Outcome
+
+
+@dataclass(slots=True)
+class StructuralObject:
+    """One unknown object of a custom kind. `parts` are the values with rules that were made so
+    far."""
+
+    inputs: Inputs
+    kind: CustomKind
+    path: str = "object"
+    parts: list[Part] = field(default_factory=list)
+    root: Fields = field(init=False)
+    _unfinished: list[tuple[Fields, Schema]] = field(default_factory=list)
+    _nullable_places: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        schema = self.kind.schema
+        self.root = self._fields(schema, self.path, (), TRUE)
+        gvk = self.kind.gvk
+        given = {"apiVersion": gvk.api_version, "kind": gvk.kind}
+        for name, value in given.items():
+            self.root.made[name] = TRUE, certain(functions.literal(value))
+        self.root.made["metadata"] = TRUE, certain(self._metadata(schema))
+        if schema.rules:
+            self.parts.insert(0, Part(schema, (), TRUE, certain(self.root)))
+
+    def _metadata(self, schema: Schema) -> Fields:
+        """Rules see the name and the generateName."""
+        given = schema.properties.get("metadata", _NO_SCHEMA).properties
+        path = f"{self.path}.metadata"
+        name = self.inputs.unknown(f"{path}.name", z3.StringSort())
+        self.inputs.assumed.append(z3.Length(name) <= _MOST_NAME)
+        self.inputs.patterns.append(Pattern(TRUE, name, _NAME))
+        self._assume(TRUE, given.get("name", _NO_SCHEMA), Text(name))
+        self.inputs.presences.append(negated(same(name, logic.text("example"))))
+        least: dict[str, Json] = {"namespace": "default"} if self.kind.namespaced else {}
+        made = Fields(path, lambda one: self._generated(one, path, given), least)
+        made.made["name"] = TRUE, certain(Text(name))
+        return made
+
+    def _generated(
+        self, name: str, path: str, given: Mapping[str, Schema]
+    ) -> tuple[Formula, Outcome] | None:
+        if name != "generateName":
+            return None
+        there = self.inputs.presence(f"{path}.{name}")
+        return there, self._value(given.get(name, _TEXT), f"{path}.{name}", (), FALSE)
+
+    def finish(self) -> None:
+        """Make what the schema requires of all that was made."""
+        while self._unfinished:
+            made, schema = self._unfinished.pop()
+            for name in schema.required:
+                made.field(name)
+
+    def json(self, model: z3.ModelRef) -> JsonObject:
+        """What it is in a model."""
+        value = self.inputs.json(certain(self.root), model)
+        assert isinstance(value, dict)
+        return value
+
+    # Places.
+
+    def at(self, steps: Steps) -> tuple[Formula, Outcome]:
+        """Whether there is a value at a place that is not null, and that value."""
+        ways: list[tuple[Formula, Value]] = [(TRUE, self.root)]
+        for step in steps:
+            ways = [
+                (both(guard, there, case.guard), case.value)
+                for guard, value in ways
+                for there, inside in _inside(value, step)
+                for case in _not_null(inside)
+            ]
+        return _one_of_ways(ways)
+
+    def before(self, steps: Steps, old: StructuralObject) -> tuple[Formula, Outcome]:
+        """Whether a value was there before an update, of which `old` is the object, and what it
+        was: fields have their names, entries their keys, items of map lists theirs; what other
+        items were nobody can say."""
+        schema = self.kind.schema
+        ways: list[tuple[Formula, Value, Value]] = [(TRUE, self.root, old.root)]
+        for step in steps:
+            ways = [
+                (both(guard, there, one.guard, other.guard), one.value, other.value)
+                for guard, new, was in ways
+                for there, inside, before in _pairs(new, was, step, schema)
+                for one in _not_null(inside)
+                for other in _not_null(before)
+            ]
+            schema = below(schema, step)
+        return _one_of_ways([(guard, was) for guard, _, was in ways])
+
+    # Values by schema.
+
+    def _value(self, schema: Schema, path: str, steps: Steps, there: Formula) -> Outcome:
+        """A value that is not null."""
+        made = self._made(schema, path, steps, there)
+        for case in made.cases:
+            self._assume(both(there, case.guard), schema, case.value)
+        if schema.rules:
+            self.parts.append(Part(schema, steps, there, made))
+        return made
+
+    def _assume(self, there: Formula, schema: Schema, value: Value) -> None:
+        """Where a value is there, it is as the schema says."""
+        fits = both(self._limits(schema, value), self._branches(schema, certain(value)))
+        if fits is not TRUE:
+            self.inputs.assumed.append(either((negated(there), fits)))
+        pattern = schema.limits.pattern
+        if pattern and isinstance(value, Text):
+            with suppress(NotModelled):  # then the engine looks at examples
+                contained(pattern)
+                self.inputs.patterns.append(Pattern(there, value.term, pattern))
+
+    def _made(self, schema: Schema, path: str, steps: Steps, there: Formula) -> Outcome:
+        if schema.enum and all(isinstance(one, str | int | None) for one in schema.enum):
+            return self._one_of([one for one in schema.enum if one is not None], path)
+        if schema.int_or_string:
+            is_text = self.inputs.presence(f"{path} is a string")
+            cases = Case(is_text, self._text(schema, path)), Case(negated(is_text), self._int(path))
+            return outcome(cases)
+        match schema.type:
+            case "string" if schema.format in _TYPED:
+                return certain(Unshaped(path, _TYPED[schema.format]))
+            case "string":
+                return certain(self._text(schema, path))
+            case "integer":
+                return certain(self._int(path))
+            case "boolean":
+                return certain(Truth(self.inputs.unknown(path, z3.BoolSort())))
+            case "number":
+                return certain(Double(self.inputs.unknown(path, z3.Float64())))
+            case "array" if schema.items is not None:
+                return certain(self._list(schema, schema.items, path, steps, there))
+            case "object" if schema.additional_properties is not None:
+                values = schema.additional_properties
+                return certain(self._map(schema, values, path, steps, there))
+            case "object" if schema.embedded_resource:
+                return certain(Unshaped(path, {"apiVersion": "v1", "kind": "ConfigMap"}))
+            case "object":
+                return certain(self._fields(schema, path, steps, there))
+        return certain(Unshaped(path))
+
+    def _one_of(self, allowed: Sequence[Json], path: str) -> Outcome:
+        ways = [self.inputs.unknown(f"{path} is {one}", z3.BoolSort()) for one in allowed]
+        self.inputs.assumed.append(z3.PbEq([(way, 1) for way in ways], 1))
+        return outcome(
+            Case(way, functions.literal(one)) for way, one in zip(ways, allowed, strict=True)
+        )
+
+    def _text(self, schema: Schema, path: str) -> Text:
+        text = self.inputs.unknown(path, z3.StringSort())
+        usual = _SAMPLES.get(schema.format, ())
+        if not usual and (matching := sample(schema.limits.pattern)):
+            usual = (matching,)
+        each = [same(text, logic.text(one)) for one in usual]
+        self.inputs.presences += (negated(one) for one in (*each[:1], either(each)) if each)
+        return Text(text)
+
+    def _int(self, path: str) -> Int:
+        return Int(self.inputs.unknown(path, z3.IntSort()))
+
+    def _list(
+        self, schema: Schema, element: Schema, path: str, steps: Steps, there: Formula
+    ) -> List:
+        number = self._size(schema.limits.min_items, schema.limits.max_items, path)
+        items: list[Item] = []
+        for index in range(number):
+            place = f"{path}[{index}]"
+            is_there = self.inputs.presence(place)
+            if items:
+                self.inputs.assumed.append(z3.Implies(is_there, items[-1].there))
+            value = self._nullable(element, place, (*steps, index), both(there, is_there))
+            items.append(Item(is_there, value))
+        sources = self._cuts(path, number, schema.limits.max_items)
+        return List(tuple(items), sources, unordered=schema.list_type in ("set", "map"))
+
+    def _map(self, schema: Schema, element: Schema, path: str, steps: Steps, there: Formula) -> Map:
+        number = self._size(schema.limits.min_properties, schema.limits.max_properties, path)
+        entries: list[Entry] = []
+        for index in range(number):
+            place = f"{path}[{index}]"
+            is_there = self.inputs.presence(place)
+            key = Text(self.inputs.unknown(f"{place} key", z3.StringSort()))
+            self.inputs.assumed += (
+                negated(both(is_there, one.there, equal(key, one.key))) for one in entries
+            )
+            if entries:
+                self.inputs.assumed.append(z3.Implies(is_there, entries[-1].there))
+            value = self._nullable(element, place, (*steps, index), both(there, is_there))
+            entries.append(Entry(is_there, key, value))
+        sources = self._cuts(path, number, schema.limits.max_properties)
+        return Map(tuple(entries), sources)
+
+    def _size(self, least: int | None, most: int | None, path: str) -> int:
+        """So many items are looked at, and no more than there can be."""
+        if least is not None and least > MOST_LEAST_ITEMS:
+            raise NotModelled(f"{path}, which has {least} items at least")
+        number = max(self.inputs.items, least or 0)
+        return number if most is None else min(number, most)
+
+    def _cuts(self, path: str, number: int, most: int | None) -> frozenset[Cut]:
+        """Nothing is cut off from what can have no more items."""
+        if most is not None and most <= number:
+            return frozenset()
+        cut = Cut(path)
+        self.inputs.cuts.append(cut)
+        return frozenset({cut})
+
+    def _nullable(self, schema: Schema, path: str, steps: Steps, there: Formula) -> Outcome:
+        """An item or an entry, of which a null is a value of its own."""
+        if not schema.nullable:
+            return self._value(schema, path, steps, there)
+        is_null = self.inputs.presence(f"{path} null")
+        made = self._value(schema, path, steps, both(there, negated(is_null)))
+        cases = (Case(both(negated(is_null), one.guard), one.value) for one in made.cases)
+        return outcome([Case(is_null, Null()), *cases])
+
+    def _fields(self, schema: Schema, path: str, steps: Steps, there: Formula) -> Fields:
+        nulls: dict[str, Json] = {
+            name: None
+            for name in schema.required
+            if name in schema.properties and schema.properties[name].nullable
+        }
+        made = Fields(
+            path,
+            lambda name: self._field(schema, path, steps, there, name, nulls),
+            nulls,
+            names=tuple(schema.properties) if _is_small(schema) else None,
+            renamed={
+                known: name
+                for name in schema.properties
+                if (known := escape(name)) is not None and known != name
+            },
+        )
+        self._unfinished.append((made, schema))
+        return made
+
+    def _field(
+        self,
+        schema: Schema,
+        path: str,
+        steps: Steps,
+        there: Formula,
+        name: str,
+        nulls: dict[str, Json],
+    ) -> tuple[Formula, Outcome] | None:
+        inside = schema.properties.get(name)
+        if inside is None:
+            return None
+        is_sure = name in schema.required or inside.default is not ABSENT
+        place = f"{path}.{name}"
+        if inside.nullable:
+            self._nullable_places.add(place)
+            if is_sure:
+                nulls[name] = None
+        is_there = TRUE if is_sure and not inside.nullable else self.inputs.presence(place)
+        return is_there, self._value(inside, place, (*steps, name), both(there, is_there))
+
+    # What a schema says of a value.
+
+    def holds(self, schema: Schema, made: Outcome) -> Formula:
+        """Whether a value is as a schema says, at all depths."""
+        return either(both(case.guard, self._fits(schema, case.value)) for case in made.cases)
+
+    def fits_here(self, schema: Schema, made: Outcome) -> Formula:
+        """The same, but for what is inside of lists, maps and objects."""
+        return either(
+            both(case.guard, self._fits(schema, case.value, is_deep=False)) for case in made.cases
+        )
+
+    def _fits(self, schema: Schema, value: Value, *, is_deep: bool = True) -> Formula:
+        if isinstance(value, Unshaped):
+            return self._open(value.path)
+        is_choice = TRUE
+        if schema.enum:
+            is_choice = either(equal(value, functions.literal(one)) for one in schema.enum)
+        if isinstance(value, Null):
+            return both(logic.truth(schema.nullable or not schema.types), is_choice)
+        if not self._has_type(schema, value):
+            return FALSE
+        return both(
+            is_choice,
+            self._limits(schema, value),
+            self._matches(schema, value),
+            self._branches(schema, certain(value)),
+            self._inside(schema, value) if is_deep else TRUE,
+        )
+
+    def _has_type(self, schema: Schema, value: Value) -> bool:
+        types = schema.types
+        return not types or any(isinstance(value, _TYPES[one]) for one in types)
+
+    def _inside(self, schema: Schema, value: Value) -> Formula:
+        match value:
+            case List() if schema.items is not None:
+                element = schema.items
+                return both(
+                    *(z3.Implies(one.there, self.holds(element, one.value)) for one in value.items)
+                )
+            case Map() if schema.additional_properties is not None:
+                element = schema.additional_properties
+                return both(
+                    *(
+                        z3.Implies(one.there, self.holds(element, one.value))
+                        for one in value.entries
+                    )
+                )
+            case Map() if schema.properties or schema.required:
+                return self._open("entries")
+            case Fields():
+                return both(
+                    *(self._has(value, name) for name in schema.required),
+                    *(
+                        z3.Implies(found[0], self.holds(one, found[1]))
+                        for name, one in schema.properties.items()
+                        if (found := value.field(name)) is not None
+                    ),
+                )
+        return TRUE
+
+    def _has(self, value: Fields, name: str) -> Formula:
+        """Whether a field is there; a null is for the schema, and is not for rules."""
+        found = value.field(name)
+        there = FALSE if found is None else found[0]
+        place = f"{value.path}.{name}"
+        return either((there, self._open(place))) if place in self._nullable_places else there
+
+    def _open(self, path: str) -> Formula:
+        """Nobody knows whether it is so."""
+        return self.inputs.unknown(f"{path} fits", z3.BoolSort())
+
+    def _limits(self, schema: Schema, value: Value) -> Formula:
+        """What a schema says of a value, and not of what is inside."""
+        limits = schema.limits
+        match value:
+            case Text():
+                return both(*self._text_limits(limits, schema.format, value.term))
+            case Int():
+                is_short = schema.format == "int32" and is_since("1.36")
+                end = 1 << 31 if is_short else 1 << 63
+                return both(value.term >= -end, value.term < end, *_ranges(limits, value.term))
+            case Double():
+                return both(*self._double_limits(limits, value))
+            case List():
+                return both(
+                    *self._counts(limits.min_items, limits.max_items, value),
+                    *_different(value, schema),
+                )
+            case Map():
+                return both(*self._counts(limits.min_properties, limits.max_properties, value))
+            case Fields() if limits.min_properties is not None or limits.max_properties is not None:
+                return both(*self._field_counts(limits, schema, value))
+        return TRUE
+
+    def _text_limits(self, limits: ValueLimits, form: str, text: Term) -> Iterator[Formula]:
+        if limits.min_length is not None:
+            yield z3.Length(text) >= limits.min_length
+        if limits.max_length is not None:
+            yield z3.Length(text) <= limits.max_length
+        if form in _SAMPLES:
+            yield self._open(form)
+
+    def _matches(self, schema: Schema, value: Value) -> Formula:
+        """Whether a text matches the pattern of a schema."""
+        pattern = schema.limits.pattern
+        if not pattern or not isinstance(value, Text):
+            return TRUE
+        try:
+            language = contained(pattern)
+        except NotModelled:
+            return self._open(pattern)
+        return FALSE if language is None else z3.InRe(value.term, language)
+
+    def _double_limits(self, limits: ValueLimits, value: Double) -> Iterator[Formula]:
+        term = value.term
+        yield negated(z3.Or(z3.fpIsNaN(term), z3.fpIsInf(term)))
+        if limits.minimum is not None:
+            least = z3.FPVal(float(limits.minimum), z3.Float64())
+            yield term > least if limits.exclusive_minimum else term >= least
+        if limits.maximum is not None:
+            most = z3.FPVal(float(limits.maximum), z3.Float64())
+            yield term < most if limits.exclusive_maximum else term <= most
+        if limits.multiple_of is not None:
+            yield self._open("multipleOf")
+
+    def _counts(self, least: int | None, most: int | None, value: List | Map) -> Iterator[Formula]:
+        parts: Sequence[Item | Entry] = value.items if isinstance(value, List) else value.entries
+        total = logic.total(part.there for part in parts)
+        if least is not None and least > 0:
+            yield total >= least
+        if most is not None and most < len(parts):
+            yield total <= most
+
+    def _field_counts(
+        self, limits: ValueLimits, schema: Schema, value: Fields
+    ) -> Iterator[Formula]:
+        total = logic.total(self._has(value, name) for name in schema.properties)
+        if limits.min_properties is not None:
+            yield total >= limits.min_properties
+        if limits.max_properties is not None:
+            yield total <= limits.max_properties
+
+    def _branches(self, schema: Schema, made: Outcome) -> Formula:
+        """`anyOf`, `oneOf`, `allOf`, `not`."""
+        found = [self.holds(one, made) for one in schema.all_of]
+        if schema.any_of:
+            found.append(either(self.holds(one, made) for one in schema.any_of))
+        if schema.one_of:
+            each = [(self.holds(one, made), 1) for one in schema.one_of]
+            found.append(z3.PbEq(each, 1))
+        if schema.not_ is not None:
+            found.append(negated(self.holds(schema.not_, made)))
+        return both(*found)
+
+
+def below(schema: Schema, step: str | int) -> Schema:
+    """The schema of a field, of items or of entries."""
+    found = schema.items or schema.additional_properties
+    if isinstance(step, str):
+        found = schema.properties[step]
+    assert found is not None
+    return found
+
+
+def _one_of_ways(ways: Sequence[tuple[Formula, Value]]) -> tuple[Formula, Outcome]:
+    """Values whose guards exclude each other as one."""
+    return either(guard for guard, _ in ways), outcome(Case(*way) for way in ways)
+
+
+def _not_null(made: Outcome) -> Iterator[Case]:
+    return (case for case in made.cases if not isinstance(case.value, Null))
+
+
+def _inside(value: Value, step: str | int) -> Iterator[tuple[Formula, Outcome]]:
+    match value:
+        case Fields() if isinstance(step, str):
+            found = value.field(step)
+            if found is not None:
+                yield found
+        case List() if isinstance(step, int) and step < len(value.items):
+            yield value.items[step]
+        case Map() if isinstance(step, int) and step < len(value.entries):
+            yield value.entries[step].there, value.entries[step].value
+
+
+def _pairs(
+    new: Value, was: Value, step: str | int, schema: Schema
+) -> Iterator[tuple[Formula, Outcome, Outcome]]:
+    """What is at a step, and what corresponds to it in a value before an update."""
+    match new, was:
+        case Fields(), Fields():
+            for _, inside in _inside(new, step):
+                yield from ((there, inside, before) for there, before in _inside(was, step))
+        case Map(), Map() if isinstance(step, int) and step < len(new.entries):
+            entry = new.entries[step]
+            for one in was.entries:
+                yield both(one.there, equal(one.key, entry.key)), entry.value, one.value
+        case List(), List() if isinstance(step, int) and step < len(new.items):
+            item = new.items[step]
+            for other in was.items if schema.list_type == "map" else ():
+                alike = same_item(item.value, other.value, schema)
+                yield both(other.there, alike), item.value, other.value
+
+
+_NO_SCHEMA: Final = Schema()
+_TEXT: Final = Schema(type="string")
+
+_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
+    "string": (Text,),
+    "integer": (Int,),
+    "number": (Double, Int),
+    "boolean": (Truth,),
+    "array": (List,),
+    "object": (Fields, Map),
+}
+
+
+def _ranges(limits: ValueLimits, term: Term) -> Iterator[Formula]:
+    """Of an integer, which is compared with the whole part of a bound."""
+    if limits.minimum is not None:
+        least = int(limits.minimum)
+        yield term > least if limits.exclusive_minimum else term >= least
+    if limits.maximum is not None:
+        most = int(limits.maximum)
+        yield term < most if limits.exclusive_maximum else term <= most
+    if limits.multiple_of is not None and limits.multiple_of >= 1:
+        yield term % int(limits.multiple_of) == 0
+
+
+def _different(value: List, schema: Schema) -> Iterator[Formula]:
+    """Items of sets, and keys of map lists, differ."""
+    if schema.list_type not in ("set", "map"):
+        return
+    for number, one in enumerate(value.items):
+        for other in value.items[:number]:
+            alike = same_item(one.value, other.value, schema)
+            yield negated(both(one.there, other.there, alike))
+
+
+def same_item(one: Outcome, other: Outcome, schema: Schema) -> Formula:
+    """Whether two items of a set, or of a map list, are the same one."""
+    return either(
+        both(a.guard, b.guard, _same_key(a.value, b.value, schema))
+        for a in one.cases
+        for b in other.cases
+    )
+
+
+def _same_key(a: Value, b: Value, schema: Schema) -> Formula:
+    if schema.list_type == "set":
+        return equal(a, b)
+    if not isinstance(a, Fields) or not isinstance(b, Fields):
+        return FALSE
+    pairs = []
+    for key in schema.list_map_keys:
+        (here, one), (there, other) = (side.field(key) or _NOTHING for side in (a, b))
+        alike = either(
+            both(x.guard, y.guard, equal(x.value, y.value)) for x in one.cases for y in other.cases
+        )
+        pairs += [here == there, either((negated(here), alike))]
+    return both(*pairs)
+
+
+_NOTHING: Final = (FALSE, Outcome(FALSE, ()))
+
+
+def _is_small(schema: Schema) -> bool:
+    """Whether two such objects may be compared field by field."""
+    number = 0
+    waiting: list[Schema | None] = [schema]
+    while waiting and number <= MOST_NAMES:
+        one = waiting.pop()
+        if one is None:
+            continue
+        if one.preserve_unknown or one.open_values or one.embedded_resource:
+            return False
+        number += 1
+        waiting += (*one.properties.values(), one.items, one.additional_properties)
+    return number <= MOST_NAMES
