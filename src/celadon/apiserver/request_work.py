@@ -59,7 +59,11 @@ DEAR_SECONDS: Final = 0.004
 
 _DECAY: Final = 0.7
 _SURPRISES: Final = 3
-"""After so many, a kind of step is dear for good."""
+"""After so many, a kind of step stays dear."""
+
+_FORGIVEN: Final = 1_000
+"""So many cheap steps in a row make up for surprises: a collection of garbage that falls into a
+step is one, too, and a worker costs a small step as much again."""
 
 _KINDS: Final = 1_000
 
@@ -163,6 +167,8 @@ class _Known:
     rules: object
     seconds: float | None = None
     surprises: int = 0
+    cheap: int = 0
+    """How many steps in a row were."""
 
     @property
     def is_dear(self) -> bool:
@@ -211,5 +217,8 @@ class Pace:
             expected = known.seconds or 0.0
             if DEAR_SECONDS < seconds > expected:
                 known.surprises += 1
+            known.cheap = 0 if seconds > DEAR_SECONDS else known.cheap + 1
+            if known.cheap >= _FORGIVEN:
+                known.cheap = known.surprises = 0
             falls = 1.0 if known.surprises >= _SURPRISES else _DECAY
             known.seconds = max(seconds, expected * falls)

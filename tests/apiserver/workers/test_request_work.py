@@ -103,6 +103,13 @@ def test_what_was_dear_is_taken_aside(seconds: list[float], aside: list[bool] | 
         assert found == aside
 
 
+def test_what_has_surprised_is_forgiven_after_a_thousand_cheap_steps() -> None:
+    surprising = [0.0, DEAR, 0.0, 0.0, DEAR, 0.0, 0.0, DEAR]
+    found = steps(surprising + [0.0] * 1_010, lambda _: "the same")
+    assert all(found[8:1_000])
+    assert not any(found[-5:])
+
+
 def test_nothing_is_known_of_other_rules() -> None:
     assert steps([0.0] * 4, lambda number: "ab"[number // 2]) == [True, False, True, False]
 
