@@ -7,10 +7,20 @@ from typing import Final
 COMPARISONS: Final = "## Further comparisons"
 """Written by hand."""
 SERVER_PART: Final = "## The API server"
+BESIDE_PART: Final = "## Beside kube-apiserver"
+GROWTH_PART: Final = "## Growth"
 WEBHOOK_PART: Final = "## The webhook"
 MUTANTS_PART: Final = "## Mutants of policies"
 EDITOR_PART: Final = "## The language server"
-PARTS: Final = (COMPARISONS, MUTANTS_PART, EDITOR_PART, SERVER_PART, WEBHOOK_PART)
+PARTS: Final = (
+    COMPARISONS,
+    MUTANTS_PART,
+    EDITOR_PART,
+    SERVER_PART,
+    BESIDE_PART,
+    GROWTH_PART,
+    WEBHOOK_PART,
+)
 """Headings, in the order in which they stand."""
 
 

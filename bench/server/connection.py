@@ -17,6 +17,8 @@ _LENGTH: Final = b"content-length: "
 _CHUNKED: Final = b"\r\ntransfer-encoding: chunked"
 _LAST_CHUNK: Final = b"\r\n0\r\n\r\n"
 """Nothing else in an answer ends so: there are no line ends in JSON."""
+_EVENT: Final = b'{"type":"'
+"""What an event of a watch begins with. It may come in two parts."""
 _UNTIL_LAST_CHUNK: Final = sys.maxsize
 
 
@@ -109,6 +111,7 @@ class WatchConnection(asyncio.Protocol):
         self._told = told
         self._opened = opened
         self._is_open = False
+        self._tail = b""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvloop
         self.transport = transport
@@ -118,5 +121,7 @@ class WatchConnection(asyncio.Protocol):
         if not self._is_open:
             self._is_open = True
             self._opened()
-        for _ in range(data.count(b'{"type":"')):
+        seen = self._tail + data
+        self._tail = seen[1 - len(_EVENT) :]
+        for _ in range(seen.count(_EVENT)):
             self._told()

@@ -21,7 +21,7 @@ DEPLOYMENTS: Final = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments"
 CONFIG_MAPS: Final = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
 
 
-def _post(target: str, obj: dict[str, Any]) -> bytes:
+def post(target: str, obj: dict[str, Any]) -> bytes:
     return request("POST", target, TOKEN, json.dumps(obj).encode())
 
 
@@ -30,14 +30,14 @@ def _patch(target: str, kind: str, change: object) -> bytes:
     return request("PATCH", target, TOKEN, json.dumps(change).encode(), content)
 
 
-def _get(target: str) -> bytes:
+def get(target: str) -> bytes:
     return request("GET", target, TOKEN)
 
 
 def namespaces() -> list[bytes]:
     """The creation of the namespaces everything is in."""
     names = (NAMESPACE, WATCHED)
-    return [_post("/api/v1/namespaces", {"metadata": {"name": name}}) for name in names]
+    return [post("/api/v1/namespaces", {"metadata": {"name": name}}) for name in names]
 
 
 def twenty_policies() -> list[bytes]:
@@ -56,10 +56,8 @@ def _policies_and_bindings(texts: list[list[str]]) -> list[bytes]:
     found = []
     for number, expressions in enumerate(texts):
         name = f"policy-{number:05}"
-        found.append(
-            _post(f"{REGISTRATION}/validatingadmissionpolicies", policy(name, expressions))
-        )
-        found.append(_post(f"{REGISTRATION}/validatingadmissionpolicybindings", binding(name)))
+        found.append(post(f"{REGISTRATION}/validatingadmissionpolicies", policy(name, expressions)))
+        found.append(post(f"{REGISTRATION}/validatingadmissionpolicybindings", binding(name)))
     return found
 
 
@@ -67,12 +65,12 @@ def named_policies(prefix: str, count: int) -> list[bytes]:
     """Creations of policies of one expression each, all different, that nothing binds."""
     forms = len(TEMPLATES)
     made = (policy(f"{prefix}-{n}", [TEMPLATES[n % forms].format(n=n + 1)]) for n in range(count))
-    return [_post(f"{REGISTRATION}/validatingadmissionpolicies", one) for one in made]
+    return [post(f"{REGISTRATION}/validatingadmissionpolicies", one) for one in made]
 
 
 def deployments(prefix: str, count: int) -> list[bytes]:
     """Creations of Deployments with one container."""
-    return [_post(DEPLOYMENTS, _deployment(f"{prefix}-{n}", n)) for n in range(count)]
+    return [post(DEPLOYMENTS, _deployment(f"{prefix}-{n}", n)) for n in range(count)]
 
 
 def _deployment(name: str, number: int) -> dict[str, Any]:
@@ -82,7 +80,7 @@ def _deployment(name: str, number: int) -> dict[str, Any]:
 
 def small_deployments(count: int) -> list[bytes]:
     """Dry runs of a Deployment with one container."""
-    return [_post(f"{DEPLOYMENTS}?dryRun=All", check.manifest(n)) for n in range(count)]
+    return [post(f"{DEPLOYMENTS}?dryRun=All", check.manifest(n)) for n in range(count)]
 
 
 def large_deployments(count: int) -> list[bytes]:
@@ -95,7 +93,7 @@ def large_deployments(count: int) -> list[bytes]:
     for container in spec["template"]["spec"]["initContainers"]:  # which cannot have probes
         del container["livenessProbe"], container["readinessProbe"]
     sent = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta, "spec": spec}
-    return [_post(f"{DEPLOYMENTS}?dryRun=All", sent)] * count
+    return [post(f"{DEPLOYMENTS}?dryRun=All", sent)] * count
 
 
 def config_map(name: str) -> dict[str, Any]:
@@ -112,28 +110,28 @@ def config_map(name: str) -> dict[str, Any]:
 
 def config_maps(prefix: str, count: int) -> list[bytes]:
     """Creations."""
-    return [_post(CONFIG_MAPS, config_map(f"{prefix}-{n}")) for n in range(count)]
+    return [post(CONFIG_MAPS, config_map(f"{prefix}-{n}")) for n in range(count)]
 
 
 def gets(name: str, count: int) -> list[bytes]:
     """Of one ConfigMap."""
-    return [_get(f"{CONFIG_MAPS}/{name}")] * count
+    return [get(f"{CONFIG_MAPS}/{name}")] * count
 
 
 def lists(count: int) -> list[bytes]:
     """Of all ConfigMaps of the namespace."""
-    return [_get(CONFIG_MAPS)] * count
+    return [get(CONFIG_MAPS)] * count
 
 
 def watch() -> bytes:
     """Of a namespace in which there is nothing."""
-    return _get(f"/api/v1/namespaces/{WATCHED}/configmaps?watch=1&timeoutSeconds=300")
+    return get(f"/api/v1/namespaces/{WATCHED}/configmaps?watch=1&timeoutSeconds=300")
 
 
 def watched_changes(count: int, prefix: str = "watched") -> list[bytes]:
     """Creations there."""
     target = f"/api/v1/namespaces/{WATCHED}/configmaps"
-    return [_post(target, config_map(f"{prefix}-{n}")) for n in range(count)]
+    return [post(target, config_map(f"{prefix}-{n}")) for n in range(count)]
 
 
 def updates(names: Sequence[str], turn: int, count: int) -> list[bytes]:
