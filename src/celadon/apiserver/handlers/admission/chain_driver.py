@@ -84,7 +84,7 @@ class ServerAdmitters:
         return self.latest.of((*(view.rules() for view in views), *webhooks))
 
     def about(self, call: Call) -> RequestAdmitters:
-        """Return those for one request."""
+        """Return the admitters for one request."""
         return RequestAdmitters(self, call)
 
 
