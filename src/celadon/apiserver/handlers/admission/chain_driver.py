@@ -26,7 +26,13 @@ from celadon.apiserver.handlers.endpoints import is_terminating
 from celadon.apiserver.operation.policy_metrics import MutationTimer, PolicyTimer
 from celadon.apiserver.request_work import Pace
 from celadon.apiserver.webhook_phases import Webhooks
-from celadon.kube import GroupVersionKind, JsonObject, StatusError, status
+from celadon.kube import (
+    GroupVersionKind,
+    GroupVersionResource,
+    JsonObject,
+    StatusError,
+    status,
+)
 from celadon.kube.crd import CustomKind
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import MutatedKinds, renews
