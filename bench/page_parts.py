@@ -8,10 +8,21 @@ KUBE_PART: Final = "## Beside kube-apiserver's CEL"
 COMPARISONS: Final = "## Further comparisons"
 """Written by hand."""
 SERVER_PART: Final = "## The API server"
+BESIDE_PART: Final = "## Beside kube-apiserver"
+GROWTH_PART: Final = "## Growth"
 WEBHOOK_PART: Final = "## The webhook"
 MUTANTS_PART: Final = "## Mutants of policies"
 EDITOR_PART: Final = "## The language server"
-PARTS: Final = (KUBE_PART, COMPARISONS, MUTANTS_PART, EDITOR_PART, SERVER_PART, WEBHOOK_PART)
+PARTS: Final = (
+    KUBE_PART,
+    COMPARISONS,
+    MUTANTS_PART,
+    EDITOR_PART,
+    SERVER_PART,
+    BESIDE_PART,
+    GROWTH_PART,
+    WEBHOOK_PART,
+)
 """Headings, in the order in which they stand."""
 
 

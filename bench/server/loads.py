@@ -6,13 +6,14 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import uvloop
 
 from bench.server.connection import Connection, WatchConnection
-from bench.server.processes import ServerProcess
+from bench.server.processes import ANY_SERVER, ServerProcess
 
-WATCH_SECONDS = 30.0
+WATCH_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +47,11 @@ async def _loaded(server: ServerProcess, requests: Sequence[bytes], connections:
     finished = asyncio.Semaphore(0)
     waiting = iter(requests)
     opened = [
-        (await loop.create_connection(lambda: Connection(waiting, finished.release), *_at(server)))[
-            1
-        ]
+        (
+            await loop.create_connection(
+                lambda: Connection(waiting, finished.release), **_at(server)
+            )
+        )[1]
         for _ in range(connections)
     ]
     cpu, own, start = server.cpu_seconds(), time.process_time(), time.perf_counter()
@@ -70,23 +73,23 @@ def body_of(answer: bytes) -> bytes:
     return answer.partition(b"\r\n\r\n")[2]
 
 
-def fan_out_seconds(
+def fan_out(
     server: ServerProcess, watch: bytes, watchers: int, changes: Sequence[bytes]
-) -> list[float]:
-    """For each change, the time from sending it until the last watcher has its event."""
+) -> list[Taken]:
+    """What each change takes from sending it until the last watcher has its event."""
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_fanned_out(server, watch, watchers, changes))
 
 
 async def _fanned_out(
     server: ServerProcess, watch: bytes, watchers: int, changes: Sequence[bytes]
-) -> list[float]:
+) -> list[Taken]:
     loop = asyncio.get_running_loop()
     told, opened = asyncio.Semaphore(0), asyncio.Semaphore(0)
     watching = [
         (
             await loop.create_connection(
-                lambda: WatchConnection(watch, told.release, opened.release), *_at(server)
+                lambda: WatchConnection(watch, told.release, opened.release), **_at(server)
             )
         )[1]
         for _ in range(watchers)
@@ -102,20 +105,21 @@ async def _fanned_out(
 
 async def _told_of(
     change: bytes, server: ServerProcess, told: asyncio.Semaphore, watchers: int
-) -> float:
+) -> Taken:
     done = asyncio.Event()
     loop = asyncio.get_running_loop()
     _, writer = await loop.create_connection(
-        lambda: Connection(iter((change,)), done.set), *_at(server)
+        lambda: Connection(iter((change,)), done.set), **_at(server)
     )
-    start = time.perf_counter()
+    cpu, own, start = server.cpu_seconds(), time.process_time(), time.perf_counter()
     writer.send()
     await _acquired(told, watchers)
-    taken = time.perf_counter() - start
+    wall = time.perf_counter() - start
     await done.wait()
     if writer.error is not None:
         raise writer.error
-    return taken
+    used = server.cpu_seconds() - cpu
+    return Taken(1, wall, used, time.process_time() - own, writer.last)
 
 
 async def _acquired(semaphore: asyncio.Semaphore, times: int) -> None:
@@ -123,5 +127,6 @@ async def _acquired(semaphore: asyncio.Semaphore, times: int) -> None:
         await semaphore.acquire()
 
 
-def _at(server: ServerProcess) -> tuple[str, int]:
-    return "127.0.0.1", server.port
+def _at(server: ServerProcess) -> dict[str, Any]:
+    """Where a server is to be reached, as arguments of a loop."""
+    return {"host": "127.0.0.1", "port": server.port, "ssl": ANY_SERVER if server.tls else None}

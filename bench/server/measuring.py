@@ -18,7 +18,7 @@ from typing import Final
 
 from bench.pace import measured_slowness
 from bench.server import processes, workloads
-from bench.server.loads import Taken, body_of, fan_out_seconds, run_load
+from bench.server.loads import Taken, body_of, fan_out, run_load
 from bench.server.processes import ServerProcess
 from bench.server.stored_objects import write_config_maps, write_policies
 from celadon.testing import KubeApi
@@ -111,7 +111,7 @@ def measure(say: Callable[[str], None]) -> Measured:
         slow.append(measured_slowness())
         rates |= _durable(folder, say)
         say("watchers ...")
-        fan_out = watched(folder)
+        until_told = watched(folder)
         say("starts with a full file ...")
         data = ("--data", str(folder / FULL))
         full = best_start(lambda: processes.celadon(folder, *data))
@@ -119,7 +119,7 @@ def measure(say: Callable[[str], None]) -> Measured:
         say("policies ...")
         memory = policies_memory(folder)
         return Measured(
-            rates, fan_out, started, full, stand_in, fixture_seconds(), memory, median(slow)
+            rates, until_told, started, full, stand_in, fixture_seconds(), memory, median(slow)
         )
 
 
@@ -191,7 +191,8 @@ def watched(folder: Path) -> float:
     with processes.celadon(folder) as server:
         set_up(server, workloads.namespaces())
         changes = workloads.watched_changes(CHANGES)
-        return median(fan_out_seconds(server, workloads.watch(), WATCHERS, changes))
+        taken = fan_out(server, workloads.watch(), WATCHERS, changes)
+        return median(one.wall for one in taken)
 
 
 def fixture_seconds() -> float:

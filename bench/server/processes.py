@@ -9,7 +9,7 @@ import ssl
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter, sleep
 from typing import Final
@@ -30,6 +30,7 @@ class ServerProcess:
     port: int
     ready_seconds: float
     ready_cpu: float
+    tls: bool = False
 
     def cpu_seconds(self) -> float:
         """Of the processor, by all its threads, since it was started."""
@@ -54,12 +55,17 @@ class ServerProcess:
 @contextlib.contextmanager
 def celadon(folder: Path, *arguments: str) -> Iterator[ServerProcess]:
     """`celadon serve` over plain HTTP with an administrator's token, unless told otherwise."""
-    tokens = folder / "tokens.csv"
-    tokens.write_text(f'{TOKEN},admin,1,"system:masters"\n')
+    tokens = str(_tokens(folder))
     with _process(
-        "celadon", "serve", "--plain-http", "--token-auth-file", str(tokens), *arguments
+        "celadon", "serve", "--plain-http", "--token-auth-file", tokens, *arguments
     ) as server:
         yield server
+
+
+def _tokens(folder: Path) -> Path:
+    tokens = folder / "tokens.csv"
+    tokens.write_text(f'{TOKEN},admin,1,"system:masters"\n')
+    return tokens
 
 
 @contextlib.contextmanager
@@ -75,6 +81,50 @@ def stand_in(folder: Path) -> Iterator[ServerProcess]:
     )
     with _running(command, port, _is_ready_over_tls) as server:
         yield server
+
+
+@contextlib.contextmanager
+def secure_celadon(folder: Path, *arguments: str) -> Iterator[ServerProcess]:
+    """`celadon serve` as it is by default, over TLS, with an administrator's token."""
+    port = _free_port()
+    command = (
+        *(sys.executable, "-m", "celadon", "serve", "--listen", f"127.0.0.1:{port}"),
+        *("--token-auth-file", str(_tokens(folder)), *arguments),
+    )
+    with _running(command, port, _is_ready_over_tls) as server:
+        yield server
+
+
+@contextlib.contextmanager
+def kube_apiserver(
+    folder: Path, program: Path, etcd: Path
+) -> Iterator[tuple[ServerProcess, ServerProcess]]:
+    """kube-apiserver with the same tokens, and the etcd of its own that it keeps objects in."""
+    client, peer, port = (_free_port() for _ in range(3))
+    kept, key = folder / "etcd", folder / "accounts.key"
+    subprocess.run(("openssl", "genrsa", "-out", str(key), "2048"), check=True, capture_output=True)
+    command = (
+        *(str(etcd), "--data-dir", str(kept), "--log-level=error"),
+        *(f"--listen-client-urls=http://127.0.0.1:{client}",),
+        *(f"--advertise-client-urls=http://127.0.0.1:{client}",),
+        *(f"--listen-peer-urls=http://127.0.0.1:{peer}",),
+        *(f"--initial-advertise-peer-urls=http://127.0.0.1:{peer}",),
+        *(f"--initial-cluster=default=http://127.0.0.1:{peer}",),
+        "--experimental-watch-progress-notify-interval=5s",
+    )
+    served = (
+        *(str(program), f"--secure-port={port}", "--bind-address=127.0.0.1"),
+        *(f"--etcd-servers=http://127.0.0.1:{client}", f"--cert-dir={folder / 'kube-certs'}"),
+        *(f"--token-auth-file={_tokens(folder)}", "--authorization-mode=RBAC"),
+        *("--service-account-issuer=https://kubernetes.default.svc",),
+        *(f"--service-account-key-file={key}", f"--service-account-signing-key-file={key}"),
+        "--service-cluster-ip-range=10.0.0.0/24",
+    )
+    with (
+        _running(command, client, _listens) as store,
+        _running(served, port, _is_ready_over_tls) as server,
+    ):
+        yield server, store
 
 
 @contextlib.contextmanager
@@ -105,8 +155,9 @@ def _running(
         while not is_ready(port):
             if process.poll() is not None:
                 raise ValueError(f"{' '.join(command)} has ended")
-        server = ServerProcess(process.pid, port, perf_counter() - start, 0.0)
-        yield ServerProcess(server.pid, port, server.ready_seconds, server.cpu_seconds())
+        tls = is_ready is _is_ready_over_tls
+        server = ServerProcess(process.pid, port, perf_counter() - start, 0.0, tls)
+        yield replace(server, ready_cpu=server.cpu_seconds())
     finally:
         process.terminate()
         process.communicate()
@@ -140,7 +191,7 @@ def _is_ready_over_tls(port: int) -> bool:
     try:
         with (
             socket.create_connection(("127.0.0.1", port), timeout=5) as plain,
-            _ANY_SERVER.wrap_socket(plain) as secure,
+            ANY_SERVER.wrap_socket(plain) as secure,
         ):
             return _says_so(secure)
     except OSError:
@@ -148,9 +199,19 @@ def _is_ready_over_tls(port: int) -> bool:
         return False
 
 
+def _listens(port: int) -> bool:
+    """Whether anybody does."""
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+    except OSError:
+        sleep(0.001)
+        return False
+    return True
+
+
 def _says_so(connection: socket.socket) -> bool:
     connection.sendall(_READY)
     return connection.recv(64).startswith(b"HTTP/1.1 200")
 
 
-_ANY_SERVER: Final = ssl._create_unverified_context()
+ANY_SERVER: Final = ssl._create_unverified_context()

@@ -388,7 +388,7 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
     (
         "a small policy",
         write.Writer,
-        "_read_new",
+        "_finish_new",
         behind(f"{REGISTRATION}/validatingadmissionpolicies", POLICY),
     ),
     (

@@ -743,10 +743,15 @@ class ObjectTexts:
             return b",".join([self.whole(obj, resource) for obj in objects])
         gvk = resource.gvk
         head = json_bytes({"kind": gvk.kind, "apiVersion": gvk.api_version})[:-1] + b","
-        return b",".join([self._item(obj, resource, head) for obj in objects])
+        found, size = self._texts.get, len(head)
+        items = []
+        for obj in objects:
+            known = found(id(obj))  # a call of `whole` would cost as much as all else here
+            text = self.whole(obj, resource) if known is None else known[1]
+            items.append(b"{" + text[size:] if text.startswith(head) else _item(obj))
+        return b",".join(items)
 
-    def _item(self, obj: JsonObject, resource: Resource, head: bytes) -> bytes:
-        text = self.whole(obj, resource)
-        if text.startswith(head):
-            return b"{" + text[len(head) :]
-        return json_bytes({key: obj[key] for key in obj if key not in ("apiVersion", "kind")})
+
+def _item(obj: JsonObject) -> bytes:
+    """Without what it is, wherever it says that."""
+    return json_bytes({key: obj[key] for key in obj if key not in ("apiVersion", "kind")})

@@ -59,7 +59,11 @@ DEAR_SECONDS: Final = 0.004
 
 _DECAY: Final = 0.7
 _SURPRISES: Final = 3
-"""After so many, a kind of step is dear for good."""
+"""After so many, a kind of step stays dear."""
+
+_FORGIVEN: Final = 1_000
+"""So many cheap steps in a row make up for surprises: a collection of garbage that falls into a
+step is one, too, and a worker costs a small step as much again."""
 
 _KINDS: Final = 1_000
 
@@ -131,16 +135,10 @@ class RequestWork:
     owner: str = ""
     is_large: bool = False
     is_expressive: bool = False
-    """Whether what it has sent has expressions and schemas: a kilobyte may take long until it is
-    validated."""
-    is_validated: bool = False
+    """Whether what it has sent has expressions and schemas: to validate a kilobyte may take
+    long."""
     spent: float = 0.0
     size: int = 0
-
-    @property
-    def is_dear(self) -> bool:
-        """Return whether its steps may take long."""
-        return self.is_large or (self.is_expressive and not self.is_validated)
 
     async def aside(self, function: Callable[..., T], *args: object) -> T:
         """One work by itself, in a worker, with the whole budget. Raises as `step`."""
@@ -150,7 +148,7 @@ class RequestWork:
     async def step(self, function: Callable[..., T], *args: object, aside: bool = False) -> T:
         """Here, or in a worker if the request is large, or this step is to be taken `aside`. Raises
         what it raises; StatusError 504, TooMuchWork."""
-        if not (aside or self.is_dear):
+        if not (aside or self.is_large):
             return function(*args)
         left = REQUEST_SECONDS - self.spent
         if left <= 0:
@@ -169,6 +167,8 @@ class _Known:
     rules: object
     seconds: float | None = None
     surprises: int = 0
+    cheap: int = 0
+    """How many steps in a row were."""
 
     @property
     def is_dear(self) -> bool:
@@ -191,6 +191,7 @@ class Pace:
         function: Callable[..., T],
         *args: object,
         waits: Callable[[], bool] | None = None,
+        aside: bool = False,
     ) -> T:
         """As `RequestWork.step`. `waits` is asked of what is cheap: whether it may have to wait for
         somebody all the same, which nobody may here."""
@@ -201,10 +202,10 @@ class Pace:
             if len(self._known) >= _KINDS:
                 self._known.clear()
             known = self._known[kind] = _Known(rules)
-        if work.is_dear:
+        if work.is_large:
             return await work.step(function, *args)
         measured = functools.partial(self._measured, known, function, *args)
-        aside = known.is_dear or (waits is not None and waits())
+        aside = aside or known.is_dear or (waits is not None and waits())
         return await work.step(measured, aside=aside)
 
     def _measured(self, known: _Known, function: Callable[..., T], *args: object) -> T:
@@ -216,5 +217,8 @@ class Pace:
             expected = known.seconds or 0.0
             if DEAR_SECONDS < seconds > expected:
                 known.surprises += 1
+            known.cheap = 0 if seconds > DEAR_SECONDS else known.cheap + 1
+            if known.cheap >= _FORGIVEN:
+                known.cheap = known.surprises = 0
             falls = 1.0 if known.surprises >= _SURPRISES else _DECAY
             known.seconds = max(seconds, expected * falls)

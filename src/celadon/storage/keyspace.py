@@ -95,8 +95,11 @@ class Keyspace:
         else:
             keys = self._keys
         stop = end if limit is None else min(end, begin + limit)
-        entries = self._entries
-        found = tuple([changed.get(key) or entries[key] for key in keys[begin:stop]])
+        entries, chosen = self._entries, keys[begin:stop]
+        if changed:
+            found = tuple([changed.get(key) or entries[key] for key in chosen])
+        else:
+            found = tuple([entries[key] for key in chosen])
         return contract.Page(found, revision, end - stop)
 
     def _span(self, prefix: str, start: str) -> tuple[int, int]:

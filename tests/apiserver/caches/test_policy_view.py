@@ -58,6 +58,23 @@ def test_the_engine_changes_with_the_store_and_keeps_what_did_not_change() -> No
     asyncio.run(scenario())
 
 
+def test_who_asks_whether_policies_have_changed_does_not_read_all_of_them() -> None:
+    async def scenario() -> None:
+        shelf = Shelf()
+        view = validating_view(shelf.objects, "1.36")
+        view.engine()
+        before = view.rules()
+        await put(shelf, VALIDATING.policies, policy("a"))
+        changed = view.rules()
+        assert changed is not before
+        assert changed is view.rules()
+        assert changed.contents.objects is None
+        assert [one.name for one in view.engine().policies] == ["a"]
+        assert changed is view.rules()
+
+    asyncio.run(scenario())
+
+
 def test_who_writes_policies_waits_for_no_engine() -> None:
     """Only static policies could see them, and none sees a review."""
     configmaps = GroupVersionResource("", "v1", "configmaps")

@@ -52,13 +52,14 @@ def test_steps_of_a_large_request_are_taken_aside(large: bool, aside: bool) -> N
     assert (found != threading.get_ident()) == aside
 
 
-def test_steps_of_what_has_expressions_are_taken_aside_until_it_is_validated() -> None:
-    work, home = RequestWork(is_expressive=True), threading.get_ident()
-    assert asyncio.run(work.step(here)) != home
-    work.is_validated = True
-    assert asyncio.run(work.step(here)) == home
-    work.is_large = True
-    assert asyncio.run(work.step(here)) != home
+def test_a_step_that_is_known_to_be_dear_is_taken_aside_however_cheap_its_kind_has_been() -> None:
+    pace, work, home = Pace(), RequestWork(), threading.get_ident()
+
+    async def run() -> list[bool]:
+        asked = [False, False, True]
+        return [await pace.step(work, (), None, here, aside=one) != home for one in asked]
+
+    assert asyncio.run(run()) == [True, False, True]
 
 
 def test_all_steps_share_one_budget() -> None:
@@ -100,6 +101,13 @@ def test_what_was_dear_is_taken_aside(seconds: list[float], aside: list[bool] | 
         assert all(found[8:])  # for good
     else:
         assert found == aside
+
+
+def test_what_has_surprised_is_forgiven_after_a_thousand_cheap_steps() -> None:
+    surprising = [0.0, DEAR, 0.0, 0.0, DEAR, 0.0, 0.0, DEAR]
+    found = steps(surprising + [0.0] * 1_010, lambda _: "the same")
+    assert all(found[8:1_000])
+    assert not any(found[-5:])
 
 
 def test_nothing_is_known_of_other_rules() -> None:

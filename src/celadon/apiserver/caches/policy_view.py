@@ -65,12 +65,19 @@ def no_static() -> StaticObjects:
 E = TypeVar("E", bound=PolicyEngine)
 
 
+@dataclass(slots=True, eq=False)
+class _Contents:
+    """Policies and bindings, once somebody has wanted to see them: to list all of them at each
+    change would make writing `n` of them a matter of `n` times `n`."""
+
+    objects: tuple[tuple[JsonObject, ...], tuple[JsonObject, ...]] | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _StoredPolicies:
     """What an engine is made of. One object for as long as all is the same."""
 
-    objects: tuple[tuple[JsonObject, ...], tuple[JsonObject, ...]]
-    """The policies, and their bindings."""
+    contents: _Contents
     static: StaticObjects
 
 
@@ -100,7 +107,7 @@ class PolicyView(Generic[E]):
         )
         self._static = static
         self._compiled = compiled
-        self._stored = _StoredPolicies(self._objects(), NOTHING)
+        self._stored = _StoredPolicies(_Contents(), NOTHING)
         self._made = self._stored, self._with_objects(engine, self._stored)
 
     @on_loop
@@ -110,8 +117,8 @@ class PolicyView(Generic[E]):
         changed |= self._bindings.refresh()
         static = self._static()
         if changed or static is not self._stored.static:
-            objects = self._objects() if changed else self._stored.objects
-            self._stored = _StoredPolicies(objects, static)
+            contents = _Contents() if changed else self._stored.contents
+            self._stored = _StoredPolicies(contents, static)
         return self._stored
 
     def may_concern(self, resource: GroupVersionResource) -> bool:
@@ -126,22 +133,29 @@ class PolicyView(Generic[E]):
         rules = self.rules()
         made_for, engine = self._made
         if made_for is not rules:
-            if made_for.objects is not rules.objects:
+            if made_for.contents is not rules.contents:
                 engine = self._with_objects(engine, rules)
             if made_for.static is not rules.static:
                 engine = self._with_static(engine, rules.static)
             self._made = rules, engine
         return engine
 
-    def _objects(self) -> tuple[tuple[JsonObject, ...], tuple[JsonObject, ...]]:
-        return (
-            tuple(stored.object for stored in self._policies),
-            tuple(stored.object for stored in self._bindings),
-        )
+    @on_loop
+    def _objects(
+        self, contents: _Contents
+    ) -> tuple[tuple[JsonObject, ...], tuple[JsonObject, ...]]:
+        """Return the policies and their bindings. When there are others already, these, which then
+        come into force a moment before they are asked for."""
+        if contents.objects is None:
+            contents.objects = (
+                tuple(stored.object for stored in self._policies),
+                tuple(stored.object for stored in self._bindings),
+            )
+        return contents.objects
 
     def _with_objects(self, engine: E, rules: _StoredPolicies) -> E:
         began = perf_counter()
-        policies, bindings = rules.objects
+        policies, bindings = self._objects(rules.contents)
         made = engine.replaced(
             self._decoded_policies.values(policies), self._decoded_bindings.values(bindings)
         )

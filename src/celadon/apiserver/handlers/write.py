@@ -281,7 +281,6 @@ class Writer:
     async def _admitted_new(self, call: Call) -> _NewObject:
         """The object that a create may store: read, mutated, validated, admitted."""
         target = call.target
-        call.work.is_validated = False
         context = self._context(call)
         incoming, warnings = await call.work.step(self._read_new, call, context)
         draft = await self._admission.mutate(call, Operation.CREATE, incoming.draft)
@@ -290,9 +289,14 @@ class Writer:
         has_generated_name = not metadata.name(draft.made)
         kind = target.kind, "create"
         made, more_warnings = await self._pace.step(
-            call.work, kind, target.schema, self._finish_new, call, draft
+            call.work,
+            kind,
+            target.schema,
+            self._finish_new,
+            call,
+            draft,
+            aside=call.work.is_expressive,
         )
-        call.work.is_validated = True
         call.notes.warnings += [*warnings, *more_warnings]
         if call.endpoint.verb != "create":
             self._admission.check_creation(call)
@@ -361,7 +365,6 @@ class Writer:
     ) -> Written:
         """As `_change_once`, of an object as the endpoint shows it."""
         target = call.target
-        call.work.is_validated = False
         incoming = await call.work.step(
             self._read_change, call, read, old, self._context(call), is_patch
         )
@@ -369,9 +372,15 @@ class Writer:
         incoming = await self._mutated(call, incoming, before)
         kind = target.kind, target.subresource, "update"
         made, kept = await self._pace.step(
-            call.work, kind, target.schema, self._finish_change, call, old, incoming
+            call.work,
+            kind,
+            target.schema,
+            self._finish_change,
+            call,
+            old,
+            incoming,
+            aside=call.work.is_expressive,
         )
-        call.work.is_validated = True
         if target.subresource == SCALE:
             _take_managers(made)
         await self._admission.admit(call, Operation.UPDATE, made, before)

@@ -26,7 +26,13 @@ from celadon.apiserver.handlers.endpoints import is_terminating
 from celadon.apiserver.operation.policy_metrics import MutationTimer, PolicyTimer
 from celadon.apiserver.request_work import Pace
 from celadon.apiserver.webhook_phases import Webhooks
-from celadon.kube import GroupVersionKind, JsonObject, StatusError, status
+from celadon.kube import (
+    GroupVersionKind,
+    GroupVersionResource,
+    JsonObject,
+    StatusError,
+    status,
+)
 from celadon.kube.crd import CustomKind
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import MutatedKinds, renews
@@ -68,17 +74,20 @@ class ServerAdmitters:
     pace: Pace = field(default_factory=Pace)
 
     latest: _LatestRules = field(default_factory=lambda: _LatestRules())
+    latest_webhooks: _LatestRules = field(default_factory=lambda: _LatestRules())
 
-    def rules(self) -> object:
-        """Another object when any policy or webhook has changed. Nothing is compiled for it."""
-        return self.latest.of(
-            (
-                self.mutating and self.mutating.rules(),
-                self.validating and self.validating.rules(),
-                self.webhooks.rules(mutating=True),
-                self.webhooks.rules(mutating=False),
-            )
-        )
+    def rules(self, resource: GroupVersionResource) -> object:
+        """Another object when any webhook has changed, or any policy that could see requests for
+        the resource. Nothing is compiled for it."""
+        webhooks = self.webhooks.rules(mutating=True), self.webhooks.rules(mutating=False)
+        views = [
+            view
+            for view in (self.mutating, self.validating)
+            if view is not None and view.may_concern(resource)
+        ]
+        if not views:  # policies themselves: who writes a thousand changes no rules for the next
+            return self.latest_webhooks.of(webhooks)
+        return self.latest.of((*(view.rules() for view in views), *webhooks))
 
     def about(self, call: Call) -> RequestAdmitters:
         """Return the admitters for one request."""
@@ -206,7 +215,8 @@ class RequestAdmitters(Admitters, NoteTaker):
         subject = request.resource, request.subresource, request.operation
         # The first step asks the views, which decode and compile what has changed.
         kind: tuple[object, ...] = ("first", *subject, chain.draft is None)
-        step = await pace.step(call.work, kind, self.of.rules(), next, steps, None)
+        rules = self.of.rules(request.resource)
+        step = await pace.step(call.work, kind, rules, next, steps, None)
         while step is not None:
             if step is Stage.MUTATING_POLICIES or step is Stage.VALIDATING_POLICIES:
                 kind = (step, *subject, chain.rounds)
