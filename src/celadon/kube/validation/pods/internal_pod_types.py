@@ -42,9 +42,14 @@ def fields_of(type_: str) -> tuple[Field, ...]:
 
 def internal_pod_spec(spec: JsonObject) -> dict[str, Any]:
     """A spec of `v1` as it is inside."""
+    return internal_value(with_host_fields_inside(spec), "core.v1.PodSpec")
+
+
+def with_host_fields_inside(spec: JsonObject) -> JsonObject:
+    """A spec of `v1` whose security context holds what it holds inside."""
     host = {field: spec[field] for field in OF_POD if field in spec}
     context = {**(spec.get("securityContext") or {}), **host}
-    return internal_value({**spec, "securityContext": context}, "core.v1.PodSpec")
+    return {**spec, "securityContext": context}
 
 
 def internal_template(template: JsonObject) -> dict[str, Any]:
