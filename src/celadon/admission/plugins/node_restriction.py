@@ -30,7 +30,7 @@ from celadon.kube.defaulting import MIRROR_POD, TOPOLOGY_LABELS, covers, merged
 from celadon.kube.go import JsonSyntaxError, quote, read_json
 from celadon.kube.quantity import qos_class
 from celadon.kube.releases import emulated_release, is_since
-from celadon.kube.resources.feature_gates import is_gate_on
+from celadon.kube.resources import is_gate_on
 from celadon.kube.schemas import DecodeError, decode_list
 from celadon.kube.well_known_values import (
     HOST_NAME,
@@ -41,6 +41,8 @@ from celadon.kube.well_known_values import (
     NODES,
     PODS,
     SERVICE_ACCOUNTS,
+    VOLUME_CLAIMS,
+    VOLUMES,
 )
 
 # --- Where pods may run ------------------------------------------------------
@@ -577,8 +579,6 @@ def _tokens(node: str, request: Request, world: World, *, checks_audiences: bool
 
 
 _AUDIENCES: Final = "ServiceAccountNodeAudienceRestriction"
-_CLAIMS: Final = GroupVersionResource("", "v1", "persistentvolumeclaims")
-_VOLUMES: Final = GroupVersionResource("", "v1", "persistentvolumes")
 _DRIVERS: Final = GroupVersionResource("storage.k8s.io", "v1", "csidrivers")
 _MIGRATED: Final = {
     "awsElasticBlockStore": "ebs.csi.aws.com",
@@ -648,8 +648,8 @@ def _driver(volume: JsonObject, pod: JsonObject, world: World) -> str:
         claim = volume["persistentVolumeClaim"].get("claimName", "")
     if not claim:
         return _driver_of(volume)
-    found = _existing(world, _CLAIMS, metadata.namespace(pod), claim)
-    bound = _existing(world, _VOLUMES, "", _spec(found).get("volumeName") or "")
+    found = _existing(world, VOLUME_CLAIMS, metadata.namespace(pod), claim)
+    bound = _existing(world, VOLUMES, "", _spec(found).get("volumeName") or "")
     return _driver_of(_spec(bound))
 
 

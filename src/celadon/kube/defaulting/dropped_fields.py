@@ -24,7 +24,7 @@ from celadon.kube.json_types import JsonObject, fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import is_since, per_release
 from celadon.kube.schemas.typed_objects import EmptyValue
-from celadon.kube.well_known_values import HOST_NAME
+from celadon.kube.well_known_values import HOST_NAME, SIGNING_DECISIONS
 
 _STATUS: Final = "status"
 
@@ -279,15 +279,11 @@ def definition(made: dict[str, Any], _: JsonObject, __: str) -> None:
         status["storedVersions"] = [*stored, name]
 
 
-_DECISIONS: Final = ("Approved", "Denied")
-"""Conditions of a request for a certificate that only its approval changes."""
-
-
 def signing_status(made: dict[str, Any], old: JsonObject, now: str) -> None:
     """Decisions about a request for a certificate stay as they were, unless their number changes,
     which is refused later."""
     conditions, before = _conditions(made), _conditions(old)
-    for kind in _DECISIONS:
+    for kind in SIGNING_DECISIONS:
         places = [at for at, one in enumerate(conditions) if one.get("type") == kind]
         kept = [one for one in before if one.get("type") == kind]
         if len(places) == len(kept):

@@ -30,7 +30,7 @@ from celadon.kube.validation.pods.internal_pod_types import (
 )
 from celadon.patterns import late_pattern
 
-_VOLUME_CLAIM: Final = "core.v1.PersistentVolumeClaimSpec"
+CLAIM_SPEC: Final = "core.v1.PersistentVolumeClaimSpec"
 
 
 def internal_go_struct(obj: JsonObject, type_: str) -> GoData:
@@ -199,7 +199,7 @@ def _claim_template(value: JsonObject | None) -> GoData:
     }
     members = {
         "ObjectMeta": go_struct("v1.ObjectMeta", of_meta),
-        "Spec": internal_go_struct(value.get("spec") or {}, _VOLUME_CLAIM),
+        "Spec": internal_go_struct(value.get("spec") or {}, CLAIM_SPEC),
     }
     template = GoData(type_, Kind.STRUCT, members, shown_by_pointer=_SHOWN_METADATA)
     return go_pointer(template, type_)

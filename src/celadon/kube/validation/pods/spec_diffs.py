@@ -16,6 +16,7 @@ from celadon.kube.go.go_values import GoData
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since
 from celadon.kube.validation.pods.internal_go_values import (
+    CLAIM_SPEC,
     go_pod_spec,
     go_volume_source,
     internal_go_list,
@@ -28,7 +29,6 @@ MOST_COMPARED: Final = 10_000
 _HTML: Final = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 _HEADERS: Final = 2
 """Lines with the names of the files, which there are none of."""
-_CLAIM: Final = "core.v1.PersistentVolumeClaimSpec"
 _EPHEMERAL: Final = "core.v1.EphemeralContainer"
 _SIGNING: Final = "certificates.v1.CertificateSigningRequestCondition"
 _VOLUME: Final = "core.v1.PersistentVolumeSpec"
@@ -41,8 +41,8 @@ def pod_spec_diff(old: JsonObject, new: JsonObject) -> str:
 
 def claim_spec_diff(old: JsonObject, new: JsonObject) -> str:
     """The same of specs of PersistentVolumeClaims."""
-    return _reported(lambda one: internal_go_struct(one, _CLAIM), old, new) or _diff(
-        internal_value(old, _CLAIM), internal_value(new, _CLAIM)
+    return _reported(lambda one: internal_go_struct(one, CLAIM_SPEC), old, new) or _diff(
+        internal_value(old, CLAIM_SPEC), internal_value(new, CLAIM_SPEC)
     )
 
 
