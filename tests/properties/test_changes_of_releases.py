@@ -86,7 +86,7 @@ def changes(draw: st.DrawFn) -> tuple[Json, Json, str, Two]:
     with answering_as(draw(st.sampled_from(pair))):
         part = draw(st.sampled_from(parts_of(gvk, status=status)))
         brought = draw(random_objects.with_field(part, 2))
-    made = {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": {"name": "o"}}
+    made: Json = {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": {"name": "o"}}
     if served_in(made, pair).namespaced:
         made["metadata"]["namespace"] = NAMESPACE
     return made | copy.deepcopy(GOOD[gvk.kind]), brought, "status" if status else "", pair
