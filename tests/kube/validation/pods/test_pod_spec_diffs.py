@@ -78,6 +78,15 @@ def test_older_servers_report_fields() -> None:
         )
 
 
+def test_templates_of_claims_lie_open() -> None:
+    meta = {"labels": {"a": "b"}}
+    claimed = volumes({"ephemeral": {"volumeClaimTemplate": {"metadata": meta, "spec": {}}}})
+    assert (
+        '+   "Ephemeral": {\n+    "VolumeClaimTemplate": {\n+     "labels": {\n+      "a": "b"\n'
+        '+     },\n+     "Spec": {\n+      "AccessModes": null,\n'
+    ) in pod_spec_diff(volumes({}), claimed)
+
+
 def test_signs_of_html_are_escaped() -> None:
     old = {"containers": [CONTAINER]}
     assert '\n+ "Hostname": "\\u003c\\u0026\\u003e",\n' in pod_spec_diff(

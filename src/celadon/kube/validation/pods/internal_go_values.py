@@ -24,13 +24,12 @@ from celadon.kube.go.go_values import (
 )
 from celadon.kube.json_types import JsonObject
 from celadon.kube.validation.pods.internal_pod_types import (
+    CLAIM_SPEC,
     Field,
     fields_of,
     with_host_fields_inside,
 )
 from celadon.patterns import late_pattern
-
-CLAIM_SPEC: Final = "core.v1.PersistentVolumeClaimSpec"
 
 
 def internal_go_struct(obj: JsonObject, type_: str) -> GoData:

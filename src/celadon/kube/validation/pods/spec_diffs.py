@@ -16,13 +16,16 @@ from celadon.kube.go.go_values import GoData
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since
 from celadon.kube.validation.pods.internal_go_values import (
-    CLAIM_SPEC,
     go_pod_spec,
     go_volume_source,
     internal_go_list,
     internal_go_struct,
 )
-from celadon.kube.validation.pods.internal_pod_types import internal_pod_spec, internal_value
+from celadon.kube.validation.pods.internal_pod_types import (
+    CLAIM_SPEC,
+    internal_pod_spec,
+    internal_value,
+)
 
 MOST_COMPARED: Final = 10_000
 """Lines that are compared each with each, to say what has changed."""
