@@ -198,7 +198,8 @@ def test_older_servers_report_fields_of_claims(was: Json, changed: Json, report:
         ("1e3", 's: "1e3", Format: "DecimalExponent"'),
         ("1500m", 's: "1500m", Format: "DecimalSI"'),
         ("1536Mi", 'Format: "BinarySI"'),
-        ("1000", 'Format: "DecimalSI"'),
+        ("1.5Gi", 'Format: "BinarySI"'),
+        ("1000", 's: "1k", Format: "DecimalSI"'),
     ],
 )
 def test_older_servers_report_amounts(storage: str, shown: str) -> None:

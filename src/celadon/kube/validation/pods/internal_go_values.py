@@ -23,6 +23,7 @@ from celadon.kube.go.go_values import (
     go_text,
 )
 from celadon.kube.json_types import JsonObject
+from celadon.kube.quantity import QuantityError, parse_amounts
 from celadon.kube.validation.pods.internal_pod_types import (
     CLAIM_SPEC,
     Field,
@@ -95,13 +96,13 @@ def _value(value: Any, kind: str, mark: str = "", named: str = "") -> GoData:
 
 def _quantity(value: Any) -> GoData:
     """An amount, which knows by itself whether it is equal to another."""
-    number, scale, form = (0, 0, "") if value is None else amount_parts(str(value))
+    written = _canonical(value)
+    number, scale, form = amount_parts(written) if written else (0, 0, "")
     amount = go_struct(
         "resource.int64Amount",
         {"value": go_number(number, "int64"), "scale": go_number(scale, "resource.Scale")},
     )
     decimal = go_struct("resource.infDecAmount", {"Dec": go_pointer(None, "inf.Dec")})
-    written = "" if value is None else str(value)
     members = {
         "i": amount,
         "d": decimal,
@@ -117,6 +118,14 @@ def _quantity(value: Any) -> GoData:
         shown_by_pointer=written,
         compares=True,
     )
+
+
+def _canonical(value: Any) -> str:
+    """An amount as it is stored; empty for none."""
+    try:
+        return "" if value is None else str(parse_amounts(str(value)))
+    except QuantityError:
+        return ""
 
 
 _DIGITS: Final = late_pattern("[0-9]*")
