@@ -53,7 +53,7 @@ class UnreadableRequest(ValueError):
 
 
 def organizations(request: str) -> list[str]:
-    """Return those of a `spec.request`: PEM in base64. Raises UnreadableRequest."""
+    """Return the organizations of a `spec.request`: PEM in base64. Raises UnreadableRequest."""
     return list(_of_subject(request, _ORGANIZATION))
 
 
