@@ -204,8 +204,7 @@ def admission_of(core: ServerCore, perform: Perform) -> Admission:
     """Return whether a write may happen."""
     settings = core.settings
     told = settings.plugin_settings
-    switched_on = [gate for gate, is_on in settings.gates.items() if is_on]
-    plugins = PluginChain(settings.plugins, settings.version, told, switched_on)
+    plugins = PluginChain(settings.plugins, settings.version, told, settings.gates)
     limits = told.event_limits if EVENT_RATE_LIMIT in plugins.names else ()
     create = _namespace_maker(perform) if AUTO_PROVISION in plugins.names else None
     return Admission(

@@ -28,6 +28,11 @@ ENDPOINT_SLICES: Final = GroupVersionResource("discovery.k8s.io", "v1", "endpoin
 SERVICE_LABEL: Final = "kubernetes.io/service-name"
 """By it slices say whose they are."""
 SERVICE_ACCOUNTS: Final = GroupVersionResource("", "v1", "serviceaccounts")
+VOLUMES: Final = GroupVersionResource("", "v1", "persistentvolumes")
+VOLUME_CLAIMS: Final = GroupVersionResource("", "v1", "persistentvolumeclaims")
+
+SIGNING_DECISIONS: Final = ("Approved", "Denied")
+"""Conditions of a request for a certificate that only its approval changes."""
 
 DEFINITION_KIND: Final = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
 DYNAMIC_RESOURCES: Final = "resource.k8s.io"

@@ -11,7 +11,9 @@ from celadon.admission import Operation, Request
 from celadon.admission.plugins import PluginChain
 from celadon.admission.plugins.node_restriction import forbidden_labels, node_name
 from celadon.kube import GroupVersionKind, GroupVersionResource, User
+from celadon.kube.releases import answering_as
 from tests.admission.plugins.asking import ALICE, asked, obj, pod, text, world
+from tests.admission.plugins.test_certificate_requests import request_of
 
 KUBELET = User("system:node:n", ("system:nodes",))
 NODE = obj("Node", "n")
@@ -54,7 +56,7 @@ def mirror(owner: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any]:
         (mirror({"uid": "v"}), "node n UID mismatch: expected v got u"),
         (
             mirror(serviceAccountName="default"),
-            'node "n" can not create pods that reference a service account',
+            'node "n" can not create pods that reference serviceaccounts',
         ),
         (
             mirror(volumes=[{"name": "v", "secret": {"secretName": "s"}}]),
@@ -73,6 +75,49 @@ def mirror(owner: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any]:
 def test_new_pods(value: dict[str, Any], message: str) -> None:
     assert refused(asked(value, user=KUBELET), NODE) == message
     assert refused(asked(value, user=ALICE), NODE) == ""
+
+
+def volumes(**source: Any) -> list[dict[str, Any]]:
+    return [{"name": "v", **source}]
+
+
+REFERENCES = [
+    ({"serviceAccountName": "a"}, "a service account", "serviceaccounts"),
+    ({"resourceClaims": [{"name": "r"}]}, "resourceclaims", "resourceclaims"),
+    ({"volumes": volumes(csi={"driver": "d"})}, "", "csidrivers (via CSI volumes)"),
+    (
+        {"volumes": volumes(ephemeral={})},
+        "",
+        "persistentvolumeclaims (via ephemeral volumes)",
+    ),
+    (
+        {"volumes": volumes(projected={"sources": [{"serviceAccountToken": {"path": "t"}}]})},
+        "",
+        "serviceaccounts (via projected volumes)",
+    ),
+    ({"volumes": volumes(azureFile={"shareName": "s"})}, "", "secrets (via azureFile volumes)"),
+    ({"volumes": volumes(hostPath={"path": "/"})}, "", ""),
+    ({"volumes": volumes(projected={"sources": [{"downwardAPI": {}}]})}, "", ""),
+]
+
+
+@pytest.mark.parametrize(("spec", "before", "now"), REFERENCES)
+def test_what_mirror_pods_refer_to_by_release(spec: dict[str, Any], before: str, now: str) -> None:
+    intro = 'node "n" can not create pods that reference '
+    request = asked(mirror(**spec), user=KUBELET)
+    assert refused(request, NODE) == (intro + now if now else "")
+    with answering_as("1.33"):
+        assert refused(request, NODE) == (intro + before if before else "")
+    if "resourceClaims" in spec:
+        with answering_as("1.31"):
+            assert refused(request, NODE) == ""
+
+
+def test_mirror_pods_with_unknown_sources() -> None:
+    request = asked(mirror(volumes=volumes(projected={"sources": [{}]})), user=KUBELET)
+    assert refused(request, NODE) == (
+        'error checking mirror pod for API references: unknown source for projected volume "v"'
+    )
 
 
 HERE, ELSEWHERE = pod(nodeName="n"), pod(nodeName="m")
@@ -105,6 +150,14 @@ HERE, ELSEWHERE = pod(nodeName="n"), pod(nodeName="m")
         (
             asked(obj("Node", "n", spec={"taints": [{"key": "k"}]}), NODE, user=KUBELET),
             'node "n" is not allowed to modify taints',
+        ),
+        (
+            asked(obj("Node", "n", spec={"configSource": {}}), user=KUBELET),
+            'node "n" is not allowed to create pods with a non-nil configSource',
+        ),
+        (
+            asked(obj("Node", "n", spec={"configSource": {}}), NODE, user=KUBELET),
+            'node "n" is not allowed to update configSource to a new non-nil configSource',
         ),
         (
             asked(obj("PersistentVolumeClaim", "c"), user=KUBELET),
@@ -161,7 +214,7 @@ def test_labels(label: str, forbidden: bool) -> None:
     [
         (HERE, ""),
         (ELSEWHERE, "node n can only evict pods with spec.nodeName set to itself"),
-        (None, '404 pods "p" not found'),
+        (None, '404 pod "p" not found'),
     ],
 )
 def test_evictions(running: dict[str, Any] | None, message: str) -> None:
@@ -183,6 +236,11 @@ CLAIMS = {"resourceClaimStatuses": [{"name": "r"}]}
         ({**HERE, "status": {"resourceClaimStatuses": []}}, HERE, ""),
         ({**HERE, "status": CLAIMS}, {**HERE, "status": CLAIMS}, ""),
         ({**HERE, "status": CLAIMS}, HERE, 'node "n" cannot update resource claim statues'),
+        (
+            {**HERE, "status": {"extendedResourceClaimStatus": {"resourceClaimName": "r"}}},
+            HERE,
+            'node "n" cannot update extended resource claim status',
+        ),
         (labelled(HERE, a="b"), labelled(HERE, a="b"), ""),
         (
             labelled(HERE, a="b"),
@@ -216,7 +274,7 @@ def test_mirror_pods_of_strangers() -> None:
     alone = mirror()
     del alone["metadata"]["ownerReferences"]
     assert refused(asked(alone, user=KUBELET), NODE) == f"{whose}an owner reference set to itself"
-    assert refused(asked(mirror(), user=KUBELET)) == '404 nodes "n" not found'
+    assert refused(asked(mirror(), user=KUBELET)) == '404 node "n" not found'
     trusting = mirror(volumes=[{"name": "v", "projected": TRUSTING}])
     assert refused(asked(trusting, user=KUBELET), NODE) == (
         'node "n" can not create pods that reference clustertrustbundles'
@@ -295,13 +353,18 @@ def with_uid(made: dict[str, Any], uid: str = "pu") -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("reference", "running", "message"),
     [
-        (BOUND, [with_uid(HERE)], ""),
+        (
+            BOUND,
+            [with_uid(HERE)],
+            'audience "" not found in pod spec volume, system:node:n is not authorized to request '
+            "tokens for this audience",
+        ),
         (None, [], "node requested token not bound to a pod"),
         (BOUND | {"kind": "Secret"}, [], "node requested token not bound to a pod"),
         (BOUND | {"apiVersion": "v2"}, [], "node requested token not bound to a pod"),
         (BOUND | {"name": ""}, [], "node requested token not bound to a pod"),
         (BOUND | {"uid": ""}, [], "node requested token with a pod binding without a uid"),
-        (BOUND, [], '404 pods "p" not found'),
+        (BOUND, [], '404 pod "p" not found'),
         (
             BOUND,
             [with_uid(HERE, "other")],
@@ -322,6 +385,161 @@ def test_tokens(reference: Any, running: list[dict[str, Any]], message: str) -> 
     assert refused(request, *running) == message
     assert refused(replace(request, subresource="")) == ""
     assert refused(replace(request, operation=Operation.UPDATE)) == ""
+
+
+def asked_for_token(*audiences: str) -> Request:
+    wanted = obj("TokenRequest", "default", "authentication.k8s.io/v1")
+    wanted["spec"] = {"boundObjectRef": BOUND, "audiences": [*audiences]}
+    return asked(wanted, subresource="token", user=KUBELET, kind=TOKEN_KIND, resource=ACCOUNTS)
+
+
+def running(**source: Any) -> dict[str, Any]:
+    return with_uid(pod(nodeName="n", volumes=volumes(**source)))
+
+
+DRIVER = obj("CSIDriver", "d", "storage.k8s.io/v1", spec={"tokenRequests": [{"audience": "a"}]})
+OLD_DISK = {**DRIVER, "metadata": {"name": "ebs.csi.aws.com"}}
+BOUND_CLAIM = obj("PersistentVolumeClaim", "c", spec={"volumeName": "pv"})
+BOUND_CLAIM["metadata"]["namespace"] = "ns"
+OF_DRIVER = obj("PersistentVolume", "pv", spec={"csi": {"driver": "d"}})
+TOKENS = {"sources": [{"serviceAccountToken": {"audience": "a", "path": "t"}}]}
+NOBODY = (
+    'audience "a" not found in pod spec volume, system:node:n is not authorized to request tokens '
+    "for this audience"
+)
+
+
+@pytest.mark.parametrize(
+    ("objects", "message"),
+    [
+        ([running(projected=TOKENS)], ""),
+        ([running(csi={"driver": "d"}), DRIVER], ""),
+        ([running(persistentVolumeClaim={"claimName": "c"}), BOUND_CLAIM, OF_DRIVER, DRIVER], ""),
+        ([running(awsElasticBlockStore={"volumeID": "x"}), OLD_DISK], ""),
+        ([running(emptyDir={})], NOBODY),
+        (
+            [running(csi={"driver": "d"})],
+            'error validating audience "a": csidriver.storage.k8s.io "d" not found',
+        ),
+        (
+            [running(persistentVolumeClaim={"claimName": "c"})],
+            'error validating audience "a": persistentvolumeclaim "c" not found',
+        ),
+    ],
+)
+def test_for_whom_tokens_are(objects: list[dict[str, Any]], message: str) -> None:
+    assert refused(asked_for_token("a"), *objects) == message
+    assert refused(asked_for_token("a", "b"), *objects) == "node may only request 0 or 1 audiences"
+    with answering_as("1.32"):
+        assert refused(asked_for_token("a", "b"), *objects) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "signer", "message"),
+    [
+        ("system:node:n", "kubernetes.io/kubelet-serving", ""),
+        ("system:node:m", "example.com/s", ""),
+        (
+            "system:node:m",
+            "kubernetes.io/kubelet-serving",
+            "can only create a node CSR with CN=system:node:n",
+        ),
+        (
+            "x",
+            "kubernetes.io/kube-apiserver-client-kubelet",
+            "can only create a node CSR with CN=system:node:n",
+        ),
+    ],
+)
+def test_certificates_of_nodes(name: str, signer: str, message: str) -> None:
+    made = obj("CertificateSigningRequest", "r", "certificates.k8s.io/v1")
+    made["spec"] = {"request": request_of(name, "system:nodes"), "signerName": signer}
+    assert refused(asked(made, user=KUBELET)) == message
+    with answering_as("1.30"):
+        assert refused(asked(made, user=KUBELET)) == ""
+
+
+def test_what_is_no_request_for_a_certificate() -> None:
+    made = obj("CertificateSigningRequest", "r", "certificates.k8s.io/v1")
+    made["spec"] = {"request": "eA==", "signerName": "kubernetes.io/kubelet-serving"}
+    assert refused(asked(made, user=KUBELET)) == (
+        "unable to parse csr: PEM block type must be CERTIFICATE REQUEST"
+    )
+
+
+def for_pod(**changed: str) -> Request:
+    spec = {
+        "nodeName": "n",
+        "nodeUID": "u",
+        "podName": "p",
+        "podUID": "pu",
+        "serviceAccountName": "default",
+        "serviceAccountUID": "au",
+    }
+    made = obj("PodCertificateRequest", "r", "certificates.k8s.io/v1beta1", spec=spec | changed)
+    return asked(made, user=KUBELET)
+
+
+RUNNING = with_uid(pod(nodeName="n", serviceAccountName="default"))
+GIVEN = 'PodCertificateRequest for pod "ns/p"'
+
+
+@pytest.mark.parametrize(
+    ("request_", "running", "message"),
+    [
+        (for_pod(), RUNNING, ""),
+        (
+            for_pod(nodeName="m"),
+            RUNNING,
+            'PodCertificateRequest.Spec.NodeName="m", which is not the requesting node "n"',
+        ),
+        (
+            for_pod(nodeUID="x"),
+            RUNNING,
+            f'500 {GIVEN} names node UID "x", inconsistent with the running node ("u")',
+        ),
+        (
+            for_pod(podName="q"),
+            RUNNING,
+            '500 while retrieving pod "ns/q" named in the PodCertificateRequest: pod "q" not found',
+        ),
+        (
+            for_pod(podUID="x"),
+            RUNNING,
+            f'500 {GIVEN} contains pod UID ("x") which differs from running pod "pu"',
+        ),
+        (
+            for_pod(),
+            with_uid(pod(nodeName="m", serviceAccountName="default")),
+            'pod "ns/p" is not running on node "n" named in the PodCertificateRequest',
+        ),
+        (for_pod(), with_uid(mirror(serviceAccountName="default")), 'pod "ns/p" is a mirror pod'),
+        (
+            for_pod(serviceAccountName="other"),
+            RUNNING,
+            f'{GIVEN} contains serviceAccountName ("other") that differs from running pod '
+            '("default")',
+        ),
+        (
+            for_pod(serviceAccountUID="x"),
+            RUNNING,
+            f'500 {GIVEN} names service account UID "x", which differs from the running service '
+            'account ("au")',
+        ),
+    ],
+)
+def test_certificates_of_pods(request_: Request, running: dict[str, Any], message: str) -> None:
+    account = with_uid(obj("ServiceAccount", "default"), "au")
+    account["metadata"]["namespace"] = "ns"
+    assert refused(request_, NODE, running, account) == message
+
+
+def test_owners_of_nodes_stay() -> None:
+    owned = {**NODE, "metadata": {**NODE["metadata"], "ownerReferences": [OWNER]}}
+    request = asked(owned, NODE, user=KUBELET)
+    assert refused(request) == 'node "n" is not allowed to modify ownerReferences'
+    with answering_as("1.30"):
+        assert refused(request) == ""
 
 
 def lease(name: str, namespace: str = "kube-node-lease") -> Request:

@@ -77,6 +77,18 @@ def test_what_is_asked(
     assert [str(one.path) for one in errors] == fields
 
 
+@pytest.mark.parametrize(
+    "terms", [None, [], [{}], [{"matchFields": None}], [{"matchFields": [{"values": None}]}]]
+)
+def test_selectors_that_say_nothing(terms: Any) -> None:
+    nowhere = claim({"nodeSelector": {"nodeSelectorTerms": terms}})
+    errors = claim_status_errors(request(), Allowed(BINDING), nowhere, claim())
+    assert [*errors] == []
+    used = claim(nowhere["status"]["allocation"], device("gpu"))
+    errors = claim_status_errors(request(), Allowed(GPU_HERE), used, nowhere)
+    assert [str(one.path) for one in errors] == ["status.devices"]
+
+
 def request(user: User = DRIVER) -> Attributes:
     return Attributes(
         user,

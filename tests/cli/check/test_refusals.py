@@ -71,6 +71,26 @@ def test_validation_can_be_switched_off(capsys: pytest.CaptureFixture[str]) -> N
     assert verdicts(capsys, path, "--subresource", "status") == ["denied"]
 
 
+def test_a_changed_status_is_validated(capsys: pytest.CaptureFixture[str]) -> None:
+    meta = {"name": "d", "namespace": "shop"}
+    labels = {"app": "d"}
+    template = {"metadata": {"labels": labels}, "spec": pod()["spec"]}
+    old = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": meta,
+        "spec": {"selector": {"matchLabels": labels}, "template": template},
+    }
+    Path("old.json").write_text(json.dumps(old))
+    Path("new.json").write_text(json.dumps({**old, "status": {"updatedReplicas": 3}}))
+    words = ("--operation", "UPDATE", "--old", "old.json", "--subresource", "status")
+    (found,) = objects(capsys, "new.json", *words)
+    assert found["message"] == (
+        'Deployment.apps "d" is invalid: status.updatedReplicas: Invalid value: 3: '
+        "cannot be greater than status.replicas"
+    )
+
+
 def test_limit_ranges_refuse_after_validation(capsys: pytest.CaptureFixture[str]) -> None:
     limits = {
         "apiVersion": "v1",

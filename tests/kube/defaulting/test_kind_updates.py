@@ -11,6 +11,8 @@ from celadon.kube.defaulting.dropped_fields import (
     node_status,
     pod_status,
     service_account,
+    signing_status,
+    signing_times,
     volume_status,
 )
 
@@ -106,3 +108,33 @@ def test_claims_name_their_source_twice() -> None:
     kept: dict[str, Any] = {"spec": {"dataSource": dict(other)}}
     claim(kept, {"spec": {"dataSourceRef": other}}, NOW)
     assert kept == {"spec": {"dataSource": other, "dataSourceRef": other}}
+
+
+APPROVED = {"type": "Approved", "status": "True", "lastUpdateTime": "then"}
+
+
+def test_a_status_decides_nothing_about_a_certificate() -> None:
+    old = {"status": {"conditions": [{**APPROVED, "lastTransitionTime": "then"}]}}
+    made: dict[str, Any] = {
+        "status": {"conditions": [{"type": "Failed"}, {**APPROVED, "reason": "Other"}]}
+    }
+    signing_status(made, old, NOW)
+    assert made["status"]["conditions"] == [
+        {"type": "Failed", "lastUpdateTime": NOW, "lastTransitionTime": NOW},
+        *old["status"]["conditions"],
+    ]
+    more: dict[str, Any] = {"status": {"conditions": [{**APPROVED}, {**APPROVED}]}}
+    signing_status(more, old, NOW)
+    assert len(more["status"]["conditions"]) == 2
+
+
+def test_conditions_of_a_request_for_a_certificate_have_times() -> None:
+    old = {"status": {"conditions": [{**APPROVED, "lastTransitionTime": "before"}]}}
+    made: dict[str, Any] = {"status": {"conditions": [{"type": "Approved", "status": "True"}]}}
+    signing_times(made, old, NOW)
+    assert made["status"]["conditions"] == [
+        {**APPROVED, "lastUpdateTime": NOW, "lastTransitionTime": "before"}
+    ]
+    changed: dict[str, Any] = {"status": {"conditions": [{"type": "Approved", "status": "False"}]}}
+    signing_times(changed, old, NOW)
+    assert changed["status"]["conditions"][0]["lastTransitionTime"] == NOW

@@ -31,8 +31,8 @@ from celadon.patterns import late_pattern
 #
 # The subject of a certificate request (PKCS #10), as far as a plugin asks for it.
 #
-# A request is DER: nested elements of a tag, a length and content. Only the way to the
-# organizations of the subject is read.
+# A request is DER: nested elements of a tag, a length and content. Only the way to the subject is
+# read.
 
 
 _PEM: Final = late_pattern(
@@ -42,6 +42,8 @@ _SEQUENCE: Final = 0x30
 _SET: Final = 0x31
 _ORGANIZATION: Final = bytes.fromhex("55040a")
 """The object identifier 2.5.4.10."""
+_COMMON_NAME: Final = bytes.fromhex("550403")
+"""The object identifier 2.5.4.3."""
 _UTF16: Final = 0x1E
 _LONG: Final = 0x80
 
@@ -52,6 +54,16 @@ class UnreadableRequest(ValueError):
 
 def organizations(request: str) -> list[str]:
     """Return the organizations of a `spec.request`: PEM in base64. Raises UnreadableRequest."""
+    return list(_of_subject(request, _ORGANIZATION))
+
+
+def common_name(request: str) -> str:
+    """Return the last name of the subject; empty for none. Raises UnreadableRequest."""
+    return next(iter([*_of_subject(request, _COMMON_NAME)][-1:]), "")
+
+
+def _of_subject(request: str, attribute: bytes) -> Iterator[str]:
+    """CertificationRequest, its info, of that the second of (version, subject, key, ...)."""
     try:
         pem = base64.b64decode(request, validate=True).decode("ascii", "replace")
         found = _PEM.search(pem)
@@ -60,11 +72,6 @@ def organizations(request: str) -> list[str]:
         der = base64.b64decode(found["body"])
     except binascii.Error as error:
         raise UnreadableRequest("PEM block type must be CERTIFICATE REQUEST") from error
-    return list(_organizations(der))
-
-
-def _organizations(der: bytes) -> Iterator[str]:
-    """CertificationRequest, its info, of that the second of (version, subject, key, ...)."""
     whole = _only(_elements(der), _SEQUENCE)
     info = _only(_elements(whole), _SEQUENCE)
     parts = list(_elements(info))
@@ -73,7 +80,7 @@ def _organizations(der: bytes) -> Iterator[str]:
     for tag, names in _elements(parts[1][1]):
         for _, pair in _elements(names) if tag == _SET else ():
             fields = list(_elements(pair))
-            if len(fields) == 2 and fields[0][1] == _ORGANIZATION:
+            if len(fields) == 2 and fields[0][1] == attribute:
                 yield _text(*fields[1])
 
 

@@ -1,7 +1,7 @@
 """The plugins about nodes: what a kubelet may touch (NodeRestriction), and where pods may run.
 
 As k8s.io/kubernetes `plugin/pkg/admission/noderestriction`. What the difference is when a claim's
-status changes too much is not told, and certificate requests of nodes are not looked at.
+status changes too much is not told.
 """
 
 from __future__ import annotations
@@ -9,14 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from celadon.admission.plugins.certificate_plugins import UnreadableRequest, common_name
 from celadon.admission.plugins.plugin_answers import CHANGES, CREATE, WRITES, Behaviour, forbidden
 from celadon.admission.plugins.plugin_answers import PODS as POD_OBJECTS
 from celadon.admission.plugins.pod_plugins import config_map_names, projections, secret_names
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
 from celadon.kube import (
+    Attributes,
     GroupResource,
+    GroupVersionResource,
     JsonObject,
+    Ruling,
     StatusError,
     User,
     metadata,
@@ -25,6 +29,8 @@ from celadon.kube import (
 from celadon.kube.defaulting import MIRROR_POD, TOPOLOGY_LABELS, covers, merged
 from celadon.kube.go import JsonSyntaxError, quote, read_json
 from celadon.kube.quantity import qos_class
+from celadon.kube.releases import emulated_release, is_since
+from celadon.kube.resources import is_gate_on
 from celadon.kube.schemas import DecodeError, decode_list
 from celadon.kube.well_known_values import (
     HOST_NAME,
@@ -34,6 +40,9 @@ from celadon.kube.well_known_values import (
     NODE_PREFIX,
     NODES,
     PODS,
+    SERVICE_ACCOUNTS,
+    VOLUME_CLAIMS,
+    VOLUMES,
 )
 
 # --- Where pods may run ------------------------------------------------------
@@ -275,21 +284,41 @@ def node_name(user: User) -> str | None:
     return user.name.removeprefix(NODE_PREFIX)
 
 
-def _mutate(_: JsonObject, request: Request, world: World) -> StatusError | None:
-    node = node_name(request.user)
-    judge = _JUDGES.get(request.resource.group_resource)
-    if node is None:
-        return None
-    if not node:
-        why = f"could not determine node from user {quote(request.user.name)}"
-        return forbidden(request, why)
-    if judge is None:
-        return None
-    try:
-        why = judge(node, request, world)
-    except StatusError as error:
-        return error
-    return forbidden(request, why) if why else None
+def node_restriction(gates: Mapping[str, bool]) -> Behaviour:
+    """The plugin of a server with these feature gates on, or off."""
+
+    def is_on(gate: str) -> bool:
+        return gates.get(gate, is_gate_on(gate, emulated_release()))
+
+    judges: Mapping[GroupResource, Judge] = {
+        **_JUDGES,
+        GroupResource("", "serviceaccounts"): lambda node, request, world: _tokens(
+            node, request, world, checks_audiences=is_on(_AUDIENCES)
+        ),
+        GroupResource("certificates.k8s.io", "certificatesigningrequests"): (
+            lambda node, request, _: (
+                "" if is_on(_INSECURE_REQUESTS) else _certificate_requests(node, request)
+            )
+        ),
+    }
+
+    def restrict(_: JsonObject, request: Request, world: World) -> StatusError | None:
+        node = node_name(request.user)
+        judge = judges.get(request.resource.group_resource)
+        if node is None:
+            return None
+        if not node:
+            why = f"could not determine node from user {quote(request.user.name)}"
+            return forbidden(request, why)
+        if judge is None:
+            return None
+        try:
+            why = judge(node, request, world)
+        except StatusError as error:
+            return error
+        return forbidden(request, why) if why else None
+
+    return Behaviour(mutate=restrict, subresources=None, operations=CHANGES)
 
 
 # --- pods ---
@@ -302,7 +331,7 @@ def _pods(node: str, request: Request, world: World) -> str:
         case "status":
             return _pod_status(node, request)
         case "eviction":
-            running = _existing(request, request.name, world)
+            running = _existing(world, PODS, request.namespace, request.name)
             if (running.get("spec") or {}).get("nodeName") == node:
                 return ""
             return f"node {node} can only evict pods with spec.nodeName set to itself"
@@ -345,9 +374,7 @@ def _wrong_owner(node: str, pod: JsonObject, world: World) -> str:
         return f"{who} can only create pods with a controller owner reference set to itself"
     if owner.get("blockOwnerDeletion"):
         return f"{who} must not set blockOwnerDeletion on an owner reference"
-    found = world.get(NODES, "", node)
-    if found is None:
-        raise status.not_found(NODES.group_resource, node)
+    found = _existing(world, NODES, "", node)
     uid = owner.get("uid", "")
     if uid == metadata.uid(found):
         return ""
@@ -356,18 +383,65 @@ def _wrong_owner(node: str, pod: JsonObject, world: World) -> str:
 
 def _references(who: str, spec: JsonObject) -> str:
     """Something of the API that a pod of a kubelet's files uses."""
-    used = ""
+    if not is_since("1.34"):
+        used = next(_known_references(spec), "")
+        return f"{who} can not create pods that reference {used}" if used else ""
+    for used in _all_references(spec):
+        if used.startswith(_UNKNOWN):
+            return f"error checking mirror pod for API references: {used}"
+        return f"{who} can not create pods that reference {used}"
+    return ""
+
+
+def _known_references(spec: JsonObject) -> Iterator[str]:
+    """Before 1.34, some of them."""
     if spec.get("serviceAccountName"):
-        used = "a service account"
-    elif next(secret_names(spec), None) is not None:
-        used = "secrets"
-    elif next(config_map_names(spec), None) is not None:
-        used = "configmaps"
-    elif any(one.get("clusterTrustBundle") is not None for one in projections(spec)):
-        used = "clustertrustbundles"
-    elif any(one.get("persistentVolumeClaim") is not None for one in spec.get("volumes") or ()):
-        used = "persistentvolumeclaims"
-    return f"{who} can not create pods that reference {used}" if used else ""
+        yield "a service account"
+    if next(secret_names(spec), None) is not None:
+        yield "secrets"
+    if next(config_map_names(spec), None) is not None:
+        yield "configmaps"
+    if any(one.get("clusterTrustBundle") is not None for one in projections(spec)):
+        yield "clustertrustbundles"
+    if any(one.get("persistentVolumeClaim") is not None for one in spec.get("volumes") or ()):
+        yield "persistentvolumeclaims"
+    if spec.get("resourceClaims") and is_since("1.32"):
+        yield "resourceclaims"
+
+
+_UNKNOWN: Final = "unknown source"
+_OF_VOLUMES: Final = {
+    "csi": "csidrivers (via CSI volumes)",
+    "glusterfs": "endpoints (via glusterFS volumes)",
+    "persistentVolumeClaim": "persistentvolumeclaims",
+    "ephemeral": "persistentvolumeclaims (via ephemeral volumes)",
+    "azureFile": "secrets (via azureFile volumes)",
+}
+_OF_PROJECTIONS: Final = {
+    "serviceAccountToken": "serviceaccounts (via projected volumes)",
+    "clusterTrustBundle": "clustertrustbundles",
+    "podCertificate": "podcertificates",
+}
+
+
+def _all_references(spec: JsonObject) -> Iterator[str]:
+    if spec.get("serviceAccountName"):
+        yield "serviceaccounts"
+    if next(secret_names(spec), None) is not None:
+        yield "secrets"
+    if next(config_map_names(spec), None) is not None:
+        yield "configmaps"
+    if spec.get("resourceClaims"):
+        yield "resourceclaims"
+    for volume in spec.get("volumes") or ():
+        yield from (used for kind, used in _OF_VOLUMES.items() if volume.get(kind) is not None)
+        for source in (volume.get("projected") or {}).get("sources") or ():
+            found = (used for kind, used in _OF_PROJECTIONS.items() if source.get(kind) is not None)
+            used = next(found, "")
+            if used:
+                yield used
+            elif source.get("downwardAPI") is None:
+                yield f"{_UNKNOWN} for projected volume {quote(volume.get('name', ''))}"
 
 
 def _pod_status(node: str, request: Request) -> str:
@@ -379,6 +453,8 @@ def _pod_status(node: str, request: Request) -> str:
         return f"{who} cannot update labels through pod status"
     if _claims(old) != _claims(new):
         return f"{who} cannot update resource claim statues"
+    if _extended_claim(old) != _extended_claim(new) and is_since("1.34"):
+        return f"{who} cannot update extended resource claim status"
     return ""
 
 
@@ -386,10 +462,18 @@ def _claims(pod: JsonObject) -> object:
     return (pod.get("status") or {}).get("resourceClaimStatuses") or []
 
 
-def _existing(request: Request, name: str, world: World) -> JsonObject:
-    found = world.get(PODS, request.namespace, name)
+def _extended_claim(pod: JsonObject) -> object:
+    return (pod.get("status") or {}).get("extendedResourceClaimStatus")
+
+
+def _existing(
+    world: World, resource: GroupVersionResource, namespace: str, name: str
+) -> JsonObject:
+    """An object as the cache of a server has it, whose errors name resources in the singular."""
+    found = world.get(resource, namespace, name)
     if found is None:
-        raise status.not_found(PODS.group_resource, name)
+        group = resource.group_resource.group
+        raise status.not_found(GroupResource(group, resource.resource.removesuffix("s")), name)
     return found
 
 
@@ -403,16 +487,32 @@ def _nodes(node: str, request: Request, _: World) -> str:
     new, old = request.object, request.old_object
     if new is None:
         return ""
+    source = _spec(new).get("configSource")
     changed = ", ".join(forbidden_labels(metadata.labels(new), metadata.labels(old)))
     if old is None:
+        if source is not None:
+            return f"{who} is not allowed to create pods with a non-nil configSource"
         return f"{who} is not allowed to set the following labels: {changed}" if changed else ""
+    if source is not None and source != _spec(old).get("configSource"):
+        return f"{who} is not allowed to update configSource to a new non-nil configSource"
     if _taints(new) != _taints(old):
         return f"{who} is not allowed to modify taints"
+    if _owners(new) != _owners(old) and is_since("1.31"):
+        return f"{who} is not allowed to modify ownerReferences"
     return f"is not allowed to modify labels: {changed}" if changed else ""
 
 
+def _spec(obj: JsonObject | None) -> JsonObject:
+    found: JsonObject = (obj or {}).get("spec") or {}
+    return found
+
+
+def _owners(obj: JsonObject) -> object:
+    return metadata.metadata(obj).get("ownerReferences") or []
+
+
 def _taints(node: JsonObject) -> object:
-    return (node.get("spec") or {}).get("taints") or []
+    return _spec(node).get("taints") or []
 
 
 def forbidden_labels(new: Mapping[str, str], old: Mapping[str, str]) -> list[str]:
@@ -458,16 +558,16 @@ def _without_progress(claim: JsonObject | None) -> JsonObject:
     }
 
 
-def _tokens(node: str, request: Request, world: World) -> str:
+def _tokens(node: str, request: Request, world: World, *, checks_audiences: bool) -> str:
     if request.operation is not Operation.CREATE or request.subresource != "token":
         return ""
-    bound = ((request.object or {}).get("spec") or {}).get("boundObjectRef") or {}
+    bound = _spec(request.object).get("boundObjectRef") or {}
     if (bound.get("apiVersion"), bound.get("kind")) != ("v1", "Pod") or not bound.get("name"):
         return "node requested token not bound to a pod"
     uid = bound.get("uid")
     if not uid:
         return "node requested token with a pod binding without a uid"
-    pod = _existing(request, bound["name"], world)
+    pod = _existing(world, PODS, request.namespace, bound["name"])
     if uid != metadata.uid(pod):
         return (
             f"the UID in the bound object reference ({uid}) does not match the UID in record. "
@@ -475,7 +575,89 @@ def _tokens(node: str, request: Request, world: World) -> str:
         )
     if pod["spec"].get("nodeName") != node:
         return "node requested token bound to a pod scheduled on a different node"
-    return ""
+    return _audience(request, pod, world) if checks_audiences else ""
+
+
+_AUDIENCES: Final = "ServiceAccountNodeAudienceRestriction"
+_DRIVERS: Final = GroupVersionResource("storage.k8s.io", "v1", "csidrivers")
+_MIGRATED: Final = {
+    "awsElasticBlockStore": "ebs.csi.aws.com",
+    "azureDisk": "disk.csi.azure.com",
+    "azureFile": "file.csi.azure.com",
+    "cinder": "cinder.csi.openstack.org",
+    "gcePersistentDisk": "pd.csi.storage.gke.io",
+    "portworxVolume": "pxd.portworx.com",
+    "vsphereVolume": "csi.vsphere.vmware.com",
+}
+"""Volumes of old, and the drivers that they are for, as k8s.io/csi-translation-lib has them."""
+
+
+def _audience(request: Request, pod: JsonObject, world: World) -> str:
+    """Why a kubelet does not get a token for whom it is to be: a volume of the pod needs one for
+    them, or the kubelet may ask for any."""
+    audiences = _spec(request.object).get("audiences") or [""]
+    if len(audiences) > 1:
+        return "node may only request 0 or 1 audiences"
+    audience = audiences[0]
+    faults: list[str] = []
+    for volume in _spec(pod).get("volumes") or ():
+        try:
+            if _serves(volume, pod, audience, world):
+                return ""
+        except StatusError as error:
+            faults.append(str(error))
+    if faults:
+        said = faults[0] if len(faults) == 1 else f"[{', '.join(dict.fromkeys(faults))}]"
+        return f"error validating audience {quote(audience)}: {said}"
+    why = f"audience {quote(audience)} not found in pod spec volume"
+    if not is_since("1.33"):
+        return why
+    asked = Attributes(
+        request.user,
+        "request-serviceaccounts-token-audience",
+        resource_request=True,
+        version="v1",
+        resource=audience,
+        namespace=request.namespace,
+        name=request.name,
+    )
+    if world.authorize(asked)[0] is Ruling.ALLOW:
+        return ""
+    return f"{why}, {request.user.name} is not authorized to request tokens for this audience"
+
+
+def _serves(volume: JsonObject, pod: JsonObject, audience: str, world: World) -> bool:
+    """Whether a volume needs a token for this audience, itself or for its driver. Raises
+    StatusError for what leads to the driver and is not there."""
+    for source in (volume.get("projected") or {}).get("sources") or ():
+        token = source.get("serviceAccountToken")
+        if token is not None and (token.get("audience") or "") == audience:
+            return True
+    driver = _driver(volume, pod, world)
+    if not driver:
+        return False
+    asked = _spec(_existing(world, _DRIVERS, "", driver)).get("tokenRequests") or ()
+    return any((one.get("audience") or "") == audience for one in asked)
+
+
+def _driver(volume: JsonObject, pod: JsonObject, world: World) -> str:
+    claim = ""
+    if (volume.get("ephemeral") or {}).get("volumeClaimTemplate") is not None:
+        claim = f"{metadata.name(pod)}-{volume.get('name', '')}"
+    elif volume.get("persistentVolumeClaim") is not None:
+        claim = volume["persistentVolumeClaim"].get("claimName", "")
+    if not claim:
+        return _driver_of(volume)
+    found = _existing(world, VOLUME_CLAIMS, metadata.namespace(pod), claim)
+    bound = _existing(world, VOLUMES, "", _spec(found).get("volumeName") or "")
+    return _driver_of(_spec(bound))
+
+
+def _driver_of(source: JsonObject) -> str:
+    driver: str = (source.get("csi") or {}).get("driver") or ""
+    if driver or not is_since("1.33"):
+        return driver
+    return next((name for kind, name in _MIGRATED.items() if source.get(kind) is not None), "")
 
 
 def _leases(node: str, request: Request, _: World) -> str:
@@ -495,21 +677,108 @@ def _drivers(node: str, request: Request, _: World) -> str:
 def _slices(node: str, request: Request, _: World) -> str:
     if request.operation is Operation.UPDATE:
         return ""  # the node cannot be changed
+    if request.operation is Operation.DELETE and not is_since("1.31"):
+        return ""
     obj = request.object if request.old_object is None else request.old_object
-    if ((obj or {}).get("spec") or {}).get("nodeName") == node:
+    if _spec(obj).get("nodeName") == node:
         return ""
     verb = request.operation.value.lower()
     return f"can only {verb} ResourceSlice with the same NodeName as the requesting node"
+
+
+_KUBELETS_SIGNERS: Final = (
+    "kubernetes.io/kube-apiserver-client-kubelet",
+    "kubernetes.io/kubelet-serving",
+)
+_INSECURE_REQUESTS: Final = "AllowInsecureKubeletCertificateSigningRequests"
+
+
+def _certificate_requests(node: str, request: Request) -> str:
+    """Since 1.31 a kubelet asks for certificates in its own name only."""
+    spec = _spec(request.object)
+    if request.operation is not Operation.CREATE or not is_since("1.31"):
+        return ""
+    if spec.get("signerName") not in _KUBELETS_SIGNERS:
+        return ""
+    try:
+        name = common_name(spec.get("request") or "")
+    except UnreadableRequest as error:
+        return f"unable to parse csr: {error}"
+    wanted = f"{NODE_PREFIX}{node}"
+    return "" if name == wanted else f"can only create a node CSR with CN={wanted}"
+
+
+def _pod_certificates(node: str, request: Request, world: World) -> str:
+    """Certificates are for pods that run on the node, of the account that these say. Raises
+    StatusError for what may be there a little later."""
+    if request.operation is not Operation.CREATE:
+        return f"unexpected operation {request.operation.value}"
+    if request.subresource:
+        return f"unexpected subresource {request.subresource}"
+    spec = _spec(request.object)
+    asked = spec.get("nodeName") or ""
+    if asked != node:
+        shown = f"PodCertificateRequest.Spec.NodeName={quote(asked)}"
+        return f"{shown}, which is not the requesting node {quote(node)}"
+    here = _named(world, NODES, "", asked, f"node {quote(asked)}")
+    pod_name = quote(f"{request.namespace}/{spec.get('podName') or ''}")
+    said = f"PodCertificateRequest for pod {pod_name}"
+    _same_uid(
+        spec.get("nodeUID") or "",
+        here,
+        f"{said} names node UID {{}}, inconsistent with the running node ({{}})",
+    )
+    pod = _named(world, PODS, request.namespace, spec.get("podName") or "", f"pod {pod_name}")
+    _same_uid(
+        spec.get("podUID") or "",
+        pod,
+        f"{said} contains pod UID ({{}}) which differs from running pod {{}}",
+    )
+    if _spec(pod).get("nodeName") != asked:
+        return f"pod {pod_name} is not running on node {quote(asked)} {_NAMED_THERE}"
+    if MIRROR_POD in metadata.annotations(pod):
+        return f"pod {pod_name} is a mirror pod"
+    account, runs_as = (one.get("serviceAccountName") or "" for one in (spec, _spec(pod)))
+    if account != runs_as:
+        shown = f"{said} contains serviceAccountName ({quote(account)})"
+        return f"{shown} that differs from running pod ({quote(runs_as)})"
+    shown = quote(f"{request.namespace}/{account}")
+    found = _named(world, SERVICE_ACCOUNTS, request.namespace, account, f"service account {shown}")
+    _same_uid(
+        spec.get("serviceAccountUID") or "",
+        found,
+        f"{said} names service account UID {{}}, which differs from the running service account "
+        "({})",
+    )
+    return ""
+
+
+_NAMED_THERE: Final = "named in the PodCertificateRequest"
+
+
+def _named(
+    world: World, resource: GroupVersionResource, namespace: str, name: str, what: str
+) -> JsonObject:
+    """An object that a request names. Raises StatusError 500 when it is not there, or not yet."""
+    try:
+        return _existing(world, resource, namespace, name)
+    except StatusError as error:
+        why = f"while retrieving {what} {_NAMED_THERE}: {error}"
+        raise status.plain_error(why) from None
+
+
+def _same_uid(uid: str, obj: JsonObject, why: str) -> None:
+    """Raises StatusError 500 for another one."""
+    if uid != metadata.uid(obj):
+        raise status.plain_error(why.format(quote(uid), quote(metadata.uid(obj))))
 
 
 _JUDGES: Final[Mapping[GroupResource, Judge]] = {
     GroupResource("", "nodes"): _nodes,
     GroupResource("", "persistentvolumeclaims"): _volume_claims,
     GroupResource("", "pods"): _pods,
-    GroupResource("", "serviceaccounts"): _tokens,
+    GroupResource("certificates.k8s.io", "podcertificaterequests"): _pod_certificates,
     GroupResource("coordination.k8s.io", "leases"): _leases,
     GroupResource("resource.k8s.io", "resourceslices"): _slices,
     GroupResource("storage.k8s.io", "csinodes"): _drivers,
 }
-
-NODE_RESTRICTION: Final = Behaviour(mutate=_mutate, subresources=None, operations=CHANGES)

@@ -6,7 +6,8 @@ for each of those; a request that no plugin looks at costs one look into a dicti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from celadon.admission.plugins import namespace_plugins, node_restriction, pod_plugins
@@ -50,7 +51,6 @@ _OF_EVERY_RELEASE: Final[Behaviours] = {
     "LimitRanger": (namespace_plugins.LIMIT_RANGER,),
     "NamespaceExists": (namespace_plugins.EXISTS,),
     "NamespaceLifecycle": (namespace_plugins.LIFECYCLE,),
-    "NodeRestriction": (node_restriction.NODE_RESTRICTION,),
     "OwnerReferencesPermissionEnforcement": (namespace_plugins.OWNER_PERMISSIONS,),
     "PersistentVolumeClaimResize": (namespace_plugins.CLAIM_RESIZING,),
     "PodGroupWorkloadExists": (pod_plugins.GROUP_WORKLOAD,),
@@ -64,12 +64,18 @@ _OF_EVERY_RELEASE: Final[Behaviours] = {
 }
 
 
-def behaviours(release: str, settings: PluginSettings, gates: Collection[str] = ()) -> Behaviours:
+def behaviours(
+    release: str, settings: PluginSettings, gates: Mapping[str, bool] = MappingProxyType({})
+) -> Behaviours:
     """Return them by the names of plugins, as they are in a release: `1.36`. `gates` are feature
-    gates that somebody switched on."""
+    gates that somebody switched on, or off."""
     minor = int(release.rpartition(".")[2])
-    found = {**_OF_EVERY_RELEASE, "PodSecurity": pod_security(minor, settings.security)}
-    if WORKLOAD_PREEMPTION in gates:
+    found = {
+        **_OF_EVERY_RELEASE,
+        "NodeRestriction": (node_restriction.node_restriction(gates),),
+        "PodSecurity": pod_security(minor, settings.security),
+    }
+    if gates.get(WORKLOAD_PREEMPTION):
         found["Priority"] = (*found["Priority"], pod_plugins.GROUP_PRIORITY)
     return found
 
@@ -95,14 +101,14 @@ class _Step:
 class PluginChain:
     """The enabled plugins, in their order. `names` are those of `celadon.kube.resources.PLUGINS`;
     policies, webhooks and quotas, which need more than a look at the world, are the caller's.
-    `gates` are feature gates that somebody switched on."""
+    `gates` are feature gates that somebody switched on, or off."""
 
     def __init__(
         self,
         names: Iterable[str] = DEFAULT_PLUGINS,
         release: str | None = None,
         settings: PluginSettings | None = None,
-        gates: Collection[str] = (),
+        gates: Mapping[str, bool] = MappingProxyType({}),
     ) -> None:
         self.names = frozenset(names)
         self._behaviours = behaviours(

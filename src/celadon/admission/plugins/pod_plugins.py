@@ -67,7 +67,11 @@ def containers(spec: JsonObject) -> Iterator[JsonObject]:
 
 
 def secret_names(spec: JsonObject) -> Iterator[str]:
-    """Every secret that a pod names, with repetitions."""
+    """Every secret that a pod names, with repetitions; empty names are none."""
+    return filter(None, _secrets(spec))
+
+
+def _secrets(spec: JsonObject) -> Iterator[str]:
     for reference in spec.get("imagePullSecrets") or ():
         yield reference.get("name", "")
     yield from _named_in_containers(spec, "secretRef", "secretKeyRef")
@@ -82,7 +86,11 @@ def secret_names(spec: JsonObject) -> Iterator[str]:
 
 
 def config_map_names(spec: JsonObject) -> Iterator[str]:
-    """Every ConfigMap that a pod names, with repetitions."""
+    """Every ConfigMap that a pod names, with repetitions; empty names are none."""
+    return filter(None, _config_maps(spec))
+
+
+def _config_maps(spec: JsonObject) -> Iterator[str]:
     yield from _named_in_containers(spec, "configMapRef", "configMapKeyRef")
     for volume in spec.get("volumes") or ():
         if volume.get("configMap") is not None:

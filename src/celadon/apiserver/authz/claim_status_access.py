@@ -104,15 +104,14 @@ def _by_key(status: JsonObject) -> dict[tuple[str, ...], Mapping[str, Any]]:
 
 def _allocated_node(allocation: JsonObject) -> str:
     """The one node that an allocation is for; empty if it is not for one."""
-    terms: Sequence[JsonObject] = (allocation.get("nodeSelector") or {}).get(
-        "nodeSelectorTerms", ()
-    )
+    selector = allocation.get("nodeSelector") or {}
+    terms: Sequence[JsonObject] = selector.get("nodeSelectorTerms") or ()
     if len(terms) != 1 or terms[0].get("matchExpressions"):
         return ""
-    fields: Sequence[JsonObject] = terms[0].get("matchFields", ())
+    fields: Sequence[JsonObject] = terms[0].get("matchFields") or ()
     if len(fields) != 1 or (fields[0].get("key"), fields[0].get("operator")) != _ONE_NODE:
         return ""
-    values: Sequence[str] = fields[0].get("values", ())
+    values: Sequence[str] = fields[0].get("values") or ()
     return values[0] if len(values) == 1 else ""
 
 

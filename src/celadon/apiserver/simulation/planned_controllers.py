@@ -18,12 +18,11 @@ from celadon.apiserver.simulation.planning.pod_facts import controller_of
 from celadon.apiserver.simulation.planning.stateful_sets import StatefulWorld, stateful_set_plan
 from celadon.apiserver.simulation.pod_control import Dependents, is_namespace_ending
 from celadon.apiserver.simulation.requests import CONFLICT, Requests
-from celadon.apiserver.simulation.scheduler import CLAIMS
 from celadon.apiserver.simulation.surroundings import CONTROLLER_MANAGER, Surroundings
 from celadon.apiserver.simulation.workload_controller import WorkloadController, item_of
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.resources import Resource
-from celadon.kube.well_known_values import NODES, PODS
+from celadon.kube.well_known_values import NODES, PODS, VOLUME_CLAIMS
 from celadon.kube.workload_controllers import JOB_TRACKING
 
 REVISIONS: Final = GroupVersionResource("apps", "v1", "controllerrevisions")
@@ -156,12 +155,12 @@ class StatefulSets(PlannedController):
     account = component = "statefulset-controller"
     workloads = STATEFUL_SETS
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (PODS, REVISIONS)
-    touched: ClassVar[tuple[GroupVersionResource, ...]] = (CLAIMS,)
+    touched: ClassVar[tuple[GroupVersionResource, ...]] = (VOLUME_CLAIMS,)
 
     async def plan(self, workload: JsonObject) -> Plan:
         """Raises Stale."""
         namespace = metadata.namespace(workload)
-        claims = self.around.view(CLAIMS).in_namespace(namespace)
+        claims = self.around.view(VOLUME_CLAIMS).in_namespace(namespace)
         pods = await self.claimed(PODS, workload)
         revisions = self.around.view(REVISIONS).in_namespace(namespace)
         world = StatefulWorld(pods, {metadata.name(one): one for one in claims}, revisions)

@@ -38,10 +38,9 @@ from celadon.apiserver.workers import Turns
 from celadon.kube import GroupVersionResource, JsonObject, User, metadata
 from celadon.kube.defaulting import STORAGE_CLASSES
 from celadon.kube.releases import is_since
-from celadon.kube.well_known_values import AUTHENTICATED, NAMESPACES, PODS
+from celadon.kube.well_known_values import AUTHENTICATED, NAMESPACES, PODS, VOLUME_CLAIMS
 
 NODES: Final = GroupVersionResource("", "v1", "nodes")
-CLAIMS: Final = GroupVersionResource("", "v1", "persistentvolumeclaims")
 SCHEDULER: Final = "default-scheduler"
 USER: Final = User("system:kube-scheduler", (AUTHENTICATED,))
 _ALL: Final = "pods"
@@ -57,7 +56,7 @@ class Scheduler:
         self._around = around
         self._pods = around.view(PODS)
         self._nodes = around.view(NODES)
-        self._claims = around.view(CLAIMS)
+        self._claims = around.view(VOLUME_CLAIMS)
         self._requests = around.requests_of(USER, "kube-scheduler")
         self._events = around.recorder(self._requests, SCHEDULER, f"{SCHEDULER}-celadon")
         self._needs: dict[str, dict[str, int]] = {}

@@ -18,13 +18,17 @@ from celadon.apiserver.simulation.planning.volume_claims import (
     provisioned_name,
     volume_plan,
 )
-from celadon.apiserver.simulation.scheduler import CLAIMS
 from celadon.apiserver.simulation.workload_controller import item_of
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.defaulting import STORAGE_CLASSES
-from celadon.kube.well_known_values import DEFAULT_STORAGE_CLASS, NAMESPACES, PODS
+from celadon.kube.well_known_values import (
+    DEFAULT_STORAGE_CLASS,
+    NAMESPACES,
+    PODS,
+    VOLUME_CLAIMS,
+    VOLUMES,
+)
 
-VOLUMES: Final = GroupVersionResource("", "v1", "persistentvolumes")
 _SYSTEM: Final = "kube-system"
 
 
@@ -34,7 +38,7 @@ class VolumeClaims(PlannedController):
 
     account = "persistent-volume-binder"
     component = "persistentvolume-controller"
-    workloads = CLAIMS
+    workloads = VOLUME_CLAIMS
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (VOLUMES, STORAGE_CLASSES, PODS)
 
     def concerned(self, change: Change) -> Iterable[str]:
@@ -88,7 +92,7 @@ class Volumes(PlannedController):
     account = "persistent-volume-binder"
     component = "persistentvolume-controller"
     workloads = VOLUMES
-    dependents: ClassVar[tuple[GroupVersionResource, ...]] = (CLAIMS,)
+    dependents: ClassVar[tuple[GroupVersionResource, ...]] = (VOLUME_CLAIMS,)
 
     def concerned(self, change: Change) -> Iterable[str]:
         """The items to look at after a change."""
@@ -102,7 +106,7 @@ class Volumes(PlannedController):
         """What there is to do."""
         reference = (workload.get("spec") or {}).get("claimRef") or {}
         namespace, name = reference.get("namespace") or "", reference.get("name") or ""
-        return volume_plan(workload, self.around.view(CLAIMS).get(namespace, name))
+        return volume_plan(workload, self.around.view(VOLUME_CLAIMS).get(namespace, name))
 
 
 class DefaultClass(PlannedController):

@@ -366,8 +366,7 @@ def _no_old(document: Document, namespace: str) -> Problem:
 # What the API server refuses before it asks any policy.
 #
 # In its order: validation of the kind (422), then the LimitRanges of the namespace (403),
-# unless all plugins are asked. Objects of subresources are not validated, except that a scale
-# must not be negative.
+# unless all plugins are asked. Of subresources, only a changed status and a scale are validated.
 
 
 COMPLETED_BY_THE_SERVER: Final = frozenset({"Job", "PersistentVolumeClaim", "Pod"})
@@ -389,7 +388,10 @@ def refusal(asked: Asked, prepare: Prepare) -> Refusal | None:
     request = asked.request
     if request.operation not in {Operation.CREATE, Operation.UPDATE}:
         return None
-    if request.subresource not in {"", "scale"} or request.object is None:
+    validated = request.subresource in {"", "scale"} or (
+        request.subresource == "status" and request.operation is Operation.UPDATE
+    )
+    if not validated or request.object is None:
         return None
     errors = _errors(asked, prepare)
     if errors:

@@ -20,11 +20,11 @@ from celadon.kube.defaulting.defaulting_rules import (
     placed_rules,
 )
 from celadon.kube.defaulting.field_functions import DROPPING, Rule
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import JsonObject, fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import is_since, per_release
 from celadon.kube.schemas.typed_objects import EmptyValue
-from celadon.kube.well_known_values import HOST_NAME
+from celadon.kube.well_known_values import HOST_NAME, SIGNING_DECISIONS
 
 _STATUS: Final = "status"
 
@@ -279,6 +279,39 @@ def definition(made: dict[str, Any], _: JsonObject, __: str) -> None:
         status["storedVersions"] = [*stored, name]
 
 
+def signing_status(made: dict[str, Any], old: JsonObject, now: str) -> None:
+    """Decisions about a request for a certificate stay as they were, unless their number changes,
+    which is refused later."""
+    conditions, before = _conditions(made), _conditions(old)
+    for kind in SIGNING_DECISIONS:
+        places = [at for at, one in enumerate(conditions) if one.get("type") == kind]
+        kept = [one for one in before if one.get("type") == kind]
+        if len(places) == len(kept):
+            for at, one in zip(places, kept, strict=True):
+                conditions[at] = fresh(one)
+    signing_times(made, old, now)
+
+
+def signing_times(made: dict[str, Any], old: JsonObject, now: str) -> None:
+    """Conditions of a request for a certificate say when they were written, and since when they
+    are as they are."""
+    for condition in _conditions(made):
+        state = condition.get("type"), condition.get("status")
+        if not condition.get("lastUpdateTime"):
+            condition["lastUpdateTime"] = now
+        if not condition.get("lastTransitionTime"):
+            known = (
+                one["lastTransitionTime"]
+                for one in _conditions(old)
+                if (one.get("type"), one.get("status")) == state and one.get("lastTransitionTime")
+            )
+            condition["lastTransitionTime"] = next(known, now)
+
+
+def _conditions(request: JsonObject) -> list[dict[str, Any]]:
+    return (request.get("status") or {}).get("conditions") or []
+
+
 KIND_UPDATES: Final[Mapping[tuple[str, str, str], KindUpdate]] = {
     ("", "Node", ""): node,
     ("", "Node", "status"): node_status,
@@ -287,6 +320,8 @@ KIND_UPDATES: Final[Mapping[tuple[str, str, str], KindUpdate]] = {
     ("", "PersistentVolumeClaim", ""): claim,
     ("", "ServiceAccount", ""): service_account,
     ("apiextensions.k8s.io", "CustomResourceDefinition", ""): definition,
+    ("certificates.k8s.io", "CertificateSigningRequest", "approval"): signing_times,
+    ("certificates.k8s.io", "CertificateSigningRequest", "status"): signing_status,
     ("discovery.k8s.io", "EndpointSlice", ""): endpoint_slice,
 }
 """By group, kind and subresource."""

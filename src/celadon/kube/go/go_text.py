@@ -458,7 +458,7 @@ def _printed_time(value: object) -> str:
 def _printed_quantity(value: object) -> str:
     """An amount with the number, the power of ten and the text that it was read from."""
     text = str(value)
-    number, scale, form = _amount(sent_as(text))
+    number, scale, form = amount_parts(sent_as(text))
     return (
         f"resource.Quantity{{i:resource.int64Amount{{value:{number}, scale:{scale}}}, "
         f'd:resource.infDecAmount{{Dec:(*inf.Dec)(nil)}}, s:{quote(text)}, Format:"{form}"}}'
@@ -468,7 +468,8 @@ def _printed_quantity(value: object) -> str:
 _DECIMAL: Final = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 
 
-def _amount(text: str) -> tuple[int, int, str]:
+def amount_parts(text: str) -> tuple[int, int, str]:
+    """The number of an amount, its power of ten, and how Go calls the way that it is written."""
     if text[-2:] in BINARY_SUFFIXES:
         return int(text[:-2]) << BINARY_SUFFIXES[text[-2:]], 0, "BinarySI"
     if text[-1:] in _DECIMAL:

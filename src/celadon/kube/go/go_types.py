@@ -298,11 +298,21 @@ def owner_path(owner: str, field: str) -> str:
     (sigs.k8s.io/json of Go 1.24)."""
     if not is_since("1.35"):
         return field
-    struct = owner.rpartition(".")[2]
+    outer = embedded_struct(owner.rpartition(".")[2], field)
+    return f"{outer}.{field}" if outer else field
+
+
+def embedded_struct(struct: str, field: str) -> str:
+    """The embedded struct in which a struct has a field; empty for one that it has by itself."""
     embedded, own_fields = MOSTLY_EMBEDDED.get(struct, ("", frozenset()))
     if embedded and field not in own_fields:
-        return embedded + field
-    return EMBEDDED.get(struct, {}).get(field, "") + field
+        return embedded.removesuffix(".")
+    return EMBEDDED.get(struct, {}).get(field, "").removesuffix(".")
+
+
+def type_name(struct: str, field: str) -> str:
+    """The name in `NAMED`; empty for a type without one."""
+    return _fields(NAMED.get(struct, "")).get(field, "")
 
 
 def go_type(node: object, owner: str, field: str) -> str:

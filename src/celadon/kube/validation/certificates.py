@@ -28,8 +28,8 @@ from celadon.kube.validation.field_checks import (
 from celadon.kube.validation.field_rules import changed_fields
 from celadon.kube.validation.object_meta import Naming
 from celadon.kube.validation.pods.internal_pod_types import internal_value
-from celadon.kube.validation.pods.pod_specs import signing_conditions_diff
-from celadon.kube.well_known_values import CONDITION_STATUSES
+from celadon.kube.validation.pods.spec_diffs import signing_conditions_diff
+from celadon.kube.well_known_values import CONDITION_STATUSES, SIGNING_DECISIONS
 from celadon.kube.x509 import Authority, authority_of, pem_blocks
 
 USAGES: Final = (
@@ -47,8 +47,7 @@ LONGEST_DOMAIN: Final = 253
 LONGEST_SIGNER: Final = LONGEST_DOMAIN + 1 + (253 + 63 + 1)
 """A domain, a slash, and a label and a subdomain with a dot between them."""
 
-DECISIONS: Final = ("Approved", "Denied")
-FINAL_CONDITIONS: Final = (*DECISIONS, "Failed")
+FINAL_CONDITIONS: Final = (*SIGNING_DECISIONS, "Failed")
 """Conditions that hold, and do not go away."""
 _STATUS: Final = FieldPath("status")
 _CONDITIONS: Final = _STATUS.child("conditions")
@@ -114,7 +113,7 @@ def _of_type(status: JsonObject, kind: str) -> list[JsonObject]:
 def _conditions(status: JsonObject, before: JsonObject) -> Errors:
     """What was wrong already may stay."""
     old = [one.get("type") or "" for one in before.get("conditions") or ()]
-    both, twice = set(DECISIONS) <= set(old), len(set(old)) < len(old)
+    both, twice = set(SIGNING_DECISIONS) <= set(old), len(set(old)) < len(old)
     seen: list[str] = []
     for at, condition in items(status, "conditions", _STATUS):
         kind, state = condition.get("type") or "", condition.get("status") or ""
@@ -122,7 +121,7 @@ def _conditions(status: JsonObject, before: JsonObject) -> Errors:
             yield fieldpath.required(at.child("type"))
         choices = ("True",) if kind in FINAL_CONDITIONS else CONDITION_STATUSES
         yield from required_choice(at.child("status"), state, choices)
-        if kind in DECISIONS and not both and set(DECISIONS) - {kind} <= set(seen):
+        if kind in SIGNING_DECISIONS and not both and set(SIGNING_DECISIONS) - {kind} <= set(seen):
             why = "Approved and Denied conditions are mutually exclusive"
             where = _CONDITIONS if is_since("1.34") else at.child("type")
             yield fieldpath.invalid(where, NamedText(kind), why)
@@ -133,7 +132,7 @@ def _conditions(status: JsonObject, before: JsonObject) -> Errors:
 
 def _settled(obj: JsonObject, old: JsonObject) -> Errors:
     status, before = obj.get("status") or {}, old.get("status") or {}
-    for kind in DECISIONS:
+    for kind in SIGNING_DECISIONS:
         new, was = _of_type(status, kind), _of_type(before, kind)
         if len(new) > len(was):
             why = f"updates may not add a condition of type {quote(kind)}"

@@ -76,14 +76,14 @@ def test_volumes_with_secrets(source: str, field: str) -> None:
 @pytest.mark.parametrize(
     ("spec", "secrets", "maps"),
     [
-        ({"imagePullSecrets": [{}]}, [""], []),
-        (volume(secret={}, configMap={}), [""], [""]),
-        (volume(rbd={"secretRef": {}}), [""], []),
-        (volume(projected={"sources": [{"secret": {}}, {"configMap": {}}]}), [""], [""]),
-        ({"containers": [{"envFrom": [{"secretRef": {}}, {"configMapRef": {}}]}]}, [""], [""]),
+        ({"imagePullSecrets": [{}]}, [], []),
+        (volume(secret={}, configMap={}), [], []),
+        (volume(rbd={"secretRef": {}}), [], []),
+        (volume(projected={"sources": [{"secret": {}}, {"configMap": {}}]}), [], []),
+        ({"containers": [{"envFrom": [{"secretRef": {}}, {"configMapRef": {}}]}]}, [], []),
         (
             {"containers": [{"env": [{"valueFrom": {"secretKeyRef": {}}}, {"value": "x"}]}]},
-            [""],
+            [],
             [],
         ),
         ({"containers": [{"envFrom": [{"configMapRef": {"name": "m"}}]}]}, [], ["m"]),

@@ -21,6 +21,8 @@ from celadon.kube.validation.text_rules import printed_selector
 OF_POD: Final = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")
 """Fields that a pod has in `v1` and its security context inside."""
 
+CLAIM_SPEC: Final = "core.v1.PersistentVolumeClaimSpec"
+_TEMPLATE: Final = "volumeClaimTemplate"
 _ZEROS: Final[Mapping[str, Any]] = {"s": "", "n": 0, "b": False, "q": "0", "x": 0}
 
 
@@ -42,9 +44,14 @@ def fields_of(type_: str) -> tuple[Field, ...]:
 
 def internal_pod_spec(spec: JsonObject) -> dict[str, Any]:
     """A spec of `v1` as it is inside."""
+    return internal_value(with_host_fields_inside(spec), "core.v1.PodSpec")
+
+
+def with_host_fields_inside(spec: JsonObject) -> JsonObject:
+    """A spec of `v1` whose security context holds what it holds inside."""
     host = {field: spec[field] for field in OF_POD if field in spec}
     context = {**(spec.get("securityContext") or {}), **host}
-    return internal_value({**spec, "securityContext": context}, "core.v1.PodSpec")
+    return {**spec, "securityContext": context}
 
 
 def internal_template(template: JsonObject) -> dict[str, Any]:
@@ -55,7 +62,20 @@ def internal_template(template: JsonObject) -> dict[str, Any]:
 
 def internal_value(obj: JsonObject, type_: str) -> dict[str, Any]:
     """A part of an object as it is inside; `type_` is a key of the pack."""
-    return {field.name: _value(obj.get(field.key), field.type) for field in fields_of(type_)}
+    return {
+        field.name: _claim_template(obj.get(field.key))
+        if field.key == _TEMPLATE
+        else _value(obj.get(field.key), field.type)
+        for field in fields_of(type_)
+    }
+
+
+def _claim_template(template: JsonObject | None) -> dict[str, Any] | None:
+    """A template of claims, whose metadata lies open as that of pods does."""
+    if template is None:
+        return None
+    spec = internal_value(template.get("spec") or {}, CLAIM_SPEC)
+    return {**(template.get("metadata") or {}), "Spec": spec}
 
 
 def _value(value: Any, kind: str) -> Any:

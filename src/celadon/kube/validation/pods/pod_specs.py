@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
-import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from celadon.kube import fieldpath, metadata
-from celadon.kube.fieldpath import FieldPath, NamedText, value_text
-from celadon.kube.go.go_text import quote
+from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since, wording
 from celadon.kube.validation import text_rules
@@ -39,7 +33,6 @@ from celadon.kube.validation.pods.containers import (
     trimmed_image,
 )
 from celadon.kube.validation.pods.env_vars import files_are_in_empty_dirs
-from celadon.kube.validation.pods.internal_pod_types import internal_pod_spec, internal_value
 from celadon.kube.validation.pods.resource_lists import pod_requirements, requirements
 from celadon.kube.validation.pods.scheduling import affinity, spread_constraints, tolerations
 from celadon.kube.validation.pods.security_contexts import pod_security_context
@@ -64,8 +57,6 @@ _NO_SYSTEM: Final = wording("", v1_34="cannot be empty")
 NO_HOST_USERS: Final = wording(
     "when `hostUsers` is false", v1_34="when `pod.Spec.HostUsers` is false"
 )
-MOST_COMPARED: Final = 10_000
-"""Lines that are compared each with each, to say what has changed."""
 HOST_NAMESPACES: Final = (
     ("hostNetwork", "hostNetwork"),
     ("hostPID", "HostPID"),
@@ -404,188 +395,3 @@ def restart_always(path: FieldPath, template: JsonObject, owner: str) -> Errors:
     if spec.get("activeDeadlineSeconds") is not None:
         at = path.child("spec", "activeDeadlineSeconds")
         yield fieldpath.forbidden(at, f"activeDeadlineSeconds in {owner} is not Supported")
-
-
-# --- Pod spec diffs ----------------------------------------------------------
-#
-# The difference of two specs of pods or claims, as an API server prints it.
-#
-# As k8s.io/apimachinery `pkg/util/diff`: both as indented JSON, compared line by line. Before 1.34
-# it is what github.com/google/go-cmp reports, with plain spaces (it chooses between those and
-# others, at random, once for each server). That is followed where fields of a pod's or a claim's
-# spec differ that are texts, numbers or booleans, between others that are simple.
-
-
-_HTML: Final = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
-_HEADERS: Final = 2
-"""Lines with the names of the files, which there are none of."""
-
-
-def pod_spec_diff(old: JsonObject, new: JsonObject) -> str:
-    """Hunks with three lines around each change; empty if nothing changes."""
-    before, after = internal_pod_spec(old), internal_pod_spec(new)
-    reported = "" if is_since("1.34") else _reported("core.PodSpec", before, after, _reported_value)
-    return reported or _diff(before, after)
-
-
-def claim_spec_diff(old: JsonObject, new: JsonObject) -> str:
-    """The same of specs of PersistentVolumeClaims."""
-    before, after = (internal_value(one, "core.v1.PersistentVolumeClaimSpec") for one in (old, new))
-    reported = ""
-    if not is_since("1.34"):
-        reported = _reported("core.PersistentVolumeClaimSpec", before, after, _reported_of_claim)
-    return reported or _diff(before, after)
-
-
-def volume_source_diff(old: JsonObject, new: JsonObject) -> str:
-    """The same of what PersistentVolumes are made of; empty if that is the same."""
-    return _diff(
-        internal_value(old, "core.v1.PersistentVolumeSpec"),
-        internal_value(new, "core.v1.PersistentVolumeSpec"),
-    )
-
-
-def ephemeral_container_diff(old: JsonObject, new: JsonObject) -> str:
-    """The same of ephemeral containers."""
-    return _diff(
-        internal_value(old, "core.v1.EphemeralContainer"),
-        internal_value(new, "core.v1.EphemeralContainer"),
-    )
-
-
-def signing_conditions_diff(old: Sequence[JsonObject], new: Sequence[JsonObject]) -> str:
-    """The same of conditions of requests for certificates."""
-    before, after = (
-        [internal_value(one, "certificates.v1.CertificateSigningRequestCondition") for one in each]
-        or None
-        for each in (old, new)
-    )
-    return _diff(before, after)
-
-
-def _diff(old: object, new: object) -> str:
-    before, after = _lines(old), _lines(new)
-    if len(before) + len(after) > MOST_COMPARED:
-        return "".join(_coarse_diff(before, after))
-    return "".join([*difflib.unified_diff(before, after)][_HEADERS:])
-
-
-_POINTERS: Final = frozenset(
-    {
-        *("TerminationGracePeriodSeconds", "ActiveDeadlineSeconds", "AutomountServiceAccountToken"),
-        *("SecurityContext", "SetHostnameAsFQDN", "Affinity", "Priority", "PreemptionPolicy"),
-        *("DNSConfig", "RuntimeClassName", "EnableServiceLinks", "OS", "Resources"),
-        *("StorageClassName", "VolumeMode", "DataSource", "DataSourceRef"),
-        "VolumeAttributesClassName",
-    }
-)
-"""Fields of the spec of a pod or of a claim that Go holds by pointers."""
-_NEIGHBOURS: Final = 2
-_LONG_TEXT: Final = 32
-"""Texts of this length are compared part by part, which is not followed."""
-_LONGEST_SHOWN: Final = 64
-"""Longer ones are cut where they do not differ, which is not followed either."""
-
-
-class _Shown(Protocol):
-    """Gives the text of a field, empty for what is not simple; `same` says whether the other side
-    has this value, too."""
-
-    def __call__(self, name: str, value: Any, *, same: bool) -> str: ...  # noqa: ANN401
-
-
-def _reported(type_: str, old: JsonObject, new: JsonObject, shown: _Shown) -> str:
-    """What go-cmp reports; empty where nothing differs, or what is not simple."""
-    runs = [(same, [*names]) for same, names in groupby(new, lambda name: old[name] == new[name])]
-    batches: list[list[tuple[str, str, str]]] = [[]]
-    lines: list[str] = []
-    for at, (same, names) in enumerate(runs):
-        if not same:
-            batches[-1] += [
-                (mark, name, shown(name, side[name], same=False))
-                for name in names
-                for mark, side in (("-", old), ("+", new))
-            ]
-            continue
-        low = 0 if at == 0 else min(_NEIGHBOURS, len(names))
-        high = 0 if at == len(runs) - 1 else min(_NEIGHBOURS, len(names) - low)
-        high += len(names) - low - high == 1
-        rest = len(names) - low - high
-        batches[-1] += [(" ", name, shown(name, new[name], same=True)) for name in names[:low]]
-        if rest:
-            batches.append([("", "", f"  \t... // {rest} identical fields\n")])
-            batches.append([])
-        last = names[len(names) - high :]
-        batches[-1] += [(" ", name, shown(name, new[name], same=True)) for name in last]
-    for batch in batches:
-        width = max((len(name) for _, name, _ in batch), default=0)
-        for mark, name, value in batch:
-            if not value:
-                return ""
-            lines.append(f"{mark} \t{name}: {'':{width - len(name)}}{value},\n" if name else value)
-    return f"  {type_}{{\n{''.join(lines)}  }}\n" if len(runs) > 1 else ""
-
-
-def _reported_value(name: str, value: object, *, same: bool) -> str:
-    """Empty for what is not simple."""
-    if value is None:
-        return "nil"
-    pointer = "&" if name in _POINTERS else ""
-    if isinstance(value, dict):
-        return "" if any(value.values()) else f"{pointer}{{}}"
-    if isinstance(value, str):
-        quoted = quote(value)
-        is_plain = len(quoted) == len(value) + 2
-        is_short = (
-            len(value) <= _LONGEST_SHOWN if same else bool(pointer) or len(value) < _LONG_TEXT
-        )
-        return f"{pointer}{quoted}" if is_plain and is_short else ""
-    return f"{pointer}{value_text(value)}" if isinstance(value, int) else ""
-
-
-def _reported_of_claim(name: str, value: Any, *, same: bool) -> str:  # noqa: ANN401 - JSON
-    if name == "AccessModes" and value:
-        modes = ", ".join(map(quote, value))
-        if same:
-            return f"{{{modes}}}"
-        return f"[]core.PersistentVolumeAccessMode{{{modes}}}" if len(value) == 1 else ""
-    if name == "Resources":
-        lists = [
-            f"{kind}: {{{_reported_storage(amounts)}}}"
-            for kind, amounts in value.items()
-            if amounts
-        ]
-        return f"{{{', '.join(lists)}}}" if same and "{}" not in "".join(lists) else ""
-    return _reported_value(name, value, same=same)
-
-
-_WHOLE_AMOUNT: Final = re.compile(
-    r"[1-9][0-9]*(?:(?P<binary>[KMGTPE]i)|(?P<power>e[0-9]+)|[kMGTPEm])?"
-)
-
-
-def _reported_storage(amounts: Mapping[str, str]) -> str:
-    """Empty for what is more than an amount of storage, or no whole one."""
-    amount = _WHOLE_AMOUNT.fullmatch(amounts.get("storage", ""))
-    if len(amounts) > 1 or amount is None:
-        return ""
-    form = "BinarySI" if amount["binary"] else "DecimalExponent" if amount["power"] else "DecimalSI"
-    return f's"storage": {{i: {{...}}, s: {quote(amount[0])}, Format: "{form}"}}'
-
-
-def _coarse_diff(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
-    """One hunk with everything between the first and the last line that differ."""
-    least = min(len(before), len(after))
-    start = next((index for index in range(least) if before[index] != after[index]), least)
-    rest = least - start
-    same = next((index for index in range(rest) if before[~index] != after[~index]), rest)
-    gone, new = before[start : len(before) - same], after[start : len(after) - same]
-    if gone or new:
-        yield f"@@ -{start + 1},{len(gone)} +{start + 1},{len(new)} @@\n"
-        yield from (f"-{line}" for line in gone)
-        yield from (f"+{line}" for line in new)
-
-
-def _lines(value: object) -> list[str]:
-    text = json.dumps(value, indent=1, ensure_ascii=False).translate(_HTML)
-    return [f"{line}\n" for line in text.split("\n")]

@@ -1,0 +1,510 @@
+"""What github.com/google/go-cmp reports of two values that differ.
+
+`cmp.Diff` compares both as trees and prints the tree with a few of the equal parts around each
+change. How it prints is unstable by design: a server chooses one of two ways when it starts. Here
+it is the first, with plain spaces.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any, Final
+
+from celadon.kube.go.go_comparison import Comparison, Edit, Steps, TooLongError
+from celadon.kube.go.go_layout import (
+    ELLIPSIS,
+    NIL,
+    Layout,
+    Line,
+    Stats,
+    Wrapped,
+    laid_out,
+    leave_out,
+    size_of,
+)
+from celadon.kube.go.go_text import quote
+from celadon.kube.go.go_values import GoData, Kind
+from celadon.records import dataclass
+
+MOST_STEPS: Final = 20_000
+"""Comparisons for one report; what takes more has none."""
+
+
+def reported_difference(old: GoData, new: GoData) -> str:
+    """Return what `cmp.Diff` gives; empty when nothing differs, or when it would take long."""
+    steps = Steps(MOST_STEPS)
+    try:
+        found = steps.compared(old, new)
+        return f"  {laid_out(_Printer(steps).of(found))}\n" if found.differs else ""
+    except TooLongError:
+        return ""
+
+
+class _Side(enum.Enum):
+    """Which of two values is printed."""
+
+    BOTH = "both"
+    EQUAL = "equal"
+    OLD = "-"
+    NEW = "+"
+
+
+class _Types(enum.Enum):
+    """When the name of a type is printed."""
+
+    ALWAYS = "always"
+    NEVER = "never"
+    OF_PARTS = "of parts"
+    """For structs, lists and maps."""
+
+
+_AROUND: Final = 2
+"""Equal records that are shown on each side of a change."""
+_LONG: Final = 32
+"""Texts of so many bytes are compared part by part."""
+_MULTILINE: Final = 4
+"""Lines that make a text one of several."""
+_LONGEST_LINE: Final = 1024
+_BYTES: Final = 64
+_NUMBERS: Final = 8
+"""How many stand in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Printer:
+    """Turns values into lines: `room` halves with each level, what does not fit is left out."""
+
+    steps: Steps
+    side: _Side = _Side.BOTH
+    types: _Types = _Types.ALWAYS
+    room: int = 0
+
+    def of(self, found: Comparison) -> Layout:
+        """Return the lines for a comparison: `FormatDiff`."""
+        if self.side is _Side.EQUAL:
+            here = replace(self, room=1)
+        else:
+            here = replace(self, room=max(self.room, 3))
+        if here._is_compared_by_parts(found):
+            return here._by_parts(found)
+        if not found.depth:
+            return here._leaf(found)
+        if found.inner is not None:
+            return Wrapped("&", here.of(found.inner))
+        return here._typed(found.either, here._members(found))
+
+    def _leaf(self, found: Comparison) -> Layout:
+        old, new = found.old, found.new
+        if self.side is _Side.OLD or self.side is _Side.NEW:
+            one = old if self.side is _Side.OLD else new
+            assert one is not None, "what is not there is not printed"
+            return self.value(one)
+        if not found.differs and old is not None and new is not None:
+            before, after = self.value(old), self.value(new)
+            return before if size_of(before) < size_of(after) else after
+        bare = replace(self, types=_Types.NEVER)
+        marked = [("-", old), ("+", new)]
+        lines = [Line(bare.value(one), mark=mark) for mark, one in marked if one is not None]
+        return replace(self, types=_Types.ALWAYS)._typed(found.either, lines)
+
+    def _typed(self, value: GoData, layout: Layout) -> Layout:
+        """`FormatType`: with the name of the type before it, where that is wanted."""
+        if self.types is _Types.NEVER:
+            return layout
+        if self.types is _Types.OF_PARTS and (
+            value.kind not in (Kind.STRUCT, Kind.LIST, Kind.MAP)
+            or layout == NIL
+            or self.side is _Side.EQUAL
+        ):
+            return layout
+        name = f"({value.type})" if value.kind is Kind.POINTER else value.type
+        if isinstance(layout, Wrapped) and layout.prefix[:1] + layout.suffix[-1:] in ("()", "{}"):
+            return Wrapped(name, layout)
+        return Wrapped(name, Wrapped("(", layout, ")"))
+
+    # --- values ---
+
+    def value(self, value: GoData) -> Layout:
+        """Return the lines for one value: `FormatValue`."""
+        if value.shown is not None and not value.is_nil:
+            return self._quoted("s", value.shown)
+        match value.kind:
+            case Kind.PLAIN:
+                return value.text
+            case Kind.TEXT:
+                return self._quoted("", value.text)
+            case Kind.POINTER:
+                return NIL if value.target is None else Wrapped("&", self.value(value.target))
+        if value.members is None:
+            return NIL
+        return self._typed(value, Wrapped("{", self._values(value), "}"))
+
+    def _values(self, value: GoData) -> list[Line]:
+        is_struct = value.kind is Kind.STRUCT
+        inner = _Types.OF_PARTS if is_struct else _Types.NEVER
+        below = replace(self, types=inner, room=self.room - 1)
+        lines: list[Line] = []
+        members = value.members or {}
+        for name, member in sorted(members.items()) if value.kind is Kind.MAP else members.items():
+            if is_struct and member.is_zero:
+                continue
+            if len(lines) == _equal_limit(self.room):
+                leave_out(lines)
+                break
+            lines.append(Line(below.value(member), key=_key(value, name)))
+        return lines
+
+    def _quoted(self, prefix: str, text: str) -> Layout:
+        """`formatString`: in quotes; over several lines what has four or more and is gone or new,
+        and cut when there is no room."""
+        data = text.encode(errors="replace")
+        most = _LONG << _level(self.room)
+        split = text.removesuffix("\n").split("\n")
+        if len(split) >= _MULTILINE and self.side in (_Side.OLD, _Side.NEW):
+            bare = [line.removesuffix("\r").removeprefix("\r") for line in split]
+            if all(_is_shown_bare(line, prefix, most) for line in bare):
+                return self._multiline(prefix, bare)
+        if len(data) > most + len(ELLIPSIS):
+            return f"{prefix}{_in_quotes(data[:most])}{ELLIPSIS}"
+        return f"{prefix}{_in_quotes(data)}"
+
+    def _multiline(self, prefix: str, texts: Sequence[str]) -> Layout:
+        mark = self.side.value
+        most = _MULTILINE << _level(self.room)
+        lines = [Line(f'{prefix}"""', mark=mark, comma=False)]
+        for index, text in enumerate(texts):
+            left = len(texts) - index
+            if index == most - 1 and left > 1:
+                comment = f"{left} elided lines"
+                lines.append(Line(ELLIPSIS, mark=mark, comment=comment, comma=False))
+                break
+            lines.append(Line(text, mark=mark, comma=False))
+        lines.append(Line(f'{prefix}"""', mark=mark, comma=False))
+        return Wrapped("(", lines, ")")
+
+    # --- members ---
+
+    def _members(self, found: Comparison) -> Layout:
+        """`formatDiffList`: the fields of a struct, items of a list or entries of a map."""
+        is_struct = found.either.kind is Kind.STRUCT
+        below = replace(
+            self, types=_Types.OF_PARTS if is_struct else _Types.NEVER, room=self.room - 1
+        )
+        if self.side is _Side.BOTH:
+            return Wrapped("{", below._changed_members(found, 2 << _level(self.room)), "}")
+        limit = _equal_limit(self.room) if self.side is _Side.EQUAL else 2 << _level(self.room)
+        lines: list[Line] = []
+        for key, one in found.entries:
+            if len(lines) == limit:
+                leave_out(lines)
+                break
+            if is_struct and self._is_left_out(one):
+                continue
+            lines.append(Line(below.of(one), key=_key(found.either, key)))
+        return Wrapped("{", lines, "}")
+
+    def _is_left_out(self, found: Comparison) -> bool:
+        old, new = found.old, found.new
+        zeros = [one is not None and one.is_zero for one in (old, new)]
+        if self.side is _Side.EQUAL:
+            return any(zeros)
+        return zeros[self.side is _Side.NEW]
+
+    def _changed_members(self, found: Comparison, limit: int) -> list[Line]:
+        """With some equal ones around those that differ."""
+        groups = [
+            (differ, [*group])
+            for differ, group in groupby(found.entries, lambda entry: bool(entry[1].differs))
+        ]
+        lines: list[Line] = []
+        shown = 0
+        rest = Stats(_RECORDS[found.either.kind])
+        for at, (differ, group) in enumerate(groups):
+            if shown >= limit:
+                rest = rest.added(_counted(rest.name, group))
+            elif differ:
+                for key, one in group:
+                    lines += self._changed(_key(found.either, key), one)
+                shown += len(group)
+            else:
+                low = _AROUND if at else 0
+                high = _AROUND if at < len(groups) - 1 else 0
+                lines += self._equal(found.either, group, low, high)
+        if rest.identical or rest.differing:
+            leave_out(lines, rest)
+        return lines
+
+    def _equal(
+        self, type_: GoData, group: Sequence[tuple[str, Comparison]], low: int, high: int
+    ) -> Iterator[Line]:
+        low = min(low, len(group))
+        high = min(high, len(group) - low)
+        high += len(group) - low - high == 1
+        here = replace(self, side=_Side.EQUAL)
+        for key, one in group[:low]:
+            yield Line(here.of(one), key=_key(type_, key))
+        if len(group) > low + high:
+            stats = Stats(_RECORDS[type_.kind], identical=len(group) - low - high)
+            yield Line(ELLIPSIS, comment=str(stats), comma=False)
+        for key, one in group[len(group) - high :]:
+            yield Line(here.of(one), key=_key(type_, key))
+
+    def _changed(self, key: str, found: Comparison) -> Iterator[Line]:
+        if self._is_compared_by_parts(found):
+            yield Line(self._by_parts(found), key=key)
+        elif found.descendants == found.depth:  # a value, or what pointers in a row point to
+            for side, one in ((_Side.OLD, found.old), (_Side.NEW, found.new)):
+                if one is not None:
+                    yield Line(replace(self, side=side).of(found), key=key, mark=side.value)
+        else:
+            yield Line(self.of(found), key=key)
+
+    # --- texts and numbers, part by part ---
+
+    def _is_compared_by_parts(self, found: Comparison) -> bool:
+        """`CanFormatDiffSlice`: long texts, and lists of numbers."""
+        old, new = found.old, found.new
+        if self.side is not _Side.BOTH or not found.differs or old is None or new is None:
+            return False
+        if old.kind is Kind.TEXT:
+            sizes = [len(one.text.encode(errors="replace")) for one in (old, new)]
+            return min(sizes) >= _LONG
+        if old.kind is not Kind.LIST or not old.members or not new.members:
+            return False
+        if next(iter(old.members.values())).kind is not Kind.PLAIN:
+            return False
+        return found.differs > found.same or min(len(old.members), len(new.members)) >= _LONG
+
+    def _by_parts(self, found: Comparison) -> Layout:
+        old, new = found.old, found.new
+        assert old is not None, "both are there"
+        assert new is not None, "both are there"
+        if old.kind is Kind.LIST:
+            return self._numbers(old, new)
+        before, after = (one.text.encode(errors="replace") for one in (old, new))
+        if self._is_of_lines(old.text, new.text):
+            return self._text_lines(old.text.split("\n"), new.text.split("\n"))
+
+        def quoted(part: Sequence[Any], mark: str) -> Line:
+            return Line(_in_quotes(bytes(part)), mark=mark)
+
+        lines = self._parts(before, after, _BYTES, "byte", quoted)
+        return Wrapped("strings.Join(", Wrapped("{", lines, "}"), ', "")')
+
+    def _is_of_lines(self, old: str, new: str) -> bool:
+        """Whether texts are compared line by line: those of four lines or more, unless that tells
+        much less than comparing bytes."""
+        both = old + new
+        if both.count("\n") < _MULTILINE or not all(
+            char.isprintable() or char.isspace() for char in both
+        ):
+            return False
+        if max(map(len, both.split("\n")[:-1])) > _LONGEST_LINE:
+            return False
+        of_lines = self.steps.edits(old.split("\n"), new.split("\n"))
+        of_bytes = self.steps.edits(old.encode(errors="replace"), new.encode(errors="replace"))
+        lines, parts = (
+            sum(one is not Edit.SAME for one in found) / len(found)
+            for found in (of_lines, of_bytes)
+        )
+        return lines < 4 * parts or len(quote(both)) > 1.1 * len(both)
+
+    def _text_lines(self, before: Sequence[str], after: Sequence[str]) -> Layout:
+        def quoted(part: Sequence[Any], mark: str) -> Line:
+            return Line(_in_quotes(part[0].encode(errors="replace")), mark=mark)
+
+        def bare(part: Sequence[Any], mark: str) -> Line:
+            return Line(part[0].removesuffix("\r").removeprefix("\r"), mark=mark, comma=False)
+
+        lines = self._parts(before, after, 1, "line", bare)
+        if not _are_told_apart(lines):
+            lines = self._parts(before, after, 1, "line", quoted)
+            return Wrapped("strings.Join(", Wrapped("{", lines, "}"), ', "\\n")')
+        if lines[-1] == Line(""):
+            del lines[-1]
+        quotes = Line('"""', comma=False)
+        return Wrapped("(", [quotes, *lines, quotes], ")")
+
+    def _numbers(self, old: GoData, new: GoData) -> Layout:
+        before, after = ([one.text for one in (side.members or {}).values()] for side in (old, new))
+        name = old.type.removeprefix("[]")
+
+        def listed(part: Sequence[Any], mark: str) -> Line:
+            return Line(", ".join(part), mark=mark)
+
+        lines = self._parts(before, after, _NUMBERS, name, listed)
+        return self._typed(old, Wrapped("{", lines, "}"))
+
+    def _parts(
+        self,
+        old: Sequence[Any],
+        new: Sequence[Any],
+        chunk: int,
+        name: str,
+        line: Callable[[Sequence[Any], str], Line],
+    ) -> list[Line]:
+        """`formatDiffSlice`: chunks of both, with some of what is equal around what is not."""
+
+        def chunks(part: Sequence[Any], mark: str) -> list[Line]:
+            return [line(part[at : at + chunk], mark) for at in range(0, len(part), chunk)]
+
+        groups = _grouped(name, self.steps.edits(old, new), chunk)
+        groups = _with_equal_ends(groups, old, new)
+        limit = 4 << _level(self.room)
+        lines: list[Line] = []
+        shown, x, y = 0, 0, 0
+        rest = Stats(name)
+        for at, group in enumerate(groups):
+            if shown >= limit:
+                rest = rest.added(group)
+                continue
+            if not group.differing:
+                part = old[x : x + group.identical]
+                low = min(chunk * _AROUND, len(part)) if at else 0
+                high = min(chunk * _AROUND, len(part) - low) if at < len(groups) - 1 else 0
+                if len(part) - low - high <= chunk:
+                    high = len(part) - low
+                lines += chunks(part[:low], "")
+                if len(part) > low + high:
+                    leave_out(lines, Stats(name, identical=len(part) - low - high))
+                lines += chunks(part[len(part) - high :], "")
+                x, y = x + len(part), y + len(part)
+                continue
+            of_old = group.identical + group.removed + group.modified
+            of_new = group.identical + group.inserted + group.modified
+            found = [*chunks(old[x : x + of_old], "-"), *chunks(new[y : y + of_new], "+")]
+            lines += found
+            shown += len(found)
+            x, y = x + of_old, y + of_new
+        if rest.identical or rest.differing:
+            leave_out(lines, rest)
+        return lines
+
+
+_RECORDS: Final = {Kind.STRUCT: "field", Kind.LIST: "element", Kind.MAP: "entry"}
+
+
+def _level(room: int) -> int:
+    return max(0, min(room, 16))
+
+
+def _equal_limit(room: int) -> int:
+    """How many members of an equal value are shown, or of one that is gone or new as a whole."""
+    return (1 << _level(room) >> 1) << 2
+
+
+def _key(value: GoData, name: str) -> str:
+    if value.kind is not Kind.MAP:
+        return name if value.kind is Kind.STRUCT else ""
+    return f"{'s' if value.names_keys else ''}{_in_quotes(name.encode(errors='replace'))}"
+
+
+def _counted(name: str, group: Sequence[tuple[str, Comparison]]) -> Stats:
+    stats = Stats(name)
+    for _, one in group:
+        if not one.differs:
+            stats.identical += 1
+        elif one.new is None:
+            stats.removed += 1
+        elif one.old is None:
+            stats.inserted += 1
+        else:
+            stats.modified += 1
+    return stats
+
+
+def _in_quotes(data: bytes) -> str:
+    """In double quotes, or in backticks where that saves escapes."""
+    text = data.decode(errors="surrogateescape")
+    quoted = quote(text)
+    if len(quoted.encode(errors="replace")) == len(data) + 2:
+        return quoted
+    if all(char == "\t" or (char.isprintable() and char != "`") for char in text):
+        return f"`{text}`"
+    return quoted
+
+
+def _is_shown_bare(line: str, prefix: str, most: int) -> bool:
+    """Whether a line can stand between triple quotes."""
+    if line.removeprefix(prefix).startswith('"""') or line.startswith(ELLIPSIS):
+        return False
+    fits = len(line.encode(errors="replace")) <= most
+    return fits and all(one == "\t" or one.isprintable() for one in line)
+
+
+def _are_told_apart(lines: Sequence[Line]) -> bool:
+    """Whether lines can stand between triple quotes: no two next to each other, one gone and one
+    new, differ by white space alone."""
+    seen: dict[str, set[str]] = {"-": set(), "+": set()}
+    for line in lines:
+        text = str(line.value)
+        if line.comment and text == ELLIPSIS:
+            seen = {"-": set(), "+": set()}
+            continue
+        if not _is_shown_bare(text, "", len(text.encode(errors="replace"))):
+            return False
+        if not line.mark:
+            seen = {"-": set(), "+": set()}
+            continue
+        plain = "".join(text.split())
+        if plain in seen["+" if line.mark == "-" else "-"]:
+            return False
+        seen[line.mark].add(plain)
+    return True
+
+
+def _grouped(name: str, found: Sequence[Edit], chunk: int) -> list[Stats]:
+    """Runs of equal and of different parts. A short equal run between two others belongs to them,
+    but for what is equal at their ends."""
+    groups: list[Stats] = []
+    for same, run in groupby(found, lambda one: one is Edit.SAME):
+        edits = [*run]
+        group = Stats(
+            name,
+            identical=len(edits) if same else 0,
+            removed=edits.count(Edit.REMOVED),
+            inserted=edits.count(Edit.ADDED),
+            modified=edits.count(Edit.CHANGED),
+        )
+        if len(groups) > 1 and not same and _is_joined(groups[-2], groups[-1], group, chunk // 4):
+            groups[-2:] = [groups[-2].added(groups[-1]).added(group)]
+        else:
+            groups.append(group)
+    return groups
+
+
+def _is_joined(before: Stats, between: Stats, after: Stats, window: int) -> bool:
+    loses = before.removed or after.removed
+    gains = before.inserted or after.inserted
+    return bool(loses and gains) and between.identical <= window
+
+
+def _with_equal_ends(
+    groups: list[Stats], old: Sequence[object], new: Sequence[object]
+) -> list[Stats]:
+    """What is equal at the ends of a run of different parts goes to the runs around it."""
+    first, last = Stats(groups[0].name), Stats(groups[0].name)
+    x = y = 0
+    for at, group in enumerate(groups):
+        if not group.differing:
+            x, y = x + group.identical, y + group.identical
+            continue
+        of_old = group.identical + group.removed + group.modified
+        of_new = group.identical + group.inserted + group.modified
+        least = min(of_old, of_new)
+        one, other = old[x : x + of_old], new[y : y + of_new]
+        low = next((index for index in range(least) if one[index] != other[index]), least)
+        high = next((index for index in range(least) if one[~index] != other[~index]), least)
+        if low:
+            (groups[at - 1] if at else first).identical += low
+            x, y = x + low, y + low
+        if high:
+            (groups[at + 1] if at + 1 < len(groups) else last).identical += high
+        if low or high:
+            of_old, of_new = of_old - low - high, of_new - low - high
+            groups[at] = Stats(group.name, removed=of_old, inserted=of_new)
+        x, y = x + of_old, y + of_new
+    return [*([first] if first.identical else ()), *groups, *([last] if last.identical else ())]
