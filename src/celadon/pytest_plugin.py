@@ -28,6 +28,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from celadon.kube.json_types import JsonDict
+
 if TYPE_CHECKING:
     from celadon.cli.policytest.run.case_judging import Bench
     from celadon.cli.policytest.run.case_results import Case, CaseResult
@@ -110,7 +112,7 @@ def new_kube_api(request: pytest.FixtureRequest) -> Iterator[Callable[..., KubeA
 def kube_api(request: pytest.FixtureRequest, new_kube_api: Callable[..., KubeApi]) -> KubeApi:
     """A Kubernetes API server: `celadon.testing.KubeApi`."""
     manifests: list[Manifest] = []
-    options: dict[str, Any] = {}
+    options: JsonDict = {}
     for mark in reversed(list(request.node.iter_markers(MARKER))):
         given = _named(mark)
         several = given.pop("manifests", ())
@@ -128,7 +130,7 @@ def kube_api(request: pytest.FixtureRequest, new_kube_api: Callable[..., KubeApi
         raise pytest.fail.Exception(str(wrong), pytrace=False) from None
 
 
-def _named(mark: pytest.Mark) -> dict[str, Any]:
+def _named(mark: pytest.Mark) -> JsonDict:
     """Return what it says; fails for what would have no effect."""
     if mark.args:
         pytest.fail(

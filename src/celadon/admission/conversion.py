@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from celadon.kube import GroupKind, GroupVersionKind, Json, JsonObject, metadata
+from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Catalog
 
 EVENTS_GROUP: Final = "events.k8s.io"
@@ -110,7 +111,7 @@ def _changed(
         raise ConversionError("the object does not have the fields of its kind") from None
 
 
-def _hpa_to_v2(obj: dict[str, Any]) -> dict[str, Any]:
+def _hpa_to_v2(obj: JsonDict) -> JsonDict:
     annotations = dict(metadata.annotations(obj))
     spec = _part(obj, "spec")
     target = spec.pop("targetCPUUtilizationPercentage", None)
@@ -137,7 +138,7 @@ def _hpa_to_v2(obj: dict[str, Any]) -> dict[str, Any]:
     return {**obj, "metadata": _annotated(obj, annotations), "spec": spec, "status": status}
 
 
-def _hpa_to_v1(obj: dict[str, Any]) -> dict[str, Any]:
+def _hpa_to_v1(obj: JsonDict) -> JsonDict:
     annotations = dict(metadata.annotations(obj))
     spec = _part(obj, "spec")
     others = []
@@ -171,7 +172,7 @@ _HPA_CHANGES: Final[Mapping[tuple[str, str], Callable[[dict[str, object]], dict[
 }
 
 
-def _part(obj: JsonObject, name: str) -> dict[str, Any]:
+def _part(obj: JsonObject, name: str) -> JsonDict:
     """A copy to change. TypeError for what is no object."""
     found = obj.get(name) or {}
     if not isinstance(found, dict):
@@ -205,7 +206,7 @@ def _v1_metric(metric: JsonObject) -> JsonObject:
     return {"type": metric.get("type", ""), "resource": shown}
 
 
-def _v2_metric(metric: JsonObject) -> dict[str, Any]:
+def _v2_metric(metric: JsonObject) -> JsonDict:
     resource = metric.get("resource")
     if resource is None:
         return dict(metric)

@@ -230,7 +230,7 @@ class _Known:
 
     def __init__(
         self,
-        activation: Mapping[str, Any],
+        activation: JsonObject,
         variables: Mapping[str, Expression],
         missing: Iterable[Missing],
     ) -> None:

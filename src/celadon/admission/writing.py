@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from celadon.admission.registration.strategy import STRATEGIES
 from celadon.admission.request import Operation, Request, default_options
 from celadon.kube import FieldError, Json, JsonObject, StatusError, User, metadata, status
+from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import Surroundings, Target, WriteOptions, delete, write_errors
 from celadon.kube.well_known_values import NAMESPACES
 
@@ -76,7 +76,7 @@ def request_of(
     )
 
 
-def write_options(operation: Operation, given: WriteOptions) -> dict[str, Any] | None:
+def write_options(operation: Operation, given: WriteOptions) -> JsonDict | None:
     """The options object of a create or an update; None for a connection."""
     options = default_options(operation)
     if options is None:

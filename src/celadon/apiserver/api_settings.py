@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from celadon.admission.plugins import PluginSettings
 from celadon.apiserver.aggregation.proxy_settings import ProxySettings
@@ -17,6 +17,7 @@ from celadon.apiserver.controllers.namespaces import GRACE_SECONDS
 from celadon.apiserver.object_store import EVENT_SECONDS
 from celadon.apiserver.operation.request_limits import RequestLimits
 from celadon.apiserver.operation.runtime_config import ALL, EffectiveVersion, RuntimeConfig
+from celadon.kube.json_types import JsonDict
 from celadon.kube.quantity import remember_sent
 from celadon.kube.releases import Answering, enter_release, is_since
 from celadon.kube.resources import DEFAULT_PLUGINS, Catalog, gates_of
@@ -72,7 +73,7 @@ class Settings:
     """The range that Services get their addresses from."""
     allows_everything: bool = False
     """Whether everybody may do everything, as with `--authorization-mode=AlwaysAllow`."""
-    extra_token_sources: tuple[dict[str, Any], ...] = ()
+    extra_token_sources: tuple[JsonDict, ...] = ()
     controllers: bool = True
     plugins: frozenset[str] = DEFAULT_PLUGINS
     """Names of the admission plugins that are asked."""

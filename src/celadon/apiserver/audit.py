@@ -11,14 +11,15 @@ import enum
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from celadon import owner_only
 from celadon.apiserver.request_info import RequestInfo
 from celadon.kube import User
+from celadon.kube.json_types import JsonObject
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -175,7 +176,7 @@ _LISTS: Final = ("users", "userGroups", "verbs", "namespaces", "nonResourceURLs"
 _LISTS_OF_RESOURCES: Final = ("resources", "resourceNames")
 
 
-def _shape_errors(policy: Mapping[str, Any]) -> Iterator[str]:
+def _shape_errors(policy: JsonObject) -> Iterator[str]:
     """Yield where something else stands than the type of a policy has there. A rule that was read
     otherwise than it was meant would leave out events and say nothing."""
     yield from _fields(policy, "", lists=("omitStages",))
@@ -201,7 +202,7 @@ def _shape_errors(policy: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _fields(
-    given: Mapping[str, Any], place: str, *, texts: Sequence[str] = (), lists: Sequence[str] = ()
+    given: JsonObject, place: str, *, texts: Sequence[str] = (), lists: Sequence[str] = ()
 ) -> Iterator[str]:
     for name in texts:
         if not isinstance(given.get(name), str | None):
@@ -215,7 +216,7 @@ def _fields(
         yield f"{place}omitManagedFields: it must be true or false"
 
 
-def _errors(rule: Mapping[str, Any]) -> Iterable[str]:
+def _errors(rule: JsonObject) -> Iterable[str]:
     if rule.get("level") not in LEVELS:
         yield f"level `{rule.get('level')}` is none of {', '.join(LEVELS)}"
     urls = rule.get("nonResourceURLs") or ()
@@ -240,7 +241,7 @@ def _stage_errors(stages: Sequence[str]) -> list[str]:
     ]
 
 
-def _rule(rule: Mapping[str, Any], policy: Mapping[str, Any]) -> AuditRule:
+def _rule(rule: JsonObject, policy: JsonObject) -> AuditRule:
     omitted = (*(rule.get("omitStages") or ()), *(policy.get("omitStages") or ()))
     without_fields = rule.get("omitManagedFields", policy.get("omitManagedFields", False))
     resources = (
@@ -293,7 +294,7 @@ class Rotation:
         return (self.megabytes or DEFAULT_MEGABYTES) * MEGABYTE
 
 
-def line_of(event: Mapping[str, Any]) -> bytes:
+def line_of(event: JsonObject) -> bytes:
     """An event as it stands in the file."""
     text = json.dumps(event, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "replace") + b"\n"
@@ -322,7 +323,7 @@ class AuditLog:
     def __exit__(self, *_: object) -> None:
         os.close(self._file)
 
-    def write(self, event: Mapping[str, Any]) -> None:
+    def write(self, event: JsonObject) -> None:
         self.write_line(line_of(event))
 
     def write_line(self, line: bytes) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import gzip
 import ipaddress
 import json
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator
 from dataclasses import field, replace
 from datetime import datetime
 from typing import Any, Final
@@ -36,6 +36,7 @@ from celadon.apiserver.request_work import LARGE_BYTES, RequestWork, is_large
 from celadon.apiserver.workers import TooMuchWork, Workers
 from celadon.goyaml import UnreadableError, first_document
 from celadon.kube import JsonObject, StatusError, User
+from celadon.kube.json_types import JsonDict
 from celadon.kube.protobuf import ProtobufError, decode
 from celadon.records import dataclass
 
@@ -91,7 +92,7 @@ class Exchange:
         wants_request = recording.level >= Level.REQUEST
         sent = self._sent() if answered and (is_create or wants_request) else None
         found = self._answered(everything=recording.level >= Level.REQUEST_RESPONSE)
-        event: dict[str, Any] = {
+        event: JsonDict = {
             "kind": "Event",
             "apiVersion": GROUP_VERSION,
             "level": LEVEL_NAMES[recording.level],
@@ -193,7 +194,7 @@ def _agent(request: HttpRequest) -> Iterator[tuple[str, str]]:
 def _reference(info: RequestInfo, sent: object) -> JsonObject:
     """Return a reference to an object: what the path does not say of it, the object says."""
     meta = sent.get("metadata") if isinstance(sent, dict) else None
-    own: Mapping[str, Any] = meta if isinstance(meta, dict) else {}
+    own: JsonObject = meta if isinstance(meta, dict) else {}
     found = {
         "resource": info.resource,
         "namespace": info.namespace or own.get("namespace"),

@@ -8,8 +8,9 @@ The objects are as one would create them; the write path completes them. As k8s.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
+from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
 from celadon.kube.resources import Catalog
 from celadon.kube.well_known_values import (
@@ -56,13 +57,13 @@ PRIORITY_CLASSES: Final = (
 """Name, value and description."""
 
 
-def initial_namespaces() -> Iterator[dict[str, Any]]:
+def initial_namespaces() -> Iterator[JsonDict]:
     """The four that no server is without."""
     for name in SYSTEM_NAMESPACES:
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
 
 
-def initial_priority_classes() -> Iterator[dict[str, Any]]:
+def initial_priority_classes() -> Iterator[JsonDict]:
     for name, value, description in PRIORITY_CLASSES:
         yield {
             "apiVersion": "scheduling.k8s.io/v1",
@@ -73,7 +74,7 @@ def initial_priority_classes() -> Iterator[dict[str, Any]]:
         }
 
 
-def kubernetes_service(address: str = FIRST_ADDRESS) -> dict[str, Any]:
+def kubernetes_service(address: str = FIRST_ADDRESS) -> JsonDict:
     """The server's own Service."""
     return {
         "apiVersion": "v1",
@@ -99,7 +100,7 @@ def kubernetes_service(address: str = FIRST_ADDRESS) -> dict[str, Any]:
     }
 
 
-def service_range(cidr: str, now: str) -> dict[str, Any]:
+def service_range(cidr: str, now: str) -> JsonDict:
     """From where Services get their addresses."""
     ready = {
         "type": "Ready",
@@ -117,7 +118,7 @@ def service_range(cidr: str, now: str) -> dict[str, Any]:
     }
 
 
-def address_record(address: str, namespace: str, name: str) -> dict[str, Any]:
+def address_record(address: str, namespace: str, name: str) -> JsonDict:
     """Return who has an address: a Service."""
     return {
         "apiVersion": "networking.k8s.io/v1",
@@ -133,7 +134,7 @@ def address_record(address: str, namespace: str, name: str) -> dict[str, Any]:
     }
 
 
-def kubernetes_endpoints(address: str, port: int) -> Iterator[dict[str, Any]]:
+def kubernetes_endpoints(address: str, port: int) -> Iterator[JsonDict]:
     """Yield where that Service leads: an Endpoints object and an EndpointSlice. `address` is an
     IPv4 or IPv6 address that is not a loopback one: validation refuses those."""
     ports = [{"name": "https", "port": port, "protocol": "TCP"}]
@@ -161,9 +162,7 @@ def kubernetes_endpoints(address: str, port: int) -> Iterator[dict[str, Any]]:
     }
 
 
-def authentication_config_map(
-    client_ca: str, front_proxy: Mapping[str, str] = {}
-) -> dict[str, Any]:
+def authentication_config_map(client_ca: str, front_proxy: Mapping[str, str] = {}) -> JsonDict:
     """Return what extension servers read to check clients; `client_ca` is PEM, empty if there is
     none, `front_proxy` says by what they know this server."""
     data = {**({"client-ca-file": client_ca} if client_ca else {}), **front_proxy}
@@ -178,7 +177,7 @@ def authentication_config_map(
     }
 
 
-def default_service_account(namespace: str) -> dict[str, Any]:
+def default_service_account(namespace: str) -> JsonDict:
     """The account of pods that name none."""
     return {
         "apiVersion": "v1",
@@ -187,7 +186,7 @@ def default_service_account(namespace: str) -> dict[str, Any]:
     }
 
 
-def root_ca_config_map(namespace: str, server_ca: str) -> dict[str, Any]:
+def root_ca_config_map(namespace: str, server_ca: str) -> JsonDict:
     """By which pods know the server; `server_ca` is PEM."""
     return {
         "apiVersion": "v1",
@@ -220,7 +219,7 @@ MANDATORY: Final = frozenset(
 )
 """By kind and name: those that cannot be otherwise."""
 
-_Rules = dict[str, Any]
+_Rules = JsonDict
 
 _LEVELS: Final[Mapping[str, tuple[int, int, tuple[int, int] | None]]] = {
     "catch-all": (5, 0, None),
@@ -237,15 +236,15 @@ them; without queues what is too much is rejected."""
 _QUEUE_LENGTH: Final = 50
 
 
-def _groups(*names: str) -> list[dict[str, Any]]:
+def _groups(*names: str) -> list[JsonDict]:
     return [{"kind": "Group", "group": {"name": name}} for name in names]
 
 
-def _users(*names: str) -> list[dict[str, Any]]:
+def _users(*names: str) -> list[JsonDict]:
     return [{"kind": "User", "user": {"name": name}} for name in names]
 
 
-def _everything(subjects: Sequence[dict[str, Any]]) -> _Rules:
+def _everything(subjects: Sequence[JsonDict]) -> _Rules:
     every = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
     return {
         "subjects": subjects,
@@ -254,7 +253,7 @@ def _everything(subjects: Sequence[dict[str, Any]]) -> _Rules:
     }
 
 
-def _leases(*verbs: str) -> dict[str, Any]:
+def _leases(*verbs: str) -> JsonDict:
     group = "coordination.k8s.io"
     named = {"verbs": list(verbs), "apiGroups": [group], "resources": ["leases"]}
     return {**named, "namespaces": ["*"]}
@@ -274,7 +273,7 @@ _WRITE_ENDPOINTS: Final = {
 }
 
 
-def _account(name: str) -> dict[str, Any]:
+def _account(name: str) -> JsonDict:
     account = {"name": name, "namespace": "kube-system"}
     return {"kind": "ServiceAccount", "serviceAccount": account}
 
@@ -381,12 +380,12 @@ _UNTIL: Final = {"endpoint-controller": "1.34", "workload-leader-election": "1.3
 """The release since which a FlowSchema is not there any more."""
 
 
-def priority_levels() -> Iterator[dict[str, Any]]:
+def priority_levels() -> Iterator[JsonDict]:
     """All of them, the one that nothing limits first."""
     free = {"nominalConcurrencyShares": 0, "lendablePercent": 0}
     yield _object("PriorityLevelConfiguration", "exempt", {"type": "Exempt", "exempt": free})
     for name, (shares, lendable, queues) in _LEVELS.items():
-        limited: dict[str, Any] = {
+        limited: JsonDict = {
             "nominalConcurrencyShares": shares,
             "lendablePercent": lendable,
             "limitResponse": {"type": "Reject"} if queues is None else _queuing(*queues),
@@ -395,12 +394,12 @@ def priority_levels() -> Iterator[dict[str, Any]]:
         yield _object("PriorityLevelConfiguration", name, spec)
 
 
-def flow_schemas() -> Iterator[dict[str, Any]]:
+def flow_schemas() -> Iterator[JsonDict]:
     """All of them, in the order of their precedence; their levels exist."""
     for name, level, precedence, distinguisher, rules in _SCHEMAS:
         if name in _UNTIL and is_since(_UNTIL[name]):
             continue
-        spec: dict[str, Any] = {
+        spec: JsonDict = {
             "priorityLevelConfiguration": {"name": level},
             "matchingPrecedence": precedence,
         }
@@ -410,7 +409,7 @@ def flow_schemas() -> Iterator[dict[str, Any]]:
         yield {**made, "status": {"conditions": [level_condition(level, exists=True)]}}
 
 
-def level_condition(level: str, *, exists: bool) -> dict[str, Any]:
+def level_condition(level: str, *, exists: bool) -> JsonDict:
     """Return what the status of a FlowSchema says about its level, without a time."""
     names = f'This FlowSchema references the PriorityLevelConfiguration object named "{level}"'
     return {
@@ -421,12 +420,12 @@ def level_condition(level: str, *, exists: bool) -> dict[str, Any]:
     }
 
 
-def _queuing(queues: int, hand: int) -> dict[str, Any]:
+def _queuing(queues: int, hand: int) -> JsonDict:
     sizes = {"queues": queues, "handSize": hand, "queueLengthLimit": _QUEUE_LENGTH}
     return {"type": "Queue", "queuing": sizes}
 
 
-def _object(kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
+def _object(kind: str, name: str, spec: JsonDict) -> JsonDict:
     meta = {"name": name, "annotations": {AUTO_UPDATE: "true"}}
     return {"apiVersion": GROUP_VERSION, "kind": kind, "metadata": meta, "spec": spec}
 
@@ -504,7 +503,7 @@ _DYNAMIC_RESOURCES_BEFORE_1_32: Final = (15900, _OTHER)
 """Of the group and of its versions."""
 
 
-def api_services(catalog: Catalog) -> Iterator[dict[str, Any]]:
+def api_services(catalog: Catalog) -> Iterator[JsonDict]:
     """One for each group version that has served resources, in the order of the catalogue."""
     served = dict.fromkeys((one.gvr.group, one.gvr.version) for one in catalog if one.served)
     for group, version in served:
@@ -512,7 +511,7 @@ def api_services(catalog: Catalog) -> Iterator[dict[str, Any]]:
             yield _api_service(group, version)
 
 
-def _api_service(group: str, version: str) -> dict[str, Any]:
+def _api_service(group: str, version: str) -> JsonDict:
     usual = _STABLE if version == "v1" else _OTHER
     of_group, priority = _OF_GROUP[group], _OF_VERSION.get((group, version), usual)
     if group == DYNAMIC_RESOURCES and not is_since("1.32"):
@@ -531,14 +530,12 @@ def local_priorities(group: str, version: str) -> tuple[int, int]:
     return spec["groupPriorityMinimum"], spec["versionPriority"]
 
 
-def custom_api_service(group: str, version: str) -> dict[str, Any]:
+def custom_api_service(group: str, version: str) -> JsonDict:
     """That of a version of custom resources."""
     return _local(group, version, _CUSTOM_GROUP, _CUSTOM_VERSION, ALWAYS)
 
 
-def _local(
-    group: str, version: str, of_group: int, of_version: int, managed: str
-) -> dict[str, Any]:
+def _local(group: str, version: str, of_group: int, of_version: int, managed: str) -> JsonDict:
     spec = {"groupPriorityMinimum": of_group, "version": version, "versionPriority": of_version}
     return {
         "apiVersion": "apiregistration.k8s.io/v1",

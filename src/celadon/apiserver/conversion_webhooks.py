@@ -43,6 +43,7 @@ from celadon.kube import GroupKind, GroupVersionKind, JsonObject, metadata
 from celadon.kube.crd import CustomKind, KindsOnDemand, RememberedKinds
 from celadon.kube.fieldpath import FieldPath, aggregate
 from celadon.kube.go import json_text, quote, type_text
+from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import request_bodies
 from celadon.kube.schemas import json_kind
 from celadon.kube.status import SUCCESS
@@ -154,7 +155,7 @@ class ConversionCall:
     client_config: WebhookClientConfig
     api_version: str
     uid: str
-    document: dict[str, Any]
+    document: JsonDict
     timeout_seconds: int = SECONDS
 
     @property
@@ -186,7 +187,7 @@ def read_conversion(
     reply: Reply | NoReply,
     sent: Sequence[JsonObject],
     target: GroupVersionKind,
-) -> list[dict[str, Any]]:
+) -> list[JsonDict]:
     """The objects that were sent, in the version that was wanted. Raises ConversionFailed."""
     source = _text_of_kind(metadata.gvk(sent[0]))
     if isinstance(reply, NoReply):
@@ -259,7 +260,7 @@ def _member(value: JsonObject, name: str, place: str = "") -> Any:  # noqa: ANN4
     return found
 
 
-def _checked(before: JsonObject, after: object, target: GroupVersionKind) -> dict[str, Any]:
+def _checked(before: JsonObject, after: object, target: GroupVersionKind) -> JsonDict:
     """A converted object, with the metadata that a webhook must leave alone. Raises
     ConversionFailed."""
     source = f"conversion webhook for {_text_of_kind(metadata.gvk(before))}"
@@ -303,7 +304,7 @@ def _text(value: object, name: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _restored(before: JsonObject, after: JsonObject) -> dict[str, Any]:
+def _restored(before: JsonObject, after: JsonObject) -> JsonDict:
     """The metadata that an object had, with the labels and annotations that it was given. Raises
     _InvalidMetadata."""
     if "metadata" not in after:
@@ -368,7 +369,7 @@ class CustomKinds(Protocol):
         ...
 
 
-_Memory = ObjectMemory[tuple[str, ...], dict[str, Any]]
+_Memory = ObjectMemory[tuple[str, ...], JsonDict]
 
 
 @dataclass(frozen=True, slots=True)
@@ -472,9 +473,7 @@ class Conversions:
                 self.memory.keep(_key(obj, custom.gvk, webhook), shown, _weight(shown))
         return fetched
 
-    async def _received(
-        self, objects: Sequence[JsonObject], custom: CustomKind
-    ) -> list[dict[str, Any]]:
+    async def _received(self, objects: Sequence[JsonObject], custom: CustomKind) -> list[JsonDict]:
         """Stored objects of one version in another one, as a server shows them."""
         source = metadata.gvk(objects[0])
         webhook = self._webhook(source, custom.gvk)
@@ -501,7 +500,7 @@ class Conversions:
 
     async def _asked(
         self, webhook: ConversionWebhook, objects: Sequence[JsonObject], target: GroupVersionKind
-    ) -> list[dict[str, Any]]:
+    ) -> list[JsonDict]:
         began, stage = time.perf_counter(), ""
         call = begin_conversion(webhook, objects, target.api_version, self.new_uid())
         try:

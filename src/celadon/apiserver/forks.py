@@ -24,13 +24,14 @@ import sys
 import time
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from dataclasses import field
 from functools import partial
 from typing import Any, Final, NoReturn, TypeAlias
 
+from celadon.kube.json_types import JsonObject
 from celadon.records import dataclass
 from celadon.storage import (
     Committed,
@@ -62,7 +63,7 @@ _PIECE: Final = 1 << 18
 class Said:
     """One message."""
 
-    head: Mapping[str, Any]
+    head: JsonObject
     body: bytes = b""
 
     def start(self) -> bytes:

@@ -14,7 +14,7 @@ import json
 import urllib.parse
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, Final, Protocol, TypeAlias, cast
+from typing import Final, Protocol, TypeAlias, cast
 
 import msgspec
 
@@ -22,6 +22,7 @@ from celadon.apiserver.json_in_pieces import NotInPieces, read_in_pieces
 from celadon.apiserver.remembered_properties import remembered
 from celadon.kube import JsonObject, User
 from celadon.kube.go import escaped_html, json_text
+from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Resource
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
@@ -344,13 +345,13 @@ def stored_bytes(obj: JsonObject, *, custom: bool) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def read_stored(value: bytes) -> dict[str, Any]:
+def read_stored(value: bytes) -> JsonDict:
     """Return what `stored_bytes` has written, as `json.loads` reads it."""
     try:
         if len(value) > LARGE_JSON:
             with contextlib.suppress(NotInPieces):
-                return cast("dict[str, Any]", read_in_pieces(value, _DECODER.decode))
-        found: dict[str, Any] = _DECODER.decode(value)
+                return cast("JsonDict", read_in_pieces(value, _DECODER.decode))
+        found: JsonDict = _DECODER.decode(value)
     except (msgspec.DecodeError, UnicodeDecodeError):  # what only `json.loads` can read
         found = json.loads(value)
     return found

@@ -8,11 +8,12 @@ import random
 import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from celadon.apiserver.controllers.controller_loops import Reply, ServerRequests
 from celadon.apiserver.operation.log_lines import LIFE, say, warn
 from celadon.kube import JsonObject
+from celadon.kube.json_types import JsonDict
 
 __all__ = ["LeaderElection", "LeaseError", "LeaseRefused", "leases_path"]
 
@@ -151,13 +152,13 @@ class LeaderElection:
         await self._write(lease, self._spec(spec))
         return True
 
-    async def _write(self, lease: JsonObject, spec: dict[str, Any]) -> None:
+    async def _write(self, lease: JsonObject, spec: JsonDict) -> None:
         written = await self._leases.update(
             self._path, self._lease(spec, lease.get("metadata") or {})
         )
         self._seen, self._seen_at = written.get("spec") or {}, self._monotonic()
 
-    def _spec(self, before: JsonObject) -> dict[str, Any]:
+    def _spec(self, before: JsonObject) -> JsonDict:
         now = _micro_time(self._clock())
         is_ours = before.get("holderIdentity") == self._identity
         transitions = int(before.get("leaseTransitions") or 0)
@@ -184,7 +185,7 @@ class LeaderElection:
     def _path(self) -> str:
         return f"{self._collection}/{self._name}"
 
-    def _lease(self, spec: dict[str, Any], metadata: JsonObject) -> dict[str, Any]:
+    def _lease(self, spec: JsonDict, metadata: JsonObject) -> JsonDict:
         return {
             "apiVersion": "coordination.k8s.io/v1",
             "kind": "Lease",

@@ -26,7 +26,7 @@ from celadon.apiserver.request_work import RequestWork
 from celadon.apiserver.workers import aside, is_worker, on_loop
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, metadata
 from celadon.kube.go import JsonSyntaxError, json_text, read_json
-from celadon.kube.json_types import misfit
+from celadon.kube.json_types import JsonDict, misfit
 from celadon.kube.registry import request_bodies
 from celadon.kube.resources import Resource
 from celadon.kube.schemas import json_kind
@@ -149,7 +149,7 @@ class Undecodable(Exception):
         self.key = key
 
 
-def read_strange(key: str, value: bytes) -> dict[str, Any]:
+def read_strange(key: str, value: bytes) -> JsonDict:
     """The object, which has metadata. Raises Undecodable."""
     from celadon.goyaml import UnreadableError, first_document  # late: it takes long to load
 
@@ -166,7 +166,7 @@ def read_strange(key: str, value: bytes) -> dict[str, Any]:
         if not found:
             shown = value.decode("utf-8", "replace")
             raise Undecodable(key, f"Object '{member}' is missing in '{shown}'")
-    obj: dict[str, Any] = document.value
+    obj: JsonDict = document.value
     metadata = {} if obj.get("metadata") is None else obj["metadata"]
     if not isinstance(metadata, dict):
         wrong = f"{json_kind(metadata)} into Go struct field {kind.kind}.metadata"
@@ -528,7 +528,7 @@ def _encoded_and_known(obj: JsonObject, resource: Resource) -> tuple[bytes, Json
     return value, obj if has_exact_numbers(resource) else read_stored(value)
 
 
-def _with_version(obj: JsonObject, version: str) -> dict[str, Any]:
+def _with_version(obj: JsonObject, version: str) -> JsonDict:
     metadata = obj.get("metadata")
     found = metadata if isinstance(metadata, Mapping) else {}
     if "resourceVersion" in found:
@@ -612,7 +612,7 @@ def read_continue_token(text: str) -> ContinueToken:
     return ContinueToken(revision, start)
 
 
-def _members(value: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON
+def _members(value: Any) -> JsonDict:  # noqa: ANN401 - any JSON
     """Return the members of a token, as Go reads them into a structure."""
     if value is None:
         return {}

@@ -78,6 +78,7 @@ from celadon.apiserver.server_core import ServerCore
 from celadon.apiserver.workers import REQUEST_SECONDS, TooMuchWork
 from celadon.kube import GroupVersionResource, StatusError, User, status
 from celadon.kube.go import TOO_DEEP
+from celadon.kube.json_types import JsonDict
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.storage import FileError, ServiceError, StoreClosed
 
@@ -534,7 +535,7 @@ def _form_of_errors(request: HttpRequest) -> Accepted:
 # An answer and the notes beside it, as a fork tells them.
 
 
-def _told(answer: HttpAnswer, notes: Notes) -> dict[str, Any]:
+def _told(answer: HttpAnswer, notes: Notes) -> JsonDict:
     return {
         "code": answer.code,
         "content_type": answer.content_type,
@@ -564,10 +565,10 @@ def _heard(said: Said, notes: Notes) -> HttpAnswer:
     return HttpAnswer(head["code"], head["content_type"], said.body, headers)
 
 
-def _told_user(user: User) -> dict[str, Any]:
+def _told_user(user: User) -> JsonDict:
     extra = {key: list(values) for key, values in user.extra.items()}
     return {"name": user.name, "groups": user.groups, "uid": user.uid, "extra": extra}
 
 
-def _heard_user(told: dict[str, Any] | None) -> User | None:
+def _heard_user(told: JsonDict | None) -> User | None:
     return None if told is None else User(**{**told, "groups": tuple(told["groups"])})

@@ -12,7 +12,7 @@ import math
 import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote as escaped
 from urllib.parse import urljoin, urlsplit
 
@@ -34,6 +34,7 @@ from celadon.apiserver.http_messages import (
     NetworkFailure,
 )
 from celadon.kube.go import URLError, parse_url, quote
+from celadon.kube.json_types import JsonObject
 from celadon.kube.well_known_values import HTTPS_PORT
 from celadon.records import dataclass
 
@@ -339,7 +340,7 @@ class _Trace:
     def __init__(self) -> None:
         self.connected = False
 
-    async def __call__(self, event: str, info: Mapping[str, Any]) -> None:
+    async def __call__(self, event: str, info: JsonObject) -> None:
         self.connected |= event == "connection.connect_tcp.started"
 
 

@@ -11,7 +11,7 @@ import json
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from celadon.admission import World
@@ -19,6 +19,7 @@ from celadon.admission.webhooks import NoReply, Reply, UnreadableBody, WebhookCa
 from celadon.apiserver.forks import require_server
 from celadon.apiserver.http_messages import HeldBytes, NetworkFailure
 from celadon.kube.go import quote
+from celadon.kube.json_types import JsonObject
 from celadon.kube.well_known_values import HTTPS_PORT, SERVICES
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class ServiceRoutes:
         return _service_address(service.get("spec") or {}, name, port)
 
 
-def _service_address(spec: Mapping[str, Any], name: str, port: int) -> Address:
+def _service_address(spec: JsonObject, name: str, port: int) -> Address:
     kind = spec.get("type", "ClusterIP")
     if kind == "ExternalName":
         return spec.get("externalName", ""), port

@@ -18,6 +18,7 @@ from celadon.cli.project_config import ConfigError, nearest_table
 from celadon.cli.reading.documents import Document, DocumentReader, Problem, Text, chunk_start
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.locations import scalar_start
+from celadon.kube.json_types import JsonObject
 from celadon.kube.well_known_values import (
     ADMISSION_REGISTRATION,
     DEFINITION_KIND,
@@ -445,7 +446,7 @@ def layout_config(folder: FilePath) -> LayoutConfig:
     return LayoutConfig() if found is None else _config(*found)
 
 
-def _config(path: FilePath, table: Mapping[str, Any]) -> LayoutConfig:
+def _config(path: FilePath, table: JsonObject) -> LayoutConfig:
     for key in table:
         if key not in _KEYS:
             raise ConfigError(f"{path}: no option `{key}`{did_you_mean(key, _KEYS)}")

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 from celadon.cli.options import did_you_mean
 from celadon.cli.reading.documents import Document, Problem
 from celadon.cli.reading.json_text import Path
+from celadon.kube.json_types import JsonDict, JsonObject
 
 # --- Own documents -----------------------------------------------------------
 #
@@ -55,16 +56,16 @@ class Fault(NamedTuple):
     help: str = ""
 
 
-def faults(value: object, schema: Mapping[str, Any]) -> list[Fault]:
+def faults(value: object, schema: JsonObject) -> list[Fault]:
     """All that is wrong with a value, in its order."""
     return list(_faults(value, schema, (), schema.get("$defs", {})))
 
 
 def _faults(
     value: Any,  # noqa: ANN401 - any JSON
-    schema: Mapping[str, Any],
+    schema: JsonObject,
     path: Path,
-    definitions: Mapping[str, Any],
+    definitions: JsonObject,
 ) -> Iterator[Fault]:
     if "$ref" in schema:
         schema = definitions[schema["$ref"].rpartition("/")[2]]
@@ -98,9 +99,9 @@ def _faults(
 
 def _of_alternatives(
     value: object,
-    alternatives: Sequence[Mapping[str, Any]],
+    alternatives: Sequence[JsonObject],
     path: Path,
-    definitions: Mapping[str, Any],
+    definitions: JsonObject,
 ) -> Iterator[Fault]:
     found = [list(_faults(value, one, path, definitions)) for one in alternatives]
     if not all(found):
@@ -126,7 +127,7 @@ def _distance(wrong: Sequence[Fault], path: Path) -> tuple[bool, bool]:
     return not any("did you mean" in one.text for one in wrong), outside
 
 
-def _of_text(value: str, schema: Mapping[str, Any], path: Path) -> Iterator[Fault]:
+def _of_text(value: str, schema: JsonObject, path: Path) -> Iterator[Fault]:
     if len(value) < schema.get("minLength", 0):
         yield Fault(path, f"{_name(path)} must not be empty")
     pattern = schema.get("pattern")
@@ -135,7 +136,7 @@ def _of_text(value: str, schema: Mapping[str, Any], path: Path) -> Iterator[Faul
 
 
 def _of_map(
-    value: dict[str, Any], schema: Mapping[str, Any], path: Path, definitions: Mapping[str, Any]
+    value: JsonDict, schema: JsonObject, path: Path, definitions: JsonObject
 ) -> Iterator[Fault]:
     known = schema.get("properties", {})
     more = schema.get("additionalProperties", {})

@@ -24,12 +24,13 @@ import re
 import tomllib
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from celadon.cli.options import DEFAULT_VERSION, did_you_mean, kubernetes_version
 from celadon.cli.reading.documents import STDIN_NAME, Problem, Text, encoded_like
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import enter_release
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
@@ -62,10 +63,10 @@ class SharedTable:
     path: Path
     text: str
     keys: tuple[str, ...]
-    values: Mapping[str, Any]
+    values: JsonObject
 
 
-def nearest_table(folder: Path, name: str) -> tuple[Path, Mapping[str, Any]] | None:
+def nearest_table(folder: Path, name: str) -> tuple[Path, JsonObject] | None:
     """The table of that name that applies in a folder, and its file. Raises `ConfigError`."""
     for path, keys in _paths(folder):
         _, table = _table(path, (*keys, name))
@@ -91,7 +92,7 @@ def _paths(folder: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
             yield parent / file, keys
 
 
-def _table(path: Path, keys: tuple[str, ...]) -> tuple[str, dict[str, Any] | None]:
+def _table(path: Path, keys: tuple[str, ...]) -> tuple[str, JsonDict | None]:
     """The text of a file, and the table in it; None if there is none."""
     if path.is_dir():
         raise ConfigError(f"{path}: is a folder, a file is expected")
@@ -201,7 +202,7 @@ class _Reader:
                 self._refuse((_PROFILES, name), "must be a table")
             self._refuse_unknown((_PROFILES, name), table, PROFILE_KEYS)
             self._check((_PROFILES, name), table)
-        parts: list[tuple[tuple[str, ...], Mapping[str, Any]]] = [((), values)]
+        parts: list[tuple[tuple[str, ...], JsonObject]] = [((), values)]
         if profile:
             if profile not in profiles:
                 hint = did_you_mean(profile, profiles)
@@ -216,13 +217,13 @@ class _Reader:
         )
 
     def _refuse_unknown(
-        self, above: tuple[str, ...], table: Mapping[str, Any], known: tuple[str, ...]
+        self, above: tuple[str, ...], table: JsonObject, known: tuple[str, ...]
     ) -> None:
         for key in table:
             if key not in known:
                 self._refuse((*above, key), f"there is no such key{did_you_mean(key, known)}")
 
-    def _check(self, above: tuple[str, ...], table: Mapping[str, Any]) -> None:
+    def _check(self, above: tuple[str, ...], table: JsonObject) -> None:
         """The types of all values."""
         for key in (*_PATHS, "exclude"):
             values = table.get(key, [])
@@ -244,7 +245,7 @@ class _Reader:
             self._refuse((*above, _VERSION), str(error))
 
     def _files(
-        self, parts: Iterable[tuple[tuple[str, ...], Mapping[str, Any]]], *, must_exist: bool
+        self, parts: Iterable[tuple[tuple[str, ...], JsonObject]], *, must_exist: bool
     ) -> Iterable[str]:
         """As they are called from the folder, each once."""
         found: dict[str, None] = {}
@@ -279,7 +280,7 @@ class _Reader:
         raise ConfigError(f"{at}: `{key.removeprefix('.')}`: {message}")
 
 
-def _release(table: Mapping[str, Any]) -> str:
+def _release(table: JsonObject) -> str:
     return kubernetes_version(table[_VERSION])
 
 

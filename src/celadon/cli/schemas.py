@@ -30,7 +30,7 @@ from celadon.cli.reading.documents import (
 )
 from celadon.kube import GroupVersionKind
 from celadon.kube.go import json_text
-from celadon.kube.json_types import Needed, Shape, misfit
+from celadon.kube.json_types import JsonDict, Needed, Shape, misfit
 from celadon.kube.resources import Resource, custom_resources, known_resources
 from celadon.kube.schemas import ABSENT, Schema, SchemaPack, built_in, custom_schemas, pack_schemas
 from celadon.patterns import late_pattern
@@ -66,7 +66,7 @@ class Schemas:
     custom: dict[GroupVersionKind, Schema] = field(default_factory=dict)
     resources: list[Resource] = field(default_factory=lambda: list(known_resources()))
 
-    def add(self, definition: dict[str, Any]) -> None:
+    def add(self, definition: JsonDict) -> None:
         """The served versions of a CustomResourceDefinition."""
         self.custom.update(custom_schemas(definition))
         self.resources += custom_resources(definition)
@@ -137,7 +137,7 @@ def document(schema: Schema, pack: SchemaPack, open_: frozenset[str] = frozenset
         return {**document(pack.resolve(schema), pack, open_), **_own(schema)}
     if schema.name:
         open_ |= {schema.name}
-    made: dict[str, Any] = {}
+    made: JsonDict = {}
     if schema.int_or_string:
         made["x-kubernetes-int-or-string"] = True
     elif schema.type:
@@ -154,7 +154,7 @@ def document(schema: Schema, pack: SchemaPack, open_: frozenset[str] = frozenset
     return {**made, **_own(schema)}
 
 
-def _own(schema: Schema) -> dict[str, Any]:
+def _own(schema: Schema) -> JsonDict:
     said = {
         "required": list(schema.required),
         "enum": list(schema.enum),
@@ -278,7 +278,7 @@ def is_url(source: str) -> bool:
     return source.startswith(("http://", "https://"))
 
 
-def documents(source: str, access: Access) -> Iterator[dict[str, Any] | Problem]:
+def documents(source: str, access: Access) -> Iterator[JsonDict | Problem]:
     """Every document of a folder, file or server; a problem for each that cannot be had."""
     if is_url(source):
         yield from _served(source, access)
@@ -293,7 +293,7 @@ def documents(source: str, access: Access) -> Iterator[dict[str, Any] | Problem]
             yield found
 
 
-def _saved(path: Path) -> dict[str, Any] | Problem:
+def _saved(path: Path) -> JsonDict | Problem:
     try:
         if os.path.getsize(path) > MAX_DOCUMENT_BYTES:
             return Problem(str(path), 0, "larger than an OpenAPI document should be")
@@ -302,7 +302,7 @@ def _saved(path: Path) -> dict[str, Any] | Problem:
         return Problem(str(path), 0, f"cannot be read: {(error.strerror or str(error)).lower()}")
 
 
-def _decoded(name: str, data: bytes) -> dict[str, Any] | Problem:
+def _decoded(name: str, data: bytes) -> JsonDict | Problem:
     try:
         found = json.loads(data)
     except (ValueError, RecursionError):
@@ -313,7 +313,7 @@ def _decoded(name: str, data: bytes) -> dict[str, Any] | Problem:
     return found if wrong is None else Problem(name, 0, str(wrong))
 
 
-def _served(url: str, access: Access) -> Iterator[dict[str, Any] | Problem]:
+def _served(url: str, access: Access) -> Iterator[JsonDict | Problem]:
     entry = url if url.rstrip("/").endswith(_ENTRY) else url.rstrip("/") + _ENTRY
     index = _fetched(entry, access)
     if isinstance(index, Problem):
@@ -336,7 +336,7 @@ def _served(url: str, access: Access) -> Iterator[dict[str, Any] | Problem]:
         yield _fetched(joined, access)
 
 
-def _fetched(url: str, access: Access) -> dict[str, Any] | Problem:
+def _fetched(url: str, access: Access) -> JsonDict | Problem:
     request = urllib.request.Request(url, headers={"Accept": "application/json"})
     if access.token:
         # A redirect may lead to another server.
@@ -415,7 +415,7 @@ def access(options: argparse.Namespace) -> Access | str:
 
 def build(source: str, allowed: Access, target: str) -> Built:
     """A pack of all documents, written to a file. Nothing is written when one cannot be read."""
-    found: list[dict[str, Any]] = []
+    found: list[JsonDict] = []
     problems: list[Problem] = []
     for one in documents(source, allowed):
         if isinstance(one, Problem):
@@ -452,9 +452,9 @@ def read_pack(path: str) -> SchemaPack | str:
     return pack
 
 
-def definitions(paths: Sequence[str]) -> tuple[list[dict[str, Any]], list[Problem]]:
+def definitions(paths: Sequence[str]) -> tuple[list[JsonDict], list[Problem]]:
     """The CustomResourceDefinitions in files; other documents are passed over."""
-    found: list[dict[str, Any]] = []
+    found: list[JsonDict] = []
     problems: list[Problem] = []
     reader = DocumentReader()
     for file in expand_paths(paths):

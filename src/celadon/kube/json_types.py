@@ -19,6 +19,9 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 JsonObject: TypeAlias = Mapping[str, Any]
 """A JSON object that is only read; its members are what its kind says."""
 
+JsonDict: TypeAlias = dict[str, Any]
+"""A JSON object that is being made or changed, by whoever has it."""
+
 
 # --- Json copies -------------------------------------------------------------
 #

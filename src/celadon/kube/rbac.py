@@ -12,7 +12,7 @@ import pkgutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import product
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube import metadata
 from celadon.kube.authorization import (
@@ -25,7 +25,7 @@ from celadon.kube.authorization import (
     service_account_user,
 )
 from celadon.kube.go.go_text import quote
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import current_release, parse_version
 from celadon.kube.selectors import NOTHING, LabelSelector, SelectorError, label_selector
 from celadon.kube.well_known_values import RBAC_GROUP, SERVICE_ACCOUNT_PREFIX
@@ -81,7 +81,7 @@ class _Entry:
     lines: list[str] = field(default_factory=list)
 
 
-def bootstrap_roles(gates: Collection[str] = ()) -> Iterator[dict[str, Any]]:
+def bootstrap_roles(gates: Collection[str] = ()) -> Iterator[JsonDict]:
     """ClusterRoles, Roles, ClusterRoleBindings and RoleBindings of the current release, as one
     would create them. `gates` are the feature gates that are on though by default they are off."""
     text = pkgutil.get_data("celadon.kube", "data/bootstrap_roles.txt")
@@ -121,7 +121,7 @@ def _entries(lines: Sequence[str], gates: Collection[str]) -> Iterator[_Entry]:
         yield entry
 
 
-def _objects(entry: _Entry) -> Iterator[dict[str, Any]]:
+def _objects(entry: _Entry) -> Iterator[JsonDict]:
     name, *more = entry.words
     match entry.kind:
         case "cluster-role":
@@ -149,9 +149,9 @@ def _metadata(name: str, labels: Sequence[str] = ()) -> dict[str, object]:
     }
 
 
-def _role(kind: str, name: str, lines: Sequence[str], labels: Sequence[str] = ()) -> dict[str, Any]:
+def _role(kind: str, name: str, lines: Sequence[str], labels: Sequence[str] = ()) -> JsonDict:
     collected = [line.split()[1] for line in lines if line.startswith("collects ")]
-    members: dict[str, Any] = {
+    members: JsonDict = {
         "apiVersion": API_VERSION,
         "kind": kind,
         "metadata": _metadata(name, labels),
@@ -166,10 +166,10 @@ def _role(kind: str, name: str, lines: Sequence[str], labels: Sequence[str] = ()
     return {**members, "rules": [_rule(line) for line in lines]}
 
 
-def _rule(line: str) -> dict[str, Any]:
+def _rule(line: str) -> JsonDict:
     verbs, preposition, rest = line.split(" ", 2)
     expanded = [one for verb in verbs.split(",") for one in VERBS.get(verb, (verb,))]
-    rule: dict[str, Any] = {"verbs": sorted(expanded)}
+    rule: JsonDict = {"verbs": sorted(expanded)}
     if preposition == "at":
         return {**rule, "nonResourceURLs": sorted(rest.split())}
     assert preposition == "on", line
@@ -263,7 +263,7 @@ class PolicyRule:
         shown = (f"{name}:{quoted_list(values)}" for name, values in members if values)
         return f"{{{', '.join(shown)}}}"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonDict:
         """In the order of the API; what is empty is left out, except verbs."""
         members = {
             "apiGroups": self.api_groups,

@@ -12,6 +12,7 @@ from typing import Any, Final
 from celadon.kube.errors import KubeError
 from celadon.kube.fieldpath import FieldError, aggregate, as_many_as_fit
 from celadon.kube.go.go_text import quote
+from celadon.kube.json_types import JsonDict
 from celadon.kube.names import GroupKind, GroupResource
 from celadon.records import dataclass, field
 
@@ -50,7 +51,7 @@ class StatusCause:
     reason: str = ""
     field: str = ""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonDict:
         """Return what stands in `details.causes`; empty members are left out."""
         members = {"reason": self.reason, "message": self.message, "field": self.field}
         return {key: value for key, value in members.items() if value}
@@ -68,7 +69,7 @@ class StatusDetails:
     causes: tuple[StatusCause, ...] = ()
     retry_after_seconds: int = 0
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonDict:
         """Return what stands in `details`; empty members are left out, so it may be `{}`."""
         members = {
             "name": self.name,
@@ -90,9 +91,9 @@ class Status:
     reason: str = ""
     details: StatusDetails | None = None
     code: int = 0
-    metadata: dict[str, Any] = field(default_factory=dict)
+    metadata: JsonDict = field(default_factory=dict)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonDict:
         """In the order in which a server writes it."""
         members: dict[str, object] = {
             "kind": "Status",

@@ -13,11 +13,11 @@ import itertools
 import math
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube import metadata
 from celadon.kube.authorization import User
-from celadon.kube.json_types import Json, JsonObject, fresh
+from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupKind
 from celadon.kube.quantity import Quantity, parse
 from celadon.kube.releases import current_release, parse_version, per_release
@@ -242,7 +242,7 @@ def claim_name(template: JsonObject, pod: str) -> str:
     return f"{metadata.name(template)}-{pod}"
 
 
-def claims(stateful_set: JsonObject, ordinal: int) -> Iterable[dict[str, Any]]:
+def claims(stateful_set: JsonObject, ordinal: int) -> Iterable[JsonDict]:
     """Of the pod with a number, in the order of their templates; upstream it is none in
     particular."""
     spec = stateful_set.get("spec") or {}
@@ -289,7 +289,7 @@ _LONGEST_REVISION: Final = 223
 """What is left of a name before the hash of a revision."""
 
 
-def owner_reference(owner: JsonObject) -> dict[str, Any]:
+def owner_reference(owner: JsonObject) -> JsonDict:
     """Return how a controller says whose object it is."""
     return {
         "apiVersion": owner["apiVersion"],
@@ -301,7 +301,7 @@ def owner_reference(owner: JsonObject) -> dict[str, Any]:
     }
 
 
-def pod_of(template: JsonObject, owner: JsonObject) -> dict[str, Any]:
+def pod_of(template: JsonObject, owner: JsonObject) -> JsonDict:
     """Return what all controllers do: the template with an owner and a generated name."""
     told = metadata.metadata(template)
     name = metadata.name(owner)
@@ -322,7 +322,7 @@ def plain_pod(owner: JsonObject) -> dict[str, Json]:
     return pod_of(_template(owner), owner)
 
 
-def daemon_pod(owner: JsonObject, node: str = NODE_NAME, revision: str = "") -> dict[str, Any]:
+def daemon_pod(owner: JsonObject, node: str = NODE_NAME, revision: str = "") -> JsonDict:
     """Of a DaemonSet: it tolerates what is wrong with a node, and goes to this one only. The hash
     of its template is the `revision`, unless there is another one already."""
     template = _template(owner)
@@ -339,7 +339,7 @@ def daemon_pod(owner: JsonObject, node: str = NODE_NAME, revision: str = "") -> 
     return pod
 
 
-def tolerate_node_problems(spec: dict[str, Any]) -> None:
+def tolerate_node_problems(spec: JsonDict) -> None:
     """What all pods of DaemonSets tolerate, added to the spec of one."""
     _tolerate(spec, "not-ready", "NoExecute")
     _tolerate(spec, "unreachable", "NoExecute")
@@ -349,7 +349,7 @@ def tolerate_node_problems(spec: dict[str, Any]) -> None:
         _tolerate(spec, "network-unavailable", "NoSchedule")
 
 
-def _member(parent: dict[str, Json], field: str) -> dict[str, Any]:
+def _member(parent: dict[str, Json], field: str) -> JsonDict:
     """Return what is there, or a new object in its place."""
     found = parent.get(field)
     if not isinstance(found, dict):
@@ -357,7 +357,7 @@ def _member(parent: dict[str, Json], field: str) -> dict[str, Any]:
     return found
 
 
-def _tolerate(spec: dict[str, Any], condition: str, effect: str) -> None:
+def _tolerate(spec: JsonDict, condition: str, effect: str) -> None:
     """A toleration that says the same but for its seconds is replaced where it stands."""
     wanted = {"key": f"node.kubernetes.io/{condition}", "operator": "Exists", "effect": effect}
     given = spec.get("tolerations") or ()
@@ -370,7 +370,7 @@ def _is_like(one: JsonObject, wanted: JsonObject) -> bool:
     return all(one.get(field, "") == wanted.get(field, "") for field in fields)
 
 
-def first_stateful_pod(owner: JsonObject) -> dict[str, Any]:
+def first_stateful_pod(owner: JsonObject) -> JsonDict:
     """Of a StatefulSet that has no revisions yet."""
     revision = revision_name(owner, template_hash(_template(owner)))
     return stateful_pod(owner, first_ordinal(owner), revision)
@@ -381,7 +381,7 @@ def revision_name(owner: JsonObject, digest: str) -> str:
     return f"{metadata.name(owner)[:_LONGEST_REVISION]}-{digest}"
 
 
-def stateful_pod(owner: JsonObject, ordinal: int, revision: str) -> dict[str, Any]:
+def stateful_pod(owner: JsonObject, ordinal: int, revision: str) -> JsonDict:
     """The one with a number: it has a name, a host name, and claims of its own."""
     spec = owner.get("spec") or {}
     template, name = _template(owner), metadata.name(owner)
@@ -414,7 +414,7 @@ def stateful_pod(owner: JsonObject, ordinal: int, revision: str) -> dict[str, An
 
 def job_pod(
     owner: JsonObject, index: int = 0, failures: Mapping[str, str] | None = None
-) -> dict[str, Any]:
+) -> JsonDict:
     """Of a Job: it is counted once it has ended, and may have an index. The annotations that count
     `failures` of the index are those of a first pod, unless there are others."""
     spec, name = owner.get("spec") or {}, metadata.name(owner)
@@ -437,7 +437,7 @@ def job_pod(
     return pod
 
 
-def _tell_index(container: dict[str, Any]) -> None:
+def _tell_index(container: JsonDict) -> None:
     variables = container.get("env") or []
     if any(one.get("name") == INDEX_VARIABLE for one in variables):
         return
@@ -500,7 +500,7 @@ class CreatedObject:
     stands for the root of the object; `count` is how many equal ones are wanted at once, as far as
     that is known."""
 
-    value: dict[str, Any]
+    value: JsonDict
     user: User
     template: tuple[str | int, ...]
     count: int
@@ -511,7 +511,7 @@ class _Controller:
     """`account` is its ServiceAccount in kube-system."""
 
     account: str
-    create: Callable[[JsonObject], dict[str, Any]]
+    create: Callable[[JsonObject], JsonDict]
     count: Callable[[JsonObject], int]
     template: tuple[str, ...] = _POD_TEMPLATE
 
@@ -551,7 +551,7 @@ def created_objects(workload: JsonObject) -> tuple[CreatedObject, ...]:
     return (*before, made)
 
 
-def _replica_set(deployment: JsonObject) -> dict[str, Any]:
+def _replica_set(deployment: JsonObject) -> JsonDict:
     """The first one."""
     spec = deployment.get("spec") or {}
     replicas = _replicas(spec)
@@ -568,14 +568,14 @@ def _replica_set(deployment: JsonObject) -> dict[str, Any]:
 
 def replica_set_of(
     deployment: JsonObject, replicas: int, annotations: Mapping[str, str]
-) -> dict[str, Any]:
+) -> JsonDict:
     """With the template that the Deployment has now."""
     spec = deployment.get("spec") or {}
-    template: dict[str, Any] = fresh(spec.get("template") or {})
+    template: JsonDict = fresh(spec.get("template") or {})
     collisions = (deployment.get("status") or {}).get("collisionCount")
     found = template_hash(template, collisions)
     template.setdefault("metadata", {}).setdefault("labels", {})[TEMPLATE_HASH] = found
-    selector: dict[str, Any] = fresh(spec.get("selector") or {})
+    selector: JsonDict = fresh(spec.get("selector") or {})
     selector.setdefault("matchLabels", {})[TEMPLATE_HASH] = found
     return {
         "apiVersion": "apps/v1",
@@ -607,18 +607,18 @@ def _surge(spec: JsonObject, replicas: int) -> int:
     return int(wanted)
 
 
-def _job(cron_job: JsonObject) -> dict[str, Any]:
+def _job(cron_job: JsonObject) -> JsonDict:
     name = f"{metadata.name(cron_job)}-{SCHEDULED_MINUTES}"
     return scheduled_job(cron_job, name, SCHEDULED)
 
 
-def scheduled_job(cron_job: JsonObject, name: str, scheduled: str) -> dict[str, Any]:
+def scheduled_job(cron_job: JsonObject, name: str, scheduled: str) -> JsonDict:
     """The Job of a CronJob for a time."""
     template = (cron_job.get("spec") or {}).get("jobTemplate") or {}
     told = metadata.metadata(template)
     annotations = dict(told.get("annotations") or {})
     annotations["batch.kubernetes.io/cronjob-scheduled-timestamp"] = scheduled
-    meta: dict[str, Any] = {
+    meta: JsonDict = {
         "name": name,
         "namespace": metadata.namespace(cron_job),
         "annotations": annotations,

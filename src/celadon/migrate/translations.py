@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission.registration import (
     BINDING_KIND,
@@ -16,6 +16,7 @@ from celadon.admission.registration import (
     validate_create,
 )
 from celadon.kube import JsonObject
+from celadon.kube.json_types import JsonDict
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.migrate.losses import NotTranslated
 
@@ -69,7 +70,7 @@ def renamed(translation: Translation, names: Mapping[str, str]) -> Translation:
 
 def _renamed(document: JsonObject, names: Mapping[str, str]) -> JsonObject:
     name = document["metadata"]["name"]
-    made: dict[str, Any] = {
+    made: JsonDict = {
         **document, "metadata": {**document["metadata"], "name": names.get(name, name)}
     }  # fmt: skip
     if "policyName" in document["spec"]:
@@ -113,7 +114,7 @@ def mutating_document(
 _OF_NAMESPACE: Final = re.compile(r"\bnamespaceObject\b", re.ASCII)
 
 
-def _with_namespace_variables(spec: JsonObject) -> tuple[dict[str, Any], str]:
+def _with_namespace_variables(spec: JsonObject) -> tuple[JsonDict, str]:
     """Return a spec whose match conditions do not ask for the namespace, which an API server does
     not give them (`webhook/matchconditions/matcher.go`): those that do become variables. The text
     begins validations that hold where one of them does not; it is empty if there are none."""
@@ -189,7 +190,7 @@ def binding_document(
 ) -> JsonObject:
     """Return the binding of a policy."""
     name = policy["metadata"]["name"]
-    spec: dict[str, Any] = {"policyName": name}
+    spec: JsonDict = {"policyName": name}
     if param_ref is not None:
         spec["paramRef"] = param_ref
     spec["validationActions"] = list(actions)

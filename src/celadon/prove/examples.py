@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from celadon.kube import FieldError, GroupVersionKind, Json, JsonObject
+from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import create
 from celadon.kube.schemas import DecodeError, Schema, resolved, schema_for
 from celadon.kube.validation import validate_create, validate_update
@@ -46,8 +47,8 @@ _CHOICES: Final[dict[str, tuple[Json, ...]]] = {
 class Written:
     """The objects of a request as a client would write them."""
 
-    object: dict[str, Any] | None
-    old_object: dict[str, Any] | None
+    object: JsonDict | None
+    old_object: JsonDict | None
     complaint: str = ""
     """What validation still has against them."""
 
@@ -157,7 +158,7 @@ def _has(value: object, step: str | int) -> bool:
     return isinstance(value, dict) and step in value
 
 
-def _copied(value: JsonObject | None) -> dict[str, Any] | None:
+def _copied(value: JsonObject | None) -> JsonDict | None:
     return None if value is None else copy.deepcopy(dict(value))
 
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from celadon.cli.reading import DocumentReader, Problem, expand_paths, read_text
 from celadon.kube import JsonObject
+from celadon.kube.json_types import JsonDict
 
 Manifest: TypeAlias = JsonObject | str | os.PathLike[str]
 """An object, or the path of a file or a folder with YAML or JSON."""
@@ -49,7 +50,7 @@ def _place(given: JsonObject) -> str:
     return f"{given.get('kind')} `{name}`" if name else f"{given.get('kind')}"
 
 
-def _read(path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _read(path: str) -> Iterator[tuple[str, JsonDict]]:
     reader = DocumentReader()
     for file in expand_paths([path]):
         text = file if isinstance(file, Problem) else read_text(file)

@@ -38,6 +38,7 @@ from celadon.apiserver.http import (
 )
 from celadon.cli.policy_test_door import VERSIONS
 from celadon.kube import JsonObject, User, metadata
+from celadon.kube.json_types import JsonDict
 from celadon.records import dataclass
 from celadon.storage import Page, open_memory
 from celadon.testing.given_manifests import Manifest, ManifestError, as_manifests, given_objects
@@ -267,7 +268,7 @@ class HandlerAccess:
 
     async def create(
         self, manifests: Manifest | Iterable[Manifest], token: str = ""
-    ) -> list[dict[str, Any]]:
+    ) -> list[JsonDict]:
         """The objects as the server has them then. Namespaces and CustomResourceDefinitions come
         first. Raises RequestRefused, with the place of the object, and ManifestError."""
         return [
@@ -275,14 +276,14 @@ class HandlerAccess:
             for place, obj in in_creation_order(given_objects(as_manifests(manifests)))
         ]
 
-    async def _created(self, place: str, obj: JsonObject, token: str) -> dict[str, Any]:
+    async def _created(self, place: str, obj: JsonObject, token: str) -> JsonDict:
         await self.server.controllers.caught_up()
         resource = self.server.served.current().catalog.by_gvk(metadata.gvk(obj))
         if resource is None:
             raise ManifestError(f"{place}: no kind {obj.get('kind')} in {obj.get('apiVersion')}")
         path = collection_path(resource, metadata.namespace(obj) or "default")
         try:
-            made: dict[str, Any] = await self.request("POST", path, obj, token=token)
+            made: JsonDict = await self.request("POST", path, obj, token=token)
         except RequestRefused as refused:
             raise RequestRefused(refused.code, refused.status, place) from None
         return made

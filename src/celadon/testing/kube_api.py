@@ -27,6 +27,7 @@ from celadon.apiserver import Handler, HttpAnswer, HttpRequest
 from celadon.apiserver.http import HttpServer, kubeconfig
 from celadon.deep_calls import USUAL_STACK, deep_calls, deep_thread
 from celadon.kube import User
+from celadon.kube.json_types import JsonDict
 from celadon.testing.client_access import ClientAccess
 from celadon.testing.given_manifests import Manifest, as_manifests
 from celadon.testing.handler_access import (
@@ -162,7 +163,7 @@ class KubeApi:
         self._handler.users[token] = User(name, tuple(groups))
         return self._access(token)
 
-    def create(self, *manifests: Manifest) -> list[dict[str, Any]]:
+    def create(self, *manifests: Manifest) -> list[JsonDict]:
         """Create objects as the administrator; what the server made of them. Raises
         RequestRefused, ManifestError."""
         return self._call(self._handler.create(manifests))

@@ -22,6 +22,7 @@ from celadon.cli.policy_test_door import (
     run_test,
 )
 from celadon.kube import JsonObject
+from celadon.kube.json_types import JsonDict
 from celadon.testing.given_manifests import Manifest, ManifestError
 
 _NAME: Final = "test"
@@ -78,7 +79,7 @@ class PolicyCases:
             raise CaseFailed(results)
 
 
-def _written(fields: JsonObject) -> dict[str, Any]:
+def _written(fields: JsonObject) -> JsonDict:
     """Fields with the names that they have in files."""
     return {_camel(name): one for name, one in fields.items()}
 

@@ -13,12 +13,12 @@ import logging
 import sys
 import traceback
 import urllib.parse
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, suppress
 from functools import reduce
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -26,6 +26,7 @@ from celadon.admission import Operation
 from celadon.apiserver import HttpAnswer, HttpRequest, plain_text
 from celadon.apiserver.http import StartError, open_listener
 from celadon.apiserver.operation import Family, warn
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.webhook.handlers.webhook_app import Message, Receive, Scope, Send
 from celadon.webhook.service.review_handler import MARGIN_SECONDS, seconds_to_answer
 from celadon.webhook.service.webhook_metrics import ReviewMetrics
@@ -81,7 +82,7 @@ LIFESPAN: Final = "lifespan"
 
 
 @asynccontextmanager
-async def lived(application: Application) -> AsyncIterator[dict[str, Any]]:
+async def lived(application: Application) -> AsyncIterator[JsonDict]:
     """Begun when the block begins, ended after it; gives the state that requests are to share.
     An application may know nothing of this. Raises StartError if it cannot begin."""
     life = _Life(application)
@@ -100,7 +101,7 @@ class _Life:
     """What is told, and what is said to it."""
 
     def __init__(self, application: Application) -> None:
-        self.state: dict[str, Any] = {}
+        self.state: JsonDict = {}
         self._told: asyncio.Queue[Message] = asyncio.Queue()
         self._said: asyncio.Queue[Message] = asyncio.Queue()
         scope = {"type": LIFESPAN, "asgi": ASGI, "state": self.state}
@@ -144,7 +145,7 @@ class NoAnswer(Exception):
 class AsgiCall:
     """`answer` is there as soon as the application has sent all of it; it may go on then."""
 
-    def __init__(self, request: HttpRequest, scheme: str, state: Mapping[str, Any]) -> None:
+    def __init__(self, request: HttpRequest, scheme: str, state: JsonObject) -> None:
         self._request = request
         self._scheme = scheme
         self._state = state
@@ -165,7 +166,7 @@ class AsgiCall:
             if not self.answer.done():
                 self.answer.set_exception(NoAnswer("there is no answer"))
 
-    def _scope(self) -> dict[str, Any]:
+    def _scope(self) -> JsonDict:
         request = self._request
         path, _, query = request.target.partition("?")
         return {
@@ -296,7 +297,7 @@ class ApplicationAnswers:
     prompt: Final = None
 
     def __init__(
-        self, settings: WebhookSettings, application: Application, state: Mapping[str, Any]
+        self, settings: WebhookSettings, application: Application, state: JsonObject
     ) -> None:
         self._settings = settings
         self._application = application

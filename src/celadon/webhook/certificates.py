@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from datetime import UTC
 from datetime import datetime as DateTime
-from typing import Any, Final
+from typing import Final
 
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature
@@ -34,7 +34,7 @@ from celadon.apiserver.leaderelection import LeaderElection, LeaseError, LeaseRe
 from celadon.apiserver.operation import LIFE, Description, Family, Gauge, say, warn
 from celadon.apiserver.tls import ChangingTls, context_with, server_context
 from celadon.kube import JsonObject, metadata
-from celadon.kube.json_types import METADATA, Needed, Shape
+from celadon.kube.json_types import METADATA, JsonDict, Needed, Shape
 from celadon.kube.well_known_values import JSON_PATCH, TLS_SECRET
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
@@ -477,7 +477,7 @@ class TrustedBundles:
             else:
                 self._refused.pop(path, None)
 
-    def _wrong(self, bundle: bytes) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    def _wrong(self, bundle: bytes) -> Iterator[tuple[str, list[JsonDict]]]:
         wanted = base64.b64encode(bundle).decode()
         for collection in self._collections:
             for configuration in collection:
@@ -492,7 +492,7 @@ def _all_trust(collections: Iterable[WatchedCollection], wanted: str) -> bool:
     return bool(found) and not any(bundle_patch(one, wanted) for one in found)
 
 
-def bundle_patch(configuration: JsonObject, wanted: str) -> list[dict[str, Any]]:
+def bundle_patch(configuration: JsonObject, wanted: str) -> list[JsonDict]:
     """Return what puts all hooks right; empty if they are. `wanted` is base64."""
     changes = [
         {"op": "add", "path": f"/webhooks/{at}/clientConfig/caBundle", "value": wanted}
@@ -672,7 +672,7 @@ class OwnAuthority:
 
     async def _write(self, secret: JsonObject | None, made: KeptCertificates) -> None:
         """On what was seen of it; somebody else's write is a conflict, and looked at next."""
-        document: dict[str, Any] = {
+        document: JsonDict = {
             "apiVersion": "v1",
             "kind": "Secret",
             "metadata": {"name": self._shown.name, "namespace": self._shown.namespace},

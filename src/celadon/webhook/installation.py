@@ -10,8 +10,9 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, AUTHORIZATION_GROUP, RBAC_GROUP
 from celadon.webhook.policy_coverage import (
     EVERYTHING,
@@ -50,7 +51,7 @@ _FOLLOW: Final = ("list", "watch")
 """Of caches: what they do not know, only namespaces are asked for."""
 
 
-def access_manifests(settings: InstallationSettings) -> Iterator[dict[str, Any]]:
+def access_manifests(settings: InstallationSettings) -> Iterator[JsonDict]:
     """ServiceAccount, roles and their bindings."""
     yield {
         "apiVersion": "v1",
@@ -66,15 +67,13 @@ def access_manifests(settings: InstallationSettings) -> Iterator[dict[str, Any]]
         yield from _granted(settings, at_home, settings.namespace)
 
 
-def _meta(settings: InstallationSettings, namespace: str) -> dict[str, Any]:
-    found: dict[str, Any] = {"name": settings.name, "labels": settings.labels}
+def _meta(settings: InstallationSettings, namespace: str) -> JsonDict:
+    found: JsonDict = {"name": settings.name, "labels": settings.labels}
     return {**found, "namespace": namespace} if namespace else found
 
 
-def _rule(
-    group: str, resources: Sequence[str], verbs: Sequence[str], *names: str
-) -> dict[str, Any]:
-    found: dict[str, Any] = {
+def _rule(group: str, resources: Sequence[str], verbs: Sequence[str], *names: str) -> JsonDict:
+    found: JsonDict = {
         "apiGroups": [group],
         "resources": list(resources),
         "verbs": list(verbs),
@@ -82,7 +81,7 @@ def _rule(
     return {**found, "resourceNames": list(names)} if names else found
 
 
-def _cluster_rules(settings: InstallationSettings) -> Iterator[dict[str, Any]]:
+def _cluster_rules(settings: InstallationSettings) -> Iterator[JsonDict]:
     """Yield what policies of the cluster are, and what they look up."""
     if not settings.from_cluster:
         return
@@ -102,19 +101,19 @@ def _cluster_rules(settings: InstallationSettings) -> Iterator[dict[str, Any]]:
         yield _rule("", ["events"], ["create", "patch"])
 
 
-def _bundle_rules(settings: InstallationSettings) -> Iterator[dict[str, Any]]:
+def _bundle_rules(settings: InstallationSettings) -> Iterator[JsonDict]:
     if settings.certificates is Certificates.OWN:
         kinds = ["validatingwebhookconfigurations", "mutatingwebhookconfigurations"]
         yield _rule(ADMISSION_REGISTRATION, kinds, [*_FOLLOW, "patch"], settings.name)
 
 
-def _config_map_rules(settings: InstallationSettings) -> Iterator[dict[str, Any]]:
+def _config_map_rules(settings: InstallationSettings) -> Iterator[JsonDict]:
     """ConfigMaps with policies, for clusters that do not know the kinds."""
     if settings.from_cluster:
         yield _rule("", ["configmaps"], _FOLLOW)
 
 
-def _certificate_rules(settings: InstallationSettings) -> Iterator[dict[str, Any]]:
+def _certificate_rules(settings: InstallationSettings) -> Iterator[JsonDict]:
     """A creation cannot be restricted to a name."""
     if settings.certificates is Certificates.OWN:
         yield _rule("", ["secrets"], ["create"])
@@ -124,8 +123,8 @@ def _certificate_rules(settings: InstallationSettings) -> Iterator[dict[str, Any
 
 
 def _granted(
-    settings: InstallationSettings, rules: Sequence[dict[str, Any]], namespace: str
-) -> Iterator[dict[str, Any]]:
+    settings: InstallationSettings, rules: Sequence[JsonDict], namespace: str
+) -> Iterator[JsonDict]:
     kind = "Role" if namespace else "ClusterRole"
     head = {"apiVersion": f"{RBAC_GROUP}/v1", "metadata": _meta(settings, namespace)}
     account = {
@@ -155,7 +154,7 @@ def chart_values(
     policies: Mapping[str, str],
     coverages: Sequence[Coverage],
     mutating: Sequence[Coverage] = (),
-) -> dict[str, Any]:
+) -> JsonDict:
     """`policies` are files by name. The namespace is not among the values: it is that of the
     release, which the chart excludes."""
     everywhere = replace(settings, excluded_namespaces=(), excludes_own_namespace=False)
@@ -182,7 +181,7 @@ def chart_values(
     }
 
 
-def _webhooks(configuration: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _webhooks(configuration: JsonObject) -> list[JsonDict]:
     return [
         {key: value for key, value in one.items() if key not in _OF_THE_CHART}
         for one in configuration["webhooks"]
@@ -211,7 +210,7 @@ _OF_EVERY_CLUSTER: Final = frozenset({"default", "kube-node-lease", "kube-public
 _SPREAD: Final = ("kubernetes.io/hostname", "topology.kubernetes.io/zone")
 
 
-def namespace_manifests(settings: InstallationSettings) -> Iterator[dict[str, Any]]:
+def namespace_manifests(settings: InstallationSettings) -> Iterator[JsonDict]:
     """Yield what everything is in, and must be there before it; clusters have some of their own."""
     if settings.namespace not in _OF_EVERY_CLUSTER:
         meta = {"name": settings.namespace, "labels": {"app.kubernetes.io/name": "celadon"}}
@@ -220,7 +219,7 @@ def namespace_manifests(settings: InstallationSettings) -> Iterator[dict[str, An
 
 def workload_manifests(
     settings: InstallationSettings, policies: Mapping[str, str]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[JsonDict]:
     """`policies` are files by name, which the webhook gets unless it reads the cluster's."""
     if not settings.from_cluster:
         yield {**_head(settings, "v1", "ConfigMap", "-policies"), "data": dict(policies)}
@@ -245,7 +244,7 @@ def workload_manifests(
 
 def _head(
     settings: InstallationSettings, api_version: str, kind: str, suffix: str = ""
-) -> dict[str, Any]:
+) -> JsonDict:
     return {
         "apiVersion": api_version,
         "kind": kind,
@@ -257,7 +256,7 @@ def _head(
     }
 
 
-def _certificate(settings: InstallationSettings) -> Iterator[dict[str, Any]]:
+def _certificate(settings: InstallationSettings) -> Iterator[JsonDict]:
     yield {**_head(settings, CERT_MANAGER, "Issuer"), "spec": {"selfSigned": {}}}
     host = f"{settings.name}.{settings.namespace}.svc"
     yield {
@@ -271,7 +270,7 @@ def _certificate(settings: InstallationSettings) -> Iterator[dict[str, Any]]:
     }
 
 
-def _deployment(settings: InstallationSettings) -> dict[str, Any]:
+def _deployment(settings: InstallationSettings) -> JsonDict:
     return {
         "replicas": settings.replicas,
         "selector": {"matchLabels": settings.selector},
@@ -280,7 +279,7 @@ def _deployment(settings: InstallationSettings) -> dict[str, Any]:
     }
 
 
-def _pod(settings: InstallationSettings) -> dict[str, Any]:
+def _pod(settings: InstallationSettings) -> JsonDict:
     return {
         "serviceAccountName": settings.name,
         "automountServiceAccountToken": settings.asks_cluster,
@@ -298,7 +297,7 @@ def _pod(settings: InstallationSettings) -> dict[str, Any]:
     }
 
 
-def _spread(settings: InstallationSettings, key: str) -> dict[str, Any]:
+def _spread(settings: InstallationSettings, key: str) -> JsonDict:
     return {
         "maxSkew": 1,
         "topologyKey": key,
@@ -307,7 +306,7 @@ def _spread(settings: InstallationSettings, key: str) -> dict[str, Any]:
     }
 
 
-def _container(settings: InstallationSettings) -> dict[str, Any]:
+def _container(settings: InstallationSettings) -> JsonDict:
     return {
         "name": CONTAINER,
         "image": settings.image,
@@ -347,11 +346,11 @@ def arguments(settings: InstallationSettings) -> list[str]:
     return found
 
 
-def _probe(path: str) -> dict[str, Any]:
+def _probe(path: str) -> JsonDict:
     return {"httpGet": {"path": path, "port": "https", "scheme": "HTTPS"}}
 
 
-def _mounts(settings: InstallationSettings) -> list[dict[str, Any]]:
+def _mounts(settings: InstallationSettings) -> list[JsonDict]:
     found = [{"name": "tmp", "mountPath": "/tmp"}]
     if settings.certificates is not Certificates.OWN:
         found.append({"name": "tls", "mountPath": TLS})
@@ -360,10 +359,8 @@ def _mounts(settings: InstallationSettings) -> list[dict[str, Any]]:
     return [{**one, "readOnly": one["name"] != "tmp"} for one in found]
 
 
-def _volumes(settings: InstallationSettings) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = [
-        {"name": "tmp", "emptyDir": {"medium": "Memory", "sizeLimit": "16Mi"}}
-    ]
+def _volumes(settings: InstallationSettings) -> list[JsonDict]:
+    found: list[JsonDict] = [{"name": "tmp", "emptyDir": {"medium": "Memory", "sizeLimit": "16Mi"}}]
     if settings.certificates is not Certificates.OWN:
         found.append({"name": "tls", "secret": {"secretName": settings.secret}})
     if not settings.from_cluster:
@@ -371,17 +368,17 @@ def _volumes(settings: InstallationSettings) -> list[dict[str, Any]]:
     return found
 
 
-def _service(settings: InstallationSettings) -> dict[str, Any]:
+def _service(settings: InstallationSettings) -> JsonDict:
     return {
         "selector": settings.selector,
         "ports": [{"name": "https", "port": 443, "targetPort": "https"}],
     }
 
 
-def _network_policy(settings: InstallationSettings) -> dict[str, Any]:
+def _network_policy(settings: InstallationSettings) -> JsonDict:
     """API servers are outside of the Pods' network, so anybody may ask; but the webhook itself
     talks to nobody but the API server and whoever knows its address."""
-    outwards: list[dict[str, Any]] = []
+    outwards: list[JsonDict] = []
     if settings.asks_cluster:
         ports = [("UDP", 53), ("TCP", 53), ("TCP", 443), ("TCP", 6443)]
         outwards = [{"ports": [{"protocol": name, "port": number} for name, number in ports]}]
@@ -393,7 +390,7 @@ def _network_policy(settings: InstallationSettings) -> dict[str, Any]:
     }
 
 
-def _service_monitor(settings: InstallationSettings) -> dict[str, Any]:
+def _service_monitor(settings: InstallationSettings) -> JsonDict:
     return {
         "selector": {"matchLabels": settings.selector},
         "endpoints": [

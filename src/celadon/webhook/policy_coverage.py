@@ -26,6 +26,7 @@ from celadon.admission.registration import (
     MutatingAdmissionPolicyBinding,
     Rule,
 )
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.well_known_values import (
     ADMISSION_REGISTRATION,
     AUTHENTICATION_GROUP,
@@ -215,7 +216,7 @@ def ordered(operations: Iterable[str]) -> tuple[str, ...]:
 # these) is not asked for.
 
 
-Selector = Mapping[str, Any]
+Selector = JsonObject
 """A LabelSelector as in the API."""
 
 
@@ -252,7 +253,7 @@ class _Values:
             return _Values(other.values - self.values, others=True, absent=absent)
         return _Values(self.values | other.values, others=False, absent=absent)
 
-    def requirements(self, key: str) -> list[dict[str, Any]]:
+    def requirements(self, key: str) -> list[JsonDict]:
         """As expressions of a selector; none where everything is taken, or more can be said than a
         selector can."""
         values = sorted(self.values)
@@ -260,7 +261,7 @@ class _Values:
             if not self.absent:
                 return [{"key": key, "operator": "In", "values": values}]
             return [] if values else [{"key": key, "operator": "DoesNotExist"}]
-        found: list[dict[str, Any]] = [] if self.absent else [{"key": key, "operator": "Exists"}]
+        found: list[JsonDict] = [] if self.absent else [{"key": key, "operator": "Exists"}]
         if values:
             found.append({"key": key, "operator": "NotIn", "values": values})
         return found
@@ -281,7 +282,7 @@ def conjunction(selectors: Iterable[Selector]) -> Selector:
         for expression in selector.get("matchExpressions") or ():
             if expression not in expressions:
                 expressions.append(expression)
-    found: dict[str, Any] = {}
+    found: JsonDict = {}
     if labels:
         found["matchLabels"] = labels
     if expressions:
@@ -298,7 +299,7 @@ def union(selectors: Sequence[Selector]) -> Selector:
     if not taken:
         return selectors[0]
     both = set(taken[0]).intersection(*taken[1:])
-    expressions: list[dict[str, Any]] = []
+    expressions: list[JsonDict] = []
     for key in sorted(both):
         values = taken[0][key]
         for keys in taken[1:]:
@@ -319,7 +320,7 @@ def _keys(selector: Selector) -> _Keys:
     return found
 
 
-def _expression(expression: Mapping[str, Any]) -> _Values:
+def _expression(expression: JsonObject) -> _Values:
     values = frozenset(expression.get("values") or ())
     operator = expression["operator"]
     if operator == "In":
@@ -444,7 +445,7 @@ def _narrowed(rule: Rule, wanted: frozenset[str]) -> Rule:
     return replace(rule, operations=operations, resource_names=())
 
 
-def rule_document(rule: Rule) -> Mapping[str, Any]:
+def rule_document(rule: Rule) -> JsonObject:
     """A rule as a configuration has it."""
     return {
         "apiGroups": list(rule.api_groups),
@@ -471,9 +472,9 @@ INJECT: Final = "cert-manager.io/inject-ca-from"
 
 def policy_configuration(
     coverages: Sequence[Coverage], settings: InstallationSettings, *, mutating: bool = False
-) -> dict[str, Any]:
+) -> JsonDict:
     """A webhook for each of the coverages; requests that no policy ever sees are left out."""
-    meta: dict[str, Any] = {"name": settings.name, "labels": settings.labels}
+    meta: JsonDict = {"name": settings.name, "labels": settings.labels}
     if settings.certificates is Certificates.CERT_MANAGER:
         meta["annotations"] = {INJECT: f"{settings.namespace}/{settings.name}"}
     return {
@@ -484,11 +485,9 @@ def policy_configuration(
     }
 
 
-def _webhook(
-    coverage: Coverage, settings: InstallationSettings, *, mutating: bool
-) -> dict[str, Any]:
+def _webhook(coverage: Coverage, settings: InstallationSettings, *, mutating: bool) -> JsonDict:
     exact = "-exact" if coverage.match_policy == "Exact" else ""
-    found: dict[str, Any] = {
+    found: JsonDict = {
         "name": f"{coverage.failure_policy.lower()}{exact}.{CONFIGURATION_DOMAIN}",
         "clientConfig": _client(settings, PATHS[mutating]),
         "rules": [rule_document(rule) for rule in coverage.rules],
@@ -509,15 +508,15 @@ def _webhook(
     return found
 
 
-def _client(settings: InstallationSettings, path: str) -> dict[str, Any]:
+def _client(settings: InstallationSettings, path: str) -> JsonDict:
     service = {"namespace": settings.namespace, "name": settings.name, "path": path, "port": 443}
-    found: dict[str, Any] = {"service": service}
+    found: JsonDict = {"service": service}
     if settings.ca_bundle:
         found["caBundle"] = base64.b64encode(settings.ca_bundle.encode()).decode()
     return found
 
 
-def _without(selector: Selector, namespaces: Sequence[str]) -> Mapping[str, Any]:
+def _without(selector: Selector, namespaces: Sequence[str]) -> JsonObject:
     if not namespaces:
         return dict(selector)
     outside = {"key": NAMESPACE_NAME, "operator": "NotIn", "values": list(namespaces)}

@@ -6,11 +6,12 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from celadon.admission import VALIDATION_FAILURE, Operation, Request, Verdict
 from celadon.admission.webhooks import REVIEW_KIND, REVIEW_VERSIONS
 from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, User, name_rules
+from celadon.kube.json_types import JsonDict
 from celadon.records import dataclass
 
 # --- Incoming reviews --------------------------------------------------------
@@ -55,7 +56,7 @@ def decode_review(document: object, size: int | None = None) -> Review:
     return Review(_request(_typed(asked, dict, "`request`"), size), str(api_version))
 
 
-def _request(asked: Mapping[str, Any], size: int | None) -> Request:
+def _request(asked: JsonObject, size: int | None) -> Request:
     uid = _text(asked, "uid")
     if not uid:
         raise ReviewError("`request.uid` is missing")
@@ -98,24 +99,24 @@ def _found(value: object) -> str:
     return _NAMES.get(value.__class__, "a number")
 
 
-def _text(parent: Mapping[str, Any], key: str) -> str:
+def _text(parent: JsonObject, key: str) -> str:
     value = parent.get(key)
     if isinstance(value, str):
         return value
     return "" if value is None else _typed(value, str, f"`{key}`")
 
 
-def _object(parent: Mapping[str, Any], key: str) -> JsonObject | None:
+def _object(parent: JsonObject, key: str) -> JsonObject | None:
     value = parent.get(key)
     return None if value is None else _typed(value, dict, f"`request.{key}`")
 
 
-def _dry_run(asked: Mapping[str, Any]) -> bool:
+def _dry_run(asked: JsonObject) -> bool:
     value = asked.get("dryRun")
     return value is not None and _typed(value, bool, "`dryRun`")
 
 
-def _operation(asked: Mapping[str, Any]) -> Operation:
+def _operation(asked: JsonObject) -> Operation:
     text = _text(asked, "operation")
     found = _OPERATIONS.get(text)
     if found is None:
@@ -137,7 +138,7 @@ def _names(value: object, key: str, last: str) -> tuple[str, str, str]:
 
 
 def _user(value: object) -> User:
-    info: Mapping[str, Any] = {} if value is None else _typed(value, dict, "`userInfo`")
+    info: JsonObject = {} if value is None else _typed(value, dict, "`userInfo`")
     extra = info.get("extra")
     return User(
         name=_text(info, "username"),
@@ -171,11 +172,9 @@ FAILURE_KEY: Final = VALIDATION_FAILURE.rpartition("/")[2]
 _HASH_CHARACTERS: Final = 10
 
 
-def answer_review(
-    review: Review, verdict: Verdict, patch: Sequence[Mapping[str, Any]] = ()
-) -> dict[str, Any]:
+def answer_review(review: Review, verdict: Verdict, patch: Sequence[JsonObject] = ()) -> JsonDict:
     """The review that answers, in the version of the one that asks; `patch` is a JSON patch."""
-    response: dict[str, Any] = {"uid": review.request.uid, "allowed": verdict.allowed}
+    response: JsonDict = {"uid": review.request.uid, "allowed": verdict.allowed}
     if verdict.status is not None:
         response["status"] = verdict.status
     if verdict.recorded:

@@ -265,9 +265,7 @@ class TracingMeter(Meter):
         self.runs: list[ExpressionRun] = []
         self._read: list[ExpressionRun] = self.runs
 
-    def evaluated(
-        self, expression: Expression, activation: Mapping[str, Any]
-    ) -> tuple[object, int]:
+    def evaluated(self, expression: Expression, activation: JsonObject) -> tuple[object, int]:
         """Evaluate as ever; variables that are read meanwhile are put down with the expression."""
         if expression.program is None:
             return super().evaluated(expression, activation)

@@ -29,6 +29,7 @@ from celadon.kube import (
     metadata,
     status,
 )
+from celadon.kube.json_types import JsonDict
 from celadon.kube.library import Authorizer
 from celadon.kube.well_known_values import META_FIELDS
 from celadon.records import dataclass
@@ -88,7 +89,7 @@ class RememberedAnswers:
         return answer
 
 
-def authorizer_values(request: Request, world: World) -> Mapping[str, Any]:
+def authorizer_values(request: Request, world: World) -> JsonObject:
     """`authorizer`, and `authorizer.requestResource` for what the request is about."""
     authorizer = Authorizer(request.user, RememberedAnswers(world))
     resource = request.resource
@@ -126,7 +127,7 @@ class RequestContext:
         self.world = world
         self.name = request.name
         self._activations: dict[GroupVersionKind, dict[str, object]] = {}
-        self._authorizer: Mapping[str, Any] | None = None
+        self._authorizer: JsonObject | None = None
         self._converted: dict[GroupVersionKind, tuple[Json, Json]] = {}
         self._namespace: JsonObject | None = None
         self._namespace_labels: Mapping[str, str] | None = None
@@ -240,7 +241,7 @@ class RequestContext:
             self._found_namespace()
         return {"object": self.request.object, "oldObject": self.request.old_object, "params": None}
 
-    def activation(self, hit: Hit) -> dict[str, Any]:
+    def activation(self, hit: Hit) -> JsonDict:
         """The variables that depend on the request alone, for the phase of validations. Shared
         between policies: callers that add to it copy it first."""
         found = self._activations.get(hit.kind)
@@ -260,7 +261,7 @@ class RequestContext:
         """`request` in match conditions: the matched kind, but the original resource."""
         return request_value(self.request, hit.kind, self.request.resource)
 
-    def authorizer(self) -> Mapping[str, Any]:
+    def authorizer(self) -> JsonObject:
         """`authorizer` and `authorizer.requestResource`."""
         if self._authorizer is None:
             self._authorizer = authorizer_values(self.request, self.world)

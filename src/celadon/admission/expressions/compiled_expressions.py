@@ -22,6 +22,7 @@ from celadon.admission import policy_limits
 from celadon.admission.decision_source import WHOLE, Source
 from celadon.cel import Environment, EvaluationError, Issue, Program, ProgramError, types
 from celadon.cel.extend import ObjectType
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.library import (
     AUTHORIZER,
     OUT_OF_BUDGET,
@@ -458,7 +459,7 @@ def _json_size(value: object) -> int:
 # As k8s.io/apiserver `pkg/admission/plugin/cel/composition.go`.
 
 
-Activation = Mapping[str, Any]
+Activation = JsonObject
 Run = Callable[[Expression, Activation], Any]
 
 _MOST_LINKS: Final = 25
@@ -476,7 +477,7 @@ class _TooDeep(BaseException):
         self.name = name
 
 
-class LazyVariables(dict[str, Any]):
+class LazyVariables(JsonDict):
     """Variables computed when first read, and kept; errors too, with the field of the variable that
     is to blame as their origin.
 
@@ -487,7 +488,7 @@ class LazyVariables(dict[str, Any]):
     __slots__ = ("_activation", "_depth", "_errors", "_expressions", "_run")
 
     def __init__(
-        self, expressions: Mapping[str, Expression], activation: Mapping[str, Any], run: Run
+        self, expressions: Mapping[str, Expression], activation: JsonObject, run: Run
     ) -> None:
         super().__init__()
         self._expressions = expressions

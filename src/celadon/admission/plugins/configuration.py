@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission.plugins.plugin_settings import (
     EVENT_RATE_LIMIT,
@@ -33,6 +33,7 @@ from celadon.admission.registration.strategy import GATE
 from celadon.cel.extend import Duration
 from celadon.cel.value_functions import go_duration
 from celadon.kube import FieldError, FieldPath, GroupResource, JsonObject, fieldpath, name_rules
+from celadon.kube.json_types import JsonDict
 
 __all__ = ["BadConfiguration", "plugin_settings"]
 
@@ -401,7 +402,7 @@ def plugin_settings(
     """`read` gives the document in a file that is named in this one; `gated` is whether there may
     be folders of static manifests. Raises BadConfiguration, and what `read` raises."""
     given = require_kind(document, "AdmissionConfiguration", VERSIONS)
-    found: dict[str, Any] = {}
+    found: JsonDict = {}
     for entry in objects_in(given, "plugins"):
         name = str(entry.get("name"))
         if name not in _READERS or _READERS[name][0] in found:

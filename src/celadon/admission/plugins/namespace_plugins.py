@@ -31,6 +31,7 @@ from celadon.kube import (
     status,
 )
 from celadon.kube.defaulting import LIMIT_RANGES, STORAGE_CLASSES
+from celadon.kube.json_types import JsonDict
 from celadon.kube.quantity import Quantity, ResourceList, parse_amounts, pod_needs
 from celadon.kube.resources import Lookups
 from celadon.kube.well_known_values import STORAGE_CLASS
@@ -176,7 +177,7 @@ EXTERNAL_ADDRESSES: Final = Behaviour(validate=_validate_service, resources=core
 # As k8s.io/kubernetes `plugin/pkg/admission/gc`.
 
 
-Owners = list[dict[str, Any]]
+Owners = list[JsonDict]
 
 
 def _owner_permissions_validate(request: Request, world: World) -> StatusError | None:

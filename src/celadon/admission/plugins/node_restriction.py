@@ -7,7 +7,7 @@ status changes too much is not told.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission.plugins.certificate_plugins import UnreadableRequest, common_name
 from celadon.admission.plugins.plugin_answers import CHANGES, CREATE, WRITES, Behaviour, forbidden
@@ -28,6 +28,7 @@ from celadon.kube import (
 )
 from celadon.kube.defaulting import MIRROR_POD, TOPOLOGY_LABELS, covers, merged
 from celadon.kube.go import JsonSyntaxError, quote, read_json
+from celadon.kube.json_types import JsonDict
 from celadon.kube.quantity import qos_class
 from celadon.kube.releases import emulated_release, is_since
 from celadon.kube.resources import is_gate_on
@@ -61,7 +62,7 @@ class _Unreadable(ValueError):
     """An annotation that is no list of labels."""
 
 
-def _select(pod: dict[str, Any], request: Request, world: World) -> StatusError | None:
+def _select(pod: JsonDict, request: Request, world: World) -> StatusError | None:
     try:
         wanted = _selector_of(request.namespace, world)
     except _Unreadable as error:
@@ -117,7 +118,7 @@ def _validate_affinity(request: Request, _: World) -> StatusError | None:
     return None
 
 
-def _label_binding(binding: dict[str, Any], _: Request, world: World) -> StatusError | None:
+def _label_binding(binding: JsonDict, _: Request, world: World) -> StatusError | None:
     target = binding.get("target") or {}
     if target.get("kind") != "Node":
         return None
@@ -165,7 +166,7 @@ _SAME: Final = ("key", "operator", "value", "effect")
 QUOTA_PREFIX: Final = "requests."
 
 
-def _restrict(pod: dict[str, Any], request: Request, world: World) -> StatusError | None:
+def _restrict(pod: JsonDict, request: Request, world: World) -> StatusError | None:
     spec = pod["spec"]
     tolerations = spec.get("tolerations") or []
     try:
@@ -207,7 +208,7 @@ def _listed(request: Request, world: World, annotation: str) -> list[JsonObject]
     return [*decode_list(_TOLERATION, read_json(text).value)] if text else []
 
 
-def _tolerate_resources(pod: dict[str, Any], _: Request, __: World) -> StatusError | None:
+def _tolerate_resources(pod: JsonDict, _: Request, __: World) -> StatusError | None:
     spec = pod["spec"]
     for name in sorted(set(_extended_resources(spec))):
         wanted = {"key": name, "operator": "Exists", "effect": "NoSchedule"}

@@ -8,11 +8,12 @@ and say nothing where they have nothing against it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission.request import Operation, Request, error_name
 from celadon.admission.world import World
 from celadon.kube import GroupResource, StatusError, status
+from celadon.kube.json_types import JsonDict
 from celadon.records import dataclass, field
 
 
@@ -28,7 +29,7 @@ class Opinion:
 
 FINE: Final = Opinion()
 
-Mutate = Callable[[dict[str, Any], Request, World], StatusError | None]
+Mutate = Callable[[JsonDict, Request, World], StatusError | None]
 """Changes the object, or refuses it. What it is given is empty when there is no object."""
 Validate = Callable[[Request, World], StatusError | None]
 Advise = Callable[[Request, World], Opinion]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission.plugins.plugin_answers import CREATE, PODS, Behaviour, Opinion, forbidden
 from celadon.admission.request import Operation, Request
@@ -32,6 +32,7 @@ from celadon.kube.defaulting import (
     default_priority_class,
 )
 from celadon.kube.go import parse_bool, quote
+from celadon.kube.json_types import JsonDict
 from celadon.kube.quantity import parse_amounts, pod_needs, same_amount
 from celadon.kube.well_known_values import (
     CONTAINER_LISTS,
@@ -255,7 +256,7 @@ SERVICE_ACCOUNT: Final = Behaviour(
 ALWAYS: Final = "Always"
 
 
-def _image_pulling_mutate(pod: dict[str, Any], request: Request, _: World) -> StatusError | None:
+def _image_pulling_mutate(pod: JsonDict, request: Request, _: World) -> StatusError | None:
     spec = pod["spec"]
     if _has_no_new_images(request, spec):
         return None
@@ -370,9 +371,7 @@ PREEMPT: Final = "PreemptLowerPriority"
 _KEPT: Final = ("priority", "preemptionPolicy")
 
 
-def _priority_checks_mutate(
-    pod: dict[str, Any], request: Request, world: World
-) -> StatusError | None:
+def _priority_checks_mutate(pod: JsonDict, request: Request, world: World) -> StatusError | None:
     spec = pod["spec"]
     if request.operation is Operation.UPDATE:
         _keep(spec, (request.old_object or {}).get("spec") or {})
@@ -401,7 +400,7 @@ def _priority_checks_mutate(
     return None
 
 
-def _keep(spec: dict[str, Any], old: dict[str, Any]) -> None:
+def _keep(spec: JsonDict, old: JsonDict) -> None:
     """An update that says nothing of them means the present ones."""
     for field in _KEPT:
         if spec.get(field) is None and old.get(field) is not None:
@@ -513,7 +512,7 @@ _GROUPS: Final = frozenset({POD_GROUPS.group_resource})
 _JOBS: Final = frozenset({GroupResource("batch", "jobs")})
 
 
-def _check_priority(group: dict[str, Any], request: Request, world: World) -> StatusError | None:
+def _check_priority(group: JsonDict, request: Request, world: World) -> StatusError | None:
     spec = group.get("spec") or {}
     name, given = spec.get("priorityClassName") or "", spec.get("priority")
     number = SYSTEM_PRIORITIES.get(name, 0)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission.plugins.namespace_plugins import class_of_claim
 from celadon.admission.plugins.node_restriction import is_extended_resource
@@ -624,7 +624,7 @@ def _exceeded(
 MEASURED: Final = (POD, SERVICE, VOLUME_CLAIM, DEVICE_CLAIM)
 """Resources of whose objects more is counted than their number."""
 
-Objects = Callable[[GroupResource], Sequence[Mapping[str, Any]] | None]
+Objects = Callable[[GroupResource], Sequence[JsonObject] | None]
 """Those of a resource in the quota's namespace; None when there is no such resource."""
 
 

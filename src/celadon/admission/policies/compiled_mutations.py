@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from celadon.admission import decision_source, policy_limits
 from celadon.admission.decision_source import Source
@@ -47,6 +47,7 @@ from celadon.kube import (
 )
 from celadon.kube.fieldmanager import EveryItem, MergePlanner, MutatedKinds, Plan, Unplanned
 from celadon.kube.go import quote
+from celadon.kube.json_types import JsonDict
 from celadon.kube.library import PatchObject
 from celadon.kube.releases import current_release
 from celadon.records import dataclass
@@ -228,7 +229,7 @@ def itemwise_configuration(expression: Expression) -> KnownConfiguration | None:
     return KnownConfiguration(value, {path: EveryItem(one, most) for path, one in copied.items()})
 
 
-def _value(program: Program, activation: Mapping[str, Any]) -> PatchObject | None:
+def _value(program: Program, activation: JsonObject) -> PatchObject | None:
     try:
         value = program.evaluate(activation)
     except EvaluationError:
@@ -284,7 +285,7 @@ def _selected(node: Expr) -> _Path:
 
 def _with_items(copied: Mapping[_Path, frozenset[str]], times: int) -> dict[str, object]:
     """An object with so many items in each of the lists."""
-    made: dict[str, Any] = {}
+    made: JsonDict = {}
     for path, fields in copied.items():
         at = made
         for name in path[:-1]:

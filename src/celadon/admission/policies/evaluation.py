@@ -10,9 +10,6 @@ As k8s.io/apiserver `pkg/admission/plugin/policy/validating/validator.go`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from celadon.admission import policy_limits
 from celadon.admission.decision_source import Source
 from celadon.admission.expressions import compiled_expressions
@@ -25,6 +22,7 @@ from celadon.admission.policies.compiled_policy import (
 from celadon.admission.verdict import Action, Cause
 from celadon.kube import JsonObject
 from celadon.kube.go import trim_space
+from celadon.kube.json_types import JsonDict
 from celadon.records import dataclass, field
 
 # --- Evaluation phases -------------------------------------------------------
@@ -48,7 +46,7 @@ class Phases:
         hit: Hit,
         param: JsonObject | None,
         context: RequestContext,
-        base: Mapping[str, Any],
+        base: JsonObject,
         *,
         plain: bool,
     ) -> None:
@@ -69,7 +67,7 @@ class Phases:
         )
         return compiled_expressions.evaluate(self._policy.conditions, run, activation)
 
-    def activation(self, *, authorizer: bool) -> dict[str, Any]:
+    def activation(self, *, authorizer: bool) -> JsonDict:
         """The variables of a phase, but for `variables`."""
         activation = dict(self._base)
         activation["params"] = self._param
@@ -262,7 +260,7 @@ class _Case:
 
 
 def _message(
-    validation: CompiledValidation, run: compiled_expressions.Run, activation: Mapping[str, Any]
+    validation: CompiledValidation, run: compiled_expressions.Run, activation: JsonObject
 ) -> str:
     """The text of a message expression; empty where it cannot serve."""
     expression = validation.message_expression

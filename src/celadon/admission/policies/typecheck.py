@@ -14,7 +14,7 @@ the next policy need not wait for the types of its kinds again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from celadon.admission import decision_source
 from celadon.admission.expressions.compiled_expressions import (
@@ -33,6 +33,7 @@ from celadon.admission.registration.registration_types import (
 )
 from celadon.cel import Environment, Issues, types
 from celadon.kube import ApiVersionError, FieldPath, GroupVersionKind, metadata, parse_api_version
+from celadon.kube.json_types import JsonDict
 from celadon.kube.library import AUTHORIZER, environment
 from celadon.kube.releases import current_release
 from celadon.kube.resources import Catalog
@@ -99,7 +100,7 @@ class TypeChecker:
             OBJECT_TYPES,
         )
 
-    def status(self, policy: ValidatingAdmissionPolicy, number: int) -> dict[str, Any]:
+    def status(self, policy: ValidatingAdmissionPolicy, number: int) -> JsonDict:
         """Return what the controller writes as the status of a policy."""
         found = [one.to_json() for one in self.warnings(policy, number)]
         return {

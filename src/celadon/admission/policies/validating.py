@@ -17,8 +17,8 @@ warning and annotating.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Protocol
 
 from celadon.admission import policy_limits
 from celadon.admission.conversion import ConversionError
@@ -349,7 +349,7 @@ def _bindings_noted(candidate: _Candidate, context: RequestContext, notes: list[
     return True
 
 
-def _is_content(policy: CompiledPolicy, activation: Mapping[str, Any]) -> bool:
+def _is_content(policy: CompiledPolicy, activation: JsonObject) -> bool:
     """Return whether all validations are found to be true, within the budget, by programs that
     count. May raise EvaluationError."""
     if policy.has_messages:  # these cost something, too

@@ -18,6 +18,7 @@ from celadon.admission.registration import registration_types as registration
 from celadon.admission.registration.registration_types import DENY, EQUIVALENT, EXACT, FAIL, IGNORE
 from celadon.kube import GroupVersionKind, JsonObject, metadata
 from celadon.kube.go import Document
+from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import (
     DEFAULT,
     LATEST_RELEASE,
@@ -51,7 +52,7 @@ _WEBHOOK_V1BETA1: Final = {
 }
 
 
-def default_policy(document: dict[str, Any], version: str = "v1") -> None:
+def default_policy(document: JsonDict, version: str = "v1") -> None:
     """A validating or mutating policy; the same in all versions."""
     spec = document["spec"]
     spec.setdefault("failurePolicy", FAIL)
@@ -59,7 +60,7 @@ def default_policy(document: dict[str, Any], version: str = "v1") -> None:
         _default_match_resources(spec["matchConstraints"])
 
 
-def default_binding(document: dict[str, Any], version: str) -> None:
+def default_binding(document: JsonDict, version: str) -> None:
     """v1alpha1 has a default that the others have not."""
     spec = document["spec"]
     if "matchResources" in spec:
@@ -68,7 +69,7 @@ def default_binding(document: dict[str, Any], version: str) -> None:
         spec["paramRef"].setdefault("parameterNotFoundAction", DENY)
 
 
-def _default_match_resources(match: dict[str, Any]) -> None:
+def _default_match_resources(match: JsonDict) -> None:
     match.setdefault("matchPolicy", EQUIVALENT)
     _default_selectors(match)
     for rules in ("resourceRules", "excludeResourceRules"):
@@ -80,23 +81,23 @@ def _default_selectors(holder: dict[str, object]) -> None:
     holder.setdefault("objectSelector", {})
 
 
-def _default_scopes(holder: dict[str, Any], rules: str) -> None:
+def _default_scopes(holder: JsonDict, rules: str) -> None:
     for rule in holder.get(rules, ()):
         rule.setdefault("scope", ALL_SCOPES)
 
 
-def default_validating_webhooks(document: dict[str, Any], version: str) -> None:
+def default_validating_webhooks(document: JsonDict, version: str) -> None:
     for webhook in document.get("webhooks", ()):
         _default_webhook(webhook, version)
 
 
-def default_mutating_webhooks(document: dict[str, Any], version: str) -> None:
+def default_mutating_webhooks(document: JsonDict, version: str) -> None:
     for webhook in document.get("webhooks", ()):
         _default_webhook(webhook, version)
         webhook.setdefault("reinvocationPolicy", "Never")
 
 
-def _default_webhook(webhook: dict[str, Any], version: str) -> None:
+def _default_webhook(webhook: JsonDict, version: str) -> None:
     old = version == "v1beta1"
     for field, value in (_WEBHOOK_V1BETA1 if old else _WEBHOOK).items():
         if webhook.get(field) is None:
@@ -303,7 +304,7 @@ class RegistrationKind:
     kind: str
     resource: str
     versions: tuple[str, ...]
-    default: Callable[[dict[str, Any], str], None]
+    default: Callable[[JsonDict, str], None]
     typed: Callable[[JsonObject], registration.RegistrationObject]
     generation_fields: tuple[str, ...] = ("spec",)
     strict_generation: bool = False
@@ -382,7 +383,7 @@ class Decoded(Generic[T]):
     """`document` has apiVersion and kind, defaults, and nothing unknown or empty."""
 
     value: T
-    document: dict[str, Any]
+    document: JsonDict
     unknown_fields: tuple[StrayField, ...] = ()
 
 

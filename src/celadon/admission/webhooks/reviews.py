@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import posixpath
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from celadon.admission.expressions.activation import RequestContext, request_value
 from celadon.admission.registration.registration_types import JSON_PATCH, WebhookClientConfig
@@ -27,6 +27,7 @@ from celadon.admission.webhooks.hooks import (
 )
 from celadon.kube import GroupVersionKind, JsonObject, StatusError, parse_api_version
 from celadon.kube.go import json_text, media_type_complaint, parse_media_type, quote
+from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import request_bodies
 from celadon.kube.schemas import DecodeError, round_trip
 from celadon.kube.well_known_values import HTTPS_PORT
@@ -74,7 +75,7 @@ class Call:
     hook: Hook
     api_version: str
     uid: str
-    document: dict[str, Any]
+    document: JsonDict
 
     @property
     def body(self) -> bytes:

@@ -7,7 +7,7 @@ As k8s.io/kube-aggregator `pkg/apiserver/apiserver.go` (which paths are passed o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from celadon.apiserver.caches.mirror import Mirror
 from celadon.apiserver.object_store import ObjectStore, collection_prefix
@@ -116,8 +116,8 @@ class ApiServiceView:
 
 def remote_api_service(obj: JsonObject) -> RemoteApiService | None:
     """None for one that this server is responsible for."""
-    spec: Mapping[str, Any] = obj.get("spec") or {}
-    service: Mapping[str, Any] | None = spec.get("service")
+    spec: JsonObject = obj.get("spec") or {}
+    service: JsonObject | None = spec.get("service")
     version = GroupVersion(spec.get("group", ""), spec.get("version", ""))
     if service is None or version == API_SERVICES.group_version:
         return None

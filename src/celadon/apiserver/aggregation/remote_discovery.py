@@ -7,8 +7,8 @@ server has one, else the list of resources of each version; what cannot be had i
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from celadon.apiserver.aggregation.api_services import (
     AGGREGATOR,
@@ -21,6 +21,7 @@ from celadon.apiserver.http_messages import Header, HeldBytes, NetworkFailure
 from celadon.apiserver.request_work import LARGE_BYTES
 from celadon.apiserver.workers import TooMuchWork
 from celadon.kube import StatusError, User
+from celadon.kube.json_types import JsonObject
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class DiscoveryFailed(Exception):
 class _Known:
     """What was found last."""
 
-    document: Mapping[str, Any]
+    document: JsonObject
     is_fresh: bool
     openapi: str = ""
 
@@ -132,7 +133,7 @@ class RemoteDiscovery:
             self._offered = (None, ())
         return found.is_fresh
 
-    async def _found(self, service: RemoteApiService) -> Mapping[str, Any]:
+    async def _found(self, service: RemoteApiService) -> JsonObject:
         """Raises DiscoveryFailed."""
         # late: see there
         from celadon.apiserver.aggregation.remote_documents import read_aggregated, read_list

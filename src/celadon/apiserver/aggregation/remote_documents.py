@@ -7,11 +7,12 @@ read: making the types takes longer than the rest of the room.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 from celadon.kube import GroupVersion
+from celadon.kube.json_types import JsonDict
 
 T = TypeVar("T")
 
@@ -88,7 +89,7 @@ def read_index(body: bytes) -> Mapping[str, str]:
     return {path: one.url for path, one in paths.items()}
 
 
-def read_aggregated(body: bytes) -> Mapping[GroupVersion, dict[str, Any]]:
+def read_aggregated(body: bytes) -> Mapping[GroupVersion, JsonDict]:
     """The versions of an aggregated document. Raises ValueError."""
     groups = _decoded(body, _Groups).items
     return {
@@ -98,7 +99,7 @@ def read_aggregated(body: bytes) -> Mapping[GroupVersion, dict[str, Any]]:
     }
 
 
-def read_list(body: bytes, version: str) -> dict[str, Any]:
+def read_list(body: bytes, version: str) -> JsonDict:
     """A list of resources as a version of an aggregated document. Raises ValueError."""
     listed = _decoded(body, _List).resources
     made: dict[str, _Resource] = {}
@@ -118,13 +119,13 @@ def read_list(body: bytes, version: str) -> dict[str, Any]:
     return _shown(_Version(version, list(made.values())))
 
 
-def _shown(version: _Version) -> dict[str, Any]:
+def _shown(version: _Version) -> JsonDict:
     for one in version.resources or ():
         one.response_kind = one.response_kind or _Kind()
         one.scope, one.singular_resource = one.scope or "", one.singular_resource or ""
         for below in one.subresources or ():
             below.response_kind = below.response_kind or _Kind()
-    made: dict[str, Any] = msgspec.to_builtins(version)
+    made: JsonDict = msgspec.to_builtins(version)
     for resource in made.get("resources", ()):
         resource.setdefault("verbs", None)
     return made

@@ -5,11 +5,11 @@ As k8s.io/apiserver `pkg/authentication/{user,serviceaccount}`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from celadon.kube import MASTERS, GroupVersionResource, User, name_rules
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.well_known_values import NODE_PREFIX
 
 ADMINISTRATOR: Final = User("kubernetes-admin", (MASTERS,))
@@ -26,9 +26,7 @@ NODE_UID: Final = EXTRA_PREFIX + "node-uid"
 class StoredObjects(Protocol):
     """What identities are looked up in."""
 
-    def get(
-        self, resource: GroupVersionResource, namespace: str, name: str
-    ) -> Mapping[str, Any] | None:
+    def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
         """The object as stored; `namespace` is empty for a cluster-scoped resource."""
         ...
 
@@ -46,7 +44,7 @@ def node_of(name: str) -> str | None:
     return None if name_rules.dns1123_subdomain(node) else node
 
 
-def user_info(user: User) -> dict[str, Any]:
+def user_info(user: User) -> JsonDict:
     """`authentication.k8s.io/v1` UserInfo; what is empty is left out."""
     extra = {key: list(values) for key, values in sorted(user.extra.items())}
     members = {

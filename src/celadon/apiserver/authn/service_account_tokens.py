@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from celadon.apiserver.authn.identities import (
     CREDENTIAL_ID,
@@ -30,6 +30,7 @@ from celadon.apiserver.authn.signed_tokens import (
 )
 from celadon.kube import JsonObject, User, metadata, name_rules, status
 from celadon.kube.go import quote
+from celadon.kube.json_types import JsonDict
 from celadon.kube.rbac import quoted_list, service_account_user
 from celadon.kube.well_known_values import NODES, PODS, SECRETS, SERVICE_ACCOUNTS
 from celadon.patterns import late_pattern
@@ -64,7 +65,7 @@ class SignerOnDemand:
             self._read = Signer.from_pem(self._pem())
         return self._read
 
-    def sign(self, claims: Mapping[str, Any]) -> str:
+    def sign(self, claims: JsonObject) -> str:
         """The token; members of the claims are sorted by name."""
         return self.signer().sign(claims)
 
@@ -123,11 +124,11 @@ def token_claims(
     now: datetime.datetime,
     seconds: int,
     warn_after: int = 0,
-) -> dict[str, Any]:
+) -> JsonDict:
     """`seconds` and `warn_after` count from now; no warning if the latter is 0."""
     at = int(now.timestamp())
     namespace = metadata.namespace(account)
-    private: dict[str, Any] = {"namespace": namespace, "serviceaccount": _reference(account)}
+    private: JsonDict = {"namespace": namespace, "serviceaccount": _reference(account)}
     for name, obj in (("pod", bound.pod), ("secret", bound.secret), ("node", bound.node)):
         if obj is not None:
             private[name] = _reference(obj)
@@ -185,7 +186,7 @@ def read_claims(payload: bytes) -> JsonObject:
     members = decoded_json(payload)
     if not isinstance(members, Members):
         raise TokenRefused(wrong_type(members, "jwt.Claims"))
-    found: dict[str, Any] = {}
+    found: JsonDict = {}
     for fields in (_PUBLIC, _PRIVATE):
         faults: list[str] = []
         try:
@@ -197,9 +198,9 @@ def read_claims(payload: bytes) -> JsonObject:
     return found
 
 
-def _read(members: Members, fields: _Fields, faults: list[str]) -> dict[str, Any]:
+def _read(members: Members, fields: _Fields, faults: list[str]) -> JsonDict:
     """A wrong type is told at the end, as go-jose does; what else is wrong raises ValueError."""
-    found: dict[str, Any] = {}
+    found: JsonDict = {}
     for name, value in members.without_doubles().items():
         kind = fields.get(name)
         if kind == _AUDIENCE:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Mapping
 from typing import Any, Final
 
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -38,7 +38,7 @@ def encoded(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
-def encoded_json(value: Mapping[str, Any]) -> str:
+def encoded_json(value: JsonObject) -> str:
     """A member of a token that is a JSON object; its members are sorted by name."""
     return encoded(json.dumps(value, separators=(",", ":"), sort_keys=True).encode())
 
@@ -67,10 +67,10 @@ class Members(tuple[tuple[str, Any], ...]):
 
     __slots__ = ()
 
-    def without_doubles(self) -> dict[str, Any]:
+    def without_doubles(self) -> JsonDict:
         """Which of two members counts, nobody should have to know. Raises ValueError in the words
         of go-jose."""
-        found: dict[str, Any] = {}
+        found: JsonDict = {}
         for name, value in self:
             if name in found:
                 raise ValueError(f"json: duplicate key '{name}' in object")
@@ -104,7 +104,7 @@ class SignedToken:
     """A token taken apart; nothing about it is verified yet. `payload` is what is claimed, as
     JSON, and `signed` what the signature is of."""
 
-    header: Mapping[str, Any]
+    header: JsonObject
     payload: bytes
     signed: bytes
     signature: bytes
@@ -122,7 +122,7 @@ def parse_token(text: str) -> SignedToken:
     return SignedToken(header, payload, b"%s.%s" % (encoded(protected).encode(), signed), signature)
 
 
-def _header(protected: bytes) -> Mapping[str, Any]:
+def _header(protected: bytes) -> JsonObject:
     """The header, if its members have the types that go-jose reads. Raises NotAToken."""
     value = decoded_json(protected) if protected else None
     if value is None:

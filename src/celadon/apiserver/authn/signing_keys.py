@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
@@ -28,6 +28,7 @@ from celadon.apiserver.authn.signed_tokens import (
     encoded_json,
     wrong_type,
 )
+from celadon.kube.json_types import JsonObject
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -84,7 +85,7 @@ class Signer:
     def public_key(self) -> PublicKey:
         return self.key.public_key()
 
-    def sign(self, claims: Mapping[str, Any]) -> str:
+    def sign(self, claims: JsonObject) -> str:
         """The token; members of the claims are sorted by name."""
         public = self.public_key
         header = {"alg": _algorithm(public), "kid": key_id(public)}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from celadon.apiserver.authn.authentication import Authenticator, Credentials
 from celadon.apiserver.authn.identities import StoredObjects, user_info
@@ -25,6 +25,7 @@ from celadon.kube import (
     status,
 )
 from celadon.kube.go import quote
+from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
 from celadon.kube.well_known_values import (
     AUTHENTICATION_GROUP,
@@ -47,7 +48,7 @@ def rfc3339(at: datetime.datetime) -> str:
     return at.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def self_subject_review(user: User, now: datetime.datetime) -> dict[str, Any]:
+def self_subject_review(user: User, now: datetime.datetime) -> JsonDict:
     """Who am I. Nothing of the review that was sent comes back."""
     return {
         "kind": "SelfSubjectReview",
@@ -59,7 +60,7 @@ def self_subject_review(user: User, now: datetime.datetime) -> dict[str, Any]:
 
 def token_review(
     review: JsonObject, authenticator: Authenticator, now: datetime.datetime
-) -> tuple[dict[str, Any], tuple[str, ...]]:
+) -> tuple[JsonDict, tuple[str, ...]]:
     """The answer, and warnings. The token is tried as if a request had come with it, so one with a
     space before it is nobody's: that of the anonymous user. Raises StatusError (400)."""
     spec = review.get("spec") or {}
@@ -68,7 +69,7 @@ def token_review(
         raise status.bad_request("token is required for TokenReview in authentication")
     audiences = spec.get("audiences") or None
     found = authenticator.authenticate(Credentials(f"Bearer {token}"), now, audiences)
-    shown: dict[str, Any] = {"user": {}}
+    shown: JsonDict = {"user": {}}
     if found.user is not None:
         shown = {"authenticated": True, "user": user_info(found.user)}
         if found.audiences:
@@ -111,7 +112,7 @@ class TokenIssuer:
         now: datetime.datetime,
         token_id: str,
         uid: str = "",
-    ) -> tuple[dict[str, Any], tuple[tuple[str, str], ...]]:
+    ) -> tuple[JsonDict, tuple[tuple[str, str], ...]]:
         """The answer to a TokenRequest (decoded and defaulted) for this account, and annotations of
         the audit event. `uid` is what the client says of the account. Raises StatusError."""
         account = self._get(SERVICE_ACCOUNTS, namespace, name)

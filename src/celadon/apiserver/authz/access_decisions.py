@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 from weakref import WeakValueDictionary
 
 from celadon.apiserver.authn.authentication import Authenticator, Credentials
@@ -28,6 +28,7 @@ from celadon.kube import (
     status,
 )
 from celadon.kube.go import quote
+from celadon.kube.json_types import JsonDict
 from celadon.kube.rbac import aggregated
 from celadon.kube.selectors import SelectorError, parse_field_selector, parse_label_selector
 from celadon.records import dataclass
@@ -87,9 +88,9 @@ def request_attributes(user: User, info: RequestInfo, request: HttpRequest) -> A
     )
 
 
-def _selectors(request: HttpRequest) -> dict[str, Any]:
+def _selectors(request: HttpRequest) -> JsonDict:
     """Return the selectors that select anything; of one that cannot be read, the error."""
-    found: dict[str, Any] = {}
+    found: JsonDict = {}
     for parameter, name, parse in (
         ("fieldSelector", "field_selector", parse_field_selector),
         ("labelSelector", "label_selector", parse_label_selector),

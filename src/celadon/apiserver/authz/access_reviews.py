@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube import (
     Answer,
@@ -26,6 +26,7 @@ from celadon.kube import (
     status,
 )
 from celadon.kube.go import GoValue
+from celadon.kube.json_types import JsonDict
 from celadon.kube.rbac import RbacAuthorizer, aggregated
 from celadon.kube.releases import is_since
 from celadon.kube.selectors import (
@@ -176,12 +177,12 @@ _NAMELESS: Final = GroupKind(AUTHORIZATION_GROUP, "")
 
 def self_subject_access_review(
     review: JsonObject, user: User, authorizer: AuthorizerBackend
-) -> dict[str, Any]:
+) -> JsonDict:
     """May I. Raises StatusError (422)."""
     return _reviewed(review, user, validate_self_review(review), authorizer)
 
 
-def subject_access_review(review: JsonObject, authorizer: AuthorizerBackend) -> dict[str, Any]:
+def subject_access_review(review: JsonObject, authorizer: AuthorizerBackend) -> JsonDict:
     """May they. Raises StatusError (422)."""
     subject = _subject(review.get("spec") or {})
     return _reviewed(review, subject, validate_subject_review(review), authorizer)
@@ -189,7 +190,7 @@ def subject_access_review(review: JsonObject, authorizer: AuthorizerBackend) -> 
 
 def local_subject_access_review(
     review: JsonObject, namespace: str, authorizer: AuthorizerBackend
-) -> dict[str, Any]:
+) -> JsonDict:
     """May they, in the namespace of the path. Raises StatusError (400, 422)."""
     errors = validate_local_review(review)
     if not errors and metadata.namespace(review) != namespace:
@@ -210,7 +211,7 @@ def _subject(spec: JsonObject) -> User:
 
 def _reviewed(
     review: JsonObject, user: User, errors: Sequence[FieldError], authorizer: AuthorizerBackend
-) -> dict[str, Any]:
+) -> JsonDict:
     if errors:
         raise status.invalid(_NAMELESS, "", errors)
     attributes = reviewed_attributes(review.get("spec") or {}, user)
@@ -225,7 +226,7 @@ def reviewed_attributes(spec: JsonObject, user: User) -> Attributes:
         return Attributes(user, path.get("verb") or "", path=path.get("path") or "")
     given = spec.get("resourceAttributes") or {}
     named = ("group", "resource", "subresource", "namespace", "name")
-    texts: dict[str, Any] = {field: given.get(field) or "" for field in named}
+    texts: JsonDict = {field: given.get(field) or "" for field in named}
     asked = Attributes(
         user,
         given.get("verb") or "",
@@ -278,11 +279,11 @@ def _label_selector(given: JsonObject) -> tuple[LabelSelector | None, str]:
     return (LabelSelector(tuple(terms)) if terms else None), complaint
 
 
-def _access_status(answer: Answer, attributes: Attributes) -> dict[str, Any]:
+def _access_status(answer: Answer, attributes: Attributes) -> JsonDict:
     ruling, reason, error = answer
     errors = [error] if error is not None else []
     errors += _selector_errors(attributes)
-    shown: dict[str, Any] = {"allowed": ruling is Ruling.ALLOW}
+    shown: JsonDict = {"allowed": ruling is Ruling.ALLOW}
     if ruling is Ruling.DENY:
         shown["denied"] = True
     if reason:
@@ -302,9 +303,7 @@ def _selector_errors(asked: Attributes) -> Iterator[str]:
             yield f"spec.resourceAttributes.{name} {how} due to parse error"
 
 
-def self_subject_rules_review(
-    review: JsonObject, user: User, roles: RbacAuthorizer
-) -> dict[str, Any]:
+def self_subject_rules_review(review: JsonObject, user: User, roles: RbacAuthorizer) -> JsonDict:
     """Return what the user may do in a namespace. Nothing of the review comes back. Raises
     StatusError (400)."""
     namespace = (review.get("spec") or {}).get("namespace")
@@ -312,7 +311,7 @@ def self_subject_rules_review(
         raise status.bad_request("no namespace on request")
     rules, missing = roles.rules_for(user, namespace)
     shown = [rule.to_json() for rule in rules]
-    answer: dict[str, Any] = {
+    answer: JsonDict = {
         "resourceRules": [_without(one, "nonResourceURLs") for one in shown if "resources" in one],
         "nonResourceRules": [
             {"verbs": one["verbs"], "nonResourceURLs": one["nonResourceURLs"]}
@@ -332,5 +331,5 @@ def self_subject_rules_review(
     }
 
 
-def _without(members: JsonObject, name: str) -> dict[str, Any]:
+def _without(members: JsonObject, name: str) -> JsonDict:
     return {key: value for key, value in members.items() if key != name}

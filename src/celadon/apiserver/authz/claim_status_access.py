@@ -8,9 +8,9 @@ that say whether the writer runs on the node of the allocation. As k8s.io/kubern
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from celadon.apiserver.authn.identities import NODE_NAME
 from celadon.apiserver.authz.access_decisions import forbidden
@@ -97,7 +97,7 @@ def _changed_drivers(status: JsonObject, before: JsonObject) -> set[str]:
     return changed | {device.get("driver") or "" for device in old.values()}
 
 
-def _by_key(status: JsonObject) -> dict[tuple[str, ...], Mapping[str, Any]]:
+def _by_key(status: JsonObject) -> dict[tuple[str, ...], JsonObject]:
     devices = status.get("devices") or ()
     return {tuple(one.get(name) or "" for name in _DEVICE_KEY): one for one in devices}
 

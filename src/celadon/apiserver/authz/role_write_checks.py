@@ -25,6 +25,7 @@ from celadon.kube import (
     status,
 )
 from celadon.kube.go import quote
+from celadon.kube.json_types import JsonDict
 from celadon.kube.rbac import (
     PolicyRule,
     RbacAuthorizer,
@@ -153,7 +154,7 @@ def _is_the_same(new: JsonObject, old: JsonObject | None) -> bool:
     return old is not None and _compared(new) == _compared(old)
 
 
-def _compared(obj: JsonObject) -> dict[str, Any]:
+def _compared(obj: JsonObject) -> JsonDict:
     """Without empty members, which mean the same as absent ones."""
     meta = {
         name: value

@@ -16,9 +16,9 @@ from __future__ import annotations
 import ipaddress
 import random
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import field
-from typing import Any, Final
+from typing import Final
 
 from celadon.apiserver.caches.mirror import Mirror
 from celadon.apiserver.object_store import CLAIMS, ObjectStore, collection_prefix
@@ -197,7 +197,7 @@ def _reserved(size: int, what: str) -> int:
     return min(max(_STATIC_LEAST, size // _STATIC_SHARE[what]), _STATIC_MOST[what])
 
 
-def _ports(spec: Mapping[str, Any]) -> Iterator[int]:
+def _ports(spec: JsonObject) -> Iterator[int]:
     numbers: list[JsonObject] = list(spec.get("ports") or ())
     yield from (port["nodePort"] for port in numbers if port.get("nodePort"))
     if spec.get("healthCheckNodePort"):

@@ -15,10 +15,11 @@ import ssl
 from collections.abc import Callable
 from dataclasses import field
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from celadon.apiserver.clientconfig.kubeconfig_file import ExecCommand, KubeconfigUser
 from celadon.apiserver.private_files import load_pair
+from celadon.kube.json_types import JsonDict
 from celadon.records import dataclass
 
 # --- Exec plugin -------------------------------------------------------------
@@ -49,9 +50,9 @@ class ExecTarget:
     tls_server_name: str = ""
     insecure: bool = False
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonDict:
         """As `spec.cluster` of an ExecCredential."""
-        found: dict[str, Any] = {"server": self.server, "config": None}
+        found: JsonDict = {"server": self.server, "config": None}
         if self.tls_server_name:
             found["tls-server-name"] = self.tls_server_name
         if self.insecure:
@@ -74,7 +75,7 @@ class ExecCredential:
 
 async def run_plugin(plugin: ExecCommand, target: ExecTarget) -> ExecCredential:
     """Return what the program prints now. Raises ExecFailure."""
-    spec: dict[str, Any] = {"interactive": False}
+    spec: JsonDict = {"interactive": False}
     if plugin.provides_cluster:
         spec["cluster"] = target.to_json()
     asked = {"apiVersion": plugin.api_version, "kind": "ExecCredential", "spec": spec}

@@ -11,11 +11,11 @@ import base64
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from celadon.goyaml import UnreadableError, first_document
 from celadon.kube import JsonObject
-from celadon.kube.json_types import Needed, Shape, misfit
+from celadon.kube.json_types import JsonDict, Needed, Shape, misfit
 from celadon.records import dataclass
 
 EXEC_VERSIONS: Final = (
@@ -240,7 +240,7 @@ class _Reader:
 
 def _named(value: JsonObject, listed: str, member: str) -> Sequence[tuple[str, JsonObject]]:
     """The first of a name counts."""
-    found: dict[str, Any] = {}
+    found: JsonDict = {}
     for one in value.get(listed) or ():
         found.setdefault(_text(one, "name"), one.get(member) or {})
     return tuple(found.items())

@@ -8,8 +8,8 @@ nothing behind it in the store, so that is not looked at.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Literal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, Literal
 
 from celadon.apiserver.aggregation.aggregator import Aggregator
 from celadon.apiserver.aggregation.api_services import (
@@ -113,7 +113,7 @@ class ApiServiceAvailability:
         if service is None:
             text = f"{where} is not present"
             return None if is_given else _condition("False", "ServiceNotFound", text)
-        spec: Mapping[str, Any] = service.get("spec") or {}
+        spec: JsonObject = service.get("spec") or {}
         if spec.get("type", "ClusterIP") != "ClusterIP" or is_given:
             return None
         ports = [one for one in spec.get("ports") or () if one.get("port") == wanted.port]

@@ -13,7 +13,7 @@ import json
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar
+from typing import Final, Literal, Protocol, TypeAlias, TypeVar
 from urllib.parse import quote
 
 from celadon.apiserver.discovery.discovery_documents import version_rank
@@ -31,6 +31,7 @@ from celadon.apiserver.workers import Turns, Workers
 from celadon.kube import GroupResource, JsonObject, StatusError, User, metadata
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import FieldWriter, track_update
+from celadon.kube.json_types import JsonDict
 from celadon.kube.rbac import service_account_user
 from celadon.kube.registry import Target, draft_of, patch
 from celadon.kube.resources import Catalog, Resource
@@ -660,9 +661,7 @@ class StatusWrites:
 # k8s.io/apiextensions-apiserver `pkg/apihelpers/helpers.go`.
 
 
-def condition(
-    type_: str, status: Literal["True", "False"], reason: str, message: str
-) -> dict[str, Any]:
+def condition(type_: str, status: Literal["True", "False"], reason: str, message: str) -> JsonDict:
     """Without a time."""
     return {"type": type_, "status": status, "reason": reason, "message": message}
 

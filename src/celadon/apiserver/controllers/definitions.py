@@ -6,7 +6,7 @@ Two writes, so that who watches sees what a real server shows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
 from celadon.apiserver.bootstrap_objects import ALWAYS, MANAGED, custom_api_service
@@ -27,6 +27,7 @@ from celadon.apiserver.object_store import ObjectStore, StoredObject, collection
 from celadon.kube import JsonObject, metadata
 from celadon.kube.crd import APPROVAL, APPROVAL_PLACE, trusts_nobody
 from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import Target, create, delete, stored_object
 from celadon.kube.resources import ESTABLISHED, Resource
 
@@ -158,7 +159,7 @@ def _accepted_names(
     """The names that the definition has, and the last conflict about those it wants."""
     wanted: JsonObject = definition["spec"]["names"]
     own: JsonObject = (definition.get("status") or {}).get("acceptedNames") or {}
-    made: dict[str, Any] = {"plural": "", "kind": "", **own}
+    made: JsonDict = {"plural": "", "kind": "", **own}
     conflict: JsonObject | None = None
     for field in _NAMES:
         if field == "categories":

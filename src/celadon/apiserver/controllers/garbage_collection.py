@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
-from typing import Any, Final
+from typing import Final
 
 from celadon.apiserver.caches.served_resources import Served
 from celadon.apiserver.controllers.controller_loops import (
@@ -30,6 +30,7 @@ from celadon.apiserver.controllers.controller_loops import (
 from celadon.apiserver.object_store import CLAIMS, ROOT, ObjectStore, StoredObject
 from celadon.apiserver.workers import Turns
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, metadata, parse_api_version
+from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Resource
 from celadon.kube.well_known_values import FOREGROUND, ORPHAN
 from celadon.records import dataclass
@@ -126,7 +127,7 @@ def is_blocking(dependent: JsonObject, uid: str) -> bool:
     )
 
 
-def _unblocked(obj: JsonObject) -> list[dict[str, Any]]:
+def _unblocked(obj: JsonObject) -> list[JsonDict]:
     """The references of an object for which nobody waits any more."""
     return [{**one, "blockOwnerDeletion": False} for one in owner_references(obj)]
 
@@ -324,6 +325,6 @@ class GarbageCollection:
         return self._resources.get(GroupResource("" if group == "core" else group, name))
 
 
-def _as_it_is(obj: JsonObject) -> dict[str, Any]:
+def _as_it_is(obj: JsonObject) -> JsonDict:
     """What must not have changed when the request arrives."""
     return {"uid": metadata.uid(obj), "resourceVersion": metadata.resource_version(obj)}

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from celadon.apiserver.bootstrap_objects import (
     ROOT_CA_CONFIG_MAP,
@@ -39,6 +39,7 @@ from celadon.apiserver.object_store import (
 )
 from celadon.kube import GroupResource, JsonObject, metadata
 from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import Target, create, stored_object
 from celadon.kube.resources import Resource
 from celadon.records import dataclass
@@ -372,7 +373,7 @@ class RootCertificates:
             await self._write("PUT", path, _restored(stored.object, wanted))
         return None
 
-    async def _write(self, method: str, path: str, body: dict[str, Any]) -> None:
+    async def _write(self, method: str, path: str, body: JsonDict) -> None:
         """Raises Stale, RequestFailed."""
         reply = await self._requests.call(method, path, body)
         if reply.code == 409:
@@ -387,7 +388,7 @@ def _has(found: JsonObject, wanted: JsonObject) -> bool:
     return found.get("data") == wanted["data"] and not missing
 
 
-def _restored(found: JsonObject, wanted: JsonObject) -> dict[str, Any]:
+def _restored(found: JsonObject, wanted: JsonObject) -> JsonDict:
     """Return what was found, with data and annotations as wanted."""
     annotations = metadata.annotations(found) | metadata.annotations(wanted)
     meta = {**metadata.metadata(found), "annotations": annotations}

@@ -27,6 +27,7 @@ from celadon.apiserver.controllers.controller_loops import (
 from celadon.apiserver.object_store import ObjectStore, StoredObject, is_event
 from celadon.kube import GroupResource, GroupVersionResource, JsonObject, metadata
 from celadon.kube.go import quote
+from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Resource
 
 MIGRATIONS: Final = GroupVersionResource(
@@ -128,7 +129,7 @@ class StorageMigrations:
             raise Stale
         definition = read.body
         generation = metadata.generation(definition)
-        told: dict[str, Any] = {}
+        told: JsonDict = {}
         if state == "False":
             former = find_condition(_conditions(definition), _IN_DEFINITIONS)
             is_same = former is not None and former.get("observedGeneration") == generation

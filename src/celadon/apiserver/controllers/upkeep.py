@@ -7,8 +7,8 @@ As k8s.io/kubernetes `pkg/registry/flowcontrol/{rest,ensurer}` (once a minute) a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
 from celadon.admission import TypeChecker
 from celadon.admission.plugins import counts_differ, recounted
@@ -33,6 +33,7 @@ from celadon.apiserver.object_store import ROOT, ObjectStore, collection_prefix
 from celadon.apiserver.quota_charging import PATIENCE, OpenCharges
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, metadata
 from celadon.kube.go import json_text, parse_bool
+from celadon.kube.json_types import JsonDict
 from celadon.kube.rbac import role_selectors
 from celadon.kube.releases import is_since
 from celadon.kube.resources import Catalog, Resource
@@ -196,7 +197,7 @@ class PolicyTypeChecks:
         return self._checker
 
 
-def merged_status(former: JsonObject, found: JsonObject) -> dict[str, Any]:
+def merged_status(former: JsonObject, found: JsonObject) -> JsonDict:
     """The status of a policy with what was found. Before 1.36, who took away all warnings that
     there were was left without the field that had held them."""
     status = {**former, **found}
@@ -304,7 +305,7 @@ class QuotaCounts:
                 raise Stale
         return again
 
-    def _there(self, resource: GroupResource, namespace: str) -> Sequence[Mapping[str, Any]] | None:
+    def _there(self, resource: GroupResource, namespace: str) -> Sequence[JsonObject] | None:
         catalog = self._served().catalog
         found = next((one for one in catalog if one.gvr.group_resource == resource), None)
         if found is None or not found.namespaced:

@@ -10,11 +10,12 @@ unknown.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from celadon.apiserver.discovery.openapi import reference
 from celadon.kube import GroupVersionKind, JsonObject
 from celadon.kube.crd import EITHER, EMBEDDED, INT_OR_STRING, PRESERVE
+from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
 from celadon.kube.resources import Resource
 from celadon.kube.schemas import META_PREFIX
@@ -114,7 +115,7 @@ def _with_resource_members(schema: JsonObject) -> JsonObject:
 # --- Schemas inside of schemas -----------------------------------------------
 
 
-def _below(schema: JsonObject, changed: Callable[[JsonObject], JsonObject]) -> dict[str, Any]:
+def _below(schema: JsonObject, changed: Callable[[JsonObject], JsonObject]) -> JsonDict:
     """Returns the schema with those directly below it changed."""
     made = dict(schema)
     for key in ("items", "additionalProperties"):
@@ -176,7 +177,7 @@ def _is_closed_embedded(schema: JsonObject) -> bool:
 
 def _version_2_form(schema: JsonObject) -> JsonObject:
     """Returns a schema without what clients of version 2 would refuse objects for."""
-    made: dict[str, Any] = {key: one for key, one in schema.items() if key not in _ALTERNATIVES}
+    made: JsonDict = {key: one for key, one in schema.items() if key not in _ALTERNATIVES}
     required = _required_in_version_2(schema)
     made.pop("required", None)
     if required:
@@ -205,6 +206,6 @@ def _required_in_version_2(schema: JsonObject) -> list[str]:
     return [name for name in schema.get("required", ()) if name not in nullable]
 
 
-def _drop(schema: dict[str, Any], *keys: str) -> None:
+def _drop(schema: JsonDict, *keys: str) -> None:
     for key in keys:
         schema.pop(key, None)

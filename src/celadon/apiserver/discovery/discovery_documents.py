@@ -12,7 +12,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import Any, Final
+from typing import Final
 
 from celadon.apiserver.answers import NOT_FOUND, object_answer, status_answer
 from celadon.apiserver.bootstrap_objects import APIREGISTRATION, local_priorities
@@ -29,6 +29,7 @@ from celadon.apiserver.negotiation import (
 )
 from celadon.kube import GroupVersion, GroupVersionKind, StatusError, status
 from celadon.kube.go import json_text
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import is_since
 from celadon.kube.resources import Catalog, Resource, Subresource, api_groups
 from celadon.patterns import late_pattern
@@ -87,7 +88,7 @@ class RemoteVersion:
     group_version: GroupVersion
     group_priority: int
     version_priority: int
-    document: Mapping[str, Any] | None
+    document: JsonObject | None
     openapi: str = ""
 
 
@@ -209,24 +210,24 @@ def storage_version_hash(resource: Resource) -> str:
 AGGREGATED_API: Final = "apidiscovery.k8s.io/v2"
 
 
-def api_versions(server_address: str) -> dict[str, Any]:
+def api_versions(server_address: str) -> JsonDict:
     """`/api`. It has no `apiVersion`."""
     addresses = [{"clientCIDR": "0.0.0.0/0", "serverAddress": server_address}]
     return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": addresses}
 
 
-def api_group_list(apis: PublishedApis) -> dict[str, Any]:
+def api_group_list(apis: PublishedApis) -> JsonDict:
     """`/apis`."""
     groups = [_group_entry(group) for group in apis.listed]
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
 
 
-def api_group(group: ListedGroup) -> dict[str, Any]:
+def api_group(group: ListedGroup) -> JsonDict:
     """`/apis/GROUP`."""
     return {"kind": "APIGroup", "apiVersion": "v1", **_group_entry(group)}
 
 
-def _group_entry(group: ListedGroup) -> dict[str, Any]:
+def _group_entry(group: ListedGroup) -> JsonDict:
     versions = [
         {"groupVersion": str(one.group_version), "version": one.group_version.version}
         for one in group.versions
@@ -234,7 +235,7 @@ def _group_entry(group: ListedGroup) -> dict[str, Any]:
     return {"name": group.name, "versions": versions, "preferredVersion": versions[0]}
 
 
-def api_resource_list(version: PublishedVersion) -> dict[str, Any]:
+def api_resource_list(version: PublishedVersion) -> JsonDict:
     """`/api/v1`, `/apis/GROUP/VERSION`. That of the core group has no `apiVersion`."""
     named = {"apiVersion": "v1"} if version.group_version.group else {}
     entries = [entry for one in version.resources for entry in _resource_entries(one)]
@@ -246,7 +247,7 @@ def api_resource_list(version: PublishedVersion) -> dict[str, Any]:
     }
 
 
-def _resource_entries(resource: Resource) -> Iterable[dict[str, Any]]:
+def _resource_entries(resource: Resource) -> Iterable[JsonDict]:
     """Of a resource and of what is below it."""
     own = resource.gvr.group_version
     stored = storage_version_hash(resource)
@@ -271,14 +272,14 @@ def _resource_entries(resource: Resource) -> Iterable[dict[str, Any]]:
         }
 
 
-def _foreign(kind: GroupVersionKind, own: GroupVersion) -> dict[str, Any]:
+def _foreign(kind: GroupVersionKind, own: GroupVersion) -> JsonDict:
     """Group and version of a kind that has others than the list it is in."""
     if kind.group_version == own:
         return {}
     return {"group": kind.group, "version": kind.version}
 
 
-def aggregated(groups: Iterable[PublishedGroup | ListedGroup]) -> dict[str, Any]:
+def aggregated(groups: Iterable[PublishedGroup | ListedGroup]) -> JsonDict:
     """All groups with all their resources in one document."""
     known = [one for group in groups if (one := _aggregated_group(group))["versions"]]
     return {
@@ -289,7 +290,7 @@ def aggregated(groups: Iterable[PublishedGroup | ListedGroup]) -> dict[str, Any]
     }
 
 
-def _aggregated_group(group: PublishedGroup | ListedGroup) -> dict[str, Any]:
+def _aggregated_group(group: PublishedGroup | ListedGroup) -> JsonDict:
     found = (_aggregated_version(one) for one in group.versions)
     return {
         "metadata": {"name": group.name} if group.name else {},
@@ -297,7 +298,7 @@ def _aggregated_group(group: PublishedGroup | ListedGroup) -> dict[str, Any]:
     }
 
 
-def _aggregated_version(one: PublishedVersion | RemoteVersion) -> Mapping[str, Any] | None:
+def _aggregated_version(one: PublishedVersion | RemoteVersion) -> JsonObject | None:
     if isinstance(one, RemoteVersion):
         return one.document
     return {
@@ -307,7 +308,7 @@ def _aggregated_version(one: PublishedVersion | RemoteVersion) -> Mapping[str, A
     }
 
 
-def _aggregated_resource(resource: Resource) -> dict[str, Any]:
+def _aggregated_resource(resource: Resource) -> JsonDict:
     below = [_aggregated_subresource(one, resource) for one in resource.subresources]
     return {
         "resource": resource.gvr.resource,
@@ -321,7 +322,7 @@ def _aggregated_resource(resource: Resource) -> dict[str, Any]:
     }
 
 
-def _aggregated_subresource(subresource: Subresource, parent: Resource) -> dict[str, Any]:
+def _aggregated_subresource(subresource: Subresource, parent: Resource) -> JsonDict:
     return {
         "subresource": subresource.name,
         "responseKind": _response_kind(subresource.gvk, parent),
@@ -329,7 +330,7 @@ def _aggregated_subresource(subresource: Subresource, parent: Resource) -> dict[
     }
 
 
-def _response_kind(kind: GroupVersionKind, resource: Resource) -> dict[str, Any]:
+def _response_kind(kind: GroupVersionKind, resource: Resource) -> JsonDict:
     """Of built-in resources, group and version are only said where they differ."""
     same = kind.group_version == resource.gvr.group_version and not resource.custom
     group, version = ("", "") if same else kind.group_version
@@ -410,7 +411,7 @@ def _version(request: HttpRequest, apis: PublishedApis, name: str, version: str)
     return _document(request, api_resource_list(found))
 
 
-def _document(request: HttpRequest, document: Mapping[str, Any]) -> HttpAnswer:
+def _document(request: HttpRequest, document: JsonObject) -> HttpAnswer:
     try:
         accepted = _accepted(request, allow_aggregated=False)
     except StatusError as error:
@@ -419,7 +420,7 @@ def _document(request: HttpRequest, document: Mapping[str, Any]) -> HttpAnswer:
     return _written(document, accepted)
 
 
-def _written(document: Mapping[str, Any], accepted: Accepted) -> HttpAnswer:
+def _written(document: JsonObject, accepted: Accepted) -> HttpAnswer:
     if accepted.media_type == PROTOBUF:
         document = {"apiVersion": "v1", **document}
     return object_answer(200, document, accepted)

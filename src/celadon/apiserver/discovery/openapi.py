@@ -10,6 +10,7 @@ from celadon.apiserver.discovery.discovery_documents import PublishedVersion
 from celadon.apiserver.http_messages import JSON
 from celadon.apiserver.negotiation import PROTOBUF, YAML
 from celadon.kube import GroupVersion, GroupVersionKind, JsonObject
+from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since, per_release
 from celadon.kube.resources import Resource, Subresource
 from celadon.kube.schemas import ABSENT, META_PREFIX, REFERENCE_PREFIX, Schema, built_in, component
@@ -27,7 +28,7 @@ from celadon.records import dataclass
 SECURITY: Final = {"BearerToken": {"type": "apiKey", "name": "authorization", "in": "header"}}
 """How clients say who they are."""
 _TIME: Final = {"type": "string", "format": "date-time"}
-_SPECIAL: Final[Mapping[str, Mapping[str, Any]]] = {
+_SPECIAL: Final[Mapping[str, JsonObject]] = {
     "io.k8s.apimachinery.pkg.api.resource.Quantity": {
         "oneOf": [{"type": "string"}, {"type": "number"}]
     },
@@ -61,7 +62,7 @@ def reference(name: str) -> dict[str, str]:
 
 
 @per_release()
-def built_in_schema(name: str) -> Mapping[str, Any]:
+def built_in_schema(name: str) -> JsonObject:
     """A type under its OpenAPI name, without the kinds it stands for."""
     if name in _SPECIAL:
         return _SPECIAL[name]
@@ -71,11 +72,11 @@ def built_in_schema(name: str) -> Mapping[str, Any]:
 
 
 @per_release()
-def _encodings() -> Mapping[str, Any]:
+def _encodings() -> JsonObject:
     return built_in().encodings()
 
 
-def type_with_fields(schema: Schema, encoding: JsonObject) -> dict[str, Any]:
+def type_with_fields(schema: Schema, encoding: JsonObject) -> JsonDict:
     """Returns the document's form of a type. `encoding` is what its pack entry says beside the
     structure: fields that are `always` written, those with a default that only documents tell
     (`zeros`) and those without a text (`undescribed`), and which fields exclude each other."""
@@ -94,11 +95,11 @@ def type_with_fields(schema: Schema, encoding: JsonObject) -> dict[str, Any]:
     }
 
 
-def _zeros(schema: Schema, encoding: JsonObject) -> dict[str, Any]:
+def _zeros(schema: Schema, encoding: JsonObject) -> JsonDict:
     return {key: _ZERO[schema.properties[key].type] for key in encoding.get("zeros", ())}
 
 
-def _unions(union: Sequence[str] | None) -> dict[str, Any]:
+def _unions(union: Sequence[str] | None) -> JsonDict:
     """`union` names the field that tells which of the others is set, empty if none does."""
     if union is None:
         return {}
@@ -108,7 +109,7 @@ def _unions(union: Sequence[str] | None) -> dict[str, Any]:
     return {"x-kubernetes-unions": [{**told, "fields-to-discriminateBy": names}]}
 
 
-def _property(field: Schema, written: object, *, described: bool) -> dict[str, Any]:
+def _property(field: Schema, written: object, *, described: bool) -> JsonDict:
     if field.ref and not described:
         return reference(field.ref)
     node = _node(field)
@@ -124,7 +125,7 @@ def _zero(field: Schema, written: object) -> Any:  # noqa: ANN401 - any JSON
     return zero if written is not ABSENT and written == zero else ABSENT
 
 
-def _node(field: Schema) -> dict[str, Any]:
+def _node(field: Schema) -> JsonDict:
     if field.ref:
         return {"allOf": [reference(field.ref)], **_extensions(field)}
     return {
@@ -141,7 +142,7 @@ def _node(field: Schema) -> dict[str, Any]:
     }
 
 
-def _inner(field: Schema) -> dict[str, Any]:
+def _inner(field: Schema) -> JsonDict:
     """Items and values. Before 1.36 their zero value was their default, but for types that write
     themselves."""
     has_default = not is_since("1.36") and field.format != "byte"
@@ -153,7 +154,7 @@ def _inner(field: Schema) -> dict[str, Any]:
     return {"default": {}, "allOf": [reference(field.ref)]}
 
 
-def _extensions(field: Schema) -> dict[str, Any]:
+def _extensions(field: Schema) -> JsonDict:
     given = {
         "list-map-keys": list(field.list_map_keys),
         "list-type": field.list_type,
@@ -295,7 +296,7 @@ class OperationWriter:
     group_version: GroupVersion
     custom: bool = False
 
-    def item(self, operations: Sequence[Operation], in_path: Iterable[str]) -> dict[str, Any]:
+    def item(self, operations: Sequence[Operation], in_path: Iterable[str]) -> JsonDict:
         """A path: what all of its operations take is said once. `in_path` are the parameters in
         the path itself."""
         path = {name: path_parameter(name) for name in in_path}
@@ -312,7 +313,7 @@ class OperationWriter:
         parameters = [one for _, one in sorted(shared, key=lambda pair: (pair[0], pair[1]["in"]))]
         return {**made, **({"parameters": parameters} if parameters else {})}
 
-    def _operation(self, operation: Operation, query: list[str]) -> dict[str, Any]:
+    def _operation(self, operation: Operation, query: list[str]) -> JsonDict:
         kind = operation.kind
         return {
             "tags": [self.tag],
@@ -328,7 +329,7 @@ class OperationWriter:
             },
         }
 
-    def _body(self, operation: Operation) -> dict[str, Any]:
+    def _body(self, operation: Operation) -> JsonDict:
         if operation.action == "patch":
             patches = CUSTOM_PATCHES if self.custom else BUILT_IN_PATCHES
             return _body(patches, f"{META_PREFIX}Patch", required=True)
@@ -339,7 +340,7 @@ class OperationWriter:
             return _body(types, f"{META_PREFIX}DeleteOptions", required=False)
         return _body(types, operation.takes, required=True) if operation.takes else {}
 
-    def _answers(self, operation: Operation) -> dict[str, Any]:
+    def _answers(self, operation: Operation) -> JsonDict:
         types = [JSON, YAML] if self.custom else [JSON, PROTOBUF, YAML]
         if operation.action in ("list", "watch", "watchlist") and not self.custom:
             types += [f"{JSON};stream=watch", f"{PROTOBUF};stream=watch"]
@@ -354,7 +355,7 @@ class OperationWriter:
             codes = _OK
         return {code: {"description": ANSWERS[code], "content": content} for code in codes}
 
-    def resources_item(self) -> dict[str, Any]:
+    def resources_item(self) -> JsonDict:
         """The path of the group version itself."""
         operation_id = self.operation_id("get", "APIResources")
         return plain_item(self.tag, operation_id, f"{META_PREFIX}APIResourceList")
@@ -377,7 +378,7 @@ def group_tag(group: str) -> str:
 
 def plain_item(
     tag: str, operation_id: str, answers: str, types: Sequence[str] = (JSON, PROTOBUF, YAML)
-) -> dict[str, Any]:
+) -> JsonDict:
     """Returns a path that is only read; `answers` is empty for a text."""
     schema = reference(answers) if answers else {"type": "string"}
     content = {one: {"schema": schema} for one in types}
@@ -400,18 +401,18 @@ def upper_first(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _body(types: Iterable[str], name: str, *, required: bool) -> dict[str, Any]:
+def _body(types: Iterable[str], name: str, *, required: bool) -> JsonDict:
     content = {one: {"schema": reference(name)} for one in types}
     return {"requestBody": {"content": content, **({"required": True} if required else {})}}
 
 
-def path_parameter(name: str) -> dict[str, Any]:
+def path_parameter(name: str) -> JsonDict:
     """Returns a parameter in the path itself."""
     schema = {"type": "string", "uniqueItems": True}
     return {"name": name, "in": "path", "required": True, "schema": schema}
 
 
-def _query_parameter(name: str) -> dict[str, Any]:
+def _query_parameter(name: str) -> JsonDict:
     schema = {"type": QUERY.get(name, "string"), "uniqueItems": True}
     return {"name": name, "in": "query", "schema": schema}
 
@@ -450,10 +451,10 @@ TypeName = Callable[[GroupVersionKind], str]
 """The OpenAPI name of a kind's type."""
 
 
-def paths(version: PublishedVersion, type_name: TypeName) -> dict[str, dict[str, Any]]:
+def paths(version: PublishedVersion, type_name: TypeName) -> dict[str, JsonDict]:
     """All paths, sorted."""
     writer = OperationWriter(version.group_version, version.custom)
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, JsonDict] = {}
     if not version.custom:
         found[f"/{version.path}/"] = writer.resources_item()
     for resource in version.resources:
@@ -468,7 +469,7 @@ class _ResourcePaths:
     writer: OperationWriter
     type_name: TypeName
 
-    def items(self) -> Iterable[tuple[str, dict[str, Any]]]:
+    def items(self) -> Iterable[tuple[str, JsonDict]]:
         resource = self.resource
         namespace = ("namespace",) if resource.namespaced else ()
         inside = "namespaces/{namespace}/" if resource.namespaced else ""
@@ -486,7 +487,7 @@ class _ResourcePaths:
 
     def _path(
         self, path: str, operations: list[Operation], in_path: Iterable[str]
-    ) -> Iterable[tuple[str, dict[str, Any]]]:
+    ) -> Iterable[tuple[str, JsonDict]]:
         if operations:
             yield f"{self.root}/{path}", self.writer.item(operations, in_path)
 
@@ -520,7 +521,7 @@ class _ResourcePaths:
 
     def _watches(
         self, subject: str, collection: str, namespace: tuple[str, ...]
-    ) -> Iterable[tuple[str, dict[str, Any]]]:
+    ) -> Iterable[tuple[str, JsonDict]]:
         """The deprecated paths, which custom resources do not say."""
         resource = self.resource
         if "watch" not in resource.verbs or resource.custom:
@@ -537,7 +538,7 @@ class _ResourcePaths:
 
     def _below(
         self, subresource: Subresource, subject: str, named: str, in_path: tuple[str, ...]
-    ) -> Iterable[tuple[str, dict[str, Any]]]:
+    ) -> Iterable[tuple[str, JsonDict]]:
         path = f"{named}/{subresource.name}"
         subject += "".join(_subject_part(subresource))
         if subresource.connect:
@@ -563,7 +564,7 @@ class _ResourcePaths:
 
     def _connected(
         self, subresource: Subresource, subject: str, path: str, in_path: tuple[str, ...]
-    ) -> Iterable[tuple[str, dict[str, Any]]]:
+    ) -> Iterable[tuple[str, JsonDict]]:
         kind = subresource.gvk
         is_proxy = subresource.name == "proxy"
         verbs = [_CONNECT_METHODS[one] for one in ("get", "create")]

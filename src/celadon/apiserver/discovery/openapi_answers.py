@@ -38,6 +38,7 @@ from celadon.apiserver.http_messages import (
 from celadon.apiserver.negotiation import MediaClause, media_clauses
 from celadon.kube import JsonObject
 from celadon.kube.go import json_text
+from celadon.kube.json_types import JsonDict
 from celadon.records import dataclass
 
 INDEX: Final = "/openapi/v3"
@@ -147,7 +148,7 @@ class OpenApi:
         """The same in protobuf."""
         return swagger_bytes(self._swagger())
 
-    def _swagger(self) -> dict[str, Any]:
+    def _swagger(self) -> JsonDict:
         return swagger(self._parts(), info(self.release))
 
     def _parts(self) -> Iterator[Part]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from celadon.apiserver.discovery.custom_types import (
     KINDS,
@@ -36,6 +36,7 @@ from celadon.apiserver.discovery.openapi import (
 from celadon.apiserver.discovery.server_pages import CONFIGURATION, KEY_SET, KEYS
 from celadon.apiserver.http_messages import JSON
 from celadon.kube import GroupVersion, GroupVersionKind, JsonObject, parse_api_version
+from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import current_release, is_since, per_release
 from celadon.kube.resources import known_resources
 from celadon.kube.schemas import (
@@ -83,7 +84,7 @@ class Document:
     release: str
     descriptions: Descriptions | None = None
 
-    def content(self) -> dict[str, Any]:
+    def content(self) -> JsonDict:
         """The document of version 3."""
         made, schemas = self._made(version_3_types, _everywhere(self.version))
         if self.version.custom:
@@ -140,10 +141,10 @@ class Document:
 
 def reached(
     made: JsonObject, own: Mapping[str, JsonObject], schema: Callable[[str], JsonObject]
-) -> dict[str, Any]:
+) -> JsonDict:
     """Returns all types that the paths mention, and those that these mention, sorted. `schema`
     gives those that are not `own`."""
-    found: dict[str, Any] = {}
+    found: JsonDict = {}
     waiting = _mentioned(made)
     while waiting:
         name = waiting.pop()
@@ -279,7 +280,7 @@ def _written(*fields: str) -> JsonObject:
     }
 
 
-_ROOT_TYPES: Final[Mapping[str, Any]] = {
+_ROOT_TYPES: Final[JsonObject] = {
     f"{META_PREFIX}APIGroup": {
         "fields": {
             **_OF_A_KIND,
@@ -372,7 +373,7 @@ _OPEN_ID: Final = {
 _LOG_PATH: Final = path_parameter("logpath")
 
 
-def _log_item(operation_id: str) -> dict[str, Any]:
+def _log_item(operation_id: str) -> JsonDict:
     responses = {"401": UNAUTHORIZED}
     return {"get": {"tags": ["logs"], "operationId": operation_id, "responses": responses}}
 

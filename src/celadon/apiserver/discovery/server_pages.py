@@ -10,7 +10,7 @@ import json
 import time
 import urllib.parse
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from celadon.apiserver.answers import NO_SNIFF, NOT_FOUND, object_answer
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
@@ -18,6 +18,7 @@ from celadon.apiserver.http_messages import JSON, HttpAnswer, HttpRequest, plain
 from celadon.apiserver.negotiation import YAML, Accepted, is_pretty, media_clauses, require_route
 from celadon.kube import status
 from celadon.kube.go import quote
+from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import parse_version, previous_minor
 from celadon.records import dataclass
 
@@ -314,7 +315,7 @@ def _folders(paths: Iterable[str]) -> list[str]:
     return [f"/{word}" for word in sorted(words - _NOT_FOR_DEBUGGING - {""})]
 
 
-def _status_members(portrait: SelfPortrait, paths: Iterable[str]) -> dict[str, Any]:
+def _status_members(portrait: SelfPortrait, paths: Iterable[str]) -> JsonDict:
     version = portrait.version
     return {
         "startTime": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(portrait.began)),

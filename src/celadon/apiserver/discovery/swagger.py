@@ -13,6 +13,7 @@ from celadon.apiserver.discovery.openapi import METHODS, SECURITY
 from celadon.apiserver.http_messages import JSON
 from celadon.apiserver.negotiation import PROTOBUF, YAML
 from celadon.kube import JsonObject
+from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
 from celadon.kube.schemas import REFERENCE_PREFIX
 from celadon.records import dataclass
@@ -110,11 +111,11 @@ class Part:
     custom: bool = False
 
 
-def swagger(parts: Iterable[Part], info: JsonObject) -> dict[str, Any]:
+def swagger(parts: Iterable[Part], info: JsonObject) -> JsonDict:
     """Returns one document of version 2."""
-    paths: dict[str, Any] = {}
-    definitions: dict[str, Any] = {}
-    shared: dict[str, Any] = {}
+    paths: JsonDict = {}
+    definitions: JsonDict = {}
+    shared: JsonDict = {}
     for part in parts:
         writer = _ItemWriter(part.custom, shared)
         paths.update((path, writer.item(item)) for path, item in part.paths.items())
@@ -132,7 +133,7 @@ def swagger(parts: Iterable[Part], info: JsonObject) -> dict[str, Any]:
     }
 
 
-def swagger_schema(schema: JsonObject) -> dict[str, Any]:
+def swagger_schema(schema: JsonObject) -> JsonDict:
     """A schema without what version 2 cannot say: mentions stand alone, alternatives become texts.
     Defaults are left out, too."""
     if "$ref" in schema:
@@ -157,17 +158,17 @@ class _ItemWriter:
     """Writes paths; parameters that operations share are added to `shared`."""
 
     custom: bool
-    shared: dict[str, Any]
+    shared: JsonDict
 
-    def item(self, item: JsonObject) -> dict[str, Any]:
-        made: dict[str, Any] = {one: self._operation(item[one]) for one in METHODS if one in item}
+    def item(self, item: JsonObject) -> JsonDict:
+        made: JsonDict = {one: self._operation(item[one]) for one in METHODS if one in item}
         if "parameters" in item:
             # what all operations of a path share, they share whatever the action
             any_of_them = next(item[one] for one in METHODS if one in item)
             made["parameters"] = [self._parameter(one, any_of_them) for one in item["parameters"]]
         return made
 
-    def _operation(self, operation: JsonObject) -> dict[str, Any]:
+    def _operation(self, operation: JsonObject) -> JsonDict:
         given = [*_body(operation.get("requestBody"))]
         given += map(_plain_parameter, operation.get("parameters", ()))
         produced = operation["responses"].get("200", {}).get("content", {})
@@ -193,10 +194,10 @@ class _ItemWriter:
         is_object = any("$ref" in one["schema"] for one in produced.values())
         return _in_order(produced) if is_object else []
 
-    def _parameter(self, parameter: JsonObject, operation: JsonObject) -> dict[str, Any]:
+    def _parameter(self, parameter: JsonObject, operation: JsonObject) -> JsonDict:
         return self._mention(_plain_parameter(parameter), operation)
 
-    def _mention(self, parameter: dict[str, Any], operation: JsonObject) -> dict[str, Any]:
+    def _mention(self, parameter: JsonDict, operation: JsonObject) -> JsonDict:
         ending = _ending(parameter, operation)
         if ending is None:
             return parameter
@@ -226,7 +227,7 @@ def _in_order(types: Iterable[str]) -> list[str]:
     return [*known, *sorted(set(types).difference(known))]
 
 
-def _body(body: JsonObject | None) -> Iterable[dict[str, Any]]:
+def _body(body: JsonObject | None) -> Iterable[JsonDict]:
     if body is None:
         return
     schema = swagger_schema(next(iter(body["content"].values()))["schema"])
@@ -234,12 +235,12 @@ def _body(body: JsonObject | None) -> Iterable[dict[str, Any]]:
     yield {"name": "body", "in": "body", **required, "schema": schema}
 
 
-def _plain_parameter(parameter: JsonObject) -> dict[str, Any]:
+def _plain_parameter(parameter: JsonObject) -> JsonDict:
     given = {key: value for key, value in parameter.items() if key != "schema"}
     return {**given, **parameter["schema"]}
 
 
-def _answer(answer: JsonObject) -> dict[str, Any]:
+def _answer(answer: JsonObject) -> JsonDict:
     told = {"description": answer["description"]}
     content = answer.get("content")
     if not content:

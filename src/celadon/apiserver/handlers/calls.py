@@ -21,6 +21,7 @@ from celadon.kube import StatusError, User, status
 from celadon.kube.crd import CustomKind
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.go import Document, parse_media_type
+from celadon.kube.json_types import JsonDict
 from celadon.kube.protobuf import ProtobufError, decode
 from celadon.kube.registry import Incoming, Target, WriteOptions, patch, read_object, request_bodies
 from celadon.kube.schemas import json_kind
@@ -303,7 +304,7 @@ class Configuration:
     """What is applied. `strict_error` is what strict reading says about it, `warnings` the same
     as warnings; both empty if nothing is wrong."""
 
-    value: dict[str, Any]
+    value: JsonDict
     strict_error: str = ""
     warnings: tuple[str, ...] = ()
 

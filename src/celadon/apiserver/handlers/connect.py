@@ -27,6 +27,7 @@ from celadon.kube import (
     status,
 )
 from celadon.kube.go import TimeError, canonical_time, parse_int, quote
+from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import request_bodies
 from celadon.kube.releases import is_since
 from celadon.kube.resources import Lookups
@@ -271,7 +272,7 @@ class Connector:
         return _no_answer(node_address(self.world, name))
 
 
-def _options(call: Call) -> dict[str, Any]:
+def _options(call: Call) -> JsonDict:
     try:
         return request_bodies.connect_options(
             call.target.kind, call.request.query, _path_behind(call.info)
@@ -328,7 +329,7 @@ def pod_log(call: Call, world: World, *, split_streams: bool) -> HttpAnswer:
     raise status.plain_error(f'Get "{url}": {refused(address)}')
 
 
-def _pod_logs_options(query: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def _pod_logs_options(query: Mapping[str, Sequence[str]]) -> JsonDict:
     """Return the options that matter here. Raises StatusError 400."""
     found = {}
     for name, convert in _PARAMETERS.items():
@@ -350,7 +351,7 @@ _PARAMETERS: Final[Mapping[str, Callable[[str], Any]]] = {
 }
 
 
-def _errors(options: Mapping[str, Any]) -> Iterator[FieldError]:
+def _errors(options: JsonObject) -> Iterator[FieldError]:
     for name, least, detail in (("tailLines", 0, NEGATIVE), ("limitBytes", 1, _AT_LEAST_1)):
         if options.get(name, least) < least:
             yield fieldpath.invalid(FieldPath(name), options[name], detail)
@@ -361,7 +362,7 @@ def _errors(options: Mapping[str, Any]) -> Iterator[FieldError]:
         yield fieldpath.invalid(FieldPath("sinceSeconds"), options["sinceSeconds"], _AT_LEAST_1)
 
 
-def _stream_errors(options: Mapping[str, Any], *, split_streams: bool) -> Iterator[FieldError]:
+def _stream_errors(options: JsonObject, *, split_streams: bool) -> Iterator[FieldError]:
     path, stream = FieldPath("stream"), options.get("stream")
     if stream is None or not is_since("1.32"):
         return

@@ -29,6 +29,7 @@ from celadon.apiserver.printers.table_forms import (
 )
 from celadon.apiserver.request_info import WATCH_LIST
 from celadon.kube import JsonObject, metadata, status
+from celadon.kube.json_types import JsonDict
 from celadon.kube.protobuf import encode
 from celadon.kube.releases import emulated_release, is_since
 from celadon.kube.resources import gates_of
@@ -172,6 +173,6 @@ class Forms:
             included_object(self.call.request)
 
 
-def _untyped(obj: JsonObject) -> dict[str, Any]:
+def _untyped(obj: JsonObject) -> JsonDict:
     """Items of lists of built-in kinds do not say what they are."""
     return {key: value for key, value in obj.items() if key not in ("apiVersion", "kind")}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission import Operation, World
 from celadon.apiserver.handlers.admission.admission_chain import Admission
@@ -29,6 +29,7 @@ from celadon.kube import (
     status,
 )
 from celadon.kube.defaulting import TOPOLOGY_LABELS, DefaultingContext
+from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import create, delete, require_version
 from celadon.kube.releases import is_since
 from celadon.kube.resources import Resource
@@ -124,7 +125,7 @@ class PodOperations:
         ordered = await call.work.step(in_order, made)
         return bool(await self.objects.update(resource, namespace, name, ordered, stored.revision))
 
-    def _assigned(self, pod: JsonObject, binding: JsonObject) -> dict[str, Any]:
+    def _assigned(self, pod: JsonObject, binding: JsonObject) -> JsonDict:
         name, spec = metadata.name(pod), pod["spec"]
         why = ""
         if metadata.deletion_timestamp(pod):
@@ -135,7 +136,7 @@ class PodOperations:
             why = f"pod {name} has non-empty .spec.schedulingGates"
         if why:
             raise status.conflict(_BINDINGS, name, why)
-        meta: dict[str, Any] = dict(pod["metadata"])
+        meta: JsonDict = dict(pod["metadata"])
         labels = metadata.labels(binding)
         annotations = {**metadata.annotations(pod), **metadata.annotations(binding)}
         if annotations:
@@ -150,7 +151,7 @@ class PodOperations:
             made["status"] = {key: state[key] for key in state if key != "nominatedNodeName"}
         return self._with_condition(made, {"type": "PodScheduled", "status": "True"})
 
-    def _with_condition(self, pod: JsonObject, condition: dict[str, str]) -> dict[str, Any]:
+    def _with_condition(self, pod: JsonObject, condition: dict[str, str]) -> JsonDict:
         """In place of one of its type; the time of the transition stays if there was none."""
         state = pod.get("status") or {}
         present = state.get("conditions") or []
@@ -225,7 +226,7 @@ class PodOperations:
             if dry_run or await self._replaced(call, resource, stored, budget):
                 return
 
-    def _spent(self, budget: JsonObject, pod: str) -> dict[str, Any]:
+    def _spent(self, budget: JsonObject, pod: str) -> JsonDict:
         state = budget.get("status") or {}
         name = metadata.name(budget)
         if (state.get("observedGeneration") or 0) < metadata.generation(budget):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Final, ParamSpec, TypeVar
 
 from celadon.admission import World
 from celadon.apiserver.conversion_webhooks import ConversionFailed, Conversions
@@ -37,6 +37,7 @@ from celadon.kube import (
 )
 from celadon.kube.crd import CustomKind
 from celadon.kube.go import quote
+from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
 from celadon.kube.resources import Resource
 from celadon.kube.status import Status, StatusCause, StatusDetails
@@ -76,9 +77,9 @@ class ObjectList:
     continue_token: str = ""
     remaining: int | None = None
 
-    def meta(self) -> dict[str, Any]:
+    def meta(self) -> JsonDict:
         """The list's `metadata`."""
-        meta: dict[str, Any] = {"resourceVersion": str(self.revision)}
+        meta: JsonDict = {"resourceVersion": str(self.revision)}
         if self.continue_token:
             meta["continue"] = self.continue_token
         if self.remaining:

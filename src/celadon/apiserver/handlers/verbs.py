@@ -6,10 +6,10 @@ how it is shown in `forms`. Reviews, which are created and never stored, are ans
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import field
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission import Operation
 from celadon.apiserver.answers import object_answer
@@ -348,7 +348,7 @@ def _shown(written: Written, forms: Forms) -> HttpAnswer:
     return object_answer(written.code, forms.object(obj), forms.wanted, sort=untyped)
 
 
-def _written(kind: str, obj: Mapping[str, Any], forms: Forms) -> bytes:
+def _written(kind: str, obj: JsonObject, forms: Forms) -> bytes:
     if forms.wanted.media_type == PROTOBUF:
         return encode_event(kind, obj)
     return json_text({"type": kind, "object": obj}).encode("utf-8", "replace") + b"\n"

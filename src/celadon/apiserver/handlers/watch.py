@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from dataclasses import field
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from celadon.apiserver.authz.access_decisions import STANDING_SECONDS, Standing
 from celadon.apiserver.caches.served_resources import ServedResources
@@ -31,6 +31,7 @@ from celadon.apiserver.request_info import ListOptions, revision_of
 from celadon.apiserver.request_work import MANY_OBJECTS, RequestWork
 from celadon.apiserver.workers import TooMuchWork, Turns
 from celadon.kube import GroupKind, JsonObject, StatusError, status
+from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Resource
 from celadon.kube.schemas import round_trip
 from celadon.records import dataclass
@@ -402,10 +403,10 @@ def _too_old(revision: int, oldest: int) -> StatusError:
 
 def bookmark(resource: Resource, revision: int, *, initial_end: bool = False) -> WatchEvent:
     """The zero object of the kind with nothing but a resource version."""
-    meta: dict[str, Any] = {"resourceVersion": str(revision)}
+    meta: JsonDict = {"resourceVersion": str(revision)}
     if initial_end:
         meta["annotations"] = {INITIAL_EVENTS_END: "true"}
-    obj: dict[str, Any] = {
+    obj: JsonDict = {
         "kind": resource.gvk.kind,
         "apiVersion": resource.gvk.api_version,
         "metadata": meta,

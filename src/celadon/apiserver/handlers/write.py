@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from celadon.admission import Operation, World, writing
 from celadon.admission.registration import STRATEGIES
@@ -54,6 +54,7 @@ from celadon.kube.fieldmanager import (
     track_update,
     with_old_times,
 )
+from celadon.kube.json_types import JsonDict
 from celadon.kube.library import parse_version
 from celadon.kube.protobuf import in_message_order
 from celadon.kube.registry import (
@@ -163,7 +164,7 @@ class _NewObject(NamedTuple):
     """What a create is about to store, what it claims for it, and whether its name was
     generated."""
 
-    object: dict[str, Any]
+    object: JsonDict
     claims: Collection[Condition]
     has_generated_name: bool
 
@@ -320,7 +321,7 @@ class Writer:
         create.prepare_create(incoming.draft, target)
         return incoming, warnings
 
-    def _finish_new(self, call: Call, draft: Draft) -> tuple[dict[str, Any], list[str]]:
+    def _finish_new(self, call: Call, draft: Draft) -> tuple[JsonDict, list[str]]:
         """Return what validating admission sees, and the warnings of that. Raises StatusError."""
         target = call.target
         made = create.finish_create(draft)
@@ -463,7 +464,7 @@ class Writer:
 
     def _finish_change(
         self, call: Call, old: JsonObject, incoming: Incoming
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
+    ) -> tuple[JsonDict, JsonDict]:
         """Return what validating admission sees, and what shall be stored. Raises StatusError."""
         target, draft = call.target, incoming.draft
         context = draft.run.context
@@ -532,7 +533,7 @@ class Writer:
         return Surroundings(call.user, world, world.catalog, world.authorize, self._gates)
 
 
-def _stored_new(draft: Draft, made: dict[str, Any], target: Target) -> dict[str, Any]:
+def _stored_new(draft: Draft, made: JsonDict, target: Target) -> JsonDict:
     return in_order(create.stored_new(draft, made, target))
 
 
@@ -552,11 +553,11 @@ def _require_uid(call: Call, incoming: Incoming, old: JsonObject | None) -> None
     update.require_uid(uid, old, call.target, dry_run=call.dry_run)
 
 
-def _take_managers(scale: dict[str, Any]) -> object:
+def _take_managers(scale: JsonDict) -> object:
     """Takes the managers out of a scale and returns them."""
     return scale["metadata"].pop("managedFields", None)
 
 
-def in_order(obj: dict[str, Any]) -> dict[str, Any]:
+def in_order(obj: JsonDict) -> JsonDict:
     """An object as it is stored and written out: the members as in the structs of its kind."""
     return in_message_order(obj)

@@ -20,11 +20,11 @@ import signal
 import socket
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import uvloop
 
@@ -160,7 +160,7 @@ def collection_path(resource: Resource, namespace: str) -> str:
 # it brought before stays. The server's own status and metadata stay, as with `kubectl replace`.
 
 
-Placed: TypeAlias = tuple[str, Mapping[str, Any]]
+Placed: TypeAlias = tuple[str, JsonObject]
 NOT_FOUND: Final = 404
 
 

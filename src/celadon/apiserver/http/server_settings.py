@@ -13,7 +13,7 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from celadon import owner_only
 from celadon.admission.plugins import PluginSettings
@@ -27,6 +27,7 @@ from celadon.apiserver.controllers.garbage_collection import LAG_SECONDS
 from celadon.apiserver.object_store import EVENT_SECONDS
 from celadon.apiserver.operation.request_limits import RequestLimits
 from celadon.apiserver.operation.runtime_config import EffectiveVersion, RuntimeConfig
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.resources import DEFAULT_PLUGINS
 from celadon.kube.well_known_values import API_SERVER
 from celadon.records import dataclass
@@ -129,7 +130,7 @@ class ServerSettings:
     effective: EffectiveVersion | None = None
     gates: Mapping[str, bool] = field(default_factory=dict)
     runtime_config: RuntimeConfig = field(default_factory=RuntimeConfig)
-    read_manifests: Callable[[], Sequence[tuple[str, Mapping[str, Any]]]] | None = None
+    read_manifests: Callable[[], Sequence[tuple[str, JsonObject]]] | None = None
     service_ca_config_map: str = ""
     """Of what pods' token volumes also have, as OpenShift's do; empty for upstream's."""
     plugins: frozenset[str] = DEFAULT_PLUGINS
@@ -140,7 +141,7 @@ class ServerSettings:
     """Where services of webhooks are dialed: by namespace, name and port (0 for all of them)."""
     front_proxy: ProxySettings = ProxySettings()
     """What is shown to extension servers."""
-    manifests: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    manifests: tuple[tuple[str, JsonObject], ...] = ()
     limits: RequestLimits = field(default_factory=RequestLimits)
     shutdown_delay: float = 0.0
     controllers: frozenset[str] = ON_BY_DEFAULT
@@ -277,7 +278,7 @@ NAME: Final = "celadon"
 
 def kubeconfig(url: str, authority: bytes, token: str) -> str:
     """JSON, which is YAML too. `authority` is PEM; empty for plain HTTP."""
-    cluster: dict[str, Any] = {"server": url}
+    cluster: JsonDict = {"server": url}
     if authority:
         cluster["certificate-authority-data"] = base64.b64encode(authority).decode()
     config = {

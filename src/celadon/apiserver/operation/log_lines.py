@@ -16,10 +16,12 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from time import monotonic
 from traceback import extract_tb
-from typing import Any, Final
+from typing import Final
+
+from celadon.kube.json_types import JsonDict, JsonObject
 
 LIFE: Final = 0
 """That the server begins, reloads, ends."""
@@ -38,7 +40,7 @@ MOST_CAUSES: Final = 100
 
 LOGGER: Final = logging.getLogger("celadon.apiserver")
 _FIELDS: Final = "celadon_fields"
-_MESSAGE_ONLY: Final[Mapping[str, Any]] = {}
+_MESSAGE_ONLY: Final[JsonObject] = {}
 
 
 def level_of(verbosity: int) -> int:
@@ -51,12 +53,12 @@ def is_said(verbosity: int) -> bool:
     return LOGGER.isEnabledFor(level_of(verbosity))
 
 
-def say(verbosity: int, message: str, fields: Mapping[str, Any] = _MESSAGE_ONLY) -> None:
+def say(verbosity: int, message: str, fields: JsonObject = _MESSAGE_ONLY) -> None:
     """A message with its fields, in their order."""
     LOGGER.log(level_of(verbosity), message, extra={_FIELDS: fields})
 
 
-def warn(message: str, fields: Mapping[str, Any] = _MESSAGE_ONLY) -> None:
+def warn(message: str, fields: JsonObject = _MESSAGE_ONLY) -> None:
     """Something that an operator should look at."""
     LOGGER.warning(message, extra={_FIELDS: fields})
 
@@ -70,7 +72,7 @@ class LogLines(logging.Formatter):
         self._speaker = speaker
 
     def format(self, record: logging.LogRecord) -> str:
-        line: dict[str, Any] = {"ts": round(1000 * record.created, 3)}
+        line: JsonDict = {"ts": round(1000 * record.created, 3)}
         if record.levelno <= logging.INFO:
             line["v"] = logging.INFO - record.levelno
         else:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from celadon.kube import JsonObject
+from celadon.kube.json_types import JsonDict
 from celadon.kube.quantity import QuantityError, parse
 from celadon.kube.resources import UNKNOWN_AGE, human_duration
 from celadon.kube.selectors import SelectorError, label_selector
@@ -27,7 +28,7 @@ class Row:
 
     obj: JsonObject
     now: float
-    results: dict[str, Any]
+    results: JsonDict
 
 
 NONE: Final = "<none>"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
+from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Column
 
-Header: TypeAlias = dict[str, Any]
+Header: TypeAlias = JsonDict
 """An entry of a table's `columnDefinitions`."""
 
 CREATED_AT: Final = "Created At"

@@ -6,8 +6,8 @@ is missing or of another type than the column is null.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Final
 
 from celadon.apiserver.printers.cell_texts import INVALID, Cell, CellsOf, since
 from celadon.apiserver.printers.column_headers import Header, described
@@ -16,7 +16,7 @@ from celadon.kube.go import TimeError, canonical_time
 from celadon.kube.jsonpath import parse_jsonpath, printed, selected
 from celadon.kube.resources import Column, every_description
 
-AGE: Final[Mapping[str, Any]] = {
+AGE: Final[JsonObject] = {
     "name": "Age",
     "type": "date",
     "jsonPath": ".metadata.creationTimestamp",
@@ -26,7 +26,7 @@ AGE: Final[Mapping[str, Any]] = {
 _INT64: Final = 2**63
 
 
-def custom_headers(columns: Sequence[Mapping[str, Any]]) -> tuple[Header, ...]:
+def custom_headers(columns: Sequence[JsonObject]) -> tuple[Header, ...]:
     """Of the `additionalPrinterColumns` of a version."""
     name = described(Column("Name", format="name", description=every_description("Name")))
     if not columns:
@@ -35,7 +35,7 @@ def custom_headers(columns: Sequence[Mapping[str, Any]]) -> tuple[Header, ...]:
     return name, *(_header(column) for column in columns)
 
 
-def _header(entry: Mapping[str, Any]) -> Header:
+def _header(entry: JsonObject) -> Header:
     path = f"Custom resource definition column (in JSONPath format): {entry['jsonPath']}"
     column = Column(
         entry["name"],
@@ -47,7 +47,7 @@ def _header(entry: Mapping[str, Any]) -> Header:
     return described(column)
 
 
-def custom_cells(columns: Sequence[Mapping[str, Any]]) -> CellsOf:
+def custom_cells(columns: Sequence[JsonObject]) -> CellsOf:
     """The function that fills the columns. They have been validated: their paths can be read."""
     readers = [_reader(column) for column in columns or (AGE,)]
 
@@ -57,7 +57,7 @@ def custom_cells(columns: Sequence[Mapping[str, Any]]) -> CellsOf:
     return cells
 
 
-def _reader(column: Mapping[str, Any]) -> Callable[[JsonObject, float], Cell]:
+def _reader(column: JsonObject) -> Callable[[JsonObject, float], Cell]:
     steps = parse_jsonpath(f"{{{column['jsonPath']}}}")
     kind = column["type"]
 

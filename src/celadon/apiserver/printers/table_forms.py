@@ -7,7 +7,7 @@ changes nothing in them. As k8s.io/apiserver `pkg/endpoints/handlers/response.go
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from celadon.apiserver.http_messages import HttpRequest
@@ -25,6 +25,7 @@ from celadon.kube import (
     status,
 )
 from celadon.kube.go import quote
+from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import per_release
 from celadon.kube.resources import Column, Resource, columns_of, scale_columns
 from celadon.kube.status import Status
@@ -99,7 +100,7 @@ def custom_shape(resource: Resource, definition: JsonObject) -> TableShape:
     return TableShape(custom_headers(columns), custom_cells(columns))
 
 
-def _printer_columns(resource: Resource, definition: JsonObject) -> Sequence[Mapping[str, Any]]:
+def _printer_columns(resource: Resource, definition: JsonObject) -> Sequence[JsonObject]:
     for version in at(definition, "spec", "versions") or ():
         if version["name"] == resource.gvr.version:
             return version.get("additionalPrinterColumns") or ()
@@ -164,26 +165,26 @@ def included_object(request: HttpRequest) -> IncludedObject:
 
 def list_table(
     shape: TableShape, meta: JsonObject, objects: Iterable[JsonObject], form: TableForm, now: float
-) -> dict[str, Any]:
+) -> JsonDict:
     """`meta` is the metadata of the list."""
     ordered = objects if shape.order is None else sorted(objects, key=shape.order)
     return _table(shape, meta, [_row(shape, obj, form, now) for obj in ordered], form)
 
 
-def object_table(shape: TableShape, obj: JsonObject, form: TableForm, now: float) -> dict[str, Any]:
+def object_table(shape: TableShape, obj: JsonObject, form: TableForm, now: float) -> JsonDict:
     """A table with one row."""
     return _table(shape, _version_of(obj), [_row(shape, obj, form, now)], form)
 
 
 def event_table(
     shape: TableShape, obj: JsonObject, form: TableForm, now: float, *, first: bool
-) -> dict[str, Any]:
+) -> JsonDict:
     """The object of a watch event, bookmarks included; only the first of a stream has columns."""
     table = object_table(shape, obj, form, now)
     return table if first else {**table, "columnDefinitions": None}
 
 
-def partial_object(obj: JsonObject, version: str) -> dict[str, Any]:
+def partial_object(obj: JsonObject, version: str) -> JsonDict:
     """An object as PartialObjectMetadata of that version of `meta.k8s.io`."""
     return {
         "kind": PARTIAL,
@@ -192,7 +193,7 @@ def partial_object(obj: JsonObject, version: str) -> dict[str, Any]:
     }
 
 
-def _own_metadata(obj: JsonObject) -> Mapping[str, Any]:
+def _own_metadata(obj: JsonObject) -> JsonObject:
     """Without the annotations that are fields elsewhere."""
     meta = metadata.metadata(obj)
     notes = metadata.annotations(obj)
@@ -204,7 +205,7 @@ def _own_metadata(obj: JsonObject) -> Mapping[str, Any]:
     return {key: value for key, value in meta.items() if key != "annotations"}
 
 
-def partial_list(meta: JsonObject, objects: Iterable[JsonObject], version: str) -> dict[str, Any]:
+def partial_list(meta: JsonObject, objects: Iterable[JsonObject], version: str) -> JsonDict:
     """A list as PartialObjectMetadataList; of nothing, its items are null."""
     items = [partial_object(obj, version) for obj in objects]
     return {
@@ -244,9 +245,7 @@ def _version_of(obj: JsonObject) -> dict[str, str]:
     return {"resourceVersion": version} if version else {}
 
 
-def _table(
-    shape: TableShape, meta: JsonObject, rows: list[dict[str, Any]], form: TableForm
-) -> dict[str, Any]:
+def _table(shape: TableShape, meta: JsonObject, rows: list[JsonDict], form: TableForm) -> JsonDict:
     return {
         "kind": "Table",
         "apiVersion": form.api_version,
@@ -256,7 +255,7 @@ def _table(
     }
 
 
-def _row(shape: TableShape, obj: JsonObject, form: TableForm, now: float) -> dict[str, Any]:
+def _row(shape: TableShape, obj: JsonObject, form: TableForm, now: float) -> JsonDict:
     conditions = [] if shape.conditions is None else shape.conditions(obj)
     return {
         "cells": shape.cells(obj, now),
@@ -265,7 +264,7 @@ def _row(shape: TableShape, obj: JsonObject, form: TableForm, now: float) -> dic
     }
 
 
-def _included(obj: JsonObject, form: TableForm) -> Mapping[str, Any] | None:
+def _included(obj: JsonObject, form: TableForm) -> JsonObject | None:
     match form.included:
         case IncludedObject.NONE:
             return None

@@ -12,13 +12,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import field
 from datetime import datetime, timedelta
-from typing import Any, Final, Generic, Literal, TypeVar
+from typing import Final, Generic, Literal, TypeVar
 
 from celadon.apiserver.controllers.controller_loops import Stale
 from celadon.apiserver.controllers.server_controllers import built_in
 from celadon.apiserver.simulation.planning.pod_facts import precise_time_text, time_text
 from celadon.apiserver.simulation.requests import CREATED, Requests
 from celadon.kube import GroupVersionResource, JsonObject, metadata
+from celadon.kube.json_types import JsonDict
 from celadon.records import dataclass
 
 EVENTS: Final = GroupVersionResource("", "v1", "events")
@@ -208,7 +209,7 @@ class EventRecorder:
         if reply.code == CREATED:
             told.event = reply.body
 
-    def _event(self, version: str, obj: JsonObject, kind: str, reason: str) -> dict[str, Any]:
+    def _event(self, version: str, obj: JsonObject, kind: str, reason: str) -> JsonDict:
         nanoseconds = int(self._now().timestamp() * 1e9) + next(self._numbers)
         name = f"{metadata.name(obj)}.{nanoseconds:x}"
         return {

@@ -7,7 +7,7 @@ Every node of the cluster is one of these, also those that users create. As k8s.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from celadon.apiserver.controllers.controller_loops import Change, find_condition
 from celadon.apiserver.simulation.kubelet import kubelet_of
@@ -16,6 +16,7 @@ from celadon.apiserver.simulation.planning.pod_facts import precise_time_text
 from celadon.apiserver.simulation.planning.pod_lifecycle import DOMAIN
 from celadon.apiserver.simulation.surroundings import Surroundings
 from celadon.kube import GroupVersionResource, JsonObject, metadata
+from celadon.kube.json_types import JsonDict
 from celadon.kube.well_known_values import NAMESPACES, NODE_LEASES, NODES, NOT_READY, UNREACHABLE
 
 LEASES: Final = GroupVersionResource("coordination.k8s.io", "v1", "leases")
@@ -42,7 +43,7 @@ _LIFECYCLE: Final = frozenset({NOT_READY, UNREACHABLE, UNSCHEDULABLE_TAINT})
 """Keys of taints that are here given and taken away."""
 
 
-def fake_node(number: int) -> dict[str, Any]:
+def fake_node(number: int) -> JsonDict:
     """One of those that are there at the start; the first has the number 1."""
     name = f"node-{number}"
     system = {"kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux"}
@@ -62,12 +63,12 @@ def fake_node(number: int) -> dict[str, Any]:
     }
 
 
-def node_status(node: JsonObject, version: str, now: str) -> dict[str, Any]:
+def node_status(node: JsonObject, version: str, now: str) -> JsonDict:
     """What its kubelet says. The heartbeat stays as it was, unless something else has changed."""
     former = node.get("status") or {}
     capacity = former.get("capacity") or CAPACITY
     name = metadata.name(node)
-    made: dict[str, Any] = {
+    made: JsonDict = {
         **former,
         "capacity": capacity,
         "allocatable": former.get("allocatable") or capacity,
@@ -100,9 +101,7 @@ _CONDITIONS: Final[Mapping[str, tuple[str, str, str]]] = {
 _DEAD: Final = ("Unknown", "NodeStatusUnknown", "Kubelet stopped posting node status.")
 
 
-def _condition(
-    type_: str, node: JsonObject, former: Sequence[JsonObject], now: str
-) -> dict[str, Any]:
+def _condition(type_: str, node: JsonObject, former: Sequence[JsonObject], now: str) -> JsonDict:
     status, reason, message = _CONDITIONS[type_]
     if metadata.annotations(node).get(READY) == "false":
         status, reason, message = _DEAD

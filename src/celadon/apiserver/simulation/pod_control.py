@@ -7,7 +7,6 @@ As k8s.io/kubernetes `pkg/controller/{controller_utils,controller_ref_manager}.g
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from celadon.apiserver.controllers.controller_loops import Reply, Stale
 from celadon.apiserver.simulation.cluster_view import KindView
@@ -15,6 +14,7 @@ from celadon.apiserver.simulation.event_recorder import EventRecorder
 from celadon.apiserver.simulation.planning.pod_facts import claims_of
 from celadon.apiserver.simulation.requests import CREATED, NOT_FOUND, Requests
 from celadon.kube import JsonObject, metadata
+from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Resource
 from celadon.kube.workload_controllers import owner_reference
 
@@ -85,5 +85,5 @@ class PodControl:
 
 def is_namespace_ending(reply: Reply) -> bool:
     """Whether something was refused because its namespace is being deleted."""
-    causes: Sequence[dict[str, Any]] = (reply.body.get("details") or {}).get("causes") or ()
+    causes: Sequence[JsonDict] = (reply.body.get("details") or {}).get("causes") or ()
     return any(one.get("reason") == "NamespaceTerminating" for one in causes)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from celadon.apiserver.controllers.controller_loops import Change, find_condition
 from celadon.apiserver.simulation.planning.placement.filters import tolerates
@@ -17,6 +17,7 @@ from celadon.apiserver.simulation.planning.pod_lifecycle import OBSERVED_SINCE
 from celadon.apiserver.simulation.surroundings import Surroundings
 from celadon.apiserver.simulation.workload_controller import item_of
 from celadon.kube import JsonObject, metadata
+from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
 from celadon.kube.well_known_values import NODES, PODS
 
@@ -47,13 +48,13 @@ def seconds_to_eviction(
     return min(found, default=None)
 
 
-def disrupted_status(pod: JsonObject, reason: str, message: str, now: str) -> dict[str, Any]:
+def disrupted_status(pod: JsonObject, reason: str, message: str, now: str) -> JsonDict:
     """With the condition that says why the pod is made to go."""
     status = pod.get("status") or {}
     conditions = status.get("conditions") or ()
     former = find_condition(conditions, _DISRUPTED)
     others = [one for one in conditions if one is not former]
-    condition: dict[str, Any] = {"type": _DISRUPTED, "status": "True"}
+    condition: JsonDict = {"type": _DISRUPTED, "status": "True"}
     if is_since(OBSERVED_SINCE):
         condition["observedGeneration"] = metadata.generation(pod)
     told = {"lastProbeTime": None, "lastTransitionTime": now, "reason": reason, "message": message}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from celadon.apiserver.controllers.controller_loops import (
     Reply,
@@ -11,6 +11,7 @@ from celadon.apiserver.controllers.controller_loops import (
     resource_path,
 )
 from celadon.kube import JsonObject, metadata
+from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Resource
 
 CONFLICT: Final = 409
@@ -64,7 +65,7 @@ class Requests:
         self, resource: Resource, obj: JsonObject, *, grace: int | None = None, policy: str = ""
     ) -> Reply:
         """The object with the same uid only. Raises Stale."""
-        options: dict[str, Any] = {"preconditions": {"uid": metadata.uid(obj)}}
+        options: JsonDict = {"preconditions": {"uid": metadata.uid(obj)}}
         if grace is not None:
             options["gracePeriodSeconds"] = grace
         if policy:

@@ -6,7 +6,7 @@ As k8s.io/kubernetes `pkg/scheduler`. Which node that is, `scheduling` says.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from celadon.apiserver.controllers.controller_loops import (
     Change,
@@ -37,6 +37,7 @@ from celadon.apiserver.simulation.surroundings import Surroundings
 from celadon.apiserver.workers import Turns
 from celadon.kube import GroupVersionResource, JsonObject, User, metadata
 from celadon.kube.defaulting import STORAGE_CLASSES
+from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
 from celadon.kube.well_known_values import AUTHENTICATED, NAMESPACES, PODS, VOLUME_CLAIMS
 
@@ -173,7 +174,7 @@ class Scheduler:
         since = None if former is None else former.get("lastTransitionTime")
         if former is None or former.get("status") != "False":
             since = self._around.timestamp()
-        wanted: dict[str, Any] = {"type": "PodScheduled", "status": "False"}
+        wanted: JsonDict = {"type": "PodScheduled", "status": "False"}
         if is_since(OBSERVED_SINCE):
             wanted["observedGeneration"] = metadata.generation(pod)
         wanted |= {"lastProbeTime": None, "lastTransitionTime": since}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, BinaryIO, Final, NamedTuple, Protocol
+from typing import BinaryIO, Final, NamedTuple, Protocol
 
 from celadon.cli.check.check_report import Place
 from celadon.cli.reading.documents import (
@@ -26,6 +26,7 @@ from celadon.cli.reading.documents import (
 )
 from celadon.cli.reading.json_text import read_written
 from celadon.goyaml import UnreadableError
+from celadon.kube.json_types import JsonDict
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -154,7 +155,7 @@ class AnyPiece(Protocol):
 class Found(NamedTuple):
     """An object that was read; with its `document` if there had to be one."""
 
-    value: dict[str, Any]
+    value: JsonDict
     piece: AnyPiece
     document: Document | None = None
 

@@ -59,6 +59,7 @@ from celadon.cli.reading.documents import (
 )
 from celadon.kube import GroupKind, Json, JsonObject, User, metadata
 from celadon.kube.defaulting import LOOKED_UP
+from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import request_bodies
 from celadon.kube.resources import Catalog, known_resources
 from celadon.kube.selectors import LabelSelector, SelectorError, label_selector
@@ -531,7 +532,7 @@ class Survey:
     own."""
 
     documents: tuple[Document, ...] = ()
-    objects: tuple[dict[str, Any], ...] = ()
+    objects: tuple[JsonDict, ...] = ()
     catalog: Catalog | None = None
 
 

@@ -12,7 +12,7 @@ import json
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Final, Protocol, Self
+from typing import Final, Protocol, Self
 
 from celadon.apiserver.clientconfig import ClusterLocation
 from celadon.cli.audit import audit_report
@@ -31,6 +31,7 @@ from celadon.cli.check.conversion_calls import converting_cluster
 from celadon.cli.check.manifests import validating_engine
 from celadon.cli.reading.documents import Problem
 from celadon.kube import GroupVersionResource, Json, JsonObject, metadata
+from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Catalog, Resource
 from celadon.records import dataclass
 from celadon.webhook.cluster import (
@@ -105,7 +106,7 @@ async def counted(client: ClusterClient, resource: Resource) -> int:
 
 async def pages(
     client: ClusterClient, resource: Resource, mark: Mark = START
-) -> AsyncIterator[tuple[Sequence[dict[str, Any]], Mark]]:
+) -> AsyncIterator[tuple[Sequence[JsonDict], Mark]]:
     """The objects of a resource that come behind a mark, each page with the next one. Raises
     ClusterError."""
     path = path_of(resource)
@@ -318,7 +319,7 @@ async def surveyed_cluster(client: ClusterClient, wanted: Lookups) -> tuple[Surv
     """Return what a cluster serves, and what policies may look up there. Raises ClusterError."""
     catalog = cluster_catalog(await discover(client), [])
     kinds = wanted.kinds.union(wanted.params)
-    found: list[dict[str, Any]] = []
+    found: list[JsonDict] = []
     problems: list[Problem] = []
     for resource in listed_resources(catalog):
         if resource.gvk.group_kind in kinds:

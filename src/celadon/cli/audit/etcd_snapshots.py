@@ -13,7 +13,7 @@ import os
 import struct
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from celadon.cli.audit.audit_blocks import Found, Head, Piece, is_sound_metadata
 from celadon.cli.check.check_report import Notice, Place, Silence
@@ -21,6 +21,7 @@ from celadon.cli.reading.documents import Document, DocumentReader, Problem
 from celadon.cli.reading.json_text import read_written
 from celadon.goyaml import UnreadableError
 from celadon.kube import JsonObject, metadata
+from celadon.kube.json_types import JsonDict
 from celadon.kube.protobuf import MAGIC, ProtobufError, decode, open_envelope
 from celadon.kube.registry import stored_form
 from celadon.kube.schemas import DecodeError
@@ -436,7 +437,7 @@ def stored_head(value: bytes) -> Head | None:
     return Head(gvk.api_version, gvk.kind)
 
 
-def stored_object(value: bytes, revision: int) -> dict[str, Any]:
+def stored_object(value: bytes, revision: int) -> JsonDict:
     """The object as a server would show it to a client that asks for the version in which it is
     stored. NotStoredObject."""
     made = _read(value)
@@ -450,7 +451,7 @@ def stored_object(value: bytes, revision: int) -> dict[str, Any]:
         raise NotStoredObject(f"it is no object of its kind: {error}") from None
 
 
-def _read(value: bytes) -> dict[str, Any]:
+def _read(value: bytes) -> JsonDict:
     if value.startswith(MAGIC):
         try:
             return decode(value)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from celadon.admission import (
     Action,
@@ -35,6 +35,7 @@ from celadon.cli.check.plugins import GivenWorld, PluginAnswer, PluginChoice, Pl
 from celadon.cli.reading.documents import Document, DocumentReader, Problem, crash
 from celadon.cli.reading.locations import Chunk
 from celadon.kube import GroupVersionKind, JsonObject, User, metadata
+from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import Target, WriteOptions
 from celadon.kube.resources import DEFAULT_PLUGINS, Resource, guessed_resource, known_resources
 from celadon.kube.well_known_values import NAMESPACES
@@ -240,7 +241,7 @@ class ObjectAuditor:
                 self._piece(piece, findings)
         return findings
 
-    def objects(self, values: Sequence[dict[str, Any]]) -> audit_report.Findings:
+    def objects(self, values: Sequence[JsonDict]) -> audit_report.Findings:
         """Return what comes of objects that were read from a cluster."""
         findings = audit_report.Findings()
         for value in values:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import field, replace
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission import ObjectWorld, Operation
 from celadon.admission.registration import Policy
@@ -33,6 +33,7 @@ from celadon.cli.check.object_preparation import Prepare
 from celadon.cli.check.questions import Question, identity
 from celadon.cli.reading.documents import Document, Problem
 from celadon.kube import JsonObject, User, metadata
+from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import request_bodies
 from celadon.records import dataclass
 
@@ -151,7 +152,7 @@ class _Awaited:
         if service is not None and webhook not in self.answering:
             url = call_url(call.client_config, call.timeout_seconds)
             return NoReply(f'Post "{url}": no endpoints available for service "{service.name}"')
-        review: dict[str, Any] = {
+        review: JsonDict = {
             "apiVersion": call.api_version,
             "kind": "AdmissionReview",
             "response": {"uid": call.uid, "allowed": True},
@@ -316,8 +317,8 @@ def _add_service(course: Course, given: Sequence[Document], namespace: str, name
 class _Behind:
     """A Service and what runs behind it."""
 
-    service: dict[str, Any]
-    workload: dict[str, Any]
+    service: JsonDict
+    workload: JsonDict
     supposed: bool
 
 
@@ -350,9 +351,7 @@ def _behind(given: Sequence[Document], namespace: str, name: str) -> _Behind:
     return _Behind(service, workload, supposed)
 
 
-def _selected(
-    objects: Sequence[Mapping[str, Any]], selector: Mapping[str, str]
-) -> Iterator[dict[str, Any]]:
+def _selected(objects: Sequence[JsonObject], selector: Mapping[str, str]) -> Iterator[JsonDict]:
     """Workloads whose pods have all labels of a selector."""
     for one in objects:
         if one["kind"] in {"Deployment", "StatefulSet", "DaemonSet"}:
@@ -362,8 +361,8 @@ def _selected(
 
 
 def _deployment(
-    namespace: str, name: str, labels: Mapping[str, str], template: Mapping[str, Any]
-) -> dict[str, Any]:
+    namespace: str, name: str, labels: Mapping[str, str], template: JsonObject
+) -> JsonDict:
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",

@@ -30,6 +30,7 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.locations import Chunk
 from celadon.goyaml import read_yaml
 from celadon.kube import User
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -94,7 +95,7 @@ class Sending:
     operation: Operation
     document: Document | None = None
     base: str = ""
-    merge: Mapping[str, Any] | None = None
+    merge: JsonObject | None = None
     subresource: str = ""
     needs: tuple[str, ...] = ()
     once: bool = False
@@ -139,12 +140,12 @@ def tables() -> tuple[Entry, ...]:
     return tuple(entry for name in TABLES for entry in _entries(_value(name), {}))
 
 
-def from_template(name: str, values: Mapping[str, Any]) -> Iterator[Entry]:
+def from_template(name: str, values: JsonObject) -> Iterator[Entry]:
     """The entries of a template, with values for its words."""
     yield from _entries(_value(f"templates/{name}"), values)
 
 
-def document_of(value: Mapping[str, Any]) -> Document:
+def document_of(value: JsonObject) -> Document:
     """An object of ours as if it stood in a file."""
     return Document(_NOWHERE, (), dict(value))
 
@@ -160,7 +161,7 @@ def _value(name: str) -> Any:  # noqa: ANN401 - any JSON
     return value
 
 
-def _entries(table: Sequence[Mapping[str, Any]], values: Mapping[str, Any]) -> Iterator[Entry]:
+def _entries(table: Sequence[JsonObject], values: JsonObject) -> Iterator[Entry]:
     for row in table:
         found = filled(row, values)
         if "use" in found:
@@ -174,7 +175,7 @@ def _entries(table: Sequence[Mapping[str, Any]], values: Mapping[str, Any]) -> I
             yield _sending(found)
 
 
-def _sending(row: Mapping[str, Any]) -> Sending:
+def _sending(row: JsonObject) -> Sending:
     (verb,) = _OPERATIONS.keys() & row.keys()
     creates = verb == "create"
     return Sending(
@@ -193,7 +194,7 @@ def _sending(row: Mapping[str, Any]) -> Sending:
     )
 
 
-def filled(value: Any, values: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any JSON
+def filled(value: Any, values: JsonObject) -> Any:  # noqa: ANN401 - any JSON
     """A value of a template with its words replaced. A text that is one word becomes whatever
     stands for it; what no word is known for stays."""
     if isinstance(value, str):
@@ -204,7 +205,7 @@ def filled(value: Any, values: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any 
     if isinstance(value, list):
         return [filled(one, values) for one in value]
     if isinstance(value, dict):
-        made: dict[str, Any] = {}
+        made: JsonDict = {}
         for key, one in value.items():
             new = filled(one, values)
             made.update(new if key == _SPREAD else {key: new})

@@ -14,7 +14,7 @@ import copy
 import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from celadon.admission import Operation, Request
 from celadon.admission.writing import errors_of, request_of
@@ -39,6 +39,7 @@ from celadon.kube import (
 from celadon.kube.defaulting import LOOKED_UP, DefaultingContext
 from celadon.kube.go import Document as JsonDocument
 from celadon.kube.go import read_json
+from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import (
     Draft,
     Surroundings,
@@ -275,7 +276,7 @@ _GENERATED_SUFFIX: Final = "xxxxx"
 PLACEHOLDER_UID: Final = "00000000-0000-4000-8000-000000000000"
 """Of objects that a check creates."""
 
-Prepared = dict[str, Any] | Problem
+Prepared = JsonDict | Problem
 
 
 class Begun(NamedTuple):
@@ -285,7 +286,7 @@ class Begun(NamedTuple):
 
     document: Document
     target: Target
-    value: dict[str, Any]
+    value: JsonDict
     draft: Draft | None = None
     old: JsonObject | None = None
     stray: StrayFields | None = None
@@ -295,7 +296,7 @@ class Made(NamedTuple):
     """This is what a document becomes, what plugins say of it on the way, if they were asked, and
     which values came empty: only validation sees those."""
 
-    value: dict[str, Any]
+    value: JsonDict
     said: PluginAnswer | None = None
     empties: Sequence[EmptyValue] = ()
 
@@ -371,7 +372,7 @@ class Prepare:
         return found
 
     def begun(
-        self, document: Document, target: Target, old: dict[str, Any] | None = None
+        self, document: Document, target: Target, old: JsonDict | None = None
     ) -> Begun | Problem:
         """The object of a CREATE, or of an UPDATE of an `old` one, before any plugin sees it."""
         placed = _placed(document.value, target.namespace)
@@ -525,7 +526,7 @@ class Prepare:
             return target
         return replace(target, namespace=self._namespace)
 
-    def _known(self, document: Document, target: Target) -> dict[str, Any]:
+    def _known(self, document: Document, target: Target) -> JsonDict:
         """Return what a manifest, or something read from a cluster, is there."""
         value = document.value
         if metadata.uid(value):  # read from a cluster, so complete already

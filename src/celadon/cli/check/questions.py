@@ -18,6 +18,7 @@ from celadon.cli.check.object_preparation import Begun, Endpoint, Prepare, Stray
 from celadon.cli.reading.documents import Document, Problem, crash
 from celadon.kube import FieldError, Json, JsonObject, Status, StatusError, User, metadata, status
 from celadon.kube.defaulting import LIMIT_RANGES, with_empty_values
+from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import Target, WriteOptions, patch, request_bodies
 from celadon.kube.resources import Catalog, Lookups
 from celadon.kube.schemas import DecodeError, EmptyValue
@@ -43,7 +44,7 @@ class Applied(NamedTuple):
     """This is what arrives at the server, and the object that is there."""
 
     begun: Begun
-    stored: dict[str, Any] | None = None
+    stored: JsonDict | None = None
 
 
 class Unchanged(NamedTuple):
@@ -332,7 +333,7 @@ def _begun(operation: Operation, begun: Begun, stored: JsonObject | None) -> _Se
     return _Sent(operation, begun.document, begun.value, stored, begun)
 
 
-def _options(question: Question, operation: Operation) -> dict[str, Any] | None:
+def _options(question: Question, operation: Operation) -> JsonDict | None:
     """The options object of the request as kubectl would send it; None for what has none of its
     own."""
     manager = _APPLIER if question.applies else _MANAGERS.get(operation)

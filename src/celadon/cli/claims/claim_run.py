@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from celadon.admission import ObjectWorld, Operation, Request, default_options
 from celadon.cli.check.check_report import Place
@@ -19,6 +18,7 @@ from celadon.cli.claims.claim_report import (
 from celadon.cli.claims.property_files import GivenProperty
 from celadon.cli.diff.diff_run import Against, Given, Reason, SideVerdict, served_kinds
 from celadon.kube import GroupVersionKind, Json, JsonObject
+from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import create
 from celadon.kube.well_known_values import EPHEMERAL_CONTAINERS, PODS
 from celadon.prove import (
@@ -42,7 +42,7 @@ _ANSWERS = {
 _POD_KIND = GroupVersionKind("", "v1", "Pod")
 _CONTAINER: dict[str, Json] = {"name": "a", "image": "a"}
 _ALL: JsonObject = {"privileged": True}
-_POD: dict[str, Any] = {
+_POD: JsonDict = {
     "apiVersion": "v1",
     "kind": "Pod",
     "metadata": {"name": "a", "namespace": "default"},

@@ -12,11 +12,12 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from celadon import __version__, owner_only
 from celadon.cli.claims.proof_report import ProofExample, ProofItem, Remark
 from celadon.kube import Json
+from celadon.kube.json_types import JsonDict
 from celadon.records import dataclass
 
 _FIELDS: Final = {
@@ -64,7 +65,7 @@ class ProofCache:
         owner_only.write(self.folder / f"{key}.json", text.encode())
 
 
-def _item(value: dict[str, Any]) -> ProofItem:
+def _item(value: JsonDict) -> ProofItem:
     """Raises TypeError or KeyError for what is no item."""
     for name, kind in _FIELDS.items():
         if not isinstance(value[name], kind):

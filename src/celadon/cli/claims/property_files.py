@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from celadon.cli.check.check_report import Place
 from celadon.cli.own_files import API_VERSION, faults, is_own, problem_at
@@ -16,6 +16,7 @@ from celadon.cli.reading.documents import (
     shape_problem,
 )
 from celadon.kube import JsonObject
+from celadon.kube.json_types import JsonDict
 from celadon.prove import Property, Subject
 from celadon.records import dataclass
 
@@ -64,7 +65,7 @@ _PROPERTY: Final = {
     "additionalProperties": False,
 }  # fmt: skip
 
-SCHEMA: Final[dict[str, Any]] = {
+SCHEMA: Final[JsonDict] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": KIND,
     "description": "Properties of admission policies, proved by `celadon prove --property`.",

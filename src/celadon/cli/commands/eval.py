@@ -11,6 +11,7 @@ from celadon.cli.options import add_version, count
 from celadon.cli.reading.documents import STDIN, DocumentReader, Problem, read_text
 from celadon.cli.reading.json_text import read_json
 from celadon.goyaml import UnreadableError
+from celadon.kube.json_types import JsonDict
 
 if TYPE_CHECKING:
     from celadon.cel import Environment
@@ -82,7 +83,7 @@ def run(options: argparse.Namespace) -> Exit:
 
 
 def _evaluate(
-    env: Environment, expression: str, options: argparse.Namespace, bound: dict[str, Any]
+    env: Environment, expression: str, options: argparse.Namespace, bound: JsonDict
 ) -> Exit:
     from celadon.cel import EvaluationError, print_checked
     from celadon.cel.value_functions import notation
@@ -128,9 +129,9 @@ def expression_of(argument: str) -> str:
     return text.content.removesuffix("\n")
 
 
-def bindings(options: argparse.Namespace) -> dict[str, Any]:
+def bindings(options: argparse.Namespace) -> JsonDict:
     """Names to values. Raises `BindingError`."""
-    bound: dict[str, Any] = {}
+    bound: JsonDict = {}
     files = {"object": options.object, "oldObject": options.old_object, "params": options.params}
     for name, file in files.items():
         if file is not None:

@@ -11,13 +11,14 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from celadon import __version__
 from celadon.cli import output
 from celadon.cli.check.check_options import add_plugins
 from celadon.cli.exits import Exit
 from celadon.cli.options import add_version, count, missing_package, seconds
+from celadon.kube.json_types import JsonObject
 
 if TYPE_CHECKING:
     from celadon.apiserver import ProxySettings, SimulationSettings
@@ -647,9 +648,9 @@ class _ManifestFiles:
     def __init__(self, paths: list[str]) -> None:
         self._paths = paths
         self._seen: object = None
-        self._found: Sequence[tuple[str, Mapping[str, Any]]] = ()
+        self._found: Sequence[tuple[str, JsonObject]] = ()
 
-    def read(self) -> Sequence[tuple[str, Mapping[str, Any]]]:
+    def read(self) -> Sequence[tuple[str, JsonObject]]:
         """With their places. Raises StartError."""
         if not self._paths:
             return ()
@@ -662,7 +663,7 @@ class _ManifestFiles:
         return self._found
 
 
-def _manifests(paths: list[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _manifests(paths: list[str]) -> Iterator[tuple[str, JsonObject]]:
     """Objects with their places. Raises StartError."""
     from celadon.apiserver.http import StartError
     from celadon.cli.reading.documents import DocumentReader, Problem, expand_paths, read_text

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.options import POLICIES, add_exclude, add_files, add_version, count
 from celadon.cli.project_config import add_project, add_verbose, use_project
+from celadon.kube.json_types import JsonDict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -306,7 +307,7 @@ def _printed(
 
 def _configurations(
     settings: InstallationSettings, covered: list[Coverage], mutating: list[Coverage]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[JsonDict]:
     from celadon.webhook.installation import policy_configuration
 
     if covered:

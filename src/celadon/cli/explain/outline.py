@@ -7,8 +7,8 @@ the same items.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from celadon.admission import Action, Cause, Decision, Note, Outcome, Request
 from celadon.admission.explain import (
@@ -30,6 +30,7 @@ from celadon.cli.check.check_report import State
 from celadon.cli.explain.annotated_source import Snippet, annotated, brief
 from celadon.cli.explain.recorded_requests import ExplainedObject
 from celadon.kube.go import json_text
+from celadon.kube.json_types import JsonObject
 from celadon.kube.registry import patch_between
 from celadon.records import dataclass
 
@@ -394,6 +395,6 @@ def _mutation(part: Part) -> Item:
     return Item(label, found.text, found.style, lines, found.snippet, found.source)
 
 
-def _operation(one: Mapping[str, Any]) -> str:
+def _operation(one: JsonObject) -> str:
     value = f" {brief(one['value'], 60)}" if "value" in one else ""
     return f"{one['op']} {one['path']}{value}"

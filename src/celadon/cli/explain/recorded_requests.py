@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission import ADMIN, Operation
 from celadon.admission.explain import Explanation, HookExplanation, explain, explain_hooks
@@ -31,7 +31,7 @@ from celadon.cli.reading.documents import (
     shape_problem,
 )
 from celadon.kube import User
-from celadon.kube.json_types import Needed, Shape, misfit
+from celadon.kube.json_types import JsonObject, Needed, Shape, misfit
 from celadon.records import dataclass
 
 _VERBS: Final = {
@@ -140,9 +140,7 @@ def _require(document: Document, shape: Shape) -> None:
         raise WrongUseError(f"{document.position()}: {wrong}")
 
 
-def _question(
-    operation: Operation, user: object, place: Mapping[str, Any], subresource: str
-) -> Question:
+def _question(operation: Operation, user: object, place: JsonObject, subresource: str) -> Question:
     return Question(
         operation=operation,
         subresource=subresource,
@@ -152,7 +150,7 @@ def _question(
     )
 
 
-def _user(user: Mapping[str, Any]) -> User:
+def _user(user: JsonObject) -> User:
     return User(
         str(user.get("username") or ""),
         tuple(map(str, user.get("groups") or ())),

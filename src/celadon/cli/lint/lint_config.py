@@ -18,7 +18,6 @@ pyproject.toml. Options of the command line go before the file.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Final
@@ -26,6 +25,7 @@ from typing import Any, Final
 from celadon.cli.lint.file_rules import EVERY_RULE
 from celadon.cli.options import DEFAULT_VERSION, did_you_mean, kubernetes_version
 from celadon.cli.project_config import NO_PROJECT, ConfigError, Project, nearest_table
+from celadon.kube.json_types import JsonObject
 from celadon.records import dataclass
 
 FAIL_ON: Final = {
@@ -64,7 +64,7 @@ def find_config(folder: Path, project: Project = NO_PROJECT) -> LintConfig:
     return replace(config, exclude=(*project.exclude, *config.exclude))
 
 
-def _config(path: Path, table: Mapping[str, Any], default: LintConfig) -> LintConfig:
+def _config(path: Path, table: JsonObject, default: LintConfig) -> LintConfig:
     known = {field.name.replace("_", "-"): field.name for field in fields(LintConfig)}
     values = {}
     for key, value in table.items():

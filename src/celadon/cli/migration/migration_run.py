@@ -23,7 +23,7 @@ from celadon.cli.reading.documents import (
     shape_problem,
 )
 from celadon.kube import JsonObject
-from celadon.kube.json_types import Shape, misfit
+from celadon.kube.json_types import JsonDict, Shape, misfit
 from celadon.kube.resources import Catalog, known_resources
 from celadon.kube.well_known_values import DEFINITION_KIND
 from celadon.migrate import (
@@ -111,7 +111,7 @@ class RuleOutcome:
 
     def to_json(self) -> JsonObject:
         """The outcome as a report has it."""
-        made: dict[str, Any] = {
+        made: JsonDict = {
             "position": self.position,
             "policy": self.translation.origin.policy,
             "rule": self.translation.origin.rule,
@@ -426,7 +426,7 @@ def _nearest(constraint: Document, templates: Sequence[Document]) -> Document | 
     )
 
 
-def _objects(value: object) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any]]]:
+def _objects(value: object) -> Iterator[tuple[tuple[str | int, ...], JsonDict]]:
     """Return the objects that a document is, or that it lists, each with its path."""
     if not isinstance(value, dict) or not _is_object(value):
         return

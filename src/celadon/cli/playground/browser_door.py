@@ -19,6 +19,7 @@ from celadon.cli.playground import panes
 from celadon.cli.playground.judging import Desk
 from celadon.cli.reading.documents import Problem, summary
 from celadon.kube import ApiVersionError, GroupVersionKind, Json, JsonObject, parse_api_version
+from celadon.kube.json_types import JsonDict
 from celadon.kube.library import environment
 from celadon.kube.releases import answering_as
 from celadon.kube.schemas import Schema, custom_schemas, resolved, schema_for
@@ -64,7 +65,7 @@ def _completions(given: Any) -> JsonObject:  # noqa: ANN401 - JSON
     return {"fields": completions(state, *place)}
 
 
-def _asked(ask: Callable[[panes.State], dict[str, Any]]) -> Callable[[Any], dict[str, Json]]:
+def _asked(ask: Callable[[panes.State], JsonDict]) -> Callable[[Any], dict[str, Json]]:
     return lambda given: ask(panes.state_of(given))
 
 

@@ -66,6 +66,7 @@ from celadon.cli.report.lint_view import finding_data
 from celadon.cli.report.report_model import diff_lines, filled, yaml_text
 from celadon.kube import GroupVersionKind, Json, JsonObject, User, metadata
 from celadon.kube.crd import AskedRule
+from celadon.kube.json_types import JsonDict
 from celadon.kube.library import PER_CALL_COST, RUNTIME_COST_BUDGET, environment
 from celadon.kube.releases import answering_as
 from celadon.kube.resources import known_resources
@@ -188,13 +189,13 @@ class Desk:
         self._policies = KeptPolicies()
         self._remarks: PolicyRemarks | None = None
 
-    def verdict(self, state: State) -> dict[str, Any]:
+    def verdict(self, state: State) -> JsonDict:
         """Return what a server would say: `report` is that of `celadon check -o json`. In the mode
         of expressions, the value."""
         with answering_as(state.release):
             return self._verdict(state)
 
-    def _verdict(self, state: State) -> dict[str, Any]:
+    def _verdict(self, state: State) -> JsonDict:
         if state.mode is Mode.EXPRESSION:
             # late: as what explains requests, below
             from celadon.cli.playground.panes import expression_verdict
@@ -206,12 +207,12 @@ class Desk:
         report = _said(check(inputs, _untold, None, self._policies.makers))
         return {"report": CheckView(report).data()}
 
-    def details(self, state: State) -> dict[str, Any]:
+    def details(self, state: State) -> JsonDict:
         """Return why, what lint says, and what another release would say."""
         with answering_as(state.release):
             return self._details(state)
 
-    def _details(self, state: State) -> dict[str, Any]:
+    def _details(self, state: State) -> JsonDict:
         if state.mode is Mode.EXPRESSION:
             # late: as what explains requests, below
             from celadon.cli.playground.panes import expression_details
@@ -238,7 +239,7 @@ class Desk:
             self._remarks = PolicyRemarks()
         return self._remarks.of(state, documents, policies)
 
-    def _with_changes(self, state: State, told: dict[str, Any]) -> dict[str, Any]:
+    def _with_changes(self, state: State, told: JsonDict) -> JsonDict:
         other = state.compared
         if not other or other == state.release:
             return told
@@ -333,9 +334,7 @@ class PolicyRemarks:
         self._asked: tuple[str, Sequence[Document]] = ("", ())
         self._said: dict[str, object] | None = None
 
-    def of(
-        self, state: State, documents: Sequence[Document], policies: PolicySet
-    ) -> dict[str, Any]:
+    def of(self, state: State, documents: Sequence[Document], policies: PolicySet) -> JsonDict:
         """About the documents of the panes around a request."""
         release, known = self._asked
         same = release == state.release and list(map(id, known)) == list(map(id, documents))
@@ -498,7 +497,7 @@ def _rule(one: AskedRule) -> tuple[Item, int]:
 # --- costs and changes ------------------------------------------------------------------------
 
 
-def _costs(one: ExplainedObject) -> Iterator[dict[str, Any]]:
+def _costs(one: ExplainedObject) -> Iterator[JsonDict]:
     for explanation in (one.mutation, one.validation):
         if explanation is not None:
             for policy, binding, case in _cases(explanation):
@@ -562,7 +561,7 @@ def exported_files(state: State) -> dict[str, str]:
     return found if test is None else {**found, _TEST: yaml_text(test)}
 
 
-def _test(state: State, files: dict[str, str]) -> dict[str, Any] | None:
+def _test(state: State, files: dict[str, str]) -> JsonDict | None:
     reader = PaneReader()
     user = reader.user(state)
     objects = reader.documents(state, [Pane.OBJECT])

@@ -24,6 +24,7 @@ from celadon.cli.playground.item_trees import item_tree
 from celadon.cli.reading.documents import Document, DocumentReader, Problem, Text, shape_problem
 from celadon.cli.report.report_model import data
 from celadon.kube import Json, JsonObject, User
+from celadon.kube.json_types import JsonDict
 from celadon.kube.library import PER_CALL_COST, environment
 from celadon.kube.registry import request_bodies
 from celadon.records import dataclass
@@ -262,7 +263,7 @@ class PaneReader:
         return _user(given)
 
 
-def _user(given: dict[str, Any]) -> User | Problem:
+def _user(given: JsonDict) -> User | Problem:
     username, uid = given.get("username") or "", given.get("uid") or ""
     groups, extra = given.get("groups") or [], given.get("extra") or {}
     if not (isinstance(username, str) and isinstance(uid, str)):
@@ -320,7 +321,7 @@ def expression_verdict(state: State, panes: PaneReader) -> dict[str, object]:
     }
 
 
-def expression_details(state: State, panes: PaneReader) -> dict[str, Any]:
+def expression_details(state: State, panes: PaneReader) -> JsonDict:
     """The expression with the value of every part."""
     text, bound = state.text(Pane.EXPRESSION), bound_variables(state, panes)
     if isinstance(bound, Problem) or not text.strip():

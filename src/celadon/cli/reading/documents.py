@@ -20,7 +20,7 @@ from celadon.cli.options import did_you_mean
 from celadon.cli.reading.json_text import Path, read_json
 from celadon.cli.reading.locations import Chunk, PlainChunk
 from celadon.goyaml import BlockReader, RepeatedKey, UnreadableError, UnusualError, read_yaml
-from celadon.kube.json_types import DEFINITION, OBJECT, misfit
+from celadon.kube.json_types import DEFINITION, OBJECT, JsonDict, misfit
 from celadon.kube.well_known_values import DEFINITION_KIND
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
@@ -382,7 +382,7 @@ class Document:
 
     chunk: Chunk
     path: Path
-    value: dict[str, Any]
+    value: JsonDict
 
     @property
     def file(self) -> str:
@@ -594,7 +594,7 @@ def _objects(chunk: Chunk, path: Path, value: object) -> Iterator[Document | Pro
     yield Document(chunk, path, value)
 
 
-def _with_kind(parent: dict[str, Any], item: object) -> Any:  # noqa: ANN401 - any JSON
+def _with_kind(parent: JsonDict, item: object) -> Any:  # noqa: ANN401 - any JSON
     """Items of a typed list (`PodList`) may leave out what the list says already."""
     kind = parent["kind"].removesuffix("List")
     if not kind or not isinstance(item, dict) or item.get("kind"):

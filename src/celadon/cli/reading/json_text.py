@@ -22,6 +22,7 @@ from celadon.goyaml import (
     whole,
 )
 from celadon.kube.go import merged_members, quote
+from celadon.kube.json_types import JsonDict
 from celadon.patterns import late_pattern
 from celadon.records import dataclass, field
 
@@ -176,7 +177,7 @@ class _DuplicateKeyError(ValueError):
     pass
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: list[tuple[str, Any]]) -> JsonDict:
     result = dict(pairs)
     if len(result) != len(pairs):
         seen: set[str] = set()
@@ -198,7 +199,7 @@ def _constant(text: str) -> float:
     raise NotJsonError(text)
 
 
-def _decoder(members: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> json.JSONDecoder:
+def _decoder(members: Callable[[list[tuple[str, Any]]], JsonDict]) -> json.JSONDecoder:
     return json.JSONDecoder(
         object_pairs_hook=members,
         parse_int=integer_or_double,

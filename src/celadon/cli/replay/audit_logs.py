@@ -39,6 +39,7 @@ from celadon.cli.reading.json_text import read_written
 from celadon.cli.reading.locations import Chunk
 from celadon.goyaml import UnreadableError
 from celadon.kube import GroupVersionKind, GroupVersionResource, Json, JsonObject, User, metadata
+from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Catalog
 from celadon.kube.well_known_values import NAMESPACES
 from celadon.patterns import late_pattern
@@ -249,7 +250,7 @@ def _status(status: JsonObject, response: JsonObject | None) -> JsonObject:
     return {"code": 500 if status.get("code") else 0, "message": status.get("message") or ""}
 
 
-def _reference(path: str) -> dict[str, Any]:
+def _reference(path: str) -> JsonDict:
     """`apps/v1/namespaces/shop/deployments/web/status`; the core group is `core`."""
     group, _, rest = path.partition("/")
     version, _, rest = rest.partition("/")
@@ -630,7 +631,7 @@ def request_of_event(
     return request
 
 
-def _object(one: Logged, kind: GroupVersionKind, prepare: Prepare) -> dict[str, Any] | Undecidable:
+def _object(one: Logged, kind: GroupVersionKind, prepare: Prepare) -> JsonDict | Undecidable:
     event = one.event
     if mapping(event.get("annotations")).get(_TRUNCATED) == "true":
         return Undecidable.TRUNCATED
@@ -666,9 +667,7 @@ def _is_mutated(event: JsonObject) -> bool:
     )
 
 
-def _filled_in(
-    value: dict[str, object], one: Logged, prepare: Prepare
-) -> dict[str, Any] | Undecidable:
+def _filled_in(value: dict[str, object], one: Logged, prepare: Prepare) -> JsonDict | Undecidable:
     """With its defaults, as if it were created now; what goes to a subresource is as it is."""
     if one.subresource:
         return value

@@ -17,6 +17,7 @@ from celadon.cli.audit import audit_report
 from celadon.cli.reading.documents import Problem
 from celadon.cli.report import report_model as model
 from celadon.kube import JsonObject
+from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import PLUGIN_ORDER
 
 EFFECT_STYLES: Final = {"deny": "denied", "warn": "warned", "audit": "notice"}
@@ -65,7 +66,7 @@ class AuditView(model.ReportView[audit_report.AuditReport]):
         blocks.append([*asked, _summary(report)])
         return model.joined(blocks)
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonDict:
         """The document of kind AuditReport."""
         report = self.report
         summary = {
@@ -91,7 +92,7 @@ class AuditView(model.ReportView[audit_report.AuditReport]):
             problems=report.problems,
         )
 
-    def last_line(self) -> dict[str, Any]:
+    def last_line(self) -> JsonDict:
         """The document without the violations, which stand before it as lines of JSON."""
         found = self.data()
         del found["summary"]["violationsOmitted"], found["results"]
@@ -163,7 +164,7 @@ class FleetView(model.ReportView[audit_report.FleetReport]):
         blocks.append([_fleet_summary(report)])
         return model.joined(blocks)
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonDict:
         """The document of kind FleetAuditReport."""
         return self._document([(name, AuditView(one).data()) for name, one in self.report.sources])
 

@@ -4,7 +4,7 @@ request to the worst that follows."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from celadon.cli.bootstrap.bootstrap_report import (
     BootstrapReport,
@@ -17,6 +17,7 @@ from celadon.cli.bootstrap.bootstrap_report import (
 from celadon.cli.bootstrap.step_tables import Level, State
 from celadon.cli.report import report_model as model
 from celadon.kube import JsonObject
+from celadon.kube.json_types import JsonDict
 
 _STYLES: Final = {Level.DEGRADED: "warning", Level.DEADLOCKED: "denied", Level.LOCKED_OUT: "denied"}
 _WORDS: Final = {
@@ -57,7 +58,7 @@ class BootstrapView(model.ReportView[BootstrapReport]):
         blocks.append([*_summary(report)])
         return model.joined(blocks)
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonDict:
         """The document of kind BootstrapReport."""
         report = self.report
         summary = {

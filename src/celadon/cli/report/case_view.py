@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import groupby
-from typing import Any, Final
+from typing import Final
 
 from celadon.cli.check.check_report import Notice, Place, Violation
 from celadon.cli.explain.annotated_source import shortened
@@ -29,6 +29,7 @@ from celadon.cli.policytest.run import case_results
 from celadon.cli.reading.documents import Problem
 from celadon.cli.report import report_model as model
 from celadon.kube import Json
+from celadon.kube.json_types import JsonDict
 from celadon.records import dataclass
 
 # --- Coverage ----------------------------------------------------------------
@@ -118,7 +119,7 @@ def _lines(coverage: Coverage) -> dict[str, list[_Line]]:
     return files
 
 
-def coverage_document(coverage: Coverage) -> dict[str, Any]:
+def coverage_document(coverage: Coverage) -> JsonDict:
     """Return plain data: for each policy its goals, with the number of cases that reached them."""
     return {
         "percentage": round(coverage.percentage, 2),
@@ -305,7 +306,7 @@ class CaseView(model.ReportView[case_results.RunReport]):
             blocks.append([*_plugins(report, look), _summary(report)])
         return "".join(_joined(blocks))
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonDict:
         """The document of kind TestReport."""
         report = self.report
         summary = {

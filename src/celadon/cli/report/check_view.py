@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from celadon.cli.check import check_report, upgrade_report
 from celadon.cli.report import report_model as model
 from celadon.kube import Json, JsonObject
+from celadon.kube.json_types import JsonDict
 from celadon.patterns import late_pattern
 
 _MOST_ROWS: Final = 50
@@ -54,7 +55,7 @@ class CheckView(model.ReportView[check_report.Report]):
             blocks.append([*plugins, _summary(report)])
         return model.joined(blocks)
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonDict:
         """The document of kind CheckReport."""
         from celadon.cli.report.report_model import plugins
 
@@ -602,7 +603,7 @@ class UpgradeView(model.ReportView[upgrade_report.UpgradeReport]):
         gates = list(_gate_lines(report, look)) if look.verbosity >= 0 else []
         return model.joined([*blocks, gates, [_upgrade_summary(report)]])
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonDict:
         """The document of kind UpgradeReport."""
         report = self.report
         summary = {

@@ -6,7 +6,7 @@ For people: counterexamples first, then what is not decided, then what is proved
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from celadon.cli.claims.claim_report import (
     BOUNDED,
@@ -37,6 +37,7 @@ from celadon.cli.report.report_model import (
     plural,
     policy_error_lines,
 )
+from celadon.kube.json_types import JsonDict
 
 _SHAPES: Final[Shapes] = {
     **SHAPES,
@@ -75,7 +76,7 @@ class ClaimView(ReportView[ClaimReport]):
         blocks.append([look.paint("bold", report.summary)])
         return joined(blocks)
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonDict:
         """The document of kind ProofReport."""
         report = self.report
         return document(

@@ -7,12 +7,13 @@ decided, and what is proved.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from celadon.cli.check.check_report import Place
 from celadon.cli.claims.claim_report import ClaimExample
 from celadon.cli.diff import diff_run
 from celadon.cli.report import report_model as model
+from celadon.kube.json_types import JsonDict
 
 _SHAPES: Final[model.Shapes] = {
     **model.SHAPES,
@@ -59,7 +60,7 @@ class DiffView(model.ReportView[diff_run.DiffReport]):
         blocks.append([look.paint("bold", report.summary)])
         return model.joined(blocks)
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonDict:
         """The document of kind DiffReport."""
         report = self.report
         return model.document(

@@ -22,7 +22,7 @@ import enum
 import html
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission import (
     Request,
@@ -44,6 +44,7 @@ from celadon.cli.reading.documents import Problem
 from celadon.cli.report import report_model as model
 from celadon.cli.report.html_pages import page
 from celadon.kube import GroupVersionKind, GroupVersionResource, Json, JsonObject
+from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import patch_between
 
 _ROOM: Final = 4_000
@@ -82,7 +83,7 @@ class ExplanationView(model.ReportView[Sequence[ExplainedObject]]):
         items = map(outline, self.report)
         return "\n\n".join("\n".join(page.item(one, 0)) for one in items) + "\n"
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonDict:
         """One document for all objects."""
         return {"objects": model.data(list(self.report), _SHAPES)}
 

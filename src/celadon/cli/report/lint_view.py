@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission.lint import Rule, Severity
 from celadon.cli.check.check_report import Place
@@ -16,6 +16,7 @@ from celadon.cli.lint.file_rules import EVERY_RULE
 from celadon.cli.lint.lint_report import LEVELS, LintReport, LocatedFinding
 from celadon.cli.reading.documents import Problem
 from celadon.cli.report import report_model as model
+from celadon.kube.json_types import JsonDict
 
 _STYLES: Final = {
     Severity.ERROR: "error",
@@ -51,7 +52,7 @@ class LintView(model.ReportView[LintReport]):
             blocks.append(_summary(self.report))
         return "\n\n".join(blocks) + "\n" if blocks else ""
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonDict:
         """The document of kind LintReport."""
         report = self.report
         summary = {
@@ -119,7 +120,7 @@ class StatisticsView(model.ReportView[LintReport]):
             for one in found
         )
 
-    def data(self) -> list[dict[str, Any]]:
+    def data(self) -> list[JsonDict]:
         """An object for each rule that has findings."""
         return _counts(self.report)
 
@@ -176,7 +177,7 @@ def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _counts(report: LintReport) -> list[dict[str, Any]]:
+def _counts(report: LintReport) -> list[JsonDict]:
     """Rules with most findings first."""
     counts = Counter((one.code, one.name, one.severity.value) for one in report.findings)
     fixable = Counter(one.code for one in report.findings if one.is_fixable)

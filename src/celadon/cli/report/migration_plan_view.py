@@ -7,7 +7,7 @@ against it. Below stands how to apply the files, if some were written.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from celadon.cli.migration.migration_files import DEFINITIONS, ENFORCE, POLICIES, WARN
 from celadon.cli.migration.migration_plan import Course, Existing, MigrationPlan, PlannedPolicy
@@ -23,6 +23,7 @@ from celadon.cli.report.report_model import (
     policy_error_lines,
     remark_sections,
 )
+from celadon.kube.json_types import JsonDict
 
 _EFFECTS: Final = {
     Course.MOVE: "audit",
@@ -71,7 +72,7 @@ class PlanView(ReportView[MigrationPlan]):
             lines += (f"  {folder:14} {what}" for folder, what in _STAGES)
         return "\n".join(lines)
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonDict:
         """The document of kind MigrationPlan."""
         report = self.report
         return {
@@ -170,7 +171,7 @@ def _of_rule(outcome: RuleOutcome, existing: Existing, before: str) -> Iterator[
 _NOT_REFUSED: Final = "not refused here (or not there any more)"
 
 
-def _data(policy: PlannedPolicy) -> dict[str, Any]:
+def _data(policy: PlannedPolicy) -> JsonDict:
     return {
         "name": policy.name,
         "engine": policy.engine,

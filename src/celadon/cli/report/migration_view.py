@@ -7,10 +7,11 @@ counts. Rules that agree with their tests are counted only, but stand on the pag
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from celadon.cli.migration.migration_run import STATES, Migration, RuleOutcome
 from celadon.cli.report.report_model import Cell, Look, Page, ReportView, Section, Table, plural
+from celadon.kube.json_types import JsonDict
 
 _EFFECTS: Final = {"translated": "audit", "differs": "deny", "not translated": "warn"}
 
@@ -27,7 +28,7 @@ class MigrationView(ReportView[Migration]):
         counts = ", ".join(f"{report.count(one)} {one}" for one in STATES if report.count(one))
         return "\n".join([*lines, "", f"{len(report.outcomes)} rules: {counts}", _tests(report)])
 
-    def data(self) -> list[dict[str, Any]]:
+    def data(self) -> list[JsonDict]:
         """An item for each rule."""
         return [dict(one.to_json()) for one in self.report.outcomes]
 

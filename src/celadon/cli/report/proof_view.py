@@ -7,7 +7,7 @@ definitions those that are at fault, or not decided.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from celadon.cli.claims.proof_report import PART, RULE, VALIDATION, ProofItem, ProofReport
 from celadon.cli.report.report_model import (
@@ -22,6 +22,7 @@ from celadon.cli.report.report_model import (
     one_line,
     yaml_text,
 )
+from celadon.kube.json_types import JsonDict
 
 _COUNTED: Final = {
     VALIDATION: "validations",
@@ -49,7 +50,7 @@ class ProofView(ReportView[ProofReport]):
         items = self.report.of(sort)
         return items if sort != PART or any(map(_is_told, items)) else []
 
-    def data(self) -> list[dict[str, Any]]:
+    def data(self) -> list[JsonDict]:
         """All answers, each with its place."""
         return [
             {

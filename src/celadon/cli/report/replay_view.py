@@ -4,7 +4,7 @@ since when, and what cannot be said."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from celadon.cli.reading.documents import Problem
 from celadon.cli.replay.audit_logs import Undecidable
@@ -18,6 +18,7 @@ from celadon.cli.replay.replay_run import (
 )
 from celadon.cli.report import report_model as model
 from celadon.cli.report.audit_view import EFFECT_STYLES
+from celadon.kube.json_types import JsonDict
 
 _SHOWN: Final = 20
 _ROWS: Final = 200
@@ -55,7 +56,7 @@ class ReplayView(model.ReportView[ReplayReport]):
         blocks.append([*asked, _summary(report)])
         return model.joined(blocks)
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonDict:
         """The document of kind ReplayReport."""
         report, found = self.report, self.report.findings
         summary = model.filled(first=found.first, last=found.last) | {

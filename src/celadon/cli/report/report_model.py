@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeAlias, Type
 from celadon.cli.check.check_report import Notice, Place, PolicyError, UnaskedPlugin
 from celadon.cli.reading.documents import Problem
 from celadon.kube import Json, JsonObject
+from celadon.kube.json_types import JsonDict
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -426,7 +427,7 @@ class ReportView(Generic[Reported]):
         """The report for people; no text where there is nothing to say."""
         raise NotImplementedError
 
-    def data(self) -> dict[str, Any] | list[dict[str, Any]]:
+    def data(self) -> JsonDict | list[JsonDict]:
         """The report for programs, as plain data."""
         raise NotImplementedError
 
@@ -623,7 +624,7 @@ def json_line(value: JsonObject) -> str:
     return f"{json.dumps(value, ensure_ascii=False, separators=(',', ':'))}\n"
 
 
-def document(kind: str, shapes: Shapes = SHAPES, /, **members: object) -> dict[str, Any]:
+def document(kind: str, shapes: Shapes = SHAPES, /, **members: object) -> JsonDict:
     """A document of ours; at its top, empty members are kept."""
     about = {"apiVersion": API_VERSION, "kind": kind}
     return about | {name: data(value, shapes) for name, value in members.items()}
@@ -649,7 +650,7 @@ def data(value: Any, shapes: Shapes = SHAPES) -> Any:  # noqa: ANN401 - JSON of 
     return _members(value, fields, shapes) if fields else str(value)
 
 
-def filled(**members: object) -> dict[str, Any]:
+def filled(**members: object) -> JsonDict:
     """The members that are not empty."""
     return {name: value for name, value in members.items() if not _is_empty(value)}
 

@@ -32,7 +32,7 @@ from celadon.kube.fieldpath import (
 )
 from celadon.kube.go.go_json import Document, as_written
 from celadon.kube.go.go_text import GoValue, json_text, plain_text, type_text
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.library.environments import environment
 from celadon.kube.names import ApiVersionError, GroupVersionKind, parse_api_version
 from celadon.kube.releases import answering_as, current_release, is_since
@@ -73,7 +73,7 @@ def has_embedded_resources(schema: Schema) -> bool:
     )
 
 
-def drop_unknown_metadata(obj: dict[str, Any], schema: Schema) -> list[StrayField]:
+def drop_unknown_metadata(obj: JsonDict, schema: Schema) -> list[StrayField]:
     """Gives each embedded resource the metadata that its type makes of it, and returns what that
     loses. Metadata that cannot be read stays. The object is changed."""
     dropped = []
@@ -90,7 +90,7 @@ def drop_unknown_metadata(obj: dict[str, Any], schema: Schema) -> list[StrayFiel
     return sorted(dropped, key=lambda one: one.path)
 
 
-def drop_unreadable(obj: dict[str, Any], schema: Schema) -> None:
+def drop_unreadable(obj: JsonDict, schema: Schema) -> None:
     """Of embedded resources that were stored before anybody looked at them: what cannot be read of
     their types and their metadata goes. The object is changed."""
     for _, found in list(_embedded(obj, schema, ROOT)):
@@ -114,7 +114,7 @@ def _is_readable(meta: object) -> bool:
     return True
 
 
-def unreadable_resource(obj: dict[str, Any], schema: Schema) -> FieldError | None:
+def unreadable_resource(obj: JsonDict, schema: Schema) -> FieldError | None:
     """Return why the embedded resources of a request cannot be read, if they cannot."""
     for path, found in _embedded(obj, schema, ROOT):
         for name in _TYPE_FIELDS:
@@ -126,7 +126,7 @@ def unreadable_resource(obj: dict[str, Any], schema: Schema) -> FieldError | Non
     return None
 
 
-def embedded_resource_errors(obj: dict[str, Any], schema: Schema) -> Iterable[FieldError]:
+def embedded_resource_errors(obj: JsonDict, schema: Schema) -> Iterable[FieldError]:
     """Yield what is wrong with the types and the metadata of embedded resources."""
     for path, found in _embedded(obj, schema, ROOT):
         missing = [name for name in _TYPE_FIELDS if name not in found]
@@ -159,14 +159,14 @@ def _type_errors(value: object, path: FieldPath) -> Iterable[FieldError]:
             yield invalid(path, value, str(error))
 
 
-def _metadata_errors(meta: dict[str, Any], path: FieldPath) -> Iterable[FieldError]:
+def _metadata_errors(meta: JsonDict, path: FieldPath) -> Iterable[FieldError]:
     named = {**meta, "name": meta.get("name") or _UNNAMED}
     naming = replace(IN_PATHS, namespaced=bool(meta.get("namespace")))
     for error in validate_object_meta(named, naming):
         yield replace(error, path=path.join(error.path))
 
 
-def _unreadable_metadata(found: dict[str, Any], path: FieldPath) -> FieldError | None:
+def _unreadable_metadata(found: JsonDict, path: FieldPath) -> FieldError | None:
     try:
         _read(found.get("metadata"))
     except DecodeError as error:
@@ -174,7 +174,7 @@ def _unreadable_metadata(found: dict[str, Any], path: FieldPath) -> FieldError |
     return None
 
 
-def _read(meta: object) -> dict[str, Any]:
+def _read(meta: object) -> JsonDict:
     """DecodeError for what is no metadata; null is empty."""
     if meta is not None and not isinstance(meta, dict):
         raise DecodeError(
@@ -190,7 +190,7 @@ def _read(meta: object) -> dict[str, Any]:
 
 def _embedded(
     value: object, schema: Schema | None, path: FieldPath
-) -> Iterator[tuple[FieldPath, dict[str, Any]]]:
+) -> Iterator[tuple[FieldPath, JsonDict]]:
     """Every embedded resource with its place, what is around another one first."""
     if schema is None:
         return
@@ -224,7 +224,7 @@ def repeated_items(value: object, schema: Schema, path: FieldPath = ROOT) -> lis
     return []
 
 
-def _in_object(value: dict[str, Any], schema: Schema, path: FieldPath) -> list[FieldError]:
+def _in_object(value: JsonDict, schema: Schema, path: FieldPath) -> list[FieldError]:
     found = []
     if schema.additional_properties is not None:
         for key, one in value.items():
@@ -298,12 +298,12 @@ def _sorted(value: object) -> Any:
 _MOST: Final = 2**31 - 1
 
 
-def wanted_count_errors(obj: dict[str, Any], scale: ScalePaths | None) -> Iterable[FieldError]:
+def wanted_count_errors(obj: JsonDict, scale: ScalePaths | None) -> Iterable[FieldError]:
     """Of the count in the spec."""
     return () if scale is None else _count_errors(obj, scale.wanted)
 
 
-def scale_status_errors(obj: dict[str, Any], scale: ScalePaths | None) -> Iterable[FieldError]:
+def scale_status_errors(obj: JsonDict, scale: ScalePaths | None) -> Iterable[FieldError]:
     """Of the count in the status, and of the selector."""
     if scale is None:
         return
@@ -314,7 +314,7 @@ def scale_status_errors(obj: dict[str, Any], scale: ScalePaths | None) -> Iterab
             yield invalid(_path(scale.selector), "", found.trouble)
 
 
-def _count_errors(obj: dict[str, Any], names: tuple[str, ...]) -> Iterable[FieldError]:
+def _count_errors(obj: JsonDict, names: tuple[str, ...]) -> Iterable[FieldError]:
     found = _found(obj, names, "int64")
     if found.trouble:
         yield invalid(_path(names), 0, found.trouble)
@@ -332,7 +332,7 @@ class _Found(NamedTuple):
     trouble: str = ""
 
 
-def _found(obj: dict[str, Any], names: tuple[str, ...], wanted: str) -> _Found:
+def _found(obj: JsonDict, names: tuple[str, ...], wanted: str) -> _Found:
     value: Any = obj
     for i, name in enumerate(names):
         if value is None:
@@ -369,16 +369,16 @@ def _path(names: tuple[str, ...]) -> FieldPath:
 # converts but the version's name.
 
 
-def as_stored(obj: dict[str, Any], storage: Schema) -> dict[str, Any]:
+def as_stored(obj: JsonDict, storage: Schema) -> JsonDict:
     """Return what the store gives back of an object, with `storage` the schema of its version."""
-    found: dict[str, Any] = defaulted(pruned(obj, storage).value, storage)
+    found: JsonDict = defaulted(pruned(obj, storage).value, storage)
     return found
 
 
-def as_shown(obj: dict[str, Any], schema: Schema) -> dict[str, Any]:
+def as_shown(obj: JsonDict, schema: Schema) -> JsonDict:
     """An object that the store gave back, in another version, whose schema is `schema`. A null with
     a default stays, since nobody puts the default there."""
-    found: dict[str, Any] = without_refused_nulls(pruned(obj, schema).value, schema)
+    found: JsonDict = without_refused_nulls(pruned(obj, schema).value, schema)
     return found
 
 
@@ -417,7 +417,7 @@ class CustomKind:
     """Whether a webhook knows how its versions become each other. Then whoever reads or writes an
     object has it converted, and each version is read by its own schema."""
 
-    def prepare(self, obj: dict[str, Any], *, keeps_nulls: bool = False) -> Pruned:
+    def prepare(self, obj: JsonDict, *, keeps_nulls: bool = False) -> Pruned:
         """The object as it would be stored but for its metadata, and the fields it lost. With
         `keeps_nulls` it is one that was applied, whose nulls are validated."""
         found = pruned(defaulted(obj, self.schema, keeps_nulls=keeps_nulls), self.schema)
@@ -426,19 +426,19 @@ class CustomKind:
         lost = drop_unknown_metadata(found.value, self.schema)
         return Pruned(found.value, (*found.dropped, *lost))
 
-    def require_readable(self, obj: dict[str, Any]) -> None:
+    def require_readable(self, obj: JsonDict) -> None:
         """DecodeError for a prepared object with an embedded resource that cannot be read."""
         trouble = unreadable_resource(obj, self.schema) if self.embeds else None
         if trouble is not None:
             raise DecodeError(str(trouble), trouble.path)
 
-    def read_back(self, obj: dict[str, Any]) -> dict[str, Any]:
+    def read_back(self, obj: JsonDict) -> JsonDict:
         """The object as it comes from the store: numbers as they are written there, and defaults
         for what was taken away since `prepare`, such as a status. Where another version is stored,
         what that does not know is gone, and the defaults are its own."""
         if self.storage is not None:
             return as_written(obj) if self.converts else self.converted(as_written(obj))
-        found: dict[str, Any] = defaulted(as_written(obj), self.schema)
+        found: JsonDict = defaulted(as_written(obj), self.schema)
         return found
 
     def shown(self, obj: JsonObject) -> JsonObject:
@@ -448,29 +448,29 @@ class CustomKind:
         is_current = is_own and _revision(obj) >= self.since
         return obj if is_current else self.converted(dict(obj))
 
-    def converted(self, obj: dict[str, Any]) -> dict[str, Any]:
+    def converted(self, obj: JsonDict) -> JsonDict:
         """An object that was written in another version or by another schema, as it is read."""
         named = {**obj, "apiVersion": self.gvk.api_version}
         if self.storage is not None and not self.converts:
             return self.received(as_stored(named, self.storage))
         return self._readable(as_stored(named, self.schema))
 
-    def stored(self, obj: dict[str, Any]) -> dict[str, Any]:
+    def stored(self, obj: JsonDict) -> JsonDict:
         """What is stored of an object that is in the storage version by name: without what that
         does not know, and with the defaults that upstream gives it when it is read."""
         return as_stored(obj, self.schema if self.storage is None else self.storage)
 
-    def received(self, obj: dict[str, Any]) -> dict[str, Any]:
+    def received(self, obj: JsonDict) -> JsonDict:
         """An object that was made from one of another version: pruned, without defaults."""
         return self._readable(as_shown(obj, self.schema))
 
-    def _readable(self, found: dict[str, Any]) -> dict[str, Any]:
+    def _readable(self, found: JsonDict) -> JsonDict:
         if self.embeds:
             drop_unreadable(found, self.schema)
             drop_unknown_metadata(found, self.schema)
         return found
 
-    def validate(self, obj: dict[str, Any], before: dict[str, Any] | None = None) -> RuleOutcome:
+    def validate(self, obj: JsonDict, before: JsonDict | None = None) -> RuleOutcome:
         """What is wrong with a prepared object, in the order of an API server, and what is
         forgiven because it did not change."""
         other = list(self._type_errors(obj))
@@ -485,9 +485,7 @@ class CustomKind:
         found += self._repetitions(obj, before)
         return self._with_rules(found, obj, was)
 
-    def asked_rules(
-        self, obj: dict[str, Any], before: dict[str, Any] | None = None
-    ) -> list[AskedRule]:
+    def asked_rules(self, obj: JsonDict, before: JsonDict | None = None) -> list[AskedRule]:
         """The rules that a prepared object is asked by, in their order."""
         asked: list[AskedRule] = []
         rules = self._compiled_rules()
@@ -495,7 +493,7 @@ class CustomKind:
             rules.errors(obj, UNKNOWN if before is None else before, asked)
         return asked
 
-    def validate_status(self, obj: dict[str, Any], before: dict[str, Any]) -> RuleOutcome:
+    def validate_status(self, obj: JsonDict, before: JsonDict) -> RuleOutcome:
         """The same for a write to the status: of the schema only that of the status counts, and
         its texts do not know that it is one (before 1.31 its paths did not either, and nothing was
         forgiven). Lists and rules are those of the whole object. What
@@ -512,16 +510,14 @@ class CustomKind:
         found += self._repetitions(obj, before)
         return self._with_rules(found, obj, before)
 
-    def _repetitions(
-        self, obj: dict[str, Any], before: dict[str, Any] | None
-    ) -> Iterable[FieldError]:
+    def _repetitions(self, obj: JsonDict, before: JsonDict | None) -> Iterable[FieldError]:
         """Of an object that had some before an update, nothing is said."""
         if before is not None and repeated_items(before, self.schema):
             return ()
         return repeated_items(obj, self.schema)
 
     def _with_rules(
-        self, found: list[FieldError], obj: dict[str, Any], before: Any | Unknown
+        self, found: list[FieldError], obj: JsonDict, before: Any | Unknown
     ) -> RuleOutcome:
         rules = self._compiled_rules()
         if rules is None:
@@ -535,16 +531,14 @@ class CustomKind:
     def _compiled_rules(self) -> RuleValidator | None:
         return None if self.rules is None else self.rules.compiled()
 
-    def _type_errors(self, obj: dict[str, Any]) -> Iterable[FieldError]:
+    def _type_errors(self, obj: JsonDict) -> Iterable[FieldError]:
         """A mutator may have made something else of it."""
         for member, wanted in (("kind", self.gvk.kind), ("apiVersion", self.gvk.api_version)):
             found = obj.get(member, wanted)
             if found != wanted:
                 yield invalid(FieldPath(member), found, f"must be {wanted}")
 
-    def _metadata_errors(
-        self, obj: dict[str, Any], before: dict[str, Any] | None
-    ) -> Iterable[FieldError]:
+    def _metadata_errors(self, obj: JsonDict, before: JsonDict | None) -> Iterable[FieldError]:
         meta = obj.get("metadata")
         if not isinstance(meta, dict):
             return ()
@@ -554,7 +548,7 @@ class CustomKind:
         return validate_object_meta_update(meta, old if isinstance(old, dict) else {})
 
 
-def custom_kinds(definition: Mapping[str, Any]) -> dict[GroupVersionKind, CustomKind]:
+def custom_kinds(definition: JsonObject) -> dict[GroupVersionKind, CustomKind]:
     """The kinds of all versions of a CustomResourceDefinition, served or not, with the rules of the
     current release."""
     spec, since = definition["spec"], _revision(definition)
@@ -589,7 +583,7 @@ def _revision(obj: JsonObject) -> int:
     return int(version) if version.isdecimal() else 0
 
 
-def _member(version: Mapping[str, Any], *names: str) -> Any:
+def _member(version: JsonObject, *names: str) -> Any:
     found: Any = version
     for name in names:
         found = found.get(name) if isinstance(found, dict) else None

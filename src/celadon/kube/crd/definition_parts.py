@@ -24,7 +24,7 @@ from celadon.kube.crd.structural_schemas import (
 from celadon.kube.fieldpath import ROOT, FieldError, FieldPath
 from celadon.kube.go import go_url
 from celadon.kube.go.go_text import GoValue
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.library.environments import environment
 from celadon.kube.releases import current_release, is_since, previous_minor
 from celadon.kube.schemas.definition_schemas import decode_schema
@@ -79,7 +79,7 @@ class InternalDefinition:
 def internal_definition(spec: JsonObject) -> InternalDefinition:
     """Takes what is the same in all versions out of them."""
     versions = [one for one in spec.get("versions") or () if isinstance(one, dict)]
-    shared: dict[str, Any] = {}
+    shared: JsonDict = {}
     for name in _SHARED_PARTS:
         values = [_part(one, name) for one in versions]
         if values and all(one == values[0] for one in values):

@@ -10,7 +10,7 @@ rules of a node are compiled only if nothing else is wrong there or below.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import field, replace
 from typing import Any, Final
 
@@ -488,7 +488,7 @@ def _field_path(path: str, at: FieldPath, schema: Schema | None) -> list[FieldEr
     return found
 
 
-def _text(rule: Mapping[str, Any], key: str) -> str:
+def _text(rule: JsonObject, key: str) -> str:
     value = rule.get(key)
     return value if isinstance(value, str) else ""
 

@@ -19,6 +19,7 @@ from celadon.kube.crd.compiled_rules import OLD_SELF, SELF, CompiledRule, NodeRu
 from celadon.kube.crd.typed_data import Correlated, ItemsBefore, Unknown, member_before, typed
 from celadon.kube.fieldpath import OMITTED, ROOT, FieldError, FieldPath
 from celadon.kube.go.go_text import trim_space
+from celadon.kube.json_types import JsonObject
 from celadon.kube.library.costs import (
     MESSAGE_EXPRESSION_BYTES,
     OUT_OF_BUDGET,
@@ -85,7 +86,7 @@ class AskedRule:
     path: FieldPath
     source: ValidationRule
     program: Program
-    activation: Mapping[str, Any]
+    activation: JsonObject
     max_cost: int
 
 
@@ -198,8 +199,8 @@ class _Place:
     path: FieldPath
     type: str
     shown: object
-    plain: Mapping[str, Any]
-    optional: Mapping[str, Any]
+    plain: JsonObject
+    optional: JsonObject
     has_before: bool
     ratchet: _Ratchet
     faults: Mapping[str, str]

@@ -333,7 +333,7 @@ class GivenSchema:
 
     path: FieldPath
     schema: Schema
-    given: Mapping[str, Any]
+    given: JsonObject
 
 
 # --- Schema defaults ---------------------------------------------------------

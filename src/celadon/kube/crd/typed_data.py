@@ -21,7 +21,7 @@ from celadon.cel.extend import Duration, EvaluationError, Opaque, types
 from celadon.cel.value_functions import MapList, SetList, parse_timestamp
 from celadon.kube.go.go_text import Base64Error, canonical_base64
 from celadon.kube.go.go_time import DurationError, parse_duration
-from celadon.kube.json_types import Json
+from celadon.kube.json_types import Json, JsonDict
 from celadon.kube.schemas.schema_model import QUANTITY, Schema, escape
 from celadon.kube.schemas.schema_packs import resolved
 
@@ -170,7 +170,7 @@ def same(value: object, before: object | Unknown) -> bool:
     return bool(value == before)
 
 
-class KeywordObject(dict[str, Any]):
+class KeywordObject(JsonDict):
     """An object with members that are called like reserved words: `self.namespace` finds
     `__namespace__`."""
 
@@ -279,7 +279,7 @@ def _object(value: Json, schema: Schema) -> Any:
         raise EvaluationError(
             "invalid data, expected a map for the provided schema with type=object"
         )
-    made: dict[str, Any] = {}
+    made: JsonDict = {}
     if schema.additional_properties is not None:
         values = schema.additional_properties
         made = {key: _part(one, values) for key, one in value.items()}

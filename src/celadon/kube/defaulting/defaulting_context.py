@@ -13,7 +13,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from typing import Any, Final, NamedTuple, Protocol
 
 from celadon.kube.authorization import User
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.resources.api_resources import Lookups, ObjectIndex
 from celadon.kube.resources.plugin_facts import DEFAULT_PLUGINS
@@ -103,7 +103,7 @@ class DefaultingContext:
     network: ServiceNetwork = _NO_NETWORK
 
 
-def service_ca_source(config_map: str) -> dict[str, Any]:
+def service_ca_source(config_map: str) -> JsonDict:
     """The token source of clusters that publish the authority of their services in a ConfigMap of
     every namespace, as OpenShift does in `openshift-service-ca.crt`."""
     key = "service-ca.crt"
@@ -114,7 +114,7 @@ def service_ca_source(config_map: str) -> dict[str, Any]:
 class Run:
     """One object on its way through the rules."""
 
-    root: dict[str, Any]
+    root: JsonDict
     context: DefaultingContext
     gates: frozenset[str]
     is_disturbed: bool = False

@@ -20,7 +20,7 @@ from celadon.kube.defaulting.defaulting_rules import (
     placed_rules,
 )
 from celadon.kube.defaulting.field_functions import DROPPING, Rule
-from celadon.kube.json_types import JsonObject, fresh
+from celadon.kube.json_types import JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import is_since, per_release
 from celadon.kube.schemas.typed_objects import EmptyValue
@@ -190,11 +190,11 @@ def _is_harmless(path: str, rule: Rule) -> bool:
 
 PHASE_SINCE: Final = "lastPhaseTransitionTime"
 
-KindUpdate = Callable[[dict[str, Any], JsonObject, str], None]
+KindUpdate = Callable[[JsonDict, JsonObject, str], None]
 """Changes the new object in place; the last is the time."""
 
 
-def pod_status(made: dict[str, Any], old: JsonObject, _: str) -> None:
+def pod_status(made: JsonDict, old: JsonObject, _: str) -> None:
     """Kubelets that do not know a field leave it out, and it stays."""
     status, was = made.setdefault("status", {}), old.get("status") or {}
     for field in ("qosClass", "observedGeneration") if is_since("1.32") else ():
@@ -211,19 +211,19 @@ def pod_status(made: dict[str, Any], old: JsonObject, _: str) -> None:
             condition["observedGeneration"] = generation
 
 
-def node(made: dict[str, Any], old: JsonObject, _: str) -> None:
+def node(made: JsonDict, old: JsonObject, _: str) -> None:
     """A node that was not configured by the API is not from now on."""
     if (old.get("spec") or {}).get("configSource") is None:
         (made.get("spec") or {}).pop("configSource", None)
 
 
-def node_status(made: dict[str, Any], old: JsonObject, _: str) -> None:
+def node_status(made: JsonDict, old: JsonObject, _: str) -> None:
     """The same of what a kubelet says of it."""
     if (old.get("status") or {}).get("config") is None:
         (made.get("status") or {}).pop("config", None)
 
 
-def volume_status(made: dict[str, Any], old: JsonObject, now: str) -> None:
+def volume_status(made: JsonDict, old: JsonObject, now: str) -> None:
     """A volume says since when it has been in its phase."""
     status, was = made.setdefault("status", {}), old.get("status") or {}
     since, before = status.get(PHASE_SINCE), was.get(PHASE_SINCE)
@@ -242,7 +242,7 @@ def claim(made: dict[str, object], old: JsonObject, _: str) -> None:
     workload_defaults.data_sources(spec, any_kind=not is_new)
 
 
-def service_account(made: dict[str, Any], _: JsonObject, __: str) -> None:
+def service_account(made: JsonDict, _: JsonObject, __: str) -> None:
     """Secrets are in the namespace of the account: only their names count."""
     for secret in made.get("secrets") or ():
         for field in [*secret]:
@@ -250,7 +250,7 @@ def service_account(made: dict[str, Any], _: JsonObject, __: str) -> None:
                 del secret[field]
 
 
-def endpoint_slice(made: dict[str, Any], old: JsonObject, _: str) -> None:
+def endpoint_slice(made: JsonDict, old: JsonObject, _: str) -> None:
     """Changed endpoints lose their old topology; a host that was known becomes the node's name."""
     if (made.get("endpoints") or []) == (old.get("endpoints") or []):
         return
@@ -268,7 +268,7 @@ def _host(endpoint: JsonObject) -> str:
     return host
 
 
-def definition(made: dict[str, Any], _: JsonObject, __: str) -> None:
+def definition(made: JsonDict, _: JsonObject, __: str) -> None:
     """A version in which objects are stored from now on is one in which there may be some
     (k8s.io/apiextensions-apiserver `pkg/registry/customresourcedefinition/strategy.go`)."""
     versions = made.get("spec", {}).get("versions") or ()
@@ -279,7 +279,7 @@ def definition(made: dict[str, Any], _: JsonObject, __: str) -> None:
         status["storedVersions"] = [*stored, name]
 
 
-def signing_status(made: dict[str, Any], old: JsonObject, now: str) -> None:
+def signing_status(made: JsonDict, old: JsonObject, now: str) -> None:
     """Decisions about a request for a certificate stay as they were, unless their number changes,
     which is refused later."""
     conditions, before = _conditions(made), _conditions(old)
@@ -292,7 +292,7 @@ def signing_status(made: dict[str, Any], old: JsonObject, now: str) -> None:
     signing_times(made, old, now)
 
 
-def signing_times(made: dict[str, Any], old: JsonObject, now: str) -> None:
+def signing_times(made: JsonDict, old: JsonObject, now: str) -> None:
     """Conditions of a request for a certificate say when they were written, and since when they
     are as they are."""
     for condition in _conditions(made):
@@ -308,7 +308,7 @@ def signing_times(made: dict[str, Any], old: JsonObject, now: str) -> None:
             condition["lastTransitionTime"] = next(known, now)
 
 
-def _conditions(request: JsonObject) -> list[dict[str, Any]]:
+def _conditions(request: JsonObject) -> list[JsonDict]:
     return (request.get("status") or {}).get("conditions") or []
 
 

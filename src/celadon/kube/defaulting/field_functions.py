@@ -13,7 +13,7 @@ from typing import Any, Final
 from celadon.kube.defaulting.defaulting_context import Run, lookup
 from celadon.kube.fieldpath import FieldPath, MapKey
 from celadon.kube.go.go_text import parse_int
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.schemas.typed_values import DecodeError
 from celadon.kube.well_known_values import CONTAINER_LISTS, ROLLBACK_TO, TEMPLATE_GENERATION
 from celadon.patterns import late_pattern
@@ -200,7 +200,7 @@ def template_generation(parent: Any, key: str, _: Run, rule: Rule) -> None:
     annotations[TEMPLATE_GENERATION] = str(max(value, rule["min"]))
 
 
-def count_templates(meta: dict[str, Any], old: Mapping[str, str], *, same: bool) -> None:
+def count_templates(meta: JsonDict, old: Mapping[str, str], *, same: bool) -> None:
     """The generation of a changed DaemonSet's template is the server's alone: one more than that of
     the old one, unless it is the `same`."""
     before = _integer_annotation(old, TEMPLATE_GENERATION) or 0
@@ -260,7 +260,7 @@ def drop_init_policies(parent: Any, key: str, run: Run, _: Rule) -> None:
             del container["restartPolicy"]
 
 
-def _keep(parent: dict[str, Any], key: str, kept: list[Any]) -> None:
+def _keep(parent: JsonDict, key: str, kept: list[Any]) -> None:
     if kept:
         parent[key] = kept
     else:
@@ -294,7 +294,7 @@ FIELD_FUNCTIONS: Final[Mapping[str, FieldFunction]] = {
 # Tolerations merged as upstream's plugins do it (k8s.io/kubernetes `pkg/util/tolerations`).
 
 
-def merged(tolerations: Sequence[JsonObject]) -> list[dict[str, Any]]:
+def merged(tolerations: Sequence[JsonObject]) -> list[JsonDict]:
     """Copies, in order, of those that no other one covers; of equal ones the first."""
     kept: list[dict[str, object]] = []
     for i, one in enumerate(tolerations):

@@ -12,7 +12,7 @@ from typing import Any, Final
 from celadon.kube import fieldpath, metadata, status
 from celadon.kube.defaulting.defaulting_context import Apply, Run
 from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import GroupKind
 from celadon.kube.quantity import QOS_RESOURCES, pod_total, qos_class, rounded_to_milli
 from celadon.kube.releases import is_since
@@ -50,7 +50,7 @@ _PARTS: Final = {"clusterIPs": "secondary cluster IP", "ipFamilies": "secondary 
 _SEVERAL: Final = {"clusterIPs": "multiple cluster IPs", "ipFamilies": "multiple IP families"}
 
 
-def settle_families(spec: dict[str, Any], run: Run, old: JsonObject) -> None:
+def settle_families(spec: JsonDict, run: Run, old: JsonObject) -> None:
     """Sets policy and families; `old` is the spec of the Service as it was, empty for a new one.
     Raises StatusError (422) where they cannot be had."""
     if spec.get("type") == "ExternalName" or _prefers_the_same(spec, old):
@@ -89,7 +89,7 @@ def _wrong_addresses(spec: JsonObject, old: JsonObject, run: Run) -> list[FieldE
     return holding(errors, gates_on(run.context.gates))
 
 
-def _released(spec: dict[str, Any], old: JsonObject) -> list[FieldError]:
+def _released(spec: JsonDict, old: JsonObject) -> list[FieldError]:
     """A policy of one family lets the second go; without it nobody may leave it out."""
     errors: list[FieldError] = []
     policy = spec["ipFamilyPolicy"]
@@ -115,7 +115,7 @@ def _too_many(spec: JsonObject) -> list[FieldError]:
     ]
 
 
-def _inferred(spec: dict[str, Any], run: Run) -> list[FieldError]:
+def _inferred(spec: JsonDict, run: Run) -> list[FieldError]:
     """Families that are not said are those of the addresses."""
     errors: list[FieldError] = []
     network, addresses = run.context.network, spec.get("clusterIPs") or []
@@ -312,7 +312,7 @@ WIPED: Final[tuple[tuple[Callable[[JsonObject], bool], tuple[str, ...]], ...]] =
 """Who has which fields. They go when a Service is no longer one of those."""
 
 
-def service_update(spec: dict[str, Any], old: JsonObject, run: Run) -> None:
+def service_update(spec: JsonDict, old: JsonObject, run: Run) -> None:
     """Changes the new spec to what is validated and stored. Raises StatusError (500) when a
     protocol would have a node port twice."""
     for has, fields in WIPED:
@@ -359,7 +359,7 @@ def _keep_addresses(spec: dict[str, object], old: JsonObject) -> None:
         spec["clusterIPs"] = [spec["clusterIP"]]
 
 
-def _keep_node_ports(spec: dict[str, Any], old: JsonObject) -> None:
+def _keep_node_ports(spec: JsonDict, old: JsonObject) -> None:
     """Keep node ports by the name of the port, and none twice."""
     used = _node_ports(old) & _node_ports(spec)
     named = {port.get("name", ""): port.get("nodePort", 0) for port in old.get("ports") or ()}
@@ -572,7 +572,7 @@ def pod_cidrs(spec: Any, _: Run) -> None:
 def pod_status(status: Any, run: Run) -> None:
     """A new pod is pending; nothing that a client says about its status stays but the QoS class."""
     spec = run.root["spec"]
-    made: dict[str, Any] = {
+    made: JsonDict = {
         "phase": "Pending",
         "qosClass": status.get("qosClass") or qos_class(spec),
     }
@@ -598,7 +598,7 @@ def _affinity_terms(spec: JsonObject) -> Iterator[dict[str, object]]:
             yield weighted["podAffinityTerm"]
 
 
-def _merge_keys(term: dict[str, Any], field: str, operator: str, labels: Mapping[str, str]) -> None:
+def _merge_keys(term: JsonDict, field: str, operator: str, labels: Mapping[str, str]) -> None:
     selector = term.get("labelSelector")
     if selector is None:
         return
@@ -642,7 +642,7 @@ def _apparmor_text(profile: JsonObject) -> str:
     )
 
 
-def _confined(spec: Any) -> Iterator[dict[str, Any]]:
+def _confined(spec: Any) -> Iterator[JsonDict]:
     """The containers that may have a profile of AppArmor."""
     if (spec.get("os") or {}).get("name") != "windows":
         yield from (one for name in CONTAINER_LISTS for one in spec.get(name) or ())

@@ -28,7 +28,7 @@ from celadon.kube.fieldmanager.structured_merge import (
     same,
     with_structs,
 )
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.releases import is_since
 from celadon.records import dataclass, field
 
@@ -244,7 +244,7 @@ class Ownership:
         applier: ManagerId,
         *,
         force: bool,
-    ) -> tuple[dict[str, Any], Managers]:
+    ) -> tuple[JsonDict, Managers]:
         """The object with the configuration in it. ConflictError; ItemError as `updated`."""
         found = self._reconciled(managers)
         made = merged(self.type, live, config)

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import json_text, quote
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas import schema_model
 from celadon.kube.schemas.typed_objects import codec_for, struct_codec
@@ -300,7 +300,7 @@ def path_text(path: tuple[str, ...]) -> str:
     return "".join(map(step_text, path))
 
 
-FieldsV1 = dict[str, Any]
+FieldsV1 = JsonDict
 """The JSON of a set."""
 
 

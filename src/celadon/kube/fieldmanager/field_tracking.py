@@ -32,7 +32,7 @@ from celadon.kube.fieldmanager.merge_types import (
 )
 from celadon.kube.fieldmanager.structured_merge import applied_set, compared, joined, misfits, same
 from celadon.kube.go.go_text import json_text, quote
-from celadon.kube.json_types import Json, JsonObject, fresh
+from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupVersionKind, parse_api_version
 from celadon.kube.registry.create import SERVER_OWNED
 from celadon.kube.registry.decode import Incoming, draft_of
@@ -299,7 +299,7 @@ def applied(
     writer: FieldWriter,
     *,
     force: bool = False,
-) -> dict[str, Any]:
+) -> JsonDict:
     """The object that follows, with its managers, in the endpoint's version; `live` is None when
     there is none yet, and for a scale the object that it belongs to.
 
@@ -390,12 +390,12 @@ class _Endpoint:
             lambda obj: _fitting(versions.convert(obj, mine), self.type),
         )
 
-    def zero(self) -> dict[str, Any]:
+    def zero(self) -> JsonDict:
         """Return what a new object is compared with; a copy."""
         made: dict[str, object] = fresh(_zero(self._target.kind))
         return made
 
-    def shown(self, live: JsonObject) -> dict[str, Any]:
+    def shown(self, live: JsonObject) -> JsonDict:
         """A stored object as the endpoint shows it, without its managers."""
         shown = shown_object(live, self._target, no_count=0)
         meta = {**metadata.metadata(shown)}
@@ -447,7 +447,7 @@ class _Endpoint:
 
     def applied(
         self, config: JsonObject, live: JsonObject | None, *, force: bool
-    ) -> tuple[dict[str, Any], managed_fields.Managers]:
+    ) -> tuple[JsonDict, managed_fields.Managers]:
         """The object with the configuration in it, and its managers. StatusError on conflicts."""
         parent = managed_fields.Managers() if live is None else _strict_managers(live)
         is_scale = self._target.subresource == _SCALE
@@ -473,7 +473,7 @@ class _Endpoint:
             manager, managed_fields.APPLY, target.kind.api_version, target.subresource
         )
 
-        def attempt(*, force: bool) -> tuple[dict[str, Any], managed_fields.Managers]:
+        def attempt(*, force: bool) -> tuple[JsonDict, managed_fields.Managers]:
             return self._ownership.applied(live, config, managers, applier, force=force)
 
         try:

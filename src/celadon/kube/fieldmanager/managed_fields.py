@@ -6,7 +6,7 @@ As k8s.io/apimachinery `pkg/util/managedfields/internal/managedfields.go`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from celadon.kube import metadata
 from celadon.kube.defaulting.defaulting_rules import update_rules
@@ -15,7 +15,7 @@ from celadon.kube.fieldmanager import field_sets
 from celadon.kube.fieldmanager.structured_merge import Comparison
 from celadon.kube.go.go_text import json_text, quote
 from celadon.kube.go.go_time import TimeError, canonical_time
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.registry.target import Target
 from celadon.kube.registry.update import EVERYTHING, PARTS
@@ -146,7 +146,7 @@ def _time(entry: JsonObject) -> str:
         return ""
 
 
-def encoded(managers: Managers) -> list[dict[str, Any]]:
+def encoded(managers: Managers) -> list[JsonDict]:
     """The entries: appliers first, the oldest first, then by name, version and subresource."""
     times = managers.times
     entries = [
@@ -163,7 +163,7 @@ def encoded(managers: Managers) -> list[dict[str, Any]]:
     return entries
 
 
-def entry_of(manager: ManagerId, api_version: str, fields: JsonObject, time: str) -> dict[str, Any]:
+def entry_of(manager: ManagerId, api_version: str, fields: JsonObject, time: str) -> JsonDict:
     """One entry; `fields` is FieldsV1."""
     made: dict[str, object] = {
         "manager": manager.name,

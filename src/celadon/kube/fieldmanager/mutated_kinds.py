@@ -31,7 +31,7 @@ from celadon.kube.fieldmanager.merge_types import (
 )
 from celadon.kube.fieldmanager.structured_merge import joined, merged, misfits
 from celadon.kube.go.go_json import Document
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.library.json_patches import PatchObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry.decode import (
@@ -71,14 +71,14 @@ class MergedParts:
     def __init__(self, triggers: Mapping[str, Triggers]) -> None:
         self._triggers = triggers
         self._is_stirred = False
-        self._added: list[tuple[str, dict[str, Any]]] = []
+        self._added: list[tuple[str, JsonDict]] = []
         self._was: list[JsonObject | Sequence[Any]] = []
 
     def joined(
         self,
         type_: MergeType,
         live: JsonObject,
-        made: dict[str, Any],
+        made: JsonDict,
         config: JsonObject,
     ) -> None:
         """Reads what was taken over into a struct; a map is read with the struct it is in."""
@@ -126,7 +126,7 @@ class MergedParts:
             inner = node.get("items") or node.get("values")
             self._is_stirred |= isinstance(inner, dict)
 
-    def finish(self, made: dict[str, Any], defaulting: ChangedDefaulting) -> None:
+    def finish(self, made: JsonDict, defaulting: ChangedDefaulting) -> None:
         """Completes the object, and defaults it if there may be something to do. Changes `made`
         where it is new."""
         if not self._is_stirred and not self._added:
@@ -200,7 +200,7 @@ class Unusual(KubeError):
     """An object that has to be looked at more closely."""
 
 
-def fitting_object(type_: MergeType, value: PatchObject, path: str = "Object") -> dict[str, Any]:
+def fitting_object(type_: MergeType, value: PatchObject, path: str = "Object") -> JsonDict:
     """A new configuration of that type, without misfits and without anything atomic; `path` is
     what the object's own type has to be called. Unusual."""
     rule = type_.map
@@ -245,7 +245,7 @@ def _fitting_items(type_: MergeType, items: Sequence[Any], path: str) -> list[An
     return made
 
 
-def _fitting_texts(type_: MergeType, members: Mapping[Any, Any]) -> dict[str, Any]:
+def _fitting_texts(type_: MergeType, members: Mapping[Any, Any]) -> JsonDict:
     rule = type_.map
     if rule is None or rule.atomic:
         raise Unusual
@@ -407,7 +407,7 @@ class MutatedKinds:
         if defaulting is not None:
             parts = MergedParts(defaulting.triggers)
             try:
-                made: dict[str, Any] = merged(type_, live, config, parts)
+                made: JsonDict = merged(type_, live, config, parts)
                 if defaulting.rules.are_settled(made, live):
                     parts.finish(made, defaulting)
                     return made
@@ -440,7 +440,7 @@ class MutatedKinds:
         return Patched(made, spoiled)
 
     def _patched_custom(
-        self, document: dict[str, Any], custom: CustomKind, kind: GroupVersionKind
+        self, document: JsonDict, custom: CustomKind, kind: GroupVersionKind
     ) -> Patched:
         require_kind(document)
         prepared = with_sound_metadata(custom.prepare(document).value)

@@ -12,7 +12,7 @@ from math import isinf
 from typing import Any, Final, NoReturn
 
 from celadon.kube.errors import MalformedText
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.patterns import late_pattern
 from celadon.records import dataclass, field
 
@@ -280,7 +280,7 @@ def _read_repeated(text: str, *, merge: bool) -> Document:
     """Read a document in which some member is given twice, as most have none."""
     repeated: dict[int, Pairs] = {}
 
-    def make(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def make(pairs: list[tuple[str, Any]]) -> JsonDict:
         made = dict(pairs)
         if len(made) != len(pairs):
             if merge:

@@ -23,6 +23,7 @@ from celadon.cel.extend import (
     types,
 )
 from celadon.cel.value_functions import equal
+from celadon.kube.json_types import JsonObject
 from celadon.kube.library import costs
 from celadon.kube.library.costs import function
 from celadon.remembering import remembering
@@ -49,7 +50,7 @@ class PatchObject(Record):
     __slots__ = ("cel_type", "fields")
     go_name = "*dynamic.ObjectVal"
 
-    def __init__(self, type_: types.Type, fields: Mapping[str, Any]) -> None:
+    def __init__(self, type_: types.Type, fields: JsonObject) -> None:
         self.cel_type = type_  # type: ignore[misc]  # a class for each path would be one too many
         self.fields = fields
 
@@ -83,7 +84,7 @@ class PatchOperation(Record):
     cel_type = types.object_type("JSONPatch")
     go_name = "*mutation.JSONPatchVal"
 
-    def __init__(self, fields: Mapping[str, Any]) -> None:
+    def __init__(self, fields: JsonObject) -> None:
         self.fields = fields
 
     @property
@@ -115,10 +116,10 @@ class PatchOperation(Record):
         )
 
 
-def object_maker(type_: types.Type) -> Callable[[Mapping[str, Any]], PatchObject]:
+def object_maker(type_: types.Type) -> Callable[[JsonObject], PatchObject]:
     """Return what literals of that type are made with."""
 
-    def make(fields: Mapping[str, Any]) -> PatchObject:
+    def make(fields: JsonObject) -> PatchObject:
         return PatchObject(type_, fields)
 
     return make

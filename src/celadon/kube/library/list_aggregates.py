@@ -21,6 +21,7 @@ from celadon.cel.extend import (
     types,
 )
 from celadon.cel.value_functions import add, compare, equal, is_comparable
+from celadon.kube.json_types import JsonDict
 from celadon.kube.library import costs
 from celadon.kube.library.costs import method
 from celadon.kube.quantity import MAX_INT64, MIN_INT64
@@ -36,7 +37,7 @@ _COMPARABLE: Final[dict[str, types.Type]] = {
     "string": types.STRING,
     "bytes": types.BYTES,
 }
-_ZEROS: Final[dict[str, Any]] = {
+_ZEROS: Final[JsonDict] = {
     "int": 0,
     "uint": Uint(0),
     "double": 0.0,

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from celadon.kube import metadata
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.protobuf.wire import PAYLOADS, SCALARS, misfit
 from celadon.kube.releases import per_release
@@ -129,11 +129,11 @@ def _unwrapped(fields: dict[str, Json]) -> Json:
     return fields.get("items", [])
 
 
-def _schema_or_list(value: object, field: str) -> dict[str, Any]:
+def _schema_or_list(value: object, field: str) -> JsonDict:
     return {"jSONSchemas": value} if isinstance(value, list) else _schema(value, field)
 
 
-def _schema_or_bool(value: object, field: str) -> dict[str, Any]:
+def _schema_or_bool(value: object, field: str) -> JsonDict:
     if isinstance(value, bool):
         return {"allows": value}
     return {"allows": True, **_schema(value, field)}
@@ -143,7 +143,7 @@ def _schema_or_strings(value: object, field: str) -> dict[str, object]:
     return {"property": value} if isinstance(value, list) else _schema(value, field)
 
 
-def _schema(value: object, field: str) -> dict[str, Any]:
+def _schema(value: object, field: str) -> JsonDict:
     if not isinstance(value, dict):
         raise misfit(field, "JSON schema")
     return {"schema": value}
@@ -185,7 +185,7 @@ REMEMBERED: Final = 256
 """Sets of members, for each message."""
 
 
-def in_message_order(obj: JsonObject) -> dict[str, Any]:
+def in_message_order(obj: JsonObject) -> JsonDict:
     """A new object; `kind` and `apiVersion` come first. Unknown members come last. Parts that have
     their order are shared with the object given."""
     name = message_of(metadata.gvk(obj))
@@ -195,7 +195,7 @@ def in_message_order(obj: JsonObject) -> dict[str, Any]:
     return {**head, **_order_for(name)({key: obj[key] for key in obj if key not in _TYPE})}
 
 
-def ordered_message(part: JsonObject, name: str) -> dict[str, Any]:
+def ordered_message(part: JsonObject, name: str) -> JsonDict:
     """A part of an object, whose message is called so (`core.v1.PodSpec`), in the same order."""
     return dict(_order_for(name)(part))
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from celadon.kube.go.go_json import TOO_DEEP
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import ApiVersionError, GroupVersionKind, parse_api_version
 from celadon.kube.protobuf.message_table import (
     JSON_SHAPES,
@@ -85,7 +85,7 @@ def go_field_name(name: str, type_: str) -> str:
     return name[:1].upper() + name[1:]
 
 
-ReadField = Callable[[bytes, int, int, dict[str, Any]], int]
+ReadField = Callable[[bytes, int, int, JsonDict], int]
 """Reads what follows a tag into the object; gives where it ends."""
 ReadValue = Callable[[bytes, int, int], Any]
 """Reads all bytes between two places."""
@@ -104,7 +104,7 @@ class MessageReader:
         self._fields: dict[int, ReadField] | None = None
         self._names: dict[int, str] = {}
 
-    def read(self, data: bytes, position: int, end: int, made: dict[str, Any]) -> dict[str, Any]:
+    def read(self, data: bytes, position: int, end: int, made: JsonDict) -> JsonDict:
         """Adds the fields to `made` and returns it. Raises ProtobufError."""
         fields = self._fields
         if fields is None:
@@ -188,7 +188,7 @@ def _scalar_reader(field: MessageField) -> ReadField:
 def _scalar_item_reader(field: MessageField) -> ReadField:
     name, read = field.name, SCALARS[field.type].read
 
-    def read_item(data: bytes, position: int, end: int, made: dict[str, Any]) -> int:
+    def read_item(data: bytes, position: int, end: int, made: JsonDict) -> int:
         value, position = read(data, position, end)
         made.setdefault(name, []).append(value)
         return position
@@ -243,7 +243,7 @@ def _value_reader(field: MessageField) -> ReadField:
 def _item_reader(field: MessageField) -> ReadField:
     name, (read, _) = field.name, _value(field.type)
 
-    def read_item(data: bytes, position: int, end: int, made: dict[str, Any]) -> int:
+    def read_item(data: bytes, position: int, end: int, made: JsonDict) -> int:
         start, stop = read_length(data, position, end)
         made.setdefault(name, []).append(read(data, start, stop))
         return stop
@@ -254,7 +254,7 @@ def _item_reader(field: MessageField) -> ReadField:
 def _message_reader(field: MessageField) -> ReadField:
     name, optional, read = field.name, field.optional, message_reader(field.type).read
 
-    def read_message(data: bytes, position: int, end: int, made: dict[str, Any]) -> int:
+    def read_message(data: bytes, position: int, end: int, made: JsonDict) -> int:
         start, stop = read_length(data, position, end)
         value = read(data, start, stop, made.get(name) or {})
         if value or optional:
@@ -278,7 +278,7 @@ def _inline_reader(field: MessageField) -> ReadField:
 def _map_reader(field: MessageField) -> ReadField:
     name, (read, zero) = field.name, _value(field.type)
 
-    def read_entry(data: bytes, position: int, end: int, made: dict[str, Any]) -> int:
+    def read_entry(data: bytes, position: int, end: int, made: JsonDict) -> int:
         position, stop = read_length(data, position, end)
         key, value = "", zero
         while position < stop:
@@ -492,7 +492,7 @@ def read_message(envelope: Envelope) -> dict[str, object]:
         raise ProtobufError(TOO_DEEP) from None
 
 
-def decode(body: bytes, default: GroupVersionKind | None = None) -> dict[str, Any]:
+def decode(body: bytes, default: GroupVersionKind | None = None) -> JsonDict:
     """The object in a body, in the shape it has in JSON.
 
     `default` is the kind that an endpoint expects, for what the envelope does not say. Without its

@@ -17,14 +17,14 @@ the `DefaultingContext`; the cluster is asked through its `Lookups`. As k8s.io/a
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube import metadata, status
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.defaulting_rules import compiled
 from celadon.kube.defaulting.dropped_fields import drop_empties, outlasts_creation
 from celadon.kube.go.go_text import parse_uint
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry.decode import draft_of
 from celadon.kube.registry.draft import CONVERT, Draft, apply_phase, drafted, gates_of, has_identity
@@ -52,7 +52,7 @@ MAX_GENERATED_BASE: Final = 58
 _PLAIN: Final = DefaultingContext()
 
 
-def created(value: JsonObject, target: Target, context: DefaultingContext) -> dict[str, Any]:
+def created(value: JsonObject, target: Target, context: DefaultingContext) -> JsonDict:
     """The object as validating admission sees it: all steps from what was sent. DecodeError when a
     value does not fit the kind, StatusError as `begin_create`."""
     return finish_create(begin_create(draft_of(value, target, context), target))
@@ -64,7 +64,7 @@ def admit_form(
     context: DefaultingContext = _PLAIN,
     *,
     namespace: str | None = None,
-) -> dict[str, Any]:
+) -> JsonDict:
     """The same, in the version of `gvk`, for an object that no URL says the place of. `namespace`
     is the one it shall have, empty for none; None leaves its own.
 
@@ -166,7 +166,7 @@ def resume(draft: Draft, target: Target) -> list[str]:
 # --- before validating admission ---
 
 
-def finish_create(draft: Draft) -> dict[str, Any]:
+def finish_create(draft: Draft) -> JsonDict:
     """The object as validating admission sees it; the draft is used up."""
     _identify(draft)
     apply_phase(draft.run, draft.gvk, CREATE)
@@ -211,7 +211,7 @@ def require_unversioned(made: JsonObject, *, dry_run: bool) -> None:
         raise status.plain_error("resourceVersion should not be set on objects to be created")
 
 
-def stored_new(draft: Draft, made: dict[str, Json], target: Target) -> dict[str, Any]:
+def stored_new(draft: Draft, made: dict[str, Json], target: Target) -> JsonDict:
     """Return what is kept and answered of the new object `made`, which `finish_create` made of the
     draft: `made` itself, where reading it back would give it again."""
     if target.schema is None and is_settled(draft):

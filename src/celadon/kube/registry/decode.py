@@ -20,7 +20,7 @@ from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_json import Document, as_read
 from celadon.kube.go.go_text import json_text
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.registry import request_bodies
 from celadon.kube.registry.draft import Draft, drafted
@@ -57,7 +57,7 @@ class Incoming:
 
     found: GroupVersionKind
     draft: Draft
-    sent: dict[str, Any]
+    sent: JsonDict
     warnings: tuple[str, ...] = ()
 
 

@@ -17,12 +17,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube import metadata, status
 from celadon.kube.go.go_json import Document
 from celadon.kube.go.go_text import parse_int
-from celadon.kube.json_types import JsonObject, fresh
+from celadon.kube.json_types import JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupResource, GroupVersionKind
 from celadon.kube.registry import request_bodies
 from celadon.kube.registry.request_bodies import flag
@@ -230,7 +230,7 @@ def marked(old: JsonObject, options: DeleteOptions, now: str) -> JsonObject | No
     waits = finalizers or (old.get("spec") or {}).get("finalizers")
     if not waits and not is_pod:
         return None
-    made: dict[str, Any] = fresh(old)
+    made: JsonDict = fresh(old)
     meta = made["metadata"]
     if finalizers:
         meta["finalizers"] = finalizers
@@ -250,7 +250,7 @@ def marked(old: JsonObject, options: DeleteOptions, now: str) -> JsonObject | No
 def _marked_definition(old: JsonObject, now: str) -> JsonObject:
     """With its finalizer and what it says of itself, as k8s.io/apiextensions-apiserver
     `pkg/registry/customresourcedefinition/etcd.go`. The choice for dependents is not looked at."""
-    made: dict[str, Any] = fresh(old)
+    made: JsonDict = fresh(old)
     kept = [one for one in metadata.finalizers(old) if one != DEFINITION_CLEANUP]
     made["metadata"].update(deletionTimestamp=now, finalizers=[*kept, DEFINITION_CLEANUP])
     pending = {
@@ -277,7 +277,7 @@ def _given_grace(pod: JsonObject, options: DeleteOptions) -> int:
     return seconds if seconds >= 0 else 1
 
 
-def _shorten(meta: dict[str, Any], grace: int | None, now: str) -> None:
+def _shorten(meta: JsonDict, grace: int | None, now: str) -> None:
     """The time that a pod has left can only get shorter; since 1.33 it does not end in the past."""
     present = meta.get("deletionGracePeriodSeconds") or 0
     if grace is None or grace >= present:

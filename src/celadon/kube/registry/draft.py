@@ -11,7 +11,7 @@ The rules themselves stand in `celadon.kube.defaulting`.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from celadon.kube.defaulting.defaulting_context import DefaultingContext, Run
 from celadon.kube.defaulting.defaulting_rules import (
@@ -23,7 +23,7 @@ from celadon.kube.defaulting.defaulting_rules import (
     triggers,
 )
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.json_types import JsonObject, fresh
+from celadon.kube.json_types import JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import per_release
 from celadon.kube.resources.api_resources import known_resources
@@ -47,7 +47,7 @@ class Draft:
     """An object on its way in. `made` belongs to the draft: the steps change it in place."""
 
     gvk: GroupVersionKind
-    made: dict[str, Any]
+    made: JsonDict
     codec: typed_objects.StructCodec
     run: Run
     is_exact: bool = False
@@ -55,7 +55,7 @@ class Draft:
     nobody knows."""
 
     @property
-    def meta(self) -> dict[str, Any] | None:
+    def meta(self) -> JsonDict | None:
         """Return the metadata; None for kinds without metadata."""
         meta = self.made.get("metadata")
         return meta if isinstance(meta, dict) else None
@@ -70,13 +70,13 @@ class Draft:
         are zero, and so as good as absent."""
         _complete(self.made if obj is None else obj, self.codec)
 
-    def form(self) -> dict[str, Any]:
+    def form(self) -> JsonDict:
         """Return what the object looks like at this point, as a copy that belongs to the caller."""
         shown: dict[str, object] = fresh(self.made)
         _complete(shown, self.codec)
         return shown
 
-    def validated(self, made: dict[str, Any]) -> JsonObject:
+    def validated(self, made: JsonDict) -> JsonObject:
         """Return what validation sees of `made`, the object that `finish_create` or `finish_update`
         made of the draft: besides what is encoded, lists, maps and bytes that came empty. A server
         validates its structs; admission and the store get them encoded. Of the object before an
@@ -98,7 +98,7 @@ def drafted(obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext =
 
 def defaulted(
     obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext = _PLAIN
-) -> dict[str, Any]:
+) -> JsonDict:
     """The object decoded and defaulted, with everything else as it was sent."""
     draft = drafted(obj, gvk, context)
     draft.complete()
@@ -107,7 +107,7 @@ def defaulted(
 
 def stored_form(
     obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext = _PLAIN
-) -> dict[str, Any]:
+) -> JsonDict:
     """The object as it is read back after a write: without empty lists, defaulted once more.
 
     For kinds that are not built in: as it is. The storage version is taken to be that of `gvk`.
@@ -161,7 +161,7 @@ def has_identity(gvk: GroupVersionKind) -> bool:
 
 def _decoded(
     obj: JsonObject, gvk: GroupVersionKind
-) -> tuple[dict[str, Any], typed_objects.StructCodec, bool, tuple[typed_objects.EmptyValue, ...]]:
+) -> tuple[JsonDict, typed_objects.StructCodec, bool, tuple[typed_objects.EmptyValue, ...]]:
     """The third says that no field is unknown, and none empty; of custom resources that is not
     known. The last are the values that came empty and are left out."""
     codec, exact = (
@@ -200,7 +200,7 @@ def _decoded_custom(obj: JsonObject) -> tuple[dict[str, object], typed_objects.S
     return made, codec
 
 
-def _complete(made: dict[str, Any], codec: typed_objects.StructCodec) -> None:
+def _complete(made: JsonDict, codec: typed_objects.StructCodec) -> None:
     """Add the fields that are always written. A custom resource has a struct for its metadata
     alone, and leaves out a time that is not set in all releases."""
     if codec.name != schema_model.OBJECT_META:
@@ -225,7 +225,7 @@ class ChangedDefaulting(NamedTuple):
     rules: SharingRules
     triggers: Mapping[str, Triggers]
 
-    def run(self, made: dict[str, Any]) -> Run:
+    def run(self, made: JsonDict) -> Run:
         """The object on its way through the rules."""
         return Run(made, self.context, self.gates)
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from celadon.kube import fieldpath, metadata
 from celadon.kube.authorization import Attributes, Ruling, User
 from celadon.kube.defaulting.defaulting_context import EMPTY, NOBODY
 from celadon.kube.fieldpath import FieldError, FieldPath
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.registry.draft import has_identity
 from celadon.kube.registry.target import Target
@@ -342,7 +342,7 @@ def repeated_owner_warnings(obj: JsonObject, *, mutated: bool = False) -> list[s
     ]
 
 
-def without_repeated_owners(meta: dict[str, Any]) -> None:
+def without_repeated_owners(meta: JsonDict) -> None:
     """Takes from the metadata, in place, the owners that it names once more."""
     owners = meta.get("ownerReferences")
     if owners:

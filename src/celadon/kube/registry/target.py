@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from celadon.kube import metadata, status
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
-from celadon.kube.json_types import Json, JsonObject, fresh
+from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupKind, GroupResource, GroupVersionKind
 from celadon.kube.registry.draft import Draft, stored_form
 from celadon.kube.resources.api_resources import SCALE, Resource, ScalePaths
@@ -137,7 +137,7 @@ def name_below(draft: Draft, target: Target) -> None:
 # --- what is kept and shown ---
 
 
-def stored_object(made: JsonObject, target: Target, context: DefaultingContext) -> dict[str, Any]:
+def stored_object(made: JsonObject, target: Target, context: DefaultingContext) -> JsonDict:
     """Return what is kept of an object that was admitted, and answered."""
     kind = target.kind
     kept = stored_form(made, kind, context)
@@ -212,10 +212,10 @@ def _requirement_text(requirement: JsonObject) -> str:
     return str(key)
 
 
-def scaled(obj: JsonObject, scale: JsonObject, paths: ScalePaths = BUILT_IN) -> dict[str, Any]:
+def scaled(obj: JsonObject, scale: JsonObject, paths: ScalePaths = BUILT_IN) -> JsonDict:
     """The object with the count that its Scale asks for, and with the managers of its fields, which
     the Scale brings along (`kube.apply`)."""
-    made: dict[str, Any] = fresh(obj)
+    made: JsonDict = fresh(obj)
     managed = metadata.metadata(scale).get("managedFields")
     if managed:
         made["metadata"]["managedFields"] = managed

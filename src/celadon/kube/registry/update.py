@@ -27,7 +27,7 @@ from celadon.kube.defaulting.field_functions import count_templates
 from celadon.kube.defaulting.workload_defaults import service_update
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import GoValue, parse_uint
-from celadon.kube.json_types import Json, JsonObject, fresh
+from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.registry.decode import draft_of
 from celadon.kube.registry.draft import Draft
@@ -159,7 +159,7 @@ def finish_update(
     target: Target,
     sent: JsonObject | None = None,
     special: Mapping[GroupKind, Strategy] = {},
-) -> dict[str, Any]:
+) -> JsonDict:
     """The object as validating admission sees it; `old` is the object as the endpoint shows it,
     `sent` the document as it was written. The draft is used up."""
     if target.subresource == "scale":
@@ -181,7 +181,7 @@ def finish_update(
 
 def _changed_scale(draft: Draft, old: JsonObject) -> dict[str, object]:
     """The old Scale with the new `spec`, and the managers that the draft has."""
-    made: dict[str, Any] = {**fresh(old), "spec": draft.form().get("spec", {})}
+    made: JsonDict = {**fresh(old), "spec": draft.form().get("spec", {})}
     managed = metadata.metadata(draft.made).get("managedFields")
     if managed:
         made["metadata"]["managedFields"] = managed
@@ -198,7 +198,7 @@ _KEPT: Final = {"": "keep", "status": "statusKeep"}
 """By subresource: the rule of a kind that says what an update takes from the old object."""
 
 
-def prepare_for_update(draft: Draft, old: JsonObject, *, subresource: str = "") -> dict[str, Any]:
+def prepare_for_update(draft: Draft, old: JsonObject, *, subresource: str = "") -> JsonDict:
     """The object of a draft after `PrepareForUpdate` of a built-in kind; the draft is used up."""
     made, rules = draft.made, update_rules(draft.gvk)
     parts = PARTS.get((draft.gvk.kind, subresource), EVERYTHING)
@@ -242,14 +242,14 @@ def _carry_metadata(meta: dict[str, object], old: JsonObject) -> None:
     _set_or_remove(meta, "generation", old.get("generation"))
 
 
-def _set_or_remove(parent: dict[str, Any], key: str, value: object) -> None:
+def _set_or_remove(parent: JsonDict, key: str, value: object) -> None:
     if value is None:
         parent.pop(key, None)
     else:
         parent[key] = fresh(value)
 
 
-def _keep(made: dict[str, Any], old: JsonObject, paths: Iterable[str]) -> None:
+def _keep(made: JsonDict, old: JsonObject, paths: Iterable[str]) -> None:
     for path in paths:
         *parents, name = path.split(".")
         source, target = old, made
@@ -351,7 +351,7 @@ PARTS: Final[Mapping[tuple[str, str], Parts]] = {
 what an ordinary one leaves of the status, the data pack speaks."""
 
 
-def only_parts(sent: JsonObject, old: JsonObject, parts: Parts) -> dict[str, Any]:
+def only_parts(sent: JsonObject, old: JsonObject, parts: Parts) -> JsonDict:
     """The old object with the parts that an update may change, and the sent identity. Before 1.33
     nobody came to own these parts."""
     made: dict[str, object] = fresh(old)
@@ -382,9 +382,7 @@ def _take(made: object, sent: object, names: list[str]) -> None:
         made[name] = fresh(sent[name])
 
 
-def _keep_custom(
-    made: dict[str, Any], old: JsonObject, subresource: str, *, has_status: bool
-) -> None:
+def _keep_custom(made: JsonDict, old: JsonObject, subresource: str, *, has_status: bool) -> None:
     """Keep of a custom resource what belongs to the other endpoint; the generation follows."""
     if subresource == "status":
         managed = metadata.metadata(made).get("managedFields")
@@ -412,7 +410,7 @@ def _without(obj: JsonObject, keys: set[str]) -> dict[str, Json]:
 
 def stored_update(
     made: JsonObject, parent: JsonObject, target: Target, context: DefaultingContext
-) -> dict[str, Any]:
+) -> JsonDict:
     """Return what is kept of a changed object; `parent` is the stored one. A scale goes into it."""
     if target.subresource == "scale":
         return scaled(parent, made, target.scale_paths)

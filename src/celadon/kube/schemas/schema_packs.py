@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import (
     DEFAULT,
@@ -170,7 +170,7 @@ def _emulated_resources(release: str, emulated: str) -> Any:
     return {"legacy": newer["legacy"], "groups": groups, "resources": kept}
 
 
-def resources_by_key(pack: Any) -> dict[str, Any]:
+def resources_by_key(pack: Any) -> JsonDict:
     """The pack `resources` in the form that patches are made for: each resource under
     `group/version/resource`, and no groups, which are replaced as a whole."""
     return {
@@ -218,7 +218,7 @@ KEPT: Final = {
 _ZERO_MARKERS: Final[tuple[object, ...]] = ({}, "", 0, False)
 
 
-def pack(documents: Iterable[object], encodings: JsonObject) -> dict[str, Any]:
+def pack(documents: Iterable[object], encodings: JsonObject) -> JsonDict:
     """The types of all documents. `encodings` has for some names what more their pack entry says
     (how Go writes the type)."""
     found: dict[str, object] = {}
@@ -230,7 +230,7 @@ def pack(documents: Iterable[object], encodings: JsonObject) -> dict[str, Any]:
     return completed(found)
 
 
-def encodings_of(packed: JsonObject) -> dict[str, Any]:
+def encodings_of(packed: JsonObject) -> JsonDict:
     """Return what a pack says about the encoding of its types: the second argument of `pack`."""
     structure = {"fields", "required", "gvk", "map", "complete"}
     return {
@@ -292,7 +292,7 @@ def _shape(schema: JsonObject, depth: int) -> dict[str, object]:
     return made
 
 
-def _member(value: object, key: str) -> dict[str, Any]:
+def _member(value: object, key: str) -> JsonDict:
     found = value.get(key) if isinstance(value, dict) else None
     return found if isinstance(found, dict) else {}
 

@@ -26,7 +26,7 @@ from celadon.kube.errors import KubeError
 from celadon.kube.fieldpath import MapKey
 from celadon.kube.go.go_json import TOO_DEEP, Document
 from celadon.kube.go.go_text import quote
-from celadon.kube.json_types import Json, JsonObject, fresh
+from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import per_release
 from celadon.kube.schemas import schema_model, schema_packs, typed_values
@@ -252,13 +252,13 @@ class StructCodec:
             self._entered = {key: component for key, component in found if component}
         return self._entered
 
-    def empty(self) -> dict[str, Any]:
+    def empty(self) -> JsonDict:
         """The zero struct: only the structs that are always there."""
         if self._fields is None:
             self._compile()
         return {key: codec.empty() for key, codec in self._structs}
 
-    def decode(self, value: object) -> dict[str, Any]:
+    def decode(self, value: object) -> JsonDict:
         """A new object; Mismatch or DecodeError where a value does not fit, Inexact if the
         reading is exact."""
         if value.__class__ is not dict:
@@ -310,7 +310,7 @@ class StructCodec:
             refuse(value, self._entry["fields"][name])
         return value if value or keep else DROPPED
 
-    def complete(self, made: dict[str, Any], settled: Container[int] = frozenset()) -> None:
+    def complete(self, made: JsonDict, settled: Container[int] = frozenset()) -> None:
         """Adds the fields that are always written, here and below, but not in the parts with these
         identities, which are complete. Changes `made`. DecodeError for what is nested deeper than
         calls may be here."""
@@ -418,7 +418,7 @@ def codec_for(gvk: GroupVersionKind, reading: Reading = Reading.TOLERANT) -> Str
     return None if name is None else struct_codec(name, reading)
 
 
-def decode(codec: StructCodec, obj: object) -> dict[str, Any]:
+def decode(codec: StructCodec, obj: object) -> JsonDict:
     """Work as `codec.decode`, with every failure as DecodeError."""
     try:
         return _complained(codec.decode, obj)
@@ -483,7 +483,7 @@ class EmptyValue(NamedTuple):
     """A list, a map or bytes that came empty, and that encoding leaves out."""
 
     path: tuple[str | int, ...]
-    value: list[Any] | dict[str, Any] | str
+    value: list[Any] | JsonDict | str
 
 
 def empty_values(codec: StructCodec, value: object) -> tuple[EmptyValue, ...]:
@@ -528,7 +528,7 @@ def _empties_below(node: Json, value: object, path: tuple[str | int, ...]) -> It
             yield from _empties_below(node["values"], item, (*path, key))
 
 
-def with_empty_values(obj: JsonObject, empties: Iterable[EmptyValue]) -> dict[str, Any]:
+def with_empty_values(obj: JsonObject, empties: Iterable[EmptyValue]) -> JsonDict:
     """A copy of an object with those of the values whose fields it does not have."""
     made: dict[str, object] = fresh(obj)
     for path, value in empties:
@@ -545,7 +545,7 @@ def with_empty_values(obj: JsonObject, empties: Iterable[EmptyValue]) -> dict[st
     return made
 
 
-def round_trip(obj: object, gvk: GroupVersionKind) -> dict[str, Any] | None:
+def round_trip(obj: object, gvk: GroupVersionKind) -> JsonDict | None:
     """The object decoded and encoded again, without defaulting; None for kinds not built in."""
     codec = codec_for(gvk)
     if codec is None:

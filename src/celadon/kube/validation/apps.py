@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue, parse_int
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import is_since, since
 from celadon.kube.selectors import LabelSelector
 from celadon.kube.validation import text_rules
@@ -151,10 +151,10 @@ def stateful_set_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
             yield from at_most_100_percent(where, unavailable)
 
 
-def printed_strategy(kind: str, rolling: JsonObject | None, **absent: int | None) -> dict[str, Any]:
+def printed_strategy(kind: str, rolling: JsonObject | None, **absent: int | None) -> JsonDict:
     """As Go prints the struct, whose fields have no JSON names; `absent` are the fields, with what
     each shows that was not given."""
-    shown: dict[str, Any] = {"Type": NamedText(kind), "RollingUpdate": None}
+    shown: JsonDict = {"Type": NamedText(kind), "RollingUpdate": None}
     if rolling is not None:
         shown["RollingUpdate"] = {
             name: rolling.get(name[0].lower() + name[1:], zero) for name, zero in absent.items()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue
 from celadon.kube.go.go_url import URLError
 from celadon.kube.go.go_url import parse as parse_url
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.quantity import Quantity, parse_amounts
 from celadon.kube.releases import is_since, wording
 from celadon.kube.validation.apps import at_most_100_percent, int_or_percent
@@ -109,7 +109,7 @@ def disruption_budget(obj: JsonObject) -> Errors:
         yield from supported(at, eviction, EVICTION_POLICIES)
 
 
-def _printed_budget(spec: JsonObject) -> dict[str, Any]:
+def _printed_budget(spec: JsonObject) -> JsonDict:
     """As Go prints the struct, whose fields have no JSON names."""
     chosen = spec.get("selector")
     return {

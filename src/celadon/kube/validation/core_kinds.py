@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import ErrorType, FieldError, FieldPath
 from celadon.kube.go.go_json import JsonSyntaxError, check_syntax, without_double
 from celadon.kube.go.go_text import GoValue, quote
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import is_since
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
@@ -396,7 +396,7 @@ def _timed_event(obj: JsonObject, reporter_path: FieldPath, reporter: str) -> Er
         yield fieldpath.invalid(_ROOT.child("message"), "", detail)
 
 
-def _inside(obj: JsonObject) -> dict[str, Any]:
+def _inside(obj: JsonObject) -> JsonDict:
     """An Event of `events.k8s.io` by the names of the core group."""
     return {CORE_NAMES.get(field, field): value for field, value in obj.items()}
 
@@ -453,7 +453,7 @@ LASTING: Final = (
     "reportingInstance",
 )
 """What may not change, in upstream's order: a reason is looked at twice."""
-ZEROS: Final[Mapping[str, Any]] = {
+ZEROS: Final[JsonObject] = {
     "involvedObject": {},
     "source": {},
     "firstTimestamp": None,
@@ -465,7 +465,7 @@ ZEROS: Final[Mapping[str, Any]] = {
 """What such a field is when it is not there, where that is no empty text."""
 
 
-def _printed_reference(given: JsonObject) -> dict[str, Any]:
+def _printed_reference(given: JsonObject) -> JsonDict:
     """As Go prints the structs, whose fields have no JSON names."""
     if "component" in given or "host" in given:
         return {field: given.get(field.lower()) or "" for field in ("Component", "Host")}

@@ -7,11 +7,11 @@ As k8s.io/kubernetes `pkg/apis/flowcontrol/validation`. What is there for every 
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube import fieldpath, metadata, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import wording
 from celadon.kube.validation.field_checks import (
     METADATA,
@@ -66,11 +66,11 @@ _EVERYTHING: Final = {
 }
 
 
-def _groups(*names: str) -> list[dict[str, Any]]:
+def _groups(*names: str) -> list[JsonDict]:
     return [{"kind": "Group", "group": {"name": name}} for name in names]
 
 
-MANDATORY_SCHEMAS: Final[dict[str, Any]] = {
+MANDATORY_SCHEMAS: Final[JsonDict] = {
     EXEMPT: {
         "priorityLevelConfiguration": {"name": EXEMPT},
         "matchingPrecedence": 1,
@@ -88,7 +88,7 @@ MANDATORY_SCHEMAS: Final[dict[str, Any]] = {
         ],
     },
 }
-MANDATORY_LEVEL: Final[dict[str, Any]] = {
+MANDATORY_LEVEL: Final[JsonDict] = {
     "type": "Limited",
     "limited": {
         "nominalConcurrencyShares": 5,

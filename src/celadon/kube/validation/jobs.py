@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.errors import MalformedText
 from celadon.kube.fieldpath import OMITTED, FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue, parse_int, quote
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import is_since
 from celadon.kube.validation.apps import matches_template
 from celadon.kube.validation.cron_schedule import TIME_ZONES, ScheduleError, parse_schedule
@@ -337,9 +337,7 @@ def _may_change(old: JsonObject) -> bool:
     return bool(suspended) and is_stopped and not status.get("active")
 
 
-def _with_scheduling(
-    before: JsonObject, pods: JsonObject, *, amounts: bool = True
-) -> dict[str, Any]:
+def _with_scheduling(before: JsonObject, pods: JsonObject, *, amounts: bool = True) -> JsonDict:
     """The stored spec of pods, with all that may change as the new one has it; `amounts`: what
     containers ask for, too."""
     fixed = dict(before)
@@ -366,7 +364,7 @@ def _with_resources(container: JsonObject, was: JsonObject) -> JsonObject:
     return fixed
 
 
-def _set(obj: dict[str, Any], field: str, value: object) -> None:
+def _set(obj: JsonDict, field: str, value: object) -> None:
     if value is None:
         obj.pop(field, None)
     else:

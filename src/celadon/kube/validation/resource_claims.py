@@ -15,7 +15,7 @@ from celadon.cel.extend import ObjectType, Range, types
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.library.costs import QUANTITY
 from celadon.kube.library.environments import environment
 from celadon.kube.releases import current_release, is_since, per_release, previous_minor, wording
@@ -451,7 +451,7 @@ def claim_template_update(obj: JsonObject, old: JsonObject) -> Errors:
         yield from _claim_template(obj, is_stored=True)
 
 
-def _internal_spec(spec: JsonObject) -> dict[str, Any]:
+def _internal_spec(spec: JsonObject) -> JsonDict:
     """As it is inside: what `v1beta1` asks for in a request itself lies deeper."""
     devices = spec.get("devices") or {}
     given = devices.get("requests")

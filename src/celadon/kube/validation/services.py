@@ -9,7 +9,7 @@ from celadon.cel.value_functions import netaddr
 from celadon.kube import fieldpath, metadata, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import is_since
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
@@ -297,7 +297,7 @@ def _distinct_ports(spec: JsonObject, kind: str) -> Errors:
             taken.add((protocol, number))
 
 
-def _printed_port(protocol: str, number: int) -> dict[str, Any]:
+def _printed_port(protocol: str, number: int) -> JsonDict:
     """As Go prints the key that upstream compares ports by."""
     return {
         "Name": "",
@@ -437,7 +437,7 @@ def ip_address_update(obj: JsonObject, old: JsonObject) -> Errors:
         yield fieldpath.invalid(_PARENT, _printed_parent(new), IMMUTABLE)
 
 
-def _printed_parent(parent: JsonObject | None) -> dict[str, Any] | None:
+def _printed_parent(parent: JsonObject | None) -> JsonDict | None:
     """As Go prints the struct, whose fields have no JSON names."""
     fields = ("Group", "Resource", "Namespace", "Name")
     return None if parent is None else {one: parent.get(one.lower()) or "" for one in fields}

@@ -13,7 +13,7 @@ from typing import Any, Final
 from celadon.kube import fieldpath, name_rules, semver
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue, quote
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.name_rules import qualified_name
 from celadon.kube.releases import is_since, wording
 from celadon.kube.validation.field_checks import (
@@ -372,7 +372,7 @@ def _with_usual_times(status: JsonObject) -> JsonObject:
     return {**status, "conditions": of_old}
 
 
-def _printed(status: JsonObject) -> list[dict[str, Any]]:
+def _printed(status: JsonObject) -> list[JsonDict]:
     """The conditions with their members in Go's order."""
     if not is_since("1.35"):
         names = ("type", "status", "lastUpdateTime", "reason", "message")
@@ -488,7 +488,7 @@ def _same_role(obj: JsonObject, old: JsonObject) -> Errors:
         yield fieldpath.invalid(_ROLE_REF, GoValue(new, "rbac.RoleRef"), "cannot change roleRef")
 
 
-def _printed_role(reference: JsonObject) -> dict[str, Any]:
+def _printed_role(reference: JsonObject) -> JsonDict:
     """As Go prints the struct, whose fields have no JSON names."""
     return {
         "APIGroup": reference.get("apiGroup") or "",

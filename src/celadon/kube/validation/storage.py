@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import zip_longest
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube import fieldpath, metadata, name_rules
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import GoValue
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.name_rules import qualified_name
 from celadon.kube.quantity import parse_amounts
 from celadon.kube.releases import is_since
@@ -144,9 +144,7 @@ def attributes_class_kept(spec: JsonObject, before: JsonObject, *, or_empty: boo
         yield fieldpath.forbidden(at, "update from non-nil value to an empty string is forbidden")
 
 
-def _compared(
-    spec: JsonObject, before: JsonObject, *, bound: bool
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def _compared(spec: JsonObject, before: JsonObject, *, bound: bool) -> tuple[JsonDict, JsonDict]:
     """The old and the new spec, the same where they may differ."""
     was, fixed = dict(before), dict(spec)
     if not was.get("volumeName"):
@@ -163,7 +161,7 @@ def _compared(
     return was, fixed
 
 
-def _take(spec: dict[str, Any], other: JsonObject, field: str) -> None:
+def _take(spec: JsonDict, other: JsonObject, field: str) -> None:
     if other.get(field) is None:
         spec.pop(field, None)
     else:
@@ -392,7 +390,7 @@ def persistent_volume_update(obj: JsonObject, old: JsonObject) -> Errors:
     yield from attributes_class_kept(spec, before, or_empty=False)
 
 
-def _with_lasting_labels(was: JsonObject, affinity: JsonObject) -> dict[str, Any]:
+def _with_lasting_labels(was: JsonObject, affinity: JsonObject) -> JsonDict:
     """The old affinity with the lasting name of each label that the new one has it for."""
     new = _terms(affinity)
     required = {
@@ -410,8 +408,8 @@ def _terms(affinity: JsonObject) -> list[JsonObject]:
     return found
 
 
-def _renamed(term: JsonObject, new: JsonObject) -> dict[str, Any]:
-    made: dict[str, Any] = {}
+def _renamed(term: JsonObject, new: JsonObject) -> JsonDict:
+    made: JsonDict = {}
     for field in ("matchExpressions", "matchFields"):
         if field not in term:
             continue

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from typing import Any, Final
+from typing import Final
 
 from celadon.cel.value_functions import netaddr
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue, quote
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.name_rules import dns1123_subdomain
 from celadon.kube.releases import is_since
 from celadon.kube.selectors import LabelSelector, SelectorError, label_selector
@@ -301,10 +301,10 @@ def same_selector(path: FieldPath, new: JsonObject | None, old: JsonObject | Non
     return immutable(path, shown, was)
 
 
-def printed_selector(given: JsonObject) -> dict[str, Any]:
+def printed_selector(given: JsonObject) -> JsonDict:
     """A selector as an error shows it: Go's order, and nothing that is empty but keys and
     operators."""
-    shown: dict[str, Any] = {}
+    shown: JsonDict = {}
     if given.get("matchLabels"):
         shown["matchLabels"] = dict(sorted(given["matchLabels"].items()))
     if given.get("matchExpressions"):
@@ -332,7 +332,7 @@ def understood(given: JsonObject | None) -> LabelSelector | None:
         return None
 
 
-def is_empty(given: Mapping[str, Any]) -> bool:
+def is_empty(given: JsonObject) -> bool:
     return not given.get("matchLabels") and not given.get("matchExpressions")
 
 

@@ -9,12 +9,12 @@ those of other kinds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.protobuf.message_table import ordered_message
 from celadon.kube.releases import is_since
 from celadon.kube.validation.field_checks import (
@@ -286,7 +286,7 @@ _EXACTLY_ONE: Final = "exactly one of `basic`, `gang` is required"
 def _workload_of_groups(spec: JsonObject) -> Errors:
     if spec.get("controllerRef") is not None:
         yield from _controller(spec["controllerRef"])
-    groups: Sequence[Mapping[str, Any]] = spec.get("podGroups") or ()
+    groups: Sequence[JsonObject] = spec.get("podGroups") or ()
     if not groups:
         yield fieldpath.required(_GROUPS, "must have at least one item")
     elif len(groups) > MAX_GROUPS:
@@ -316,11 +316,11 @@ def _policy_of_group(path: FieldPath, policy: JsonObject) -> Errors:
         yield fieldpath.invalid(at, gang.get("minCount") or 0, NOT_POSITIVE)
 
 
-def _internal_controller(reference: JsonObject | None) -> dict[str, Any] | None:
+def _internal_controller(reference: JsonObject | None) -> JsonDict | None:
     if reference is None:
         return None
     return internal_value(reference, "scheduling.v1alpha1.TypedLocalObjectReference")
 
 
-def _internal_groups(groups: Iterable[JsonObject] | None) -> list[dict[str, Any]]:
+def _internal_groups(groups: Iterable[JsonObject] | None) -> list[JsonDict]:
     return [internal_value(one, "scheduling.v1alpha1.PodGroup") for one in groups or ()]

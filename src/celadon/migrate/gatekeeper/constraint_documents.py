@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube import JsonObject
-from celadon.kube.json_types import Needed, Shape
+from celadon.kube.json_types import JsonDict, Needed, Shape
 from celadon.kube.resources import Catalog
 from celadon.migrate.gatekeeper.constraint_translation import translate_template
 from celadon.migrate.gatekeeper.templates import (
@@ -91,7 +91,7 @@ def _exempting(constraint: Constraint, exempt: Sequence[str]) -> Constraint:
     if not exempt:
         return constraint
     excluded = dict.fromkeys([*(constraint.match.get("excludedNamespaces") or ()), *exempt])
-    match: dict[str, Any] = {**constraint.match, "excludedNamespaces": list(excluded)}
+    match: JsonDict = {**constraint.match, "excludedNamespaces": list(excluded)}
     return replace(constraint, match=match)
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube import GroupVersionKind, Json, JsonObject
+from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Catalog, guess_resource
 from celadon.kube.well_known_values import NAMESPACE_NAME
 from celadon.migrate.cel_text import (
@@ -51,7 +52,7 @@ class Matching:
 
     def constraints(self, operations: Sequence[str]) -> dict[str, Json]:
         """Return the match constraints of a policy, or the match resources of a binding."""
-        found: dict[str, Any] = {
+        found: JsonDict = {
             "resourceRules": [
                 {
                     "apiGroups": list(groups),

@@ -15,10 +15,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission import Operation
 from celadon.kube import JsonObject
+from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Catalog
 from celadon.migrate.gatekeeper import known_general, known_pods, known_resources
 from celadon.migrate.gatekeeper.constraint_matching import ANYTHING, Matching, matching, union
@@ -267,7 +268,7 @@ def _policy(
     template: Template, demand: _Demand, suffix: Sequence[str], match: Matching, group: str
 ) -> JsonObject:
     """Return the policy of a template. Raises NotTranslated."""
-    spec: dict[str, Any] = {"failurePolicy": demand.source.failure_policy}
+    spec: JsonDict = {"failurePolicy": demand.source.failure_policy}
     if template.parameters:
         kind = {"apiVersion": f"{group}/{_PARAMS_VERSION}", "kind": template.kind}
         spec["paramKind"] = kind
@@ -320,7 +321,7 @@ def _definition(template: Template, group: str) -> JsonObject:
 
 def _structural(schema: JsonObject) -> JsonObject:
     """Return a schema as definitions must have it: every value has a type, or any may be there."""
-    made: dict[str, Any] = dict(schema)
+    made: JsonDict = dict(schema)
     if "type" not in made and not made.get("x-kubernetes-int-or-string"):
         if "properties" in made or "additionalProperties" in made:
             made["type"] = "object"

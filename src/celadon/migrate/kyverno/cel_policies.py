@@ -11,10 +11,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube import JsonObject
-from celadon.kube.json_types import Needed, Shape
+from celadon.kube.json_types import JsonDict, Needed, Shape
 from celadon.migrate.cel_text import quoted
 from celadon.migrate.kyverno.exceptions import PolicyException, condition_names
 from celadon.migrate.kyverno.pod_templates import shifted_expression, shifted_patch
@@ -345,7 +345,7 @@ def _constraints(match: JsonObject, controllers: Sequence[str]) -> JsonObject:
         }
         for group, resources in by_group.items()
     ]
-    constraints: dict[str, Any] = {"resourceRules": rules}
+    constraints: JsonDict = {"resourceRules": rules}
     if match.get("namespaceSelector"):
         constraints["namespaceSelector"] = match["namespaceSelector"]
     return constraints
@@ -354,12 +354,12 @@ def _constraints(match: JsonObject, controllers: Sequence[str]) -> JsonObject:
 def _shifted(spec: JsonObject, controllers: Sequence[str], path: Sequence[str]) -> JsonObject:
     """Return a spec for Pods as one for kinds that have a Pod at a path."""
     there = ".".join(path)
-    below: dict[str, Any] = {name: one for name, one in spec.items() if name != "matchConstraints"}
+    below: JsonDict = {name: one for name, one in spec.items() if name != "matchConstraints"}
     text = json.dumps(below)
     text = re.sub(r"(?<![A-Za-z])(object|oldObject)\.spec\b", rf"\1.{there}.spec", text)
     own = r"(?<![A-Za-z])(object|oldObject)\.metadata\b(?!\.namespace\b)"
     text = re.sub(own, rf"\1.{there}.metadata", text)
-    made: dict[str, Any] = json.loads(text)
+    made: JsonDict = json.loads(text)
     return {**made, "matchConstraints": _constraints(spec["matchConstraints"], controllers)}
 
 

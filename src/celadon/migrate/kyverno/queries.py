@@ -12,9 +12,10 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import ge, gt, le, lt
-from typing import TYPE_CHECKING, Any, Final, TypeGuard
+from typing import TYPE_CHECKING, Final, TypeGuard
 
 from celadon.kube import Json
+from celadon.kube.json_types import JsonObject
 from celadon.migrate.cel_text import (
     ALWAYS,
     NEVER,
@@ -35,7 +36,7 @@ from celadon.migrate.losses import NotTranslated
 from celadon.migrate.shapes import Form, Place, Shape
 
 if TYPE_CHECKING:
-    Node = Mapping[str, Any]
+    Node = JsonObject
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission import (
     Action,
@@ -39,7 +39,7 @@ from celadon.kube import (
     metadata,
 )
 from celadon.kube.fieldmanager import MutatedKinds
-from celadon.kube.json_types import Needed, Shape
+from celadon.kube.json_types import JsonDict, Needed, Shape
 from celadon.kube.registry import drafted
 from celadon.kube.resources import Catalog
 from celadon.migrate.judging import namespace_with, request_for
@@ -203,7 +203,7 @@ def _identity(value: JsonObject) -> tuple[str, str, str]:
 
 
 def _values(values: JsonObject, policy: str, name: str) -> JsonObject:
-    found: dict[str, Any] = dict(values.get("globalValues") or {})
+    found: JsonDict = dict(values.get("globalValues") or {})
     for one in values.get("policies") or ():
         if one.get("name") == policy:
             for resource in one.get("resources") or ():

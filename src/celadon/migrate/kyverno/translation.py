@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from celadon.admission import Operation
 from celadon.kube import GroupVersionKind, Json, JsonObject
+from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Catalog
 from celadon.kube.schemas import Schema
 from celadon.migrate.cel_text import (
@@ -237,7 +238,7 @@ def _document(
     for one in matched.rules:
         if kinds is None or set(one.kinds) & set(kinds) or not (one.kinds or kinds):
             rules.setdefault((one.group, one.version), []).append(one.resource)
-    constraints: dict[str, Any] = {
+    constraints: JsonDict = {
         "resourceRules": [
             {
                 "apiGroups": [group],
@@ -256,7 +257,7 @@ def _document(
         **{name: one.text for name, one in matched.conditions.items()},
         **demand.conditions,
     }
-    spec: dict[str, Any] = {
+    spec: JsonDict = {
         "failurePolicy": policy.value["spec"].get("failurePolicy") or "Fail",
         **({"paramKind": demand.extra["paramKind"]} if "paramKind" in demand.extra else {}),
         "matchConstraints": constraints,

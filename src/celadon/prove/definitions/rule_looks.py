@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from celadon.cel import CheckedAst, EvaluationError, syntax
 from celadon.kube import JsonObject
 from celadon.kube.crd import OLD_SELF, SELF, AskedRule, CompiledRule, CustomKind, RuleValidator
+from celadon.kube.json_types import JsonDict
 from celadon.kube.library import environment
 from celadon.kube.schemas import Schema
 from celadon.prove.definitions.structural_values import Steps, StructuralObject
@@ -188,7 +189,7 @@ def same_name(one: StructuralObject, other: StructuralObject) -> Formula:
 
 def engine_objects(
     kind: CustomKind, example: JsonObject, before: JsonObject | None = None
-) -> tuple[dict[str, Any], dict[str, Any] | None] | None:
+) -> tuple[JsonDict, JsonDict | None] | None:
     """Both as a server prepares them; None if the schema does not admit one of them."""
     without_rules = replace(kind, rules=None)
     prepared = []

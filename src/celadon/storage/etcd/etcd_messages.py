@@ -14,6 +14,7 @@ from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorP
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message_factory import GetMessageClass
 
+from celadon.kube.json_types import JsonDict
 from celadon.kube.well_known_values import FUTURE_REVISION
 from celadon.records import dataclass, field
 from celadon.storage.contract import Entry, ServiceError, ServiceFull, ServiceUnavailable, TooLarge
@@ -55,7 +56,7 @@ EVERYTHING: Final = b"\0"
 """As a key: the first there is; as the end of a range: none."""
 
 
-def _classes() -> dict[str, Any]:
+def _classes() -> JsonDict:
     file = FileDescriptorProto(name="celadon/etcd.proto", package=_PACKAGE, syntax="proto3")
     for name, fields in MESSAGES.items():
         message = file.message_type.add(name=name)

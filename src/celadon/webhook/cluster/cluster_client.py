@@ -39,7 +39,7 @@ from celadon.kube import (
     JsonObject,
     parse_api_version,
 )
-from celadon.kube.json_types import OBJECT, Needed, Shape, misfit
+from celadon.kube.json_types import OBJECT, JsonDict, Needed, Shape, misfit
 from celadon.kube.releases import nearest_release
 from celadon.kube.resources import Catalog, Resource, Subresource, known_resources
 from celadon.kube.well_known_values import MERGE_PATCH
@@ -144,7 +144,7 @@ class Page:
     one, `remaining` how many are behind this one, if the server says so, and `size` the bytes it
     came in."""
 
-    items: Sequence[dict[str, Any]]
+    items: Sequence[JsonDict]
     more: str = ""
     revision: str = ""
     remaining: int = 0
@@ -368,7 +368,7 @@ def _json(text: bytes) -> object:
         return None
 
 
-def _object(text: bytes, what: str, shape: Shape) -> dict[str, Any]:
+def _object(text: bytes, what: str, shape: Shape) -> JsonDict:
     found = _json(text)
     if not isinstance(found, dict):
         raise ClusterUnreachable(f"{what}: the answer is no JSON object")

@@ -26,7 +26,7 @@ from celadon.kube import (
     Ruling,
     well_known_values,
 )
-from celadon.kube.json_types import Shape
+from celadon.kube.json_types import JsonDict, Shape
 from celadon.kube.resources import Catalog
 from celadon.kube.selectors import Operator
 from celadon.records import dataclass
@@ -115,10 +115,10 @@ def answer_of(review: JsonObject) -> Answer:
     return ruling, status.get("reason") or "", status.get("evaluationError") or None
 
 
-def access_review(asked: Attributes) -> dict[str, Any]:
+def access_review(asked: Attributes) -> JsonDict:
     """The question as an object."""
     user = asked.user
-    spec: dict[str, Any] = {
+    spec: JsonDict = {
         "user": user.name,
         "groups": list(user.groups),
         "uid": user.uid,
@@ -135,8 +135,8 @@ def access_review(asked: Attributes) -> dict[str, Any]:
     }
 
 
-def _resource_attributes(asked: Attributes) -> dict[str, Any]:
-    given: dict[str, Any] = {
+def _resource_attributes(asked: Attributes) -> JsonDict:
+    given: JsonDict = {
         "verb": asked.verb,
         "group": asked.group,
         "version": asked.version,
@@ -173,7 +173,7 @@ _OPERATORS: Final = {
 """As a LabelSelectorRequirement of meta/v1 names them; the others have no name there."""
 
 
-def _term(key: str, operator: str, values: Any) -> dict[str, Any]:  # noqa: ANN401 - texts
+def _term(key: str, operator: str, values: Any) -> JsonDict:  # noqa: ANN401 - texts
     return {"key": key, "operator": operator, **({"values": list(values)} if values else {})}
 
 

@@ -14,12 +14,13 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 from uuid import uuid4
 
 from celadon.admission import Operation, Request, Verdict
 from celadon.apiserver.operation import LIFE, Description, Family, ReadCounter, say, warn
 from celadon.kube import metadata, name_rules
+from celadon.kube.json_types import JsonDict
 from celadon.records import dataclass
 from celadon.webhook.cluster.cluster_client import (
     NOT_FOUND,
@@ -158,7 +159,7 @@ class DenialEvents:
             return False
         return True
 
-    def _event(self, denial: _Denial, count: int, now: str) -> dict[str, Any]:
+    def _event(self, denial: _Denial, count: int, now: str) -> JsonDict:
         about = {
             "apiVersion": denial.api_version,
             "kind": denial.kind,

@@ -14,6 +14,7 @@ from typing import Any, Final, TypedDict, Unpack
 from celadon import admission
 from celadon.admission import Operation
 from celadon.kube import GroupVersionKind, GroupVersionResource, User, name_rules
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.resources import api_groups, known_resources
 from celadon.patterns import late_pattern
 from celadon.records import dataclass, field
@@ -54,7 +55,7 @@ class Denied(Exception):
         *,
         code: int = 403,
         reason: str = "",
-        details: Mapping[str, Any] | None = None,
+        details: JsonObject | None = None,
     ) -> None:
         if not LEAST_CODE <= code <= MOST_CODE:
             raise ValueError(f"a denial has a code from {LEAST_CODE} to {MOST_CODE}, not {code}")
@@ -64,9 +65,9 @@ class Denied(Exception):
         self.reason = reason or REASONS.get(code, "")
         self.details = details
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> JsonDict:
         """The Status of a response."""
-        found: dict[str, Any] = {"status": "Failure", "message": self.message, "code": self.code}
+        found: JsonDict = {"status": "Failure", "message": self.message, "code": self.code}
         if self.reason:
             found["reason"] = self.reason
         if self.details:
@@ -82,7 +83,7 @@ class Denied(Exception):
 # them.
 
 
-Object = dict[str, Any]
+Object = JsonDict
 """A Kubernetes object as JSON: `object["metadata"]["name"]`."""
 
 
@@ -154,7 +155,7 @@ class Request:
             raise ValueError(f"`{key}` is no key of an audit annotation: {why}")
         self.audit_annotations[key] = value
 
-    def _metadata(self) -> Mapping[str, Any]:
+    def _metadata(self) -> JsonObject:
         shown = self.old_object if self.given is None else self.given
         return (shown or {}).get("metadata") or {}
 
@@ -203,9 +204,9 @@ class Targets:
     """Says what of a webhook's configuration is about requests. Selectors are LabelSelectors as in
     the API; `match_conditions` are CEL expressions by name."""
 
-    rules: tuple[Mapping[str, Any], ...]
-    namespace_selector: Mapping[str, Any] = field(default_factory=dict)
-    object_selector: Mapping[str, Any] = field(default_factory=dict)
+    rules: tuple[JsonObject, ...]
+    namespace_selector: JsonObject = field(default_factory=dict)
+    object_selector: JsonObject = field(default_factory=dict)
     match_conditions: Mapping[str, str] = field(default_factory=dict)
     match_policy: str = "Equivalent"
 
@@ -216,7 +217,7 @@ def rules_of(
     groups: Sequence[str] = (),
     versions: Sequence[str] = (),
     scope: str = "*",
-) -> tuple[Mapping[str, Any], ...]:
+) -> tuple[JsonObject, ...]:
     """A rule for all resources of one group and version. ValueError for a resource of which the
     group and the version are not known."""
     if not resources:
@@ -348,8 +349,8 @@ class About(TypedDict, total=False):
     groups: Sequence[str]
     versions: Sequence[str]
     scope: str
-    namespace_selector: Mapping[str, Any]
-    object_selector: Mapping[str, Any]
+    namespace_selector: JsonObject
+    object_selector: JsonObject
     match_conditions: Mapping[str, str]
     match_policy: str
     failure_policy: str

@@ -27,6 +27,7 @@ from celadon.admission.webhooks import (
     WebhookNotes,
 )
 from celadon.kube import GroupVersionKind, JsonObject, StatusError, User, metadata
+from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import Draft
 from celadon.kube.resources import guessed_resource
 from celadon.records import dataclass
@@ -48,8 +49,8 @@ class Answer:
     code: int
     reason: str = ""
     message: str = ""
-    object: dict[str, Any] | None = None
-    patches: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict)
+    object: JsonDict | None = None
+    patches: Mapping[str, list[JsonDict]] = field(default_factory=dict)
     """By handler, the operations with which it has changed the object."""
     warnings: tuple[str, ...] = ()
     audit_annotations: Mapping[str, str] = field(default_factory=dict)
@@ -226,7 +227,7 @@ class _Course(Admitters, NoteTaker):
 
     def _answer(self, refusal: StatusError | None) -> Answer:
         annotations: dict[str, str] = {}
-        patches: dict[str, list[dict[str, Any]]] = {}
+        patches: dict[str, list[JsonDict]] = {}
         for notes in self._notes:
             own = {hook.name for hook in (record.hook for record in notes.calls)}
             for key, value in notes.annotations.items():

@@ -19,7 +19,7 @@ import asyncio
 import base64
 import json
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
 from typing import Any, Final, Unpack
 from urllib.parse import parse_qs
 
@@ -32,6 +32,7 @@ from celadon.admission.registration import (
 )
 from celadon.admission.webhooks import REVIEW_KIND
 from celadon.cel.value_functions import parse_duration
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.registry import patch_between
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.webhook.handlers import decorated_handlers
@@ -58,8 +59,8 @@ API_VERSION: Final = f"{ADMISSION_REGISTRATION}/v1"
 
 
 def configuration(
-    name: str, handlers: Sequence[Handler], *, mutating: bool, client: Mapping[str, Any]
-) -> dict[str, Any]:
+    name: str, handlers: Sequence[Handler], *, mutating: bool, client: JsonObject
+) -> JsonDict:
     """The configuration with all handlers of one kind; `client` is the `clientConfig` of each but
     for the path of the handler. ValueError with what an API server would say against it."""
     kind = "MutatingWebhookConfiguration" if mutating else "ValidatingWebhookConfiguration"
@@ -75,7 +76,7 @@ def configuration(
     return document
 
 
-def decoded(document: Mapping[str, Any], *, mutating: bool) -> WebhookConfiguration:
+def decoded(document: JsonObject, *, mutating: bool) -> WebhookConfiguration:
     """The same as an API server reads it. Raises ValueError."""
     try:
         found = decode_webhooks(document, mutating=mutating).value
@@ -87,33 +88,33 @@ def decoded(document: Mapping[str, Any], *, mutating: bool) -> WebhookConfigurat
     return found
 
 
-def client_config(service: str = "", url: str = "", ca_bundle: bytes | str = b"") -> dict[str, Any]:
+def client_config(service: str = "", url: str = "", ca_bundle: bytes | str = b"") -> JsonDict:
     """Return where the application is: `service` is NAMESPACE/NAME[:PORT][/PATH], `url` its
     address, `ca_bundle` PEM. ValueError if neither is given, or both."""
     if bool(service) == bool(url):
         raise ValueError("say where the webhook is: either `service` or `url`")
-    found: dict[str, Any] = {"url": url.rstrip("/")} if url else {"service": _service(service)}
+    found: JsonDict = {"url": url.rstrip("/")} if url else {"service": _service(service)}
     if ca_bundle:
         pem = ca_bundle.encode() if isinstance(ca_bundle, str) else ca_bundle
         found["caBundle"] = base64.b64encode(pem).decode()
     return found
 
 
-def _service(text: str) -> dict[str, Any]:
+def _service(text: str) -> JsonDict:
     namespace, slash, rest = text.partition("/")
     full, slash_path, path = rest.partition("/")
     name, colon, port = full.partition(":")
     if not (namespace and slash and name) or (colon and not port.isdecimal()):
         raise ValueError(f"`{text}` is not NAMESPACE/NAME[:PORT]")
-    found: dict[str, Any] = {"namespace": namespace, "name": name, "path": slash_path + path}
+    found: JsonDict = {"namespace": namespace, "name": name, "path": slash_path + path}
     if port:
         found["port"] = int(port)
     return found
 
 
-def _webhook(name: str, handler: Handler, client: Mapping[str, Any]) -> dict[str, Any]:
+def _webhook(name: str, handler: Handler, client: JsonObject) -> JsonDict:
     targets = handler.targets
-    found: dict[str, Any] = {
+    found: JsonDict = {
         "name": f"{handler.name}.{name}",
         "clientConfig": _below(client, handler.path),
         "rules": [dict(rule) for rule in targets.rules],
@@ -136,7 +137,7 @@ def _conditions(conditions: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
     return [{"name": name, "expression": expression} for name, expression in conditions]
 
 
-def _below(client: Mapping[str, Any], path: str) -> dict[str, Any]:
+def _below(client: JsonObject, path: str) -> JsonDict:
     found = dict(client)
     if "url" in found:
         found["url"] += path
@@ -217,7 +218,7 @@ async def answer(
     await send({"type": "http.response.body", "body": body})
 
 
-def refusal(code: int, text: str) -> dict[str, Any]:
+def refusal(code: int, text: str) -> JsonDict:
     """A Status that says why there is no review: API servers show its message."""
     head = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
     return {**head, "message": text, "code": code}
@@ -237,7 +238,7 @@ async def lifespan(receive: Receive, send: Send) -> None:
 # A review through a handler: what the function returns or raises becomes the answer.
 
 
-async def handled(handler: Handler, review: Review) -> dict[str, Any]:
+async def handled(handler: Handler, review: Review) -> JsonDict:
     """The review that answers. Raises what the function raises, but for denials. Functions that
     are not async run in a thread."""
     request = handler_request(review.request)
@@ -246,7 +247,7 @@ async def handled(handler: Handler, review: Review) -> dict[str, Any]:
         result = await _called(handler, request)
     except Denied as denial:
         result = denial
-    response: dict[str, Any] = {"uid": request.uid, "allowed": True}
+    response: JsonDict = {"uid": request.uid, "allowed": True}
     if handler.mutating:
         _change(handler, response, request, before, result)
     else:
@@ -264,7 +265,7 @@ async def _called(handler: Handler, request: Request) -> Any:  # noqa: ANN401 - 
     return await asyncio.to_thread(handler.function, request)
 
 
-def _judge(handler: Handler, response: dict[str, Any], result: object) -> None:
+def _judge(handler: Handler, response: JsonDict, result: object) -> None:
     if result is False:
         result = Denied(handler.complaint or f"refused by {handler.name}")
     if isinstance(result, Denied):
@@ -278,9 +279,9 @@ def _judge(handler: Handler, response: dict[str, Any], result: object) -> None:
 
 def _change(
     handler: Handler,
-    response: dict[str, Any],
+    response: JsonDict,
     request: Request,
-    before: dict[str, Any] | None,
+    before: JsonDict | None,
     result: object,
 ) -> None:
     if isinstance(result, Denied):
@@ -305,17 +306,17 @@ def _change(
         response["patch"] = base64.b64encode(json.dumps(patch).encode()).decode()
 
 
-def _deny(response: dict[str, Any], denial: Denied) -> None:
+def _deny(response: JsonDict, denial: Denied) -> None:
     response["allowed"] = False
     response["status"] = denial.status()
 
 
-def _copied(obj: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _copied(obj: JsonObject | None) -> JsonDict | None:
     """As JSON has it: tuples are lists, keys are texts. Raises TypeError, ValueError for what is
     none."""
     if obj is None:
         return None
-    found: dict[str, Any] = json.loads(json.dumps(obj, allow_nan=False))
+    found: JsonDict = json.loads(json.dumps(obj, allow_nan=False))
     return found
 
 
@@ -364,7 +365,7 @@ class Webhook:
 
     def configurations(
         self, *, service: str = "", url: str = "", ca_bundle: bytes | str = b""
-    ) -> list[dict[str, Any]]:
+    ) -> list[JsonDict]:
         """Return what an API server is to be told, as manifests: a ValidatingWebhookConfiguration,
         a MutatingWebhookConfiguration, or both.
 
@@ -398,7 +399,7 @@ class Webhook:
         else:
             await answer(send, 200, found)
 
-    async def _answered(self, scope: Scope, path: str, receive: Receive) -> dict[str, Any]:
+    async def _answered(self, scope: Scope, path: str, receive: Receive) -> JsonDict:
         handler = self._handlers.get(path)
         if handler is None:
             raise Unacceptable(404, f"there is no handler at {path}")

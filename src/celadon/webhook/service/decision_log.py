@@ -15,7 +15,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 from celadon import owner_only
 from celadon.admission import Decision, Request, Verdict
@@ -23,6 +23,7 @@ from celadon.admission.policies.mutating import Change, MutationFailure, Mutatio
 from celadon.apiserver.operation import warn
 from celadon.kube import JsonObject
 from celadon.kube.fieldmanager import LAST_APPLIED
+from celadon.kube.json_types import JsonDict
 from celadon.webhook.deciding import Finding
 from celadon.webhook.reviews import Review
 from celadon.webhook.service.webhook_settings import DecisionLogSettings
@@ -86,7 +87,7 @@ def redacted(text: str, secrets: Iterable[str]) -> str:
     return text
 
 
-def redacted_object(obj: JsonObject | None, *, secret: bool) -> dict[str, Any] | None:
+def redacted_object(obj: JsonObject | None, *, secret: bool) -> JsonDict | None:
     """A Secret keeps its keys and loses its values; other objects are as they are."""
     if obj is None:
         return None
@@ -156,10 +157,10 @@ class DecisionLog:
         verdict: Verdict,
         findings: Sequence[Finding],
         mutations: MutationNotes | None,
-    ) -> dict[str, Any]:
+    ) -> JsonDict:
         request = review.request
         secrets = secret_texts(request)
-        line: dict[str, Any] = {
+        line: JsonDict = {
             "ts": datetime.fromtimestamp(self._clock(), UTC).isoformat(timespec="milliseconds"),
             "path": path,
             "uid": request.uid,
@@ -232,8 +233,8 @@ class DecisionLog:
             sys.stdout.flush()
 
 
-def _decision(decision: Decision, message: str) -> dict[str, Any]:
-    shown: dict[str, Any] = {
+def _decision(decision: Decision, message: str) -> JsonDict:
+    shown: JsonDict = {
         "policy": decision.policy,
         "binding": decision.binding,
         "param": decision.param,
@@ -246,7 +247,7 @@ def _decision(decision: Decision, message: str) -> dict[str, Any]:
     return _said(shown)
 
 
-def _mutations(notes: MutationNotes, secrets: Iterable[str]) -> Iterator[dict[str, Any]]:
+def _mutations(notes: MutationNotes, secrets: Iterable[str]) -> Iterator[JsonDict]:
     for change in notes.changes:
         yield _said(_mutation(change) | {"result": "applied"})
     for failure in notes.failures:
@@ -256,7 +257,7 @@ def _mutations(notes: MutationNotes, secrets: Iterable[str]) -> Iterator[dict[st
         )
 
 
-def _mutation(one: Change | MutationFailure) -> dict[str, Any]:
+def _mutation(one: Change | MutationFailure) -> JsonDict:
     return {
         "policy": one.policy,
         "binding": one.binding,
@@ -265,5 +266,5 @@ def _mutation(one: Change | MutationFailure) -> dict[str, Any]:
     }
 
 
-def _said(shown: dict[str, Any]) -> dict[str, Any]:
+def _said(shown: JsonDict) -> JsonDict:
     return {key: value for key, value in shown.items() if value not in ("", ())}

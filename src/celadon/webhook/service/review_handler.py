@@ -13,7 +13,7 @@ import contextlib
 import json
 import logging
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from time import perf_counter
 from typing import Any, Final, NoReturn, Protocol, TypeAlias
 
@@ -38,6 +38,7 @@ from celadon.apiserver import (
 from celadon.apiserver.operation import Family, add_counts, counted_since, counts_of
 from celadon.cel.value_functions import parse_duration
 from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, StatusError
+from celadon.kube.json_types import JsonDict
 from celadon.records import dataclass
 from celadon.webhook.deciding import (
     Decider,
@@ -106,7 +107,7 @@ def _int(text: str) -> int:
         raise ValueError(f"`{text[:20]}...` is out of range") from None
 
 
-def answer_bytes_of(document: dict[str, Any]) -> bytes:
+def answer_bytes_of(document: JsonDict) -> bytes:
     """Return what is sent."""
     try:
         return _ENCODER.encode(document)
@@ -258,7 +259,7 @@ class ReviewHandler:
             self._denied = lambda *one: denied.append(one)
         return Beside([] if self._log is None else self._log.collect(), denied)
 
-    def take_in(self, told: Mapping[str, Any]) -> None:
+    def take_in(self, told: JsonObject) -> None:
         """What came beside an answer in a fork."""
         if self._log is not None:
             for line in told["lines"]:
@@ -450,7 +451,7 @@ class Beside:
     lines: list[bytes]
     denied: list[tuple[Request, Verdict]]
 
-    def told(self) -> dict[str, Any]:
+    def told(self) -> JsonDict:
         """As JSON; of what was denied what an Event about it says."""
         return {
             "lines": [line.decode() for line in self.lines],
@@ -458,7 +459,7 @@ class Beside:
         }
 
 
-def _told_denial(request: Request, verdict: Verdict) -> dict[str, Any]:
+def _told_denial(request: Request, verdict: Verdict) -> JsonDict:
     obj = request.object or request.old_object or {}
     meta = obj.get("metadata") if isinstance(obj, dict) else None
     known = meta if isinstance(meta, dict) else {}
@@ -478,7 +479,7 @@ def _told_denial(request: Request, verdict: Verdict) -> dict[str, Any]:
 _OF_EVENTS: Final = ("name", "generateName", "namespace", "uid")
 
 
-def _heard_denial(told: Mapping[str, Any]) -> tuple[Request, Verdict]:
+def _heard_denial(told: JsonObject) -> tuple[Request, Verdict]:
     request = Request(
         Operation(told["operation"]),
         GroupVersionKind(*told["kind"]),

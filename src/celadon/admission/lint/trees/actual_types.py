@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from celadon.admission.expressions.compiled_expressions import (
     OBJECT_TYPES,
@@ -48,6 +48,7 @@ from celadon.kube import (
     parse_api_version,
 )
 from celadon.kube.fieldmanager import MutatedKinds
+from celadon.kube.json_types import JsonDict
 from celadon.kube.library import environment
 from celadon.kube.registry import drafted, patch_between
 from celadon.kube.schemas import DecodeError
@@ -456,7 +457,7 @@ def _tried(bundle: Bundle, case: MutatingCase, expression: PolicyExpression) -> 
 
 
 def _samples(kind: GroupVersionKind) -> Iterator[JsonObject]:
-    obj: dict[str, Any] = {"metadata": {"name": "sample", "namespace": "default"}}
+    obj: JsonDict = {"metadata": {"name": "sample", "namespace": "default"}}
     if kind.kind == "Pod":
         obj["spec"] = _POD
     elif kind.kind in _TEMPLATED:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, closing, nullcontext
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from celadon.admission import Operation, Request, Verdict, World, writing
 from celadon.admission.chain import Chain
@@ -116,7 +116,7 @@ def _key(type_: str, request: Request) -> str:
     return ""
 
 
-def _source_and_object(event: Mapping[str, Any]) -> str:
+def _source_and_object(event: JsonObject) -> str:
     source, involved = event.get("source") or {}, event.get("involvedObject") or {}
     parts = [source.get("component"), source.get("host"), *map(involved.get, _INVOLVED)]
     return "".join(part or "" for part in parts)

@@ -8,14 +8,15 @@ cluster without an adapter for them. Of `behavior` only the window for scaling d
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from celadon.apiserver.simulation.planning.plans import WARNING, Plan, Step, Told, Verb, told
 from celadon.apiserver.simulation.planning.pod_facts import spec_of, status_of, time_text
 from celadon.kube import JsonObject, metadata
+from celadon.kube.json_types import JsonDict
 from celadon.kube.quantity import QuantityError, parse
 from celadon.records import dataclass
 
@@ -80,7 +81,7 @@ class _Proposal:
 
     replicas: int
     name: str
-    current: Mapping[str, Any]
+    current: JsonObject
 
 
 class _Sync:
@@ -90,10 +91,8 @@ class _Sync:
         self.autoscaler = autoscaler
         self.spec = spec_of(autoscaler)
         self.now = now
-        self.status: dict[str, Any] = dict(status_of(autoscaler))
-        self.conditions: list[dict[str, Any]] = [
-            dict(one) for one in self.status.get("conditions") or ()
-        ]
+        self.status: JsonDict = dict(status_of(autoscaler))
+        self.conditions: list[JsonDict] = [dict(one) for one in self.status.get("conditions") or ()]
         self.steps: list[Step] = []
         least = self.spec.get("minReplicas")
         self.least: int = 1 if least is None else least
@@ -194,7 +193,7 @@ class _Sync:
             raise _Unknown(f"failed to get {name} {what}: {why}")
         if average is not None:
             ratio = parse(used).as_decimal() / (parse(average).as_decimal() or 1)
-            value: dict[str, Any] = {"averageValue": used}
+            value: JsonDict = {"averageValue": used}
             label = f"{name} resource"
         else:
             percent = int(used.removesuffix("%"))

@@ -7,10 +7,11 @@ As k8s.io/kubernetes `pkg/controller/statefulset/stateful_set_utils.go`
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 from celadon.apiserver.simulation.planning.pod_facts import spec_of
 from celadon.kube import JsonObject, metadata
+from celadon.kube.json_types import JsonDict
 from celadon.kube.workload_controllers import owner_reference
 
 _DELETE: Final = "Delete"
@@ -22,7 +23,7 @@ def _policy(stateful_set: JsonObject) -> tuple[bool, bool]:
     return found.get("whenDeleted") == _DELETE, found.get("whenScaled") == _DELETE
 
 
-def _owners(claim: JsonObject) -> list[dict[str, Any]]:
+def _owners(claim: JsonObject) -> list[JsonDict]:
     return list(metadata.metadata(claim).get("ownerReferences") or ())
 
 
@@ -47,7 +48,7 @@ def is_stale(stateful_set: JsonObject, pod: JsonObject, claims: Iterable[JsonObj
 
 def wanted_owners(
     claim: JsonObject, stateful_set: JsonObject, pod: JsonObject, *, is_scaled_down: bool
-) -> list[dict[str, Any]] | None:
+) -> list[JsonDict] | None:
     """The owners that a claim should have; None if it is to stay as it is."""
     owners = (
         {"apiVersion": "apps/v1", "kind": "StatefulSet", **stateful_set},

@@ -34,6 +34,7 @@ from celadon.apiserver.simulation.planning.pod_facts import (
 from celadon.apiserver.simulation.planning.schedule_times import UnknownZone, next_time, time_zone
 from celadon.kube import JsonObject, metadata
 from celadon.kube.go import quote
+from celadon.kube.json_types import JsonDict
 from celadon.kube.validation import Schedule, ScheduleError, parse_schedule
 from celadon.kube.workload_controllers import scheduled_job
 from celadon.records import dataclass
@@ -78,7 +79,7 @@ class _Sync:
         self.now = now
         self.steps: list[Step] = []
         self.again: float | None = None
-        self.status: dict[str, Any] = dict(status_of(given))
+        self.status: JsonDict = dict(status_of(given))
         self.active: list[Any] = list(self.status.get("active") or ())
         self.started: Step | None = None
 
@@ -98,7 +99,7 @@ class _Sync:
     def _tell(self, reason: str, text: str, *, warning: bool = False) -> None:
         self.steps.append(told(text, self.cron_job, reason, WARNING if warning else NORMAL))
 
-    def _made_status(self) -> dict[str, Any]:
+    def _made_status(self) -> JsonDict:
         made = {**self.status, "active": self.active}
         return {key: value for key, value in made.items() if value}
 

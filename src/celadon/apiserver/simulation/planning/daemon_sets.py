@@ -6,9 +6,9 @@ pod that has failed is deleted at once: there is no pause that grows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from celadon.apiserver.simulation.planning.placement.filters import is_wanted_node, tolerates
 from celadon.apiserver.simulation.planning.plans import (
@@ -43,6 +43,7 @@ from celadon.apiserver.simulation.planning.revisions import (
     template_patch,
 )
 from celadon.kube import JsonObject, metadata
+from celadon.kube.json_types import JsonDict
 from celadon.kube.well_known_values import REQUIRED_TERMS, TEMPLATE_GENERATION
 from celadon.kube.workload_controllers import (
     POD_TEMPLATE_GENERATION,
@@ -347,7 +348,7 @@ class _Sync:
             "numberAvailable": available,
             "numberUnavailable": desired - available,
         }
-        made: dict[str, Any] = {
+        made: JsonDict = {
             "currentNumberScheduled": scheduled,
             "numberMisscheduled": misscheduled,
             "desiredNumberScheduled": desired,
@@ -355,7 +356,7 @@ class _Sync:
             "observedGeneration": metadata.generation(self.set),
             **{key: value for key, value in optional.items() if value},
         }
-        former: Mapping[str, Any] = status_of(self.set)
+        former: JsonObject = status_of(self.set)
         if self.collisions is not None:
             made["collisionCount"] = self.collisions
         if "conditions" in former:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from celadon.apiserver.simulation.planning.plans import NORMAL, WARNING, Plan, Step, Verb, told
 from celadon.apiserver.simulation.planning.pod_facts import (
@@ -23,6 +23,7 @@ from celadon.apiserver.simulation.planning.pod_facts import (
     time_text,
 )
 from celadon.kube import JsonObject, metadata
+from celadon.kube.json_types import JsonDict
 from celadon.records import dataclass
 
 DELETION_TIMEOUT: Final = timedelta(minutes=2)
@@ -81,7 +82,7 @@ class _Sync:
             for one in self.pods
         )
         allowed = max(healthy - desired, 0) if expected > 0 else 0
-        made: dict[str, Any] = {
+        made: JsonDict = {
             "observedGeneration": metadata.generation(self.budget),
             **({"disruptedPods": disrupted} if disrupted else {}),
             "disruptionsAllowed": allowed,
@@ -148,7 +149,7 @@ class _Sync:
 
     # --- status ---
 
-    def _write(self, status: dict[str, Any], failure: str = "") -> None:
+    def _write(self, status: JsonDict, failure: str = "") -> None:
         if failure:
             value, reason = "False", "SyncFailed"
         elif status["disruptionsAllowed"] > 0:

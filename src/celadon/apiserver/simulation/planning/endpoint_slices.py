@@ -31,6 +31,7 @@ from celadon.apiserver.simulation.planning.pod_facts import (
     status_of,
 )
 from celadon.kube import JsonObject, metadata
+from celadon.kube.json_types import JsonDict
 from celadon.kube.well_known_values import HEADLESS, SERVICE_LABEL
 from celadon.kube.workload_controllers import owner_reference
 from celadon.records import dataclass
@@ -141,8 +142,8 @@ class _SliceWork:
         self._service = service
         self._family = family
         self._changed_at = changed_at
-        self._created: list[dict[str, Any]] = []
-        self._updated: list[dict[str, Any]] = []
+        self._created: list[JsonDict] = []
+        self._updated: list[JsonDict] = []
         self._deleted: list[JsonObject] = []
 
     def sort_out(self, present: Sequence[JsonObject], seen: Reachable) -> None:
@@ -153,7 +154,7 @@ class _SliceWork:
                 groups.setdefault(_ports_key(one.get("ports") or ()), []).append(one)
             else:
                 self._deleted.append(one)
-        wanted: dict[str, tuple[list[Any], dict[str, Any]]] = {}
+        wanted: dict[str, tuple[list[Any], JsonDict]] = {}
         for pod in sorted(seen.pods, key=metadata.name):
             if not _belongs(pod):
                 continue
@@ -170,7 +171,7 @@ class _SliceWork:
         if len(present) == len(self._deleted) and not self._created:
             self._hold_place()
 
-    def _endpoint(self, pod: JsonObject, seen: Reachable) -> dict[str, Any] | None:
+    def _endpoint(self, pod: JsonObject, seen: Reachable) -> JsonDict | None:
         """None without an address of the family, or on a node that is not there."""
         node = node_of(pod)
         if node not in seen.nodes and not spec_of(self._service).get("publishNotReadyAddresses"):
@@ -180,7 +181,7 @@ class _SliceWork:
             return None
         serving, ending = is_ready(pod), is_going(pod)
         published = bool(spec_of(self._service).get("publishNotReadyAddresses"))
-        made: dict[str, Any] = {
+        made: JsonDict = {
             "addresses": addresses,
             "conditions": {
                 "ready": published or (serving and not ending),
@@ -202,12 +203,12 @@ class _SliceWork:
         self,
         slices: Sequence[JsonObject],
         ports: list[Any],
-        wanted: dict[str, Any],
+        wanted: JsonDict,
     ) -> None:
         """Endpoints stay where they are; new ones go first into slices that change anyway, then
         into one that has room for all, then into new ones."""
         unchanged: list[JsonObject] = []
-        changed: list[dict[str, Any]] = []
+        changed: list[JsonDict] = []
         for one in slices:
             kept = [wanted.pop(key, None) for key in map(_endpoint_key, one.get("endpoints") or ())]
             endpoints = [found for found in kept if found is not None]
@@ -255,7 +256,7 @@ class _SliceWork:
         made[SLICE_MANAGED_BY] = SLICE_CONTROLLER
         return made
 
-    def _new(self, ports: list[Any], endpoints: list[Any]) -> dict[str, Any]:
+    def _new(self, ports: list[Any], endpoints: list[Any]) -> JsonDict:
         name = metadata.name(self._service)
         return {
             "apiVersion": "discovery.k8s.io/v1",
@@ -290,7 +291,7 @@ class _SliceWork:
         yield from (Step(Verb.DELETE, one, failed=failed) for one in self._deleted)
 
 
-def _stamped(obj: JsonObject, changed_at: str) -> dict[str, Any]:
+def _stamped(obj: JsonObject, changed_at: str) -> JsonDict:
     """With the time of what it follows from, if it is known."""
     annotations = {**metadata.annotations(obj)}
     annotations.pop(LAST_CHANGE, None)
@@ -307,9 +308,7 @@ def _is_like(found: JsonObject, made: JsonObject) -> bool:
     return same_labels and not found.get("endpoints") and not found.get("ports")
 
 
-def _with_endpoints(
-    slice_: JsonObject, endpoints: list[Any], labels: dict[str, str]
-) -> dict[str, Any]:
+def _with_endpoints(slice_: JsonObject, endpoints: list[Any], labels: dict[str, str]) -> JsonDict:
     meta = {**metadata.metadata(slice_), "labels": labels}
     return {**slice_, "metadata": meta, "endpoints": endpoints}
 
@@ -363,7 +362,7 @@ def _target(pod: JsonObject) -> dict[str, str]:
     }
 
 
-def _ports(service: JsonObject, pod: JsonObject) -> list[dict[str, Any]]:
+def _ports(service: JsonObject, pod: JsonObject) -> list[JsonDict]:
     """Those of the Service that the pod has."""
     made = []
     for port in spec_of(service).get("ports") or ():
@@ -425,7 +424,7 @@ def endpoints_plan(
         labels[HEADLESS_LABEL] = ""
     else:
         labels.pop(HEADLESS_LABEL, None)
-    meta: dict[str, Any] = dict(metadata.metadata(present or {}))
+    meta: JsonDict = dict(metadata.metadata(present or {}))
     annotations = {**metadata.annotations(present or {})}
     annotations.pop(OVER_CAPACITY, None)
     if is_cut:
@@ -453,7 +452,7 @@ def _failure(verb: str, text: str) -> Told:
     return Told(WARNING, f"FailedTo{verb}Endpoint", text)
 
 
-def _subsets(service: JsonObject, pods: Iterable[JsonObject]) -> list[dict[str, Any]]:
+def _subsets(service: JsonObject, pods: Iterable[JsonObject]) -> list[JsonDict]:
     """Ports that the same addresses have stand together."""
     published = bool(spec_of(service).get("publishNotReadyAddresses"))
     family = _address_types(service)[0]
@@ -464,7 +463,7 @@ def _subsets(service: JsonObject, pods: Iterable[JsonObject]) -> list[dict[str, 
             continue
         address = _address(service, pod, found[0])
         ready = published or is_ready(pod)
-        ports: list[dict[str, Any] | None] = [*_ports(service, pod)]
+        ports: list[JsonDict | None] = [*_ports(service, pod)]
         if not spec_of(service).get("ports") and _is_headless(service):
             ports = [None]
         for port in ports:
@@ -477,8 +476,8 @@ def _subsets(service: JsonObject, pods: Iterable[JsonObject]) -> list[dict[str, 
     return [_subset(ports, addresses) for ports, addresses in groups.values()]
 
 
-def _subset(ports: list[Any], addresses: Mapping[str, tuple[bool, Any]]) -> dict[str, Any]:
-    made: dict[str, Any] = {}
+def _subset(ports: list[Any], addresses: Mapping[str, tuple[bool, Any]]) -> JsonDict:
+    made: JsonDict = {}
     ordered = [addresses[ip] for ip in sorted(addresses)]
     ready = [address for is_up, address in ordered if is_up]
     others = [address for is_up, address in ordered if not is_up]
@@ -492,13 +491,13 @@ def _subset(ports: list[Any], addresses: Mapping[str, tuple[bool, Any]]) -> dict
     return made
 
 
-def _named(port: dict[str, Any]) -> dict[str, Any]:
+def _named(port: JsonDict) -> JsonDict:
     """Endpoints leave an empty name out."""
     return {key: value for key, value in port.items() if key != "name" or value}
 
 
-def _address(service: JsonObject, pod: JsonObject, ip: str) -> dict[str, Any]:
-    made: dict[str, Any] = {"ip": ip}
+def _address(service: JsonObject, pod: JsonObject, ip: str) -> JsonDict:
+    made: JsonDict = {"ip": ip}
     if _has_host_name(pod, service):
         made["hostname"] = spec_of(pod)["hostname"]
     if node_of(pod):
@@ -507,7 +506,7 @@ def _address(service: JsonObject, pod: JsonObject, ip: str) -> dict[str, Any]:
     return made
 
 
-def _within_capacity(subsets: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], bool]:
+def _within_capacity(subsets: list[JsonDict]) -> tuple[list[JsonDict], bool]:
     """Ready addresses before others; upstream shares what is left out among the subsets."""
     total = sum(len(one.get(key, ())) for one in subsets for key in _ADDRESS_LISTS)
     if total <= MAX_ADDRESSES:

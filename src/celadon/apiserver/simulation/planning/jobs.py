@@ -8,7 +8,7 @@ upstream remembers it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -56,6 +56,7 @@ from celadon.apiserver.simulation.planning.pod_facts import (
 )
 from celadon.apiserver.simulation.planning.replica_pods import pods_to_delete
 from celadon.kube import JsonObject, metadata
+from celadon.kube.json_types import JsonDict
 from celadon.kube.well_known_values import CRITERIA_MET, FAILURE_TARGET
 from celadon.kube.workload_controllers import JOB_CONTROLLER, JOB_TRACKING, job_pod
 
@@ -126,7 +127,7 @@ class _Sync:
         self.now = now
         self.steps: list[Step] = []
         self.again: float | None = None
-        self.status: dict[str, Any] = dict(status_of(job))
+        self.status: JsonDict = dict(status_of(job))
         self.conditions: list[Any] = list(self.status.get("conditions") or ())
         self.is_indexed = self.spec.get("completionMode") == "Indexed"
         self.is_suspended = bool(self.spec.get("suspend"))
@@ -207,7 +208,7 @@ class _Sync:
 
     # --- whether it is over ---
 
-    def _ending(self) -> dict[str, Any] | None:
+    def _ending(self) -> JsonDict | None:
         """The condition by which the Job ends, if it does."""
         found = self._present(CRITERIA_MET)
         if found is None:
@@ -218,20 +219,20 @@ class _Sync:
                 found = self._policy_failure() or self._limit_failure()
         return self._index_ending(found) if self.is_indexed else found
 
-    def _present(self, kind: str) -> dict[str, Any] | None:
+    def _present(self, kind: str) -> JsonDict | None:
         for one in self.conditions:
             if one["type"] == kind and one["status"] == "True":
                 return dict(one)
         return None
 
-    def _policy_failure(self) -> dict[str, Any] | None:
+    def _policy_failure(self) -> JsonDict | None:
         for pod in self.pods if self.policy is not None else ():
             message = failure_ruling(self.policy, pod).message if self._has_failed(pod) else ""
             if message:
                 return self._condition(FAILURE_TARGET, "PodFailurePolicy", message)
         return None
 
-    def _limit_failure(self) -> dict[str, Any] | None:
+    def _limit_failure(self) -> JsonDict | None:
         if self.failed > self.limit or self._restarts_exceed():
             text = "Job has reached the specified backoff limit"
             return self._condition(FAILURE_TARGET, "BackoffLimitExceeded", text)
@@ -259,7 +260,7 @@ class _Sync:
         )
         return restarts >= max(self.limit, 1)
 
-    def _index_ending(self, found: dict[str, Any] | None) -> dict[str, Any] | None:
+    def _index_ending(self, found: JsonDict | None) -> JsonDict | None:
         total = self.completions or 0
         self.succeeded_before = parsed(self.status.get("completedIndexes") or "", total)
         new = (
@@ -297,7 +298,7 @@ class _Sync:
             return True
         return ruling.is_counted and failures_of(pod) >= (self.per_index or 0)
 
-    def _index_failure(self, failed: Intervals, total: int) -> dict[str, Any] | None:
+    def _index_failure(self, failed: Intervals, total: int) -> JsonDict | None:
         most = self.spec.get("maxFailedIndexes")
         if most is not None and count(failed) > most:
             text = "Job has exceeded the specified maximal number of failed indexes"
@@ -335,10 +336,10 @@ class _Sync:
             return self.succeeded > 0
         return self.succeeded >= self.completions
 
-    def _condition(self, kind: str, reason: str, message: str) -> dict[str, Any]:
+    def _condition(self, kind: str, reason: str, message: str) -> JsonDict:
         return self._condition_with(kind, "True", reason, message)
 
-    def _condition_with(self, kind: str, value: str, reason: str, message: str) -> dict[str, Any]:
+    def _condition_with(self, kind: str, value: str, reason: str, message: str) -> JsonDict:
         now = time_text(self.now)
         return {
             "type": kind,
@@ -349,7 +350,7 @@ class _Sync:
             "message": message,
         }
 
-    def _set_condition(self, wanted: dict[str, Any]) -> bool:
+    def _set_condition(self, wanted: JsonDict) -> bool:
         """Whether that changed anything; that something is not so is told only where it was."""
         fields = ("status", "reason", "message")
         for number, one in enumerate(self.conditions):
@@ -485,7 +486,7 @@ class _Sync:
 
     # --- counting ---
 
-    def _track(self, ending: Mapping[str, Any] | None) -> None:
+    def _track(self, ending: JsonObject | None) -> None:
         """Pods that have ended are noted, lose their finalizers, and are counted; the Job ends when
         all are."""
         held = {metadata.uid(one) for one in self.pods if _is_tracked(one)}
@@ -529,7 +530,7 @@ class _Sync:
             self.status[name] = (self.status.get(name) or 0) + gone
             uids[:] = [one for one in uids if one in held]
 
-    def _may_release(self, pod: JsonObject, ending: Mapping[str, Any] | None) -> bool:
+    def _may_release(self, pod: JsonObject, ending: JsonObject | None) -> bool:
         if is_going(self.job) or ending is not None or phase(pod) == "Succeeded":
             return True
         if not self._has_failed(pod):
@@ -562,7 +563,7 @@ class _Sync:
     def _has_uncounted(self) -> bool:
         return bool(self.uncounted_succeeded or self.uncounted_failed)
 
-    def _end(self, ending: Mapping[str, Any]) -> dict[str, Any] | None:
+    def _end(self, ending: JsonObject) -> JsonDict | None:
         """The last condition; None while pods are still ending."""
         if self.terminating:
             return None
@@ -590,7 +591,7 @@ class _Sync:
             whole, refused = {**self.job, "status": made}, {**self.job, "status": seen}
             self.steps.append(Step(Verb.STATUS, whole, otherwise=refused))
 
-    def _tell_end(self, ended: Mapping[str, Any]) -> None:
+    def _tell_end(self, ended: JsonObject) -> None:
         if ended["type"] == FAILED:
             self.steps.append(told(ended["message"], self.job, ended["reason"], WARNING))
             return

@@ -6,26 +6,26 @@ time of an end `pkg/controller/job/backoff_utils.go`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from celadon.apiserver.controllers.controller_loops import find_condition, is_true
 from celadon.kube import JsonObject, metadata
+from celadon.kube.json_types import JsonDict
 from celadon.kube.selectors import NOTHING, LabelSelector, SelectorError, label_selector
 from celadon.kube.well_known_values import ENDED_PHASES
 from celadon.records import dataclass
 
 
-def spec_of(obj: JsonObject) -> Mapping[str, Any]:
+def spec_of(obj: JsonObject) -> JsonObject:
     """Empty where there is none."""
-    found: Mapping[str, Any] = obj.get("spec") or {}
+    found: JsonObject = obj.get("spec") or {}
     return found
 
 
-def status_of(obj: JsonObject) -> Mapping[str, Any]:
+def status_of(obj: JsonObject) -> JsonObject:
     """Empty where there is none."""
-    found: Mapping[str, Any] = obj.get("status") or {}
+    found: JsonObject = obj.get("status") or {}
     return found
 
 
@@ -89,11 +89,11 @@ def _moment(text: str | None) -> datetime | None:
     return read_time(text) if text else None
 
 
-def controller_of(obj: JsonObject) -> dict[str, Any]:
+def controller_of(obj: JsonObject) -> JsonDict:
     """The reference to the owner that manages an object; empty if there is none."""
     for one in metadata.metadata(obj).get("ownerReferences") or ():
         if one.get("controller"):
-            found: dict[str, Any] = one
+            found: JsonDict = one
             return found
     return {}
 

@@ -12,11 +12,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from celadon.apiserver.controllers.controller_loops import find_condition
 from celadon.apiserver.simulation.planning.pod_facts import read_time, time_text
 from celadon.kube import JsonObject, metadata
+from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
 from celadon.records import dataclass
 
@@ -151,7 +152,7 @@ class _Progress:
 
 def _moved(
     progress: _Progress, container: JsonObject, former: JsonObject | None, how: Behaviour, at: str
-) -> dict[str, Any]:
+) -> JsonDict:
     """The status of a container now. It may start, end and start again at one and the same time,
     but the second restart waits."""
     found = dict(former or _fresh(container))
@@ -188,7 +189,7 @@ def _moved(
             found = _started(progress, container, found, field_path)
 
 
-def _fresh(container: JsonObject, reason: str = "ContainerCreating") -> dict[str, Any]:
+def _fresh(container: JsonObject, reason: str = "ContainerCreating") -> JsonDict:
     return {
         "name": container["name"],
         "state": {"waiting": {"reason": reason}},
@@ -224,9 +225,7 @@ def _backoff(restarts: int, ended: JsonObject, now: datetime) -> float:
     return pause - (now - read_time(ended["finishedAt"])).total_seconds()
 
 
-def _started(
-    progress: _Progress, container: JsonObject, found: Mapping[str, Any], at: str
-) -> dict[str, Any]:
+def _started(progress: _Progress, container: JsonObject, found: JsonObject, at: str) -> JsonDict:
     again = "terminated" in found["state"]
     restarts = found["restartCount"] + 1 if again else 0
     image = container.get("image") or ""
@@ -268,7 +267,7 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _ended(found: Mapping[str, Any], code: int, now: str) -> dict[str, Any]:
+def _ended(found: JsonObject, code: int, now: str) -> JsonDict:
     ended = {
         "exitCode": code,
         "reason": "Error" if code else "Completed",
@@ -283,10 +282,10 @@ def _ended(found: Mapping[str, Any], code: int, now: str) -> dict[str, Any]:
 def _backing_off(
     progress: _Progress,
     container: JsonObject,
-    found: Mapping[str, Any],
+    found: JsonObject,
     wait: float,
     at: str,
-) -> dict[str, Any]:
+) -> JsonDict:
     progress.waits.append(wait)
     pause = min(FIRST_BACKOFF * 2.0 ** min(found["restartCount"] - 1, 10), LAST_BACKOFF)
     name, pod = container["name"], progress.named()
@@ -302,9 +301,7 @@ def _go_seconds(seconds: float) -> str:
     return f"{minutes}m{rest}s" if minutes else f"{rest}s"
 
 
-def _unpulled(
-    progress: _Progress, container: JsonObject, found: Mapping[str, Any], at: str
-) -> dict[str, Any]:
+def _unpulled(progress: _Progress, container: JsonObject, found: JsonObject, at: str) -> JsonDict:
     image = container.get("image") or ""
     why = f'failed to pull image "{image}": not found'
     message = f'Back-off pulling image "{image}": ErrImagePull: {why}'
@@ -347,7 +344,7 @@ class Addresses:
 class Step:
     """What a pod's status becomes, what is told of it, and in how many seconds to look again."""
 
-    status: Mapping[str, Any]
+    status: JsonObject
     events: Sequence[Told]
     again: float | None
 
@@ -382,11 +379,11 @@ def _by_name(statuses: Iterable[JsonObject] | None) -> dict[str, JsonObject]:
 
 def _init_statuses(
     progress: _Progress, spec: JsonObject, former: JsonObject, habits: Habits
-) -> tuple[list[dict[str, Any]], bool]:
+) -> tuple[list[JsonDict], bool]:
     """One after the other: each waits until the one before has ended, or is a sidecar that
     runs."""
     known = _by_name(former.get("initContainerStatuses"))
-    made: list[dict[str, Any]] = []
+    made: list[JsonDict] = []
     is_initialized = True
     for container in spec.get("initContainers") or ():
         found = known.get(container["name"])
@@ -431,9 +428,9 @@ def _status(
     inits: Sequence[JsonObject],
     owns: Sequence[JsonObject],
     now: str,
-) -> dict[str, Any]:
+) -> JsonDict:
     former = pod.get("status") or {}
-    made: dict[str, Any] = {**former, "phase": phase, "hostIP": where.host}
+    made: JsonDict = {**former, "phase": phase, "hostIP": where.host}
     made |= {"hostIPs": [{"ip": where.host}], "startTime": former.get("startTime") or now}
     if is_since(OBSERVED_SINCE):
         made["observedGeneration"] = metadata.generation(pod)
@@ -476,7 +473,7 @@ def _conditions(
         since = now
         if found is not None and found.get("status") == said["status"]:
             since = found.get("lastTransitionTime") or now
-        condition: dict[str, Any] = {"type": type_}
+        condition: JsonDict = {"type": type_}
         if is_since(OBSERVED_SINCE):
             condition["observedGeneration"] = metadata.generation(pod)
         condition |= {"status": said["status"], "lastProbeTime": None}
@@ -569,7 +566,7 @@ def running_containers(pod: JsonObject) -> Iterator[tuple[str, str]]:
 def killed_status(pod: JsonObject, now: str, reason: str = "", message: str = "") -> JsonObject:
     """Of a pod whose containers were stopped before they had ended."""
     former = pod.get("status") or {}
-    made: dict[str, Any] = {**former, "phase": "Failed"}
+    made: JsonDict = {**former, "phase": "Failed"}
     for field_ in ("initContainerStatuses", "containerStatuses"):
         if former.get(field_):
             made[field_] = [_stopped(one, now) for one in former[field_]]

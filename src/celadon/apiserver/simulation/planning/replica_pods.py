@@ -8,9 +8,9 @@ from __future__ import annotations
 import functools
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from celadon.apiserver.controllers.controller_loops import find_condition
 from celadon.apiserver.simulation.planning.pod_facts import (
@@ -24,6 +24,7 @@ from celadon.apiserver.simulation.planning.pod_facts import (
     time_text,
 )
 from celadon.kube import JsonObject, metadata
+from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
 from celadon.kube.well_known_values import DELETION_COST
 
@@ -46,7 +47,7 @@ def counted(workload: JsonObject, field: str) -> int:
     return found if isinstance(found, int) else 0
 
 
-def without_zeros(counts: Mapping[str, Any]) -> dict[str, Any]:
+def without_zeros(counts: JsonObject) -> JsonDict:
     """As Go writes fields with `omitempty`."""
     return {key: value for key, value in counts.items() if value}
 
@@ -56,13 +57,13 @@ def without_zeros(counts: Mapping[str, Any]) -> dict[str, Any]:
 
 def replica_set_status(
     owner: JsonObject, pods: Sequence[JsonObject], failure: str, now: datetime
-) -> dict[str, Any]:
+) -> JsonDict:
     """Of a ReplicaSet with these pods, or a ReplicationController, which has wanted to make or
     delete some. `failure` says why it could not; empty if it could."""
     active = [pod for pod in pods if is_active(pod)]
     least = (owner.get("spec") or {}).get("minReadySeconds") or 0
     labels = metadata.labels((owner.get("spec") or {}).get("template")).items()
-    made: dict[str, Any] = {"replicas": len(active)}
+    made: JsonDict = {"replicas": len(active)}
     made |= without_zeros(
         {
             "fullyLabeledReplicas": sum(labels <= _labels(pod).items() for pod in active),

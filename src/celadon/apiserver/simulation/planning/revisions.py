@@ -19,6 +19,7 @@ from celadon.apiserver.simulation.planning.pod_facts import (
     spec_of,
 )
 from celadon.kube import JsonObject, metadata
+from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
 from celadon.kube.workload_controllers import owner_reference, safe_digits
 
@@ -27,7 +28,7 @@ _FNV_PRIME: Final = 0x01000193
 _FNV_START: Final = 0x811C9DC5
 
 
-def template_patch(workload: JsonObject) -> dict[str, Any]:
+def template_patch(workload: JsonObject) -> JsonDict:
     """What a revision of the workload holds. Older releases write a time that is not set."""
     template = spec_of(workload).get("template") or {}
     if not is_since(_NO_TIMES_SINCE):
@@ -43,7 +44,7 @@ def with_template(workload: JsonObject, revision: JsonObject) -> JsonObject:
     return {**workload, "spec": {**spec_of(workload), "template": template}}
 
 
-def patch_hash(patch: Mapping[str, Any], collisions: int) -> str:
+def patch_hash(patch: JsonObject, collisions: int) -> str:
     """Of the text that Go writes: keys in order, and signs of HTML escaped."""
     text = json.dumps(patch, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     for sign in "<>&\u2028\u2029":
@@ -92,10 +93,10 @@ def claimed_revisions(
 
 def new_revision(
     workload: JsonObject, name: str, hash_label: Mapping[str, str], number: int
-) -> dict[str, Any]:
+) -> JsonDict:
     """One for the template that the workload has."""
     labels = metadata.metadata(spec_of(workload).get("template") or {}).get("labels") or {}
-    meta: dict[str, Any] = {
+    meta: JsonDict = {
         "name": name,
         "namespace": metadata.namespace(workload),
         "labels": {**labels, **hash_label},

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from celadon.apiserver.controllers.controller_loops import find_condition
 from celadon.apiserver.simulation.planning.pod_facts import read_time, scaled, time_text
@@ -21,6 +21,7 @@ from celadon.apiserver.simulation.planning.replica_pods import (
     without_zeros,
 )
 from celadon.kube import JsonObject, metadata
+from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
 from celadon.kube.workload_controllers import (
     DESIRED_REPLICAS,
@@ -297,9 +298,7 @@ def _fraction(deployment: JsonObject, replica_set: JsonObject) -> int:
 # --- Status ------------------------------------------------------------------
 
 
-def deployment_condition(
-    type_: str, status: str, reason: str, message: str, now: str
-) -> dict[str, Any]:
+def deployment_condition(type_: str, status: str, reason: str, message: str, now: str) -> JsonDict:
     """A condition that has become so now."""
     return {
         "type": type_,
@@ -358,7 +357,7 @@ def paused_condition(deployment: JsonObject, now: str) -> JsonObject | None:
 
 def deployment_status(
     deployment: JsonObject, new: JsonObject | None, old: Sequence[JsonObject], now: datetime
-) -> dict[str, Any]:
+) -> JsonDict:
     """The counts of its ReplicaSets, and whether enough pods are available."""
     sets = (*old, *(() if new is None else (new,)))
     former = deployment.get("status") or {}
@@ -406,7 +405,7 @@ def is_complete(deployment: JsonObject, status: JsonObject) -> bool:
 
 def rollout_status(
     deployment: JsonObject, new: JsonObject | None, old: Sequence[JsonObject], now: datetime
-) -> dict[str, Any]:
+) -> JsonDict:
     """As `deployment_status`, and how the rollout goes."""
     status = deployment_status(deployment, new, old, now)
     conditions = status["conditions"]
@@ -439,7 +438,7 @@ def _progress(
     if new is not None:
         what = f'ReplicaSet "{metadata.name(new)}"'
 
-    def told(state: str, reason: str, message: str) -> dict[str, Any]:
+    def told(state: str, reason: str, message: str) -> JsonDict:
         said = f"{what} {message}"
         return deployment_condition(PROGRESSING, state, reason, said, time_text(now))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from celadon.apiserver.simulation.planning import claim_owners
 from celadon.apiserver.simulation.planning.plans import (
@@ -42,6 +42,7 @@ from celadon.apiserver.simulation.planning.revisions import (
     with_template,
 )
 from celadon.kube import JsonObject, metadata
+from celadon.kube.json_types import JsonDict
 from celadon.kube.workload_controllers import (
     REVISION_HASH,
     claim_name,
@@ -123,9 +124,7 @@ class _Sync:
         self.history = history
         return current, update, collisions
 
-    def _made(
-        self, patch: Mapping[str, Any], number: int, collisions: int
-    ) -> tuple[JsonObject, int]:
+    def _made(self, patch: JsonObject, number: int, collisions: int) -> tuple[JsonObject, int]:
         taken = {metadata.name(one) for one in self.world.revisions}
         while True:
             digest = patch_hash(patch, collisions)
@@ -328,7 +327,7 @@ class _Sync:
             "currentRevision": name,
             "updateRevision": self.update,
         }
-        made: dict[str, Any] = {
+        made: JsonDict = {
             "observedGeneration": metadata.generation(self.set),
             "replicas": replicas,
             **{key: value for key, value in counts.items() if value},

@@ -23,6 +23,7 @@ from celadon.apiserver.simulation.planning.plans import (
 )
 from celadon.apiserver.simulation.planning.pod_facts import is_going, node_of, spec_of, status_of
 from celadon.kube import JsonObject, metadata
+from celadon.kube.json_types import JsonDict
 from celadon.kube.quantity import parse
 from celadon.kube.selectors import label_selector
 from celadon.kube.well_known_values import DEFAULT_STORAGE_CLASS, STORAGE_CLASS
@@ -159,7 +160,7 @@ class _Claim:
         }
         return self._status({**kept, "phase": phase}, done)
 
-    def _status(self, made: Mapping[str, Any], done: Told | None = None) -> Iterable[Step]:
+    def _status(self, made: JsonObject, done: Told | None = None) -> Iterable[Step]:
         if made == status_of(self.claim):
             return ()
         return (Step(Verb.STATUS, {**self.claim, "status": made}, done),)
@@ -279,9 +280,9 @@ class _Claim:
             ),
         )
 
-    def _volume(self, name: str, provisioner: str, kind: JsonObject) -> dict[str, Any]:
+    def _volume(self, name: str, provisioner: str, kind: JsonObject) -> JsonDict:
         requests = (self.spec.get("resources") or {}).get("requests") or {}
-        spec: dict[str, Any] = {
+        spec: JsonDict = {
             "capacity": {_STORAGE: requests.get(_STORAGE, "0")},
             "accessModes": list(self.spec.get("accessModes") or ()),
             "claimRef": reference_to(self.claim),
@@ -337,7 +338,7 @@ def _is_default(kind: JsonObject) -> bool:
     return any(annotations.get(one) == "true" for one in DEFAULT_STORAGE_CLASS)
 
 
-def _mode(spec: Mapping[str, Any]) -> str:
+def _mode(spec: JsonObject) -> str:
     return spec.get("volumeMode") or "Filesystem"
 
 

@@ -61,6 +61,7 @@ from celadon.cli.reading.documents import Document, DocumentReader, Text, read_t
 from celadon.cli.reading.locations import Chunk
 from celadon.cli.worker_pipes import possible_workers, received, started
 from celadon.kube import Json, JsonObject, Ruling, metadata
+from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import patch_between
 from celadon.kube.resources import Catalog
 
@@ -132,7 +133,7 @@ def _speaker(wanted: CaseOutcome) -> str:
 
 
 _OF_REQUESTS: Final = ("name", "expect", "skip", "operation", "patch", "oldPatch")
-"""dict[str, Any] of a case that are written anew."""
+"""JsonDict of a case that are written anew."""
 _DECISIONS: Final = {
     Ruling.ALLOW: "allow",
     Ruling.DENY: "deny",
@@ -254,7 +255,7 @@ def _latest(documents: Iterable[Document]) -> list[Document]:
     return list({identity(one, ""): one for one in documents}.values())
 
 
-def _whole(case: Case, cluster: list[Document]) -> dict[str, Any]:
+def _whole(case: Case, cluster: list[Document]) -> JsonDict:
     """Everything, whatever the test has for defaults."""
     found: dict[str, object] = {"operation": case.operation.value, "object": case.object.value}
     if case.old is not None:
@@ -276,7 +277,7 @@ def _whole(case: Case, cluster: list[Document]) -> dict[str, Any]:
     return found
 
 
-def _user(case: Case) -> dict[str, Any]:
+def _user(case: Case) -> JsonDict:
     user = case.user
     found: dict[str, object] = {"user": user.name, "groups": list(user.groups)}
     if user.uid:
@@ -286,7 +287,7 @@ def _user(case: Case) -> dict[str, Any]:
     return found
 
 
-def _answer(one: AuthorizerAnswer) -> dict[str, Any]:
+def _answer(one: AuthorizerAnswer) -> JsonDict:
     found: dict[str, object] = {"decision": _DECISIONS[one.ruling], **one.asked}
     if one.reason:
         found["reason"] = one.reason

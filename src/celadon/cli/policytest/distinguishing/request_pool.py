@@ -39,6 +39,7 @@ from celadon.cli.reading.documents import Document, shape_problem
 from celadon.cli.reading.json_text import Path
 from celadon.kube import GroupVersionKind, JsonObject, metadata
 from celadon.kube import User as KubeUser
+from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import known_resources
 from celadon.records import dataclass
 
@@ -58,7 +59,7 @@ _NAMES: Final[Mapping[Path, Path]] = {
     ("request", "name"): ("object", "metadata", "name"),
 }
 
-Change = Callable[[JsonObject, Sequence[str | int], Any], dict[str, Any] | None]
+Change = Callable[[JsonObject, Sequence[str | int], Any], JsonDict | None]
 """What makes an object with another value at a place, as `wanted_values` has them."""
 
 

@@ -6,10 +6,11 @@ It is the one place where the format stands. Files are read by it, editors are g
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from celadon.cli.own_files import API_VERSION
 from celadon.cli.policytest.run.case_results import UNMATCHED, CaseVerdict
+from celadon.kube.json_types import JsonDict
 
 KIND: Final = "PolicyTest"
 
@@ -18,7 +19,7 @@ VERDICTS: Final = [one.value for one in CaseVerdict]
 SNAPSHOT: Final = "snapshot"
 """What stands for an expectation until `--update` writes down what happens."""
 
-Shape = dict[str, Any]
+Shape = JsonDict
 
 
 def _text(description: str, **more: object) -> Shape:

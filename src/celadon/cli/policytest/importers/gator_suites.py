@@ -29,7 +29,7 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.locations import Chunk
 from celadon.kube import Json, JsonObject, metadata
-from celadon.kube.json_types import Needed, Shape, misfit
+from celadon.kube.json_types import JsonDict, Needed, Shape, misfit
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.kube.well_known_values import GATEKEEPER_CONSTRAINTS as CONSTRAINTS
 
@@ -411,7 +411,7 @@ def _policy(
     constraint: JsonObject,
     source: JsonObject,
     match: JsonObject,
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[JsonDict]:
     """The policy of one constraint, and its binding."""
     head = {"apiVersion": _REGISTRATION, "metadata": {"name": name}}
     rule = {"apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"], "operations": ["*"]}

@@ -34,6 +34,7 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.locations import Chunk
 from celadon.kube import Json, JsonObject, metadata
+from celadon.kube.json_types import JsonDict
 from celadon.records import dataclass
 
 _POLICY_KINDS: Final = frozenset({POLICY_KIND, MUTATING_POLICY_KIND})
@@ -89,7 +90,7 @@ class Rewriting:
         self._assumed: list[Doubt] = []
         self.file = chunk.file
         self.objects = ObjectReader(self._source)
-        self.fields: dict[str, Any] = {}
+        self.fields: JsonDict = {}
 
     def say(self, path: Path, text: str, help: str = "") -> None:
         """Something that cannot be said in a PolicyTest, or is wrong: the test is not run."""
@@ -150,7 +151,7 @@ class Rewriting:
         """Return what is in the files of a list."""
         return self.objects.manifests(path) if self.files(path) else []
 
-    def reference(self, found: Document, others: Sequence[Document]) -> dict[str, Any]:
+    def reference(self, found: Document, others: Sequence[Document]) -> JsonDict:
         """An object of a file as a test names it; the whole object if the name is not enough."""
         name, kind = metadata.name(found.value), found.value["kind"]
         same = [
@@ -186,7 +187,7 @@ class Rewriting:
             self._assumed.append(Doubt(Vacuity.BINDING_ASSUMED, text, place))
         return found
 
-    def add(self, case: dict[str, Any], path: Path) -> None:
+    def add(self, case: JsonDict, path: Path) -> None:
         """One more case, which stands at a path of the original."""
         self._origins[("cases", len(self._cases))] = path
         self._cases.append(case)
@@ -237,7 +238,7 @@ def _told_apart(cases: Sequence[JsonObject]) -> list[dict[str, Json]]:
     return found
 
 
-def after_mutation(before: JsonObject, wanted: JsonObject) -> dict[str, Any]:
+def after_mutation(before: JsonObject, wanted: JsonObject) -> JsonDict:
     """Return what an expectation says of an object that was mutated from the one to the other: all
     that is wanted, and null for what is gone."""
     found: dict[str, object] = dict.fromkeys((key for key in before if key not in wanted), None)

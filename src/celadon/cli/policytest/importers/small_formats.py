@@ -24,7 +24,7 @@ from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.locations import Chunk
 from celadon.kube import Json, JsonObject, metadata
-from celadon.kube.json_types import Shape
+from celadon.kube.json_types import JsonDict, Shape
 from celadon.kube.library import PER_CALL_COST
 from celadon.kube.registry import patch_between
 from celadon.patterns import late_pattern
@@ -99,7 +99,7 @@ class _Kubescape:
 
     def _bound(self, binding: str, configuration: str) -> JsonObject:
         """Bindings and params of templates, as the library's own runner makes them."""
-        found: dict[str, Any] = {}
+        found: JsonDict = {}
         for policy in self._unbound:
             name = metadata.name(policy.value)
             template = self._only(os.path.join(_TEMPLATES, binding))
@@ -154,7 +154,7 @@ class _Kubescape:
         return self._way.objects.beside([os.path.join(self._folder, file)])
 
 
-def changed(value: JsonObject, changes: Sequence[str]) -> dict[str, Any]:
+def changed(value: JsonObject, changes: Sequence[str]) -> JsonDict:
     """An object with changes such as `spec.containers.[0].image=nginx`. What follows the `=` is
     JSON, or else text; maps that are not there are made, and an item behind the last one."""
     after = copy.deepcopy(dict(value))
@@ -259,7 +259,7 @@ def rewritten_review(chunk: Chunk, value: Any, expected: str = "") -> Rewritten:
     return way.done("")
 
 
-def request_fields(request: JsonObject) -> dict[str, Any]:
+def request_fields(request: JsonObject) -> JsonDict:
     """Return what a case has of the request of a review."""
     case = {ours: request[theirs] for theirs, ours in _TAKEN.items() if request.get(theirs)}
     if "object" not in case and "oldObject" in case:
@@ -338,9 +338,9 @@ def _add(way: Rewriting, path: Path, section: JsonObject, test: JsonObject) -> N
     way.add({"name": name, **case, "expect": expect}, path)
 
 
-def _variables(given: Mapping[str, Any]) -> dict[str, Any]:
+def _variables(given: JsonObject) -> JsonDict:
     """The input as values by the names of variables."""
-    found: dict[str, Any] = {}
+    found: JsonDict = {}
     for name, one in given.items():
         *above, last = str(name).split(".")
         holder = found
@@ -352,7 +352,7 @@ def _variables(given: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _case(variables: dict[str, Any]) -> JsonObject:
+def _case(variables: JsonDict) -> JsonObject:
     request = variables.pop("request", None) or {}
     namespace = variables.pop("namespaceObject", None)
     params = variables.pop("params", None)
@@ -550,7 +550,7 @@ class _Kaptest:
         self._way.say(at, f"{'several' if found else 'no'} {what}")
         return None
 
-    def _user(self, path: Path, test: JsonObject) -> dict[str, Any]:
+    def _user(self, path: Path, test: JsonObject) -> JsonDict:
         if "userInfo" not in test:
             return {}
         at, given = (*path, "userInfo"), test["userInfo"]

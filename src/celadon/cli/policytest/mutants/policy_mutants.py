@@ -28,6 +28,7 @@ from celadon.cli.reading.documents import (
 )
 from celadon.cli.reading.json_text import Path
 from celadon.kube import FieldPath, JsonObject
+from celadon.kube.json_types import JsonDict
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -194,7 +195,7 @@ class Alteration:
     expression: AlteredExpression | None = None
 
     @property
-    def altered(self) -> dict[str, Any] | None:
+    def altered(self) -> JsonDict | None:
         """The object with the change; the other parts are shared with the old one. None if the
         whole object is gone."""
         if not self.path:

@@ -52,6 +52,7 @@ from celadon.cli.policytest.scaffolding.wanted_values import (
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.kube import GroupVersionKind, JsonObject
+from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Catalog, Resource, known_resources
 from celadon.kube.schemas import Schema, resolved
 from celadon.records import dataclass
@@ -194,7 +195,7 @@ def _resources(
 
 def _wanted_labels(constraints: Sequence[MatchResources | None], which: str) -> dict[str, str]:
     """The labels that selectors name."""
-    found: dict[str, Any] = {}
+    found: JsonDict = {}
     for one in constraints:
         if one is not None:
             selectors = {
@@ -241,7 +242,7 @@ _RULE: Final = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
 
 def with_way(
     given: JsonObject, way: Iterable[tuple[Path, object]], schema: Schema | None
-) -> dict[str, Any] | None:
+) -> JsonDict | None:
     """A copy of an object with the values at their places (steps into the object); None where its
     kind has no such place."""
     made: dict[str, object] = copy.deepcopy(dict(given))
@@ -344,7 +345,7 @@ def _something(schema: Schema | None) -> object:
             return "1" if schema.name.endswith(".Quantity") else {}
 
 
-def _complete(made: dict[str, Any], place: Path) -> None:
+def _complete(made: JsonDict, place: Path) -> None:
     """Gives what stands on the way to a place what it needs."""
     for length in range(1, len(place) + 1):
         holder = value_at(made, place[:length])
@@ -384,9 +385,9 @@ class Tried:
     """A request: its object, the one it replaces (None for a CREATE), params (None for none), who
     asks (empty: an administrator), and the labels of the Namespace."""
 
-    object: dict[str, Any]
-    old: dict[str, Any] | None = None
-    params: dict[str, Any] | None = None
+    object: JsonDict
+    old: JsonDict | None = None
+    params: JsonDict | None = None
     user: str = ""
     namespace: Mapping[str, str] = field(default_factory=dict)
 
@@ -703,7 +704,7 @@ def _with_change(seed: Tried, place: Path, value: object) -> Tried | None:
     return _replaced(seed, str(root), made)
 
 
-def _replaced(seed: Tried, root: str, made: dict[str, Any]) -> Tried:
+def _replaced(seed: Tried, root: str, made: JsonDict) -> Tried:
     """The seed with another object, old object or params, named as its kind demands."""
     if root == "object":
         return replace(seed, object=with_own_name(made))

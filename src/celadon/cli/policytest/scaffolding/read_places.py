@@ -15,6 +15,7 @@ from typing import Any, Final
 from celadon.cel import syntax
 from celadon.cli.reading.json_text import Path
 from celadon.kube import GroupVersionKind, Json, JsonObject
+from celadon.kube.json_types import JsonDict
 from celadon.kube.schemas import Schema, decode_schema, schema_for
 from celadon.records import dataclass
 
@@ -57,7 +58,7 @@ def _neighbours(literals: Iterable[object]) -> Iterator[Any]:
             yield from (f"{one}x", f"x{one}", f"x{one}x")
 
 
-def _constant_map(entries: Iterable[syntax.MapEntry]) -> list[dict[str, Any]]:
+def _constant_map(entries: Iterable[syntax.MapEntry]) -> list[JsonDict]:
     """A map of texts that is written out, if it is one."""
     found = {}
     for one in entries:
@@ -188,7 +189,7 @@ def with_value_at(
     given: JsonObject,
     steps: Sequence[str | int],
     value: object,
-) -> dict[str, Any] | None:
+) -> JsonDict | None:
     """A copy with the value there, without what is there for None; None where nothing can be
     changed. Of a list the first item stands for all."""
     made: dict[str, object] = copy.deepcopy(dict(given))
@@ -204,7 +205,7 @@ def with_second_item(
     there. None where there is no such list, or nothing in it."""
     length = next((i for i, step in enumerate(steps) if isinstance(step, int)), 0)
     changed = with_value_at(given, steps, value)
-    made: dict[str, Any] = copy.deepcopy(dict(given))
+    made: JsonDict = copy.deepcopy(dict(given))
     items, others = value_at(made, steps[:length]), value_at(changed, steps[:length])
     if not length or not isinstance(items, list) or not items or not others:
         return None
@@ -341,7 +342,7 @@ def seed_object(kind: GroupVersionKind, labels: Mapping[str, str]) -> dict[str, 
     return {**_head(kind, labels), **_REST.get(kind.kind, {})}
 
 
-def with_own_name(obj: dict[str, Any]) -> dict[str, object]:
+def with_own_name(obj: JsonDict) -> dict[str, object]:
     """A CustomResourceDefinition with the name that its group and its plural ask for; other
     objects as they are."""
     match obj:
@@ -386,7 +387,7 @@ class SeedObjects:
         about = dict.fromkeys(("apiVersion", "kind", "metadata"), _ANYTHING)
         return replace(found, properties={**about, **found.properties})
 
-    def of(self, kind: GroupVersionKind, labels: Mapping[str, str]) -> dict[str, Any]:
+    def of(self, kind: GroupVersionKind, labels: Mapping[str, str]) -> JsonDict:
         """An object of a kind, with these labels."""
         schema = self._schemas.get(kind)
         if schema is None:

@@ -22,7 +22,7 @@ from typing import Any, Final
 from celadon.kube.errors import KubeError
 from celadon.kube.go.go_json import TOO_DEEP, Document, read_json
 from celadon.kube.go.go_text import json_text, quote
-from celadon.kube.json_types import Json, JsonObject, fresh
+from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.releases import is_since
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
@@ -315,7 +315,7 @@ def _apply_all(application: _Application, operations: Sequence[JsonObject]) -> N
         apply[kind](operation)
 
 
-_Order = Callable[[dict[str, Any]], Iterable[str]]
+_Order = Callable[[JsonDict], Iterable[str]]
 """The names of an object's members, in the order that its copy has."""
 
 
@@ -417,7 +417,7 @@ def _scanned(text: str, start: int, strict: bool = True) -> tuple[str, int]:  # 
 # replaced as a whole. Operations on a list go from its end to its beginning, so that no index
 # depends on those before it.
 
-Operation = dict[str, Any]
+Operation = JsonDict
 """One of a patch: `op`, `path` and mostly `value`."""
 
 MOST_PAIRS: Final = 2500

@@ -22,7 +22,7 @@ from typing import Any, Final
 from celadon.kube.errors import KubeError
 from celadon.kube.go.go_json import TOO_DEEP
 from celadon.kube.go.go_text import plain_text, quote, type_text
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.schemas.schema_model import Schema
 from celadon.kube.schemas.schema_packs import resolved
 
@@ -164,9 +164,7 @@ _MALFORMED: Final = 400
 _NOT_SUPPORTED: Final = 422
 
 
-def merge_into(
-    document: JsonObject, patch: dict[str, Any], schema: Schema | None
-) -> dict[str, Any]:
+def merge_into(document: JsonObject, patch: JsonDict, schema: Schema | None) -> JsonDict:
     """The document with the patch merged into it, and parts of the patch inside. The patch loses
     directives and nulls, as far as they are used up. MergeError when a directive is wrong."""
     try:
@@ -178,9 +176,7 @@ def merge_into(
 # --- objects ---
 
 
-def _merged(
-    original: dict[str, Any], patch: dict[str, Any], schema: Schema | None
-) -> dict[str, Any]:
+def _merged(original: JsonDict, patch: JsonDict, schema: Schema | None) -> JsonDict:
     """`patch` is taken apart; `original` is a new dict with members that are not ours."""
     if DIRECTIVE in patch:
         return _directed(patch)
@@ -209,7 +205,7 @@ def _directed(patch: dict[str, object]) -> dict[str, object]:
             raise _bad_directive(patch)
 
 
-def _bad_directive(patch: dict[str, Any]) -> MergeError:
+def _bad_directive(patch: JsonDict) -> MergeError:
     directive = _as_text(patch[DIRECTIVE])
     return MergeError(f"unknown patch type: {directive} in map: {plain_text(patch)}")
 
@@ -231,7 +227,7 @@ def _field(directive: str, named: str) -> str:
     return field
 
 
-def _retain(original: dict[str, object], patch: dict[str, Any]) -> None:
+def _retain(original: dict[str, object], patch: JsonDict) -> None:
     if RETAIN_KEYS not in patch:
         return
     kept = patch.pop(RETAIN_KEYS)
@@ -373,10 +369,10 @@ def _merged_by_key(
 
 def _without_special(
     mine: list[Any], theirs: list[Any], key: str
-) -> tuple[int, list[dict[str, Any]], bool]:
+) -> tuple[int, list[JsonDict], bool]:
     """Return how many of `mine` no directive takes away (they come first, then), the items of the
     patch that are no directive, and whether these are all."""
-    rest: list[dict[str, Any]] = []
+    rest: list[JsonDict] = []
     gone = set()
     replaces = False
     for item in theirs:
@@ -397,9 +393,7 @@ def _without_special(
     return len(kept), rest, replaces
 
 
-def _merge_ordered(
-    original: dict[str, object], patch: dict[str, Any], schema: Schema | None
-) -> None:
+def _merge_ordered(original: dict[str, object], patch: JsonDict, schema: Schema | None) -> None:
     """The lists of which the patch says the order: merged and ordered, and out of the patch."""
     for directive in [key for key in patch if key.startswith(_ORDER_PREFIX)]:
         order = _list(patch.pop(directive))

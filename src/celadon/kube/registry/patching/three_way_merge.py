@@ -15,13 +15,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.registry.patching import strategic_merge
 from celadon.kube.registry.patching.patches import same_json
 from celadon.kube.schemas.schema_model import Schema
 from celadon.records import dataclass
 
-_Item = dict[str, Any]
+_Item = JsonDict
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def _removed(
 
 
 def _remove_items(
-    patch: dict[str, Any], key: str, before: list[Any], now: list[Any], member: Schema | None
+    patch: JsonDict, key: str, before: list[Any], now: list[Any], member: Schema | None
 ) -> None:
     if member is None or not before:
         return
@@ -105,7 +105,7 @@ def _remove_items(
 
 def _changed(
     live: JsonObject, wanted: JsonObject, schema: Schema | None, *, retains: bool
-) -> dict[str, Any]:
+) -> JsonDict:
     patch: dict[str, object] = {}
     for key, value in wanted.items():
         there = live.get(key)
@@ -131,7 +131,7 @@ def _changed(
 
 
 def _change_items(
-    patch: dict[str, Any], key: str, there: list[Any], wanted: list[Any], member: Schema
+    patch: JsonDict, key: str, there: list[Any], wanted: list[Any], member: Schema
 ) -> None:
     if not there:
         if wanted:
@@ -172,7 +172,7 @@ def _retain(
         patch[strategic_merge.RETAIN_KEYS] = kept
 
 
-def _order(patch: dict[str, Any], key: str, wanted: Sequence[Any], merge_key: str) -> None:
+def _order(patch: JsonDict, key: str, wanted: Sequence[Any], merge_key: str) -> None:
     if wanted:
         order = [{merge_key: one[merge_key]} for one in wanted] if merge_key else wanted
         patch[strategic_merge.ELEMENT_ORDER + key] = order
@@ -256,7 +256,7 @@ def _joined_items(
 # --- merge patches ---
 
 
-def _unset(last: Json, wanted: JsonObject) -> dict[str, Any]:
+def _unset(last: Json, wanted: JsonObject) -> JsonDict:
     """Nulls for what goes, at any depth; those of the new configuration, too."""
     before = last if isinstance(last, dict) else {}
     patch: dict[str, object] = {}
@@ -269,7 +269,7 @@ def _unset(last: Json, wanted: JsonObject) -> dict[str, Any]:
     return patch
 
 
-def _set(live: object, wanted: JsonObject) -> dict[str, Any]:
+def _set(live: object, wanted: JsonObject) -> JsonDict:
     """Return what is to be there and is not."""
     there = live if isinstance(live, dict) else {}
     patch: dict[str, object] = {}

@@ -10,10 +10,9 @@ null when empty.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import per_release
 from celadon.kube.schemas import schema_packs
 from celadon.kube.validation.text_rules import printed_selector
@@ -23,7 +22,7 @@ OF_POD: Final = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "
 
 CLAIM_SPEC: Final = "core.v1.PersistentVolumeClaimSpec"
 _TEMPLATE: Final = "volumeClaimTemplate"
-_ZEROS: Final[Mapping[str, Any]] = {"s": "", "n": 0, "b": False, "q": "0", "x": 0}
+_ZEROS: Final[JsonObject] = {"s": "", "n": 0, "b": False, "q": "0", "x": 0}
 
 
 class Field(NamedTuple):
@@ -42,7 +41,7 @@ def fields_of(type_: str) -> tuple[Field, ...]:
     )
 
 
-def internal_pod_spec(spec: JsonObject) -> dict[str, Any]:
+def internal_pod_spec(spec: JsonObject) -> JsonDict:
     """A spec of `v1` as it is inside."""
     return internal_value(with_host_fields_inside(spec), "core.v1.PodSpec")
 
@@ -54,13 +53,13 @@ def with_host_fields_inside(spec: JsonObject) -> JsonObject:
     return {**spec, "securityContext": context}
 
 
-def internal_template(template: JsonObject) -> dict[str, Any]:
+def internal_template(template: JsonObject) -> JsonDict:
     """A template of pods: its metadata is the same outside, and lies open."""
     spec = internal_pod_spec(template.get("spec") or {})
     return {**(template.get("metadata") or {}), "Spec": spec}
 
 
-def internal_value(obj: JsonObject, type_: str) -> dict[str, Any]:
+def internal_value(obj: JsonObject, type_: str) -> JsonDict:
     """A part of an object as it is inside; `type_` is a key of the pack."""
     return {
         field.name: _claim_template(obj.get(field.key))
@@ -70,7 +69,7 @@ def internal_value(obj: JsonObject, type_: str) -> dict[str, Any]:
     }
 
 
-def _claim_template(template: JsonObject | None) -> dict[str, Any] | None:
+def _claim_template(template: JsonObject | None) -> JsonDict | None:
     """A template of claims, whose metadata lies open as that of pods does."""
     if template is None:
         return None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube import fieldpath, metadata
 from celadon.kube.fieldpath import FieldPath, NamedText
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import is_since, wording
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
@@ -295,7 +295,7 @@ def _resource_claims(path: FieldPath, spec: JsonObject, *, is_static: bool) -> E
             yield from dns_subdomain(at.child(one), claim[one])
 
 
-def _printed_claim(claim: JsonObject) -> dict[str, Any]:
+def _printed_claim(claim: JsonObject) -> JsonDict:
     return {
         "Name": claim.get("name") or "",
         "ResourceClaimName": claim.get("resourceClaimName"),

@@ -8,7 +8,7 @@ from typing import Any, Final
 from celadon.kube import fieldpath, metadata
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue, quote
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.quantity import QOS_RESOURCES, parse_amounts, qos_class
 from celadon.kube.releases import is_since, until
 from celadon.kube.validation import text_rules
@@ -135,7 +135,7 @@ def _gates(spec: JsonObject, before: JsonObject) -> Errors:
             yield fieldpath.forbidden(at.child("name"), detail)
 
 
-def _with_old_fields(spec: JsonObject, before: JsonObject) -> dict[str, Any]:
+def _with_old_fields(spec: JsonObject, before: JsonObject) -> JsonDict:
     """The new spec with the old one's values where they may change."""
     kept = {key: value for key, value in spec.items() if key not in FREE_FIELDS}
     kept.update((field, before[field]) for field in FREE_FIELDS if field in before)
@@ -149,7 +149,7 @@ def _with_old_fields(spec: JsonObject, before: JsonObject) -> dict[str, Any]:
     return kept
 
 
-def _with_old_nodes(spec: JsonObject, before: JsonObject) -> dict[str, Any]:
+def _with_old_nodes(spec: JsonObject, before: JsonObject) -> JsonDict:
     """The same for where a pod may run: what waits for a gate can still become choosier."""
     kept = {key: value for key, value in spec.items() if key != "nodeSelector"}
     if before.get("nodeSelector"):
@@ -324,7 +324,7 @@ def _lacks(given: JsonObject, was: JsonObject, part: str) -> bool:
     return not set(was.get(part) or ()) <= set(given.get(part) or ())
 
 
-def _without_amounts(resources: JsonObject) -> dict[str, Any]:
+def _without_amounts(resources: JsonObject) -> JsonDict:
     """What of them stays: other resources, and the devices."""
     kept = {
         part: {
@@ -416,7 +416,7 @@ def _old_init_amounts(container: JsonObject, was: JsonObject, *, changed: bool) 
         yield fieldpath.forbidden(SPEC, "resources for non-sidecar init containers are immutable")
 
 
-def _with_old(container: JsonObject, was: JsonObject) -> dict[str, Any]:
+def _with_old(container: JsonObject, was: JsonObject) -> JsonDict:
     """The new container with the old one's cpu and memory; upstream forgets about its devices, so
     that one with devices is never as it was."""
     given, had = (one.get("resources") or {} for one in (container, was))
@@ -434,7 +434,7 @@ def _old_amounts(given: JsonObject, had: JsonObject) -> JsonObject:
     return {**others, **{name: one for name, one in had.items() if name in QOS_RESOURCES}}
 
 
-def _with_old_amounts(spec: JsonObject, before: JsonObject) -> dict[str, Any]:
+def _with_old_amounts(spec: JsonObject, before: JsonObject) -> JsonDict:
     fixed = {**spec, "resources": before.get("resources")}
     for field in ("containers", "initContainers"):
         if spec.get(field):

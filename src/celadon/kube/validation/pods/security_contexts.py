@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     SELINUX_MOUNT,
@@ -115,7 +115,7 @@ def _escalation(path: FieldPath, context: JsonObject) -> Errors:
             yield fieldpath.invalid(path, _printed(context), detail + more)
 
 
-def _printed(context: JsonObject) -> dict[str, Any]:
+def _printed(context: JsonObject) -> JsonDict:
     """As Go prints the struct, whose fields have no JSON names."""
     shown = {name: context.get(field) for field, name in CONTEXT_FIELDS.items()}
     capabilities = context.get("capabilities")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from celadon.kube import JsonObject, metadata
 from celadon.kube.quantity import parse_amounts, pod_needs
@@ -25,7 +25,7 @@ Place: TypeAlias = tuple[str, str]
 """A topology, and where in it."""
 
 
-def amounts(listed: Mapping[str, Any]) -> dict[str, int]:
+def amounts(listed: JsonObject) -> dict[str, int]:
     """Of resources, in units that are whole numbers: thousandths of a CPU, else what there is."""
     found = {}
     for name, text in listed.items():
