@@ -23,6 +23,7 @@ PAGES = [
 COMMANDS_SHOWN = [
     pytest.param(one, id=f"{page.name}: {one.command[:60]}")
     for page in PAGES
+    if page.parent.name != "tutorials"  # tests/tutorials performs those
     for one in shown(page)
 ]
 
