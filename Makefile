@@ -19,7 +19,7 @@ again = $(PYTEST) $(1) $(FAILED)
 ON_ETCD := api apply clients defaulting mutating tables watch
 ONE_BY_ONE := policy webhook
 
-.PHONY: demo site dist test test-all shape conformance conformance-etcd fidelity explained check coverage mutants packs man bench bench-server bench-webhook soak attacks soak-etcd fuzz fuzz-readers fuzz-webhook hostile fuzz-lsp vscode bench-etcd decisions pictures shells clean
+.PHONY: demo site dist docs test test-all shape conformance conformance-etcd fidelity explained check coverage mutants packs man bench bench-server bench-webhook soak attacks soak-etcd fuzz fuzz-readers fuzz-webhook hostile fuzz-lsp vscode bench-etcd decisions pictures shells clean
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'
@@ -40,6 +40,14 @@ dist: $(VENV)/.developed site
 	rm -rf dist $(RELEASE)
 	export SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} && \
 	$(BIN)/python -m tools.release_files $(RELEASE) && $(BIN)/python -m build --no-isolation --outdir dist
+
+# The documentation as a site, in build/docs, with the playground beside it. A link or an anchor that
+# leads nowhere fails, as does a page that no contents list has.
+DOCS := build/docs
+docs: $(VENV)/.documented site
+	rm -rf $(DOCS)
+	$(BIN)/python -m sphinx -q -W --keep-going -b html -d build/doctrees docs $(DOCS)
+	cp -R $(SITE) $(DOCS)/playground
 
 # What a developer waits for: the tests of the rooms, with few examples for each property, a sample of
 # the recordings, a session of a client.
@@ -186,6 +194,10 @@ $(VENV)/.installed: pyproject.toml $(VENV)/bin/python
 $(VENV)/.developed: pyproject.toml $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ $(VENV)/.installed
+
+$(VENV)/.documented: pyproject.toml $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
 
 # kubectl and helm; without them, the tests of sessions with them are skipped.
 $(VENV)/.clients: tools/install_clients.py $(BIN)/python

@@ -52,7 +52,17 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_the_index_links_every_page() -> None:
     index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
     for page in (ROOT / "docs").rglob("*.md"):
-        assert page.name == "README.md" or f"({page.relative_to(ROOT / 'docs')})" in index, page
+        assert page.name in ("README.md", "index.md") or f"({page.relative_to(ROOT / 'docs')})" in index, page
+
+
+def test_every_page_says_its_kind() -> None:
+    """As the index does: a tutorial, a how-to, a reference, an explanation."""
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([a-z-]+) \| \[.*?\]\((?!\.\.)(.*?)\)", index, re.MULTILINE)
+    assert len(rows) > 20
+    for kind, name in rows:
+        text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+        assert re.search(rf"^\*{kind}\b[^*]*\*", text, re.MULTILINE | re.IGNORECASE), name
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)

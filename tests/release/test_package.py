@@ -41,7 +41,7 @@ HELD: Final = (
     f"{INFO}/licenses/NOTICE",
     f"{INFO}/sboms/celadon.cdx.json",
 )
-FIRST_PAGES: Final = ("README.md", "docs/README.md")
+FIRST_PAGES: Final = ("README.md", "docs/index.md")
 COMMANDS: Final = [
     pytest.param(one, id=f"{page}: {one.command[:60]}")
     for page in FIRST_PAGES
