@@ -44,15 +44,28 @@ def test_a_request_comes_as_it_was_sent(target: bytes, seen: str) -> None:
     recorder = Recorder()
     with listening(recorder.handle) as server:
         head = (
-            b"OPTIONS "
+            b"PATCH "
             + target
             + b" HTTP/1.1\r\nHost: x\r\nX-Name: Gr\xc3\xbc\xc3\x9fe\r\nX-Bytes: \xff\r\n"
         )
         assert code(server.said(head + END)) == 200
     (request,) = recorder.seen
-    assert (request.method, request.target) == ("OPTIONS", seen)
+    assert (request.method, request.target) == ("PATCH", seen)
     assert request.headers[1:3] == [("x-name", "Grüße"), ("x-bytes", "\ufffd")]
     assert request.remote_address == "127.0.0.1"
+
+
+def test_the_options_of_the_server_itself_are_nobodys_request() -> None:
+    recorder = Recorder()
+    asked = b"OPTIONS * HTTP/1.1\r\nHost: x\r\n"
+    with listening(recorder.handle) as server:
+        kept = server.said(asked + b"\r\n" + HEAD + END)
+        closed = server.said(asked + b"Content-Length: 38\r\n\r\n" + GET)
+    assert recorder.seen[0].target == "/"
+    assert len(recorder.seen) == 1
+    assert kept.count(b"HTTP/1.1 200 OK\r\n") == 2
+    assert b"Content-Length: 0\r\n\r\n" in kept
+    assert b"Content-Length: 0\r\nConnection: close\r\n\r\n" in closed
 
 
 @pytest.mark.parametrize("method", [b"FROB", b"PURGE-ALL", b"get"])

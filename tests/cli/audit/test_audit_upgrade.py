@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.audit import audit_inputs
+from celadon.cli.audit import cluster_audit
 from celadon.kube.protobuf import encode
 from celadon.kube.releases import answering_as
 from celadon.testing import KubeApi, ServerOptions
@@ -237,7 +237,7 @@ def test_a_cluster_is_listed_once(capsys: Capture, monkeypatch: pytest.MonkeyPat
         return await page(self, path, query)
 
     monkeypatch.setattr(ClusterClient, "page", noted)
-    monkeypatch.setattr(audit_inputs, "PAGE", 2)
+    monkeypatch.setattr(cluster_audit, "PAGE", 2)
     given = write(Path("p.json"), policy(expression="object.data.x != 'no'"), binding())
     objects = [config_map(f"c{number}", "default", x="no") for number in range(5)]
     with KubeApi(objects, ServerOptions(version="1.31")) as api:

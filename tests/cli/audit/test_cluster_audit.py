@@ -10,8 +10,8 @@ from typing import Any, cast
 
 import pytest
 
-from celadon.cli.audit import audit_inputs
-from celadon.cli.audit.audit_inputs import counted, listed_resources, pages, path_of
+from celadon.cli.audit import cluster_audit
+from celadon.cli.audit.cluster_audit import counted, listed_resources, pages, path_of
 from celadon.cli.output import Progress
 from celadon.kube import GroupVersionResource
 from celadon.kube.resources import known_resources
@@ -59,7 +59,7 @@ def test_a_cluster(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(audit_inputs, "PAGE", 2)
+    monkeypatch.setattr(cluster_audit, "PAGE", 2)
     asked = []
     get = ClusterClient.request
 
@@ -136,7 +136,7 @@ def test_goes_on_where_it_was_stopped(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(audit_inputs, "PAGE", 2)
+    monkeypatch.setattr(cluster_audit, "PAGE", 2)
     given = write(tmp_path / "p.json", policy(), binding())
     words: tuple[str, ...] = (
         "audit",
@@ -188,7 +188,7 @@ def test_knows_how_much_is_left(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(audit_inputs, "PAGE", 5)
+    monkeypatch.setattr(cluster_audit, "PAGE", 5)
     told: list[tuple[int, float]] = []
     monkeypatch.setattr(Progress, "share", lambda _, count, share: told.append((count, share)))
     found = audited(api, tmp_path, capsys, policy(), binding())

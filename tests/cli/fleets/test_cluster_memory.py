@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.audit.audit_inputs import Mark
 from celadon.cli.audit.audit_report import Findings
-from celadon.cli.audit.audit_run import PageResult
+from celadon.cli.audit.cluster_audit import Mark, PageResult
 from celadon.cli.fleets.finished_work import DamagedResultError, KeptResults
 from celadon.cli.fleets.fleet_run import KeptPages
 from celadon.kube import GroupVersionResource

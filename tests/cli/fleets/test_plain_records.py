@@ -11,9 +11,9 @@ import pytest
 
 from celadon.admission import Note, Outcome, Source
 from celadon.admission.decision_source import validation
-from celadon.cli.audit.audit_inputs import Input, Inputs, Mark, Survey
+from celadon.cli.audit.audit_inputs import Input, Inputs, Survey
 from celadon.cli.audit.audit_report import AuditedObject, Findings, Tally, Violation
-from celadon.cli.audit.audit_run import PageResult
+from celadon.cli.audit.cluster_audit import Mark, PageResult
 from celadon.cli.audit.etcd_snapshots import Snapshot, SnapshotObjects
 from celadon.cli.check.check_report import Notice, Place, Silence
 from celadon.cli.check.notices import Coverage

@@ -49,6 +49,7 @@ def limits(**limit: Any) -> dict[str, Any]:
 
 
 DOCKER = 'data[.dockerconfigjson]: Invalid value: "<secret contents redacted>": '
+MAP = "Go value of type map[string]interface {}"
 M = "spec.metrics[0]"
 ROWS: list[tuple[dict[str, Any], list[str]]] = [
     (
@@ -77,8 +78,14 @@ ROWS: list[tuple[dict[str, Any], list[str]]] = [
     (docker("{"), [f"{DOCKER}unexpected end of JSON input"]),
     (
         docker("[]"),
-        [f"{DOCKER}json: cannot unmarshal array into Go value of type map[string]interface {{}}"],
+        [f"{DOCKER}json: cannot unmarshal array into {MAP}"],
     ),
+    (docker('{"a": "1e999 \\\\", "b": 1e-999}'), []),
+    (
+        docker('{"a": "\\\\\\"1e998", "b": [1, -1e999], "c": 1e400}'),
+        [f"{DOCKER}json: cannot unmarshal number -1e999 into Go value of type float64"],
+    ),
+    (docker("1e999"), [f"{DOCKER}json: cannot unmarshal number into {MAP}"]),
     (claim(), []),
     (
         claim(accessModes=["ReadWriteOncePod", "ReadWriteOnce"]),

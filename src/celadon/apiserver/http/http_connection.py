@@ -145,6 +145,8 @@ class ConnectionLimits:
 
 
 EXPECTATION_FAILED: Final = HttpAnswer(HTTPStatus.EXPECTATION_FAILED)
+OPTIONS_OF_THE_SERVER: Final = HttpAnswer(HTTPStatus.OK)
+"""To `OPTIONS *`, whoever asks and whatever the handler (Go's `net/http`, globalOptionsHandler)."""
 _LINE_ENDS: Final = 4
 """Characters of line ends that may come behind the body of a POST: old clients send them."""
 
@@ -473,6 +475,9 @@ class Connection(asyncio.Protocol):
         arriving = _Arriving(head, reader, head.keep_alive)
         if not head.is_expected:
             arriving.answer, arriving.keep_alive = EXPECTATION_FAILED, False
+        elif head.method == "OPTIONS" and head.target == "*":
+            arriving.answer = OPTIONS_OF_THE_SERVER
+            arriving.keep_alive = head.keep_alive and reader.is_whole
         elif head.continues:
             self.transport.write(CONTINUE)
         return arriving

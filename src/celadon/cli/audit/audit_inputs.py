@@ -10,25 +10,21 @@ Dumps in object stores have addresses (`s3://bucket/folder/`). fsspec knows the 
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import gzip
 import io
 import itertools
-import json
 import os
 import shutil
 import sys
 import tarfile
 import tempfile
 import zlib
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from types import TracebackType
-from typing import Any, BinaryIO, Final, Self, cast
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, BinaryIO, Final, cast
 
 from celadon.admission import Engine, ObjectWorld
 from celadon.admission.registration import Policy
-from celadon.apiserver.clientconfig import ClusterLocation
 from celadon.cli.audit.audit_blocks import (
     AnyPiece,
     Block,
@@ -64,20 +60,11 @@ from celadon.cli.reading.documents import (
 from celadon.kube import GroupKind, Json, JsonObject, User, metadata
 from celadon.kube.defaulting import LOOKED_UP
 from celadon.kube.registry import request_bodies
-from celadon.kube.resources import Catalog, Resource, known_resources
+from celadon.kube.resources import Catalog, known_resources
 from celadon.kube.selectors import LabelSelector, SelectorError, label_selector
 from celadon.kube.well_known_values import NODES, RBAC_GROUP
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
-from celadon.webhook.cluster import (
-    ENDLESS_LIST,
-    IDLE_PAGES,
-    ClusterClient,
-    ClusterError,
-    ClusterRefusal,
-    ClusterUnreachable,
-    Page,
-)
 
 # --- What is looked up -------------------------------------------------------
 #
@@ -224,190 +211,6 @@ def given_objects(
         else:
             objects.append(value)
     return objects, problems
-
-
-# --- Cluster objects ---------------------------------------------------------
-#
-# Objects of a cluster, page by page, by nothing but GETs.
-#
-# A list is of one revision as long as the server remembers it. Where it does not any more
-# (410), the list goes on with the newest objects behind the last one that was seen, so nothing
-# is seen twice and nothing that stays is missed. What fails for a moment is asked for again.
-
-
-PAGE: Final = 500
-PAUSES: Final = (1.0, 4.0, 10.0)
-"""Seconds before each further attempt."""
-PATIENCE: Final = 10
-"""How often a server is obeyed that says when to ask again (`Retry-After`): as client-go."""
-LONGEST_PAUSE: Final = 60.0
-"""Seconds that it is obeyed for; somebody is waiting."""
-_GONE: Final = 410
-_FOR_NOW: Final = frozenset({429, 500, 502, 503, 504})
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """This is how far a list has been read: the server's token for what is left, empty at the end,
-    and the last object that was seen."""
-
-    more: str = ""
-    last: str = ""
-
-
-START: Final = Mark()
-
-
-def path_of(resource: Resource) -> str:
-    """Return where all objects of a resource are listed."""
-    group, version, name = resource.gvr
-    return f"/apis/{group}/{version}/{name}" if group else f"/api/{version}/{name}"
-
-
-def listed_resources(catalog: Catalog) -> Iterator[Resource]:
-    """Each that can be listed, in one version and one group."""
-    taken: set[tuple[str, str]] = set()
-    for resource in catalog:
-        group, _, name = resource.gvr
-        others = {(one.group, one.resource) for one, _ in catalog.equivalents(resource.gvr)}
-        if "list" in resource.verbs and not taken.intersection({(group, name), *others}):
-            taken.add((group, name))
-            yield resource
-
-
-async def counted(client: ClusterClient, resource: Resource) -> int:
-    """About how many objects there are; 0 if the server does not say."""
-    try:
-        page = await client.page(path_of(resource), {"limit": "1"})
-    except ClusterError:
-        return 0
-    return len(page.items) + page.remaining
-
-
-async def pages(
-    client: ClusterClient, resource: Resource, mark: Mark = START
-) -> AsyncIterator[tuple[Sequence[dict[str, Any]], Mark]]:
-    """The objects of a resource that come behind a mark, each page with the next one. Raises
-    ClusterError."""
-    path = path_of(resource)
-    more, last = mark.more, mark.last
-    read = idle = 0
-    most_idle = IDLE_PAGES
-    while True:
-        query = {"limit": str(PAGE)}
-        if more:
-            query["continue"] = more
-        try:
-            page = await _asked(client, path, query)
-        except ClusterRefusal as refusal:
-            if refusal.code != _GONE or not more:
-                raise
-            # From its beginning, if a server does not say.
-            more = (refusal.status.get("metadata") or {}).get("continue") or ""
-            most_idle = IDLE_PAGES + read
-            continue
-        fresh = [one for one in page.items if _key(one) > last]
-        last = max([last, *map(_key, page.items)])
-        more = page.more
-        yield fresh, Mark(more, last)
-        if not more:
-            return
-        read, idle = read + 1, 0 if fresh else idle + 1
-        if idle > most_idle:
-            raise ClusterUnreachable(f"GET {path}: {ENDLESS_LIST}")
-
-
-def _key(value: JsonObject) -> str:
-    """Return the key by which a server sorts the objects of a resource."""
-    namespace, name = metadata.namespace(value), metadata.name(value)
-    return f"{namespace}/{name}" if namespace else name
-
-
-async def _asked(client: ClusterClient, path: str, query: Mapping[str, str]) -> Page:
-    pauses, asked_to_wait = iter(PAUSES), 0
-    while True:
-        try:
-            return await client.page(path, query)
-        except ClusterUnreachable:
-            pause = next(pauses, None)
-            if pause is None:
-                raise
-        except ClusterRefusal as refusal:
-            if refusal.code not in _FOR_NOW:
-                raise
-            asked_to_wait += refusal.retry_after > 0
-            if refusal.retry_after and asked_to_wait <= PATIENCE:
-                pause = min(float(refusal.retry_after), LONGEST_PAUSE)
-            elif (pause := next(pauses, None)) is None:
-                raise
-        await asyncio.sleep(pause)
-
-
-# --- Cluster copies ----------------------------------------------------------
-#
-# What several releases judge is listed once.
-
-
-_Key = tuple[str, ...]
-
-
-class ClusterCopy:
-    """Pages as a cluster has answered them, in a file without a name: it goes with the process, and
-    only the process can read it."""
-
-    def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed on leaving
-        self._places: dict[_Key, tuple[int, int]] = {}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._file.close()
-
-    def found(self, key: _Key) -> Page | None:
-        """Return the page that was kept for a request."""
-        if key not in self._places:
-            return None
-        start, size = self._places[key]
-        self._file.seek(start)
-        kept = json.loads(self._file.read(size))
-        return Page(kept["items"], kept["more"], kept["revision"], kept["remaining"], kept["size"])
-
-    def keep(self, key: _Key, page: Page) -> None:
-        """Keep the page for the next who asks."""
-        kept = {
-            "items": page.items,
-            "more": page.more,
-            "revision": page.revision,
-            "remaining": page.remaining,
-            "size": page.size,
-        }
-        start = self._file.seek(0, 2)
-        self._places[key] = start, self._file.write(json.dumps(kept).encode())
-
-
-class CopyingClient(ClusterClient):
-    """Asks the cluster for each page once, and has the others from the copy. What cannot be read is
-    asked for again."""
-
-    def __init__(self, location: ClusterLocation, copy: ClusterCopy) -> None:
-        super().__init__(location)
-        self._copy = copy
-
-    async def page(self, path: str, query: Mapping[str, str]) -> Page:
-        """A list, or a page of it, as it was at first. Raises ClusterError."""
-        key = path, *(f"{name}={value}" for name, value in sorted(query.items()))
-        page = self._copy.found(key)
-        if page is None:
-            page = await super().page(path, query)
-            self._copy.keep(key, page)
-        return page
 
 
 # --- Backup archives ---------------------------------------------------------

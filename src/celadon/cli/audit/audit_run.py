@@ -8,53 +8,41 @@ without a word.
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import itertools
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any, Final, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from celadon.admission import Outcome
-from celadon.apiserver.clientconfig import ClusterLocation
 from celadon.cli.audit import audit_report
 from celadon.cli.audit.audit_blocks import AnyPiece, Block, Head
 from celadon.cli.audit.audit_inputs import (
-    START,
-    ClusterCopy,
-    CopyingClient,
     Inputs,
-    Lookups,
-    Mark,
     Survey,
-    counted,
-    listed_resources,
     looked_up,
     looked_up_in,
     lookups_of,
-    pages,
-    path_of,
     source_auditor,
     source_world,
 )
 from celadon.cli.audit.etcd_snapshots import StoredPiece
-from celadon.cli.audit.object_audit import AuditSettings, ObjectAuditor
+from celadon.cli.audit.object_audit import AuditSettings
 from celadon.cli.check import upgrade_report
 from celadon.cli.check.check_report import Notice, Place, Silence
-from celadon.cli.check.conversion_calls import converting, converting_cluster
+from celadon.cli.check.conversion_calls import converting
 from celadon.cli.check.manifests import Manifests, PolicySet, PolicySets, validating_engine
 from celadon.cli.check.notices import assumed_namespaces, not_applied, policy_notices
 from celadon.cli.options import VERSIONS
 from celadon.cli.reading.documents import Document, DocumentReader, Problem
 from celadon.cli.worker_pipes import possible_workers, received, started
-from celadon.kube import GroupVersionKind, GroupVersionResource, Json, JsonObject, metadata
+from celadon.kube import GroupVersionKind, JsonObject, metadata
 from celadon.kube.fieldmanager import LAST_APPLIED
 from celadon.kube.releases import answering_as, is_since
-from celadon.kube.resources import PLUGIN_ORDER, Resource, deprecation_of, known_resources
+from celadon.kube.resources import PLUGIN_ORDER, deprecation_of, known_resources
 from celadon.records import dataclass, field
-from celadon.webhook.cluster import ClusterClient, ClusterError, cluster_catalog, discover
 
 # --- Audit workers -----------------------------------------------------------
 #
@@ -231,146 +219,6 @@ def _guessed(findings: audit_report.Findings) -> Iterator[Notice]:
         )
 
 
-# --- Cluster audit -----------------------------------------------------------
-#
-# Auditing a cluster: what it serves, what policies look up there, and each kind that one of
-# them is about, a page at a time.
-
-
-@dataclass(frozen=True, slots=True)
-class PageResult:
-    """This is what came of a page, and where the next one begins."""
-
-    findings: audit_report.Findings
-    mark: Mark
-
-
-class PageMemory(Protocol):
-    """Results of pages that an audit which was stopped has left."""
-
-    def found(self, resource: GroupVersionResource, number: int) -> PageResult | None:
-        """Return what came of a page of a resource; pages count from 0."""
-        ...
-
-    def keep(self, resource: GroupVersionResource, number: int, result: PageResult) -> None:
-        """Keep the result for an audit that goes on here."""
-        ...
-
-    def forget(self) -> None:
-        """All of it: the audit is finished."""
-        ...
-
-
-class NoMemory:
-    """The memory of an audit that starts from the beginning and leaves nothing."""
-
-    def found(self, resource: GroupVersionResource, number: int) -> None:
-        """Nothing."""
-
-    def keep(self, resource: GroupVersionResource, number: int, result: PageResult) -> None:
-        """Keep nothing."""
-
-    def forget(self) -> None:
-        """Nothing to forget."""
-
-
-async def audit_cluster(
-    audit: Audit,
-    location: ClusterLocation,
-    memory: PageMemory | None = None,
-    copy: ClusterCopy | None = None,
-) -> audit_report.AuditReport:
-    """Audits what is in a cluster, or in the copy as far as that has it. A cluster that cannot be
-    asked at all is a problem. Raises OSError where results cannot be kept."""
-    client = ClusterClient(location) if copy is None else CopyingClient(location, copy)
-    try:
-        return await _audited(audit, client, memory or NoMemory())
-    except ClusterError as error:
-        problem = Problem(location.cluster.server, 0, str(error))
-        return finished(audit, audit_report.Findings(problems=[problem]), [])
-    finally:
-        await client.aclose()
-
-
-async def _audited(
-    audit: Audit, client: ClusterClient, memory: PageMemory
-) -> audit_report.AuditReport:
-    settings = audit.settings
-    survey, problems = await surveyed_cluster(client, lookups_of(audit.sets))
-    engine = validating_engine(audit.sets.validating, settings.version)
-    source = looked_up_in(survey, audit.given, settings)
-    findings = audit_report.Findings(
-        problems=[*audit.manifests.problems, *problems, *source.problems]
-    )
-    with converting_cluster(client.location, survey.catalog) as converter:
-        world = source_world(survey, source).with_converter(converter)
-        auditor = source_auditor(world, source, audit.sets, engine, settings)
-        resources = concerned_resources(auditor, survey)
-        total = sum([await counted(client, resource) for resource in resources])
-        for resource in resources:
-            async for one in audited_pages(client, resource, auditor, memory):
-                take(audit, findings, one)
-                audit.step(findings.objects, min(1.0, findings.objects / total) if total else 0.0)
-    if not findings.problems:
-        memory.forget()
-    return finished(audit, findings, source.existing)
-
-
-async def surveyed_cluster(client: ClusterClient, wanted: Lookups) -> tuple[Survey, list[Problem]]:
-    """Return what a cluster serves, and what policies may look up there. Raises ClusterError."""
-    catalog = cluster_catalog(await discover(client), [])
-    kinds = wanted.kinds.union(wanted.params)
-    found: list[dict[str, Any]] = []
-    problems: list[Problem] = []
-    for resource in listed_resources(catalog):
-        if resource.gvk.group_kind in kinds:
-            async for page, _ in _pages(client, resource, problems):
-                found += filter(wanted.wants, page)
-    definitions = (one for one in found if one["kind"] == "CustomResourceDefinition")
-    return Survey(objects=tuple(found), catalog=catalog.with_crds(definitions)), problems
-
-
-def concerned_resources(auditor: ObjectAuditor, survey: Survey) -> list[Resource]:
-    """Return those of a cluster that some policy is about."""
-    if survey.catalog is None:
-        return []
-    return [one for one in listed_resources(survey.catalog) if auditor.may_concern(one)]
-
-
-async def audited_pages(
-    client: ClusterClient, resource: Resource, auditor: ObjectAuditor, memory: PageMemory
-) -> AsyncIterator[audit_report.Findings]:
-    """Yield what comes of each page of the objects of a resource."""
-    problems: list[Problem] = []
-    mark, number = START, 0
-    for number in itertools.count():
-        kept = memory.found(resource.gvr, number)
-        if kept is None:
-            break
-        yield kept.findings
-        mark = kept.mark
-        if not mark.more:
-            return
-    async for page, following in _pages(client, resource, problems, mark):
-        result = PageResult(auditor.objects(page), following)
-        memory.keep(resource.gvr, number, result)
-        number += 1
-        yield result.findings
-    if problems:
-        yield audit_report.Findings(problems=problems)
-
-
-async def _pages(
-    client: ClusterClient, resource: Resource, problems: list[Problem], mark: Mark = START
-) -> AsyncIterator[tuple[list[dict[str, Json]], Mark]]:
-    """Pages for as long as there are some; what ends them is a problem of this resource."""
-    try:
-        async for page, following in pages(client, resource, mark):
-            yield list(page), following
-    except ClusterError as error:
-        problems.append(Problem(path_of(resource), 0, str(error)))
-
-
 # --- Several releases --------------------------------------------------------
 #
 # What several releases of Kubernetes say of what exists, and where they differ.
@@ -494,29 +342,6 @@ def _note_head(uses: ApiUses, piece: AnyPiece) -> None:
         use = ApiUse(_gvk(head.api_version, head.kind), STORED)
         uses.note(use, piece.place, piece.place.file.rpartition("/")[2])
         uses.objects += 1
-
-
-def uses_of_cluster(location: ClusterLocation, copy: ClusterCopy) -> tuple[ApiUses, list[Problem]]:
-    """Return those of all objects that can be listed in a cluster, and what cannot. The copy has
-    them then."""
-    return asyncio.run(_uses_of_cluster(CopyingClient(location, copy)))
-
-
-async def _uses_of_cluster(client: ClusterClient) -> tuple[ApiUses, list[Problem]]:
-    uses, problems = ApiUses(), []
-    try:
-        for resource in listed_resources(cluster_catalog(await discover(client), [])):
-            try:
-                async for page, _ in pages(client, resource):
-                    for value in page:
-                        uses.note_object(value, Place(), stored=False)
-            except ClusterError as error:
-                problems.append(Problem(path_of(resource), 0, str(error)))
-    except ClusterError as error:
-        problems.append(Problem(client.location.cluster.server, 0, str(error)))
-    finally:
-        await client.aclose()
-    return uses, problems
 
 
 # --- Comparison --------------------------------------------------------------

@@ -25,11 +25,12 @@ from celadon.cli.report.report_model import AUDIT, FLEET, UPGRADE_AUDIT, ReportF
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from celadon.cli.audit.audit_inputs import ClusterCopy
-    from celadon.cli.audit.audit_report import AuditReport, FleetReport, Violation
+    from celadon.cli.audit.audit_report import AuditReport, FailOn, FleetReport, Violation
     from celadon.cli.audit.audit_run import Audit
+    from celadon.cli.audit.cluster_audit import ClusterCopy
     from celadon.cli.audit.object_audit import AuditSettings
     from celadon.cli.check.manifests import Manifests
+    from celadon.cli.check.upgrade_report import UpgradeReport
 
 
 _DEFAULT_RESULTS: Final = 10_000
@@ -241,49 +242,69 @@ def _compare(
     progress: output.Progress,
 ) -> Exit:
     """Return what releases do not agree on."""
-    from celadon.apiserver.clientconfig import KubeconfigError
-    from celadon.cli.audit.audit_inputs import ClusterCopy, given_inputs
+    from celadon.cli.audit.audit_inputs import given_inputs
     from celadon.cli.audit.audit_report import FailOn
-    from celadon.cli.audit.audit_run import (
-        Audit,
-        audit_inputs,
-        compared_audit,
-        uses_of_cluster,
-        uses_of_inputs,
-    )
+    from celadon.cli.audit.audit_run import Audit, audit_inputs, compared_audit, uses_of_inputs
     from celadon.cli.check.manifests import policy_sets
-    from celadon.cli.cluster_options import chosen_cluster
 
-    inputs = given_inputs(options.sources, options.etcd_snapshot, options.etcd_prefix)
+    fail_on = FailOn(options.fail_on)
 
-    def audited(release: str, emit: Callable[[Violation], None]) -> AuditReport:
+    def audit_of(release: str, emit: Callable[[Violation], None]) -> Audit:
         options.kubernetes_version = release
-        audit = Audit(
+        return Audit(
             manifests,
             policy_sets(manifests, release),
             _settings(options),
             strict=options.strict,
-            fail_on=FailOn(options.fail_on),
+            fail_on=fail_on,
             step=progress.share,
             emit=emit,
         )
-        if _asks_cluster(options):
-            return _cluster_report(audit, options, copy)
-        return audit_inputs(audit, inputs)
 
-    try:
-        with ClusterCopy() as copy:
-            if _asks_cluster(options):
-                location = chosen_cluster(options.kubeconfig, options.context)
-                uses, problems = uses_of_cluster(location, copy)
-            else:
-                uses, problems = uses_of_inputs(inputs, options.jobs), []
-            report = compared_audit(releases, audited, uses, problems, FailOn(options.fail_on))
-    except KubeconfigError as error:
-        return output.usage_error("celadon audit", str(error))
+    if _asks_cluster(options):
+        compared = _compared_cluster(options, releases, audit_of, fail_on)
+        if isinstance(compared, str):
+            return output.usage_error("celadon audit", compared)
+        report = compared
+    else:
+        inputs = given_inputs(options.sources, options.etcd_snapshot, options.etcd_prefix)
+        uses = uses_of_inputs(inputs, options.jobs)
+        report = compared_audit(
+            releases,
+            lambda release, emit: audit_inputs(audit_of(release, emit), inputs),
+            uses,
+            fail_on=fail_on,
+        )
     progress.done()
     _show(report, UPGRADE_AUDIT, options)
     return report.exit
+
+
+def _compared_cluster(
+    options: argparse.Namespace,
+    releases: Sequence[str],
+    audit_of: Callable[[str, Callable[[Violation], None]], Audit],
+    fail_on: FailOn,
+) -> UpgradeReport | str:
+    """The report, or what is wrong with the options. The cluster is asked for each list once."""
+    from celadon.apiserver.clientconfig import KubeconfigError
+    from celadon.cli.audit.audit_run import compared_audit
+    from celadon.cli.audit.cluster_audit import ClusterCopy, uses_of_cluster
+    from celadon.cli.cluster_options import chosen_cluster
+
+    try:
+        with ClusterCopy() as copy:
+            location = chosen_cluster(options.kubeconfig, options.context)
+            uses, problems = uses_of_cluster(location, copy)
+            return compared_audit(
+                releases,
+                lambda release, emit: _cluster_report(audit_of(release, emit), options, copy),
+                uses,
+                problems,
+                fail_on,
+            )
+    except KubeconfigError as error:
+        return str(error)
 
 
 def _show(report: object, forms: ReportForms, options: argparse.Namespace) -> None:
@@ -327,7 +348,7 @@ def _cluster_report(
     """Raises KubeconfigError, DamagedResultError, OSError."""
     import asyncio
 
-    from celadon.cli.audit.audit_run import audit_cluster
+    from celadon.cli.audit.cluster_audit import audit_cluster
     from celadon.cli.cluster_options import chosen_cluster
 
     location = chosen_cluster(options.kubeconfig, options.context)

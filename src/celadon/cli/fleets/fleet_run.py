@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from celadon.admission import Engine as AdmissionEngine
 from celadon.cli.audit import audit_inputs
 from celadon.cli.audit.audit_report import AuditReport, Findings, FleetReport, Violation
-from celadon.cli.audit.audit_run import Audit, PageResult, finished
+from celadon.cli.audit.audit_run import Audit, finished
 from celadon.cli.audit.etcd_snapshots import SnapshotObjects
 from celadon.cli.audit.object_audit import AuditSettings, ObjectAuditor
 from celadon.cli.check.check_report import Notice
@@ -59,6 +59,8 @@ class KeptPages:
 
     def found(self, resource: GroupVersionResource, number: int) -> PageResult | None:
         """A page that an earlier run has audited. Raises DamagedResultError, OSError."""
+        from celadon.cli.audit.cluster_audit import PageResult  # only with `celadon[serve]`
+
         return self._results.found(PageResult, self._key(resource, number))
 
     def keep(self, resource: GroupVersionResource, number: int, result: PageResult) -> None:
@@ -79,6 +81,7 @@ class KeptPages:
 # --- The run -----------------------------------------------------------------
 
 if TYPE_CHECKING:
+    from celadon.cli.audit.cluster_audit import PageResult
     from celadon.webhook.cluster import ClusterClient
 
 
@@ -134,7 +137,7 @@ def _surveyed(job: Job, source: Source) -> SurveyedSource:
         problems = () if parts else tuple(one for one in inputs.inputs if isinstance(one, Problem))
         return SurveyedSource(source, shipped, survey, tuple(parts), problems, inputs.notices)
     from celadon.apiserver.clientconfig import KubeconfigError
-    from celadon.cli.audit.audit_run import concerned_resources, surveyed_cluster
+    from celadon.cli.audit.cluster_audit import concerned_resources, surveyed_cluster
     from celadon.webhook.cluster import ClusterError
 
     try:
@@ -177,7 +180,7 @@ def _audited(job: Job, source: SurveyedSource, part: Part, most: int) -> Finding
         for block in part_blocks(inputs, part):
             findings.add(auditor.block(block), most)
         return findings
-    from celadon.cli.audit.audit_run import NoMemory, audited_pages
+    from celadon.cli.audit.cluster_audit import NoMemory, audited_pages
 
     catalog = source.survey.catalog
     resource = None if catalog is None else catalog.by_gvr(part.resource)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import isinf
 from typing import Any, Final, NoReturn
 
 from celadon.kube.errors import MalformedText
@@ -21,6 +22,7 @@ _DIGITS: Final = b"0123456789"
 _ESCAPES: Final = b'"\\/bfnrt'
 _LITERALS: Final = {ord("t"): b"true", ord("f"): b"false", ord("n"): b"null"}
 _PLAIN_TEXT: Final = late_pattern(rb'[^"\\\x00-\x1f]*')
+_TEXT_OR_NUMBER: Final = late_pattern(r'"[^"\\]*(?:\\.[^"\\]*)*"|-?[0-9][-+.0-9eE]*')
 _END: Final = "unexpected end of JSON input"
 MAX_DEPTH: Final = 10_000
 """Nesting that Go's decoder accepts."""
@@ -35,6 +37,18 @@ class JsonSyntaxError(MalformedText):
 def check_syntax(text: str) -> None:
     """Raises `JsonSyntaxError` for what is not one JSON value."""
     _Scanner(text.encode("utf-8", "surrogateescape")).scan()
+
+
+def without_double(text: str) -> str:
+    """Return the first number of a JSON text that no double is large enough for, as it is written.
+
+    Go keeps what is read without a type as doubles. `text` is one JSON value; "" where all fit.
+    """
+    for found in _TEXT_OR_NUMBER.finditer(text):
+        token = found[0]
+        if token[0] != '"' and isinf(float(token)):
+            return token
+    return ""
 
 
 def _shown(byte: int) -> str:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import ErrorType, FieldError, FieldPath
-from celadon.kube.go.go_json import JsonSyntaxError, check_syntax
+from celadon.kube.go.go_json import JsonSyntaxError, check_syntax, without_double
 from celadon.kube.go.go_text import GoValue, quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since
@@ -321,6 +321,9 @@ def _json_object(path: FieldPath, text: str) -> Errors:
     found = next((name for start, name in JSON_STARTS.items() if text.strip()[:1] in start), "")
     if found:
         detail = f"json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
+        yield fieldpath.invalid(path, REDACTED, detail)
+    elif number := without_double(text):
+        detail = f"json: cannot unmarshal number {number} into Go value of type float64"
         yield fieldpath.invalid(path, REDACTED, detail)
 
 
