@@ -15,7 +15,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 class ReleaseFiles(BuildHookInterface[Any]):
     """Adds what is in `build/release`."""
 
-    def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 - hatch's
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Name the files to the builder of wheels."""
         release = Path(self.root, "build", "release")
         build_data["shared_data"] = {

@@ -1,7 +1,7 @@
-"""The site of the documentation: Sphinx with MyST (docs/decisions/0056-site.md). `make docs` builds it.
+"""The site of the documentation: Sphinx with MyST (docs/decisions/0056-site.md), by `make docs`.
 
-Pages are read as the forge reads them. Links to files beside `docs` lead to the forge, those that lead
-nowhere fail the build.
+Pages are read as the forge reads them. Links to files beside `docs` lead to the forge; those that
+lead nowhere fail the build.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from celadon import __version__  # noqa: E402 - the path comes first
 
 project = "Celadon"
 author = "The Celadon maintainers"
-copyright = author  # noqa: A001 - Sphinx's name
+copyright = author
 release = version = __version__
 language = "en"
 
@@ -71,5 +71,10 @@ def _read(app: Any, name: str, text: list[str]) -> None:  # noqa: ANN401 - as ab
 def _accessible(_app: Any, _page: str, _template: str, context: dict[str, Any], _tree: Any) -> None:  # noqa: ANN401 - as above
     """Headings of the contents have a level; what scrolls can be scrolled by keys."""
     contents = context.get("furo_navigation_tree", "")
-    context["furo_navigation_tree"] = contents.replace('role="heading"', 'role="heading" aria-level="2"')
-    context["body"] = context.get("body", "").replace("<pre>", '<pre tabindex="0">')
+    context["furo_navigation_tree"] = contents.replace(
+        'role="heading"', 'role="heading" aria-level="2"'
+    )
+    body = context.get("body", "").replace("<pre>", '<pre tabindex="0">')
+    context["body"] = body.replace(
+        '<div class="table-wrapper', '<div tabindex="0" class="table-wrapper'
+    )

@@ -52,7 +52,10 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_the_index_links_every_page() -> None:
     index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
     for page in (ROOT / "docs").rglob("*.md"):
-        assert page.name in ("README.md", "index.md") or f"({page.relative_to(ROOT / 'docs')})" in index, page
+        assert (
+            page.name in ("README.md", "index.md")
+            or f"({page.relative_to(ROOT / 'docs')})" in index
+        ), page
 
 
 def test_every_page_says_its_kind() -> None:

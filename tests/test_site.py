@@ -1,4 +1,4 @@
-"""The site of the documentation: every link leads somewhere, and nothing stands in a reader's way."""
+"""The site of the documentation: links lead somewhere, and nothing stands in a reader's way."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote, urldefrag, urlsplit
@@ -64,7 +63,11 @@ class Page(html.parser.HTMLParser):
                 self.ids.add(value)
             elif name == "href" and value and tag == "a":
                 self.links.add(value)
-            elif name in ("src", "href") and value and (tag != "link" or ("rel", "canonical") not in attrs):
+            elif (
+                name in ("src", "href")
+                and value
+                and (tag != "link" or ("rel", "canonical") not in attrs)
+            ):
                 self.loaded.add(value)
 
 
@@ -101,7 +104,7 @@ def test_the_playground_is_on_the_landing_page(site: Path, pages: dict[Path, Pag
 
 
 @pytest.fixture(scope="module")
-def seen(site: Path) -> Iterator[Any]:
+def seen(site: Path) -> Any:
     assert CHROMIUM is not None
     with SiteServer(site, 0) as server:
         thread = threading.Thread(target=server.serve_forever)
@@ -119,7 +122,7 @@ def seen(site: Path) -> Iterator[Any]:
             server.shutdown()
             thread.join()
     assert done.returncode == 0, done.stderr[-2000:]
-    yield json.loads(done.stdout)
+    return json.loads(done.stdout)
 
 
 @needs_site

@@ -1,7 +1,8 @@
 """`kubectl celadon` for krew: `python -m tools.krew_plugin DIST URL`.
 
 Beside the wheel in DIST are written an archive, with what the wheel holds and PyYAML without its
-extension, and the manifest that names the archive below the URL. The same wheel gives the same bytes.
+extension, and the manifest that names the archive below the URL. The same wheel gives the same
+bytes.
 """
 
 from __future__ import annotations

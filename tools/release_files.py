@@ -1,8 +1,8 @@
 """What a release has besides its code: `python -m tools.release_files FOLDER` writes it.
 
 `share/` holds the man page and the completions, where systems look for them below a prefix;
-`celadon.cdx.json` is the bill of materials (CycloneDX 1.6): what is needed, and what the page of the
-playground is made of. The same tree and SOURCE_DATE_EPOCH give the same bytes.
+`celadon.cdx.json` is the bill of materials (CycloneDX 1.6): what is needed, and what the page of
+the playground is made of. The same tree and SOURCE_DATE_EPOCH give the same bytes.
 """
 
 from __future__ import annotations

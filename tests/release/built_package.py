@@ -17,10 +17,10 @@ from typing import Final
 
 import pytest
 import yaml
-from tools import release_files
 
 from tests.paths import ROOT
 from tests.playground.built_site import built_site, needs_site
+from tools import release_files
 
 EPOCH: Final = "1767225600"
 _FILES: Final = ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "NOTICE", ".gitignore")

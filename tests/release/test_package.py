@@ -1,4 +1,4 @@
-"""The wheel: complete, small, the same each time, and enough for every command of the first pages."""
+"""The wheel: complete, small, the same each time, and enough for what the first pages do."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from tools import krew_plugin
 
 from celadon import __version__
 from tests.docs import Shown, shown
 from tests.paths import ROOT
 from tests.release.built_package import EPOCH, build, built, has_site, installed, needs_builder
+from tools import krew_plugin
 
 pytestmark = [needs_builder, pytest.mark.thorough]
 
@@ -200,7 +200,9 @@ def test_types_are_there_for_others(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, *words],
         cwd=tmp_path,
-        env={key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "MYPYPATH")},
+        env={
+            key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "MYPYPATH")
+        },
         capture_output=True,
         text=True,
         timeout=1800,

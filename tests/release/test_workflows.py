@@ -12,10 +12,10 @@ from typing import Any, Final
 
 import pytest
 import yaml
-from tools import release_version
 
 from celadon import __version__
 from tests.paths import ROOT
+from tools import release_version
 
 GITHUB: Final = ROOT / ".github"
 WORKFLOWS: Final = sorted((GITHUB / "workflows").glob("*.yml"))
@@ -96,7 +96,7 @@ def test_pythons_are_those_that_the_package_names() -> None:
 
 def test_what_publishes_waits_for_what_builds() -> None:
     found = jobs(GITHUB / "workflows" / "release.yml")
-    for name, job in found.items():
+    for name in found:
         needed, waiting = set[str](), [name]
         while waiting:
             one = waiting.pop()

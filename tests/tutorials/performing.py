@@ -30,8 +30,8 @@ Said = Callable[[str, str, str], None]
 
 
 def perform(page: Path, folder: Path, said: Said) -> str:
-    """Do what the page says, in the folder; `said` gets each command, the output that the page shows
-    and the actual one. Returns the page with the actual outputs."""
+    """Do what the page says, in the folder; `said` gets each command, the output that the page
+    shows and the actual one. Returns the page with the actual outputs."""
 
     def command(match: re.Match[str]) -> str:
         actual = run(match[1], folder)
