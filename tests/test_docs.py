@@ -6,6 +6,7 @@ import doctest
 import re
 import runpy
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,9 @@ from tests.paths import ROOT
 
 PAGES = [
     ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CODE_OF_CONDUCT.md",
+    ROOT / "SECURITY.md",
     *sorted((ROOT / "docs").rglob("*.md")),
     ROOT / "examples" / "README.md",
 ]
@@ -104,6 +108,13 @@ def test_the_demo_of_the_readme_is_that_of_the_makefile() -> None:
     demo = re.search(r"^DEMO := (.*)$", makefile, re.M)
     assert demo is not None
     assert shown(ROOT / "README.md")[0].command == f"celadon check {demo[1]}"
+
+
+def test_the_readme_names_every_extra() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(?:celadon\[)?(\w+)\]?`", text))
+    assert set(project["optional-dependencies"]) - {"dev", "docs"} <= named
 
 
 def test_changelog_has_unreleased_changes_on_top() -> None:
