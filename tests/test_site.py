@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import html.parser
+import http.server
 import importlib.util
 import json
 import subprocess
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
 
-from celadon.cli.playground.site_server import SiteServer
 from tests.browser import CHROMIUM, needs_browser
 from tests.paths import ROOT
 from tests.playground.built_site import WEB, needs_site
@@ -103,16 +104,25 @@ def test_the_playground_is_on_the_landing_page(site: Path, pages: dict[Path, Pag
     assert "playground/" in landing.links & landing.loaded
 
 
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """Any web server will do."""
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
 @pytest.fixture(scope="module")
 def seen(site: Path) -> Any:
     assert CHROMIUM is not None
-    with SiteServer(site, 0) as server:
+    with http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), partial(Quiet, directory=site)
+    ) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:
-            words = ["--url", server.url, "--chromium", CHROMIUM, *LOOKED_AT]
+            script, url = str(WEB / "test_docs_site.mjs"), f"http://127.0.0.1:{server.server_port}/"
             done = subprocess.run(
-                ["node", str(WEB / "test_docs_site.mjs"), *words],
+                ["node", script, "--url", url, "--chromium", CHROMIUM, *LOOKED_AT],
                 capture_output=True,
                 text=True,
                 timeout=900,

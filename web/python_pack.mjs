@@ -5,6 +5,7 @@
 // dict instead. It holds what the page's door imports, at once or later, without rooms that need sockets,
 // processes or a terminal.
 
+import nodeCrypto from "node:crypto";
 import fs from "node:fs";
 import { gzipSync } from "node:zlib";
 import { loadPyodide } from "pyodide";
@@ -104,7 +105,7 @@ export async function remembering(modules, gallery) {
   process.argv[1] = "build.mjs"; // which Python is told as its own name
   Date.now = () => 1767225600000; // the first second of 2026
   performance.now = () => 0;
-  crypto.getRandomValues = (array) => array.fill(7);
+  globalThis.crypto.getRandomValues = nodeCrypto.randomFillSync = (array) => array.fill(7);
   const python = await loaded(loadPyodide, { _makeSnapshot: true, env: LEAN }, modules);
   const answer = python.globals.get("answer");
   for (const { state } of JSON.parse(gallery).reverse()) {
