@@ -249,7 +249,7 @@ class StaticObjects:
     objects: tuple[RegistrationObject, ...] = ()
 
     def of(self, kind: type[R]) -> list[R]:
-        """Return those of one type."""
+        """Return the objects of one type."""
         return [one for one in self.objects if isinstance(one, kind)]
 
 

@@ -224,7 +224,7 @@ class Folder:
         return len(self._decisions)
 
     def decisions_from(self, start: int) -> Sequence[Decision]:
-        """Return those after the first `start`."""
+        """Return the decisions after the first `start`."""
         return self._decisions[start:]
 
     def note(self, note: Note) -> None:

@@ -125,7 +125,8 @@ class ObjectWorld:
         return None if found is None else self._in_version([found], resource)[0]
 
     def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
-        """Return those of a resource, by namespace and name; of all namespaces if that is empty."""
+        """Return the objects of a resource, by namespace and name; of all namespaces if that is
+        empty."""
         found = self._listed.get((resource, namespace))
         if found is None:
             listed = self._index.list(resource, namespace)

@@ -357,7 +357,7 @@ def _service_network(core: ServerCore) -> ServiceNetworkView:
 
 @per_release()
 def initial_objects(service_address: str, gates: frozenset[str]) -> Sequence[JsonObject]:
-    """Return those that are the same everywhere, in an order in which each finds what it needs.
+    """Return the objects that are the same everywhere, each behind what it needs.
     `service_address` is that of the server's own Service; `gates` are feature gates that somebody
     switched on."""
     namespaces = list(initial_namespaces())

@@ -613,7 +613,7 @@ def read_continue_token(text: str) -> ContinueToken:
 
 
 def _members(value: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON
-    """Return those of a token, as Go reads them into a structure."""
+    """Return the members of a token, as Go reads them into a structure."""
     if value is None:
         return {}
     if not isinstance(value, dict):

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from celadon.apiserver.aggregation.api_services import RemoteApiService
-from celadon.apiserver.answers import NOT_FOUND, object_answer, status_answer
+from celadon.apiserver.answers import NO_SNIFF, NOT_FOUND, object_answer, status_answer
 from celadon.apiserver.authn.authentication import Authenticator, Credentials
 from celadon.apiserver.authz.access_decisions import check_access, request_attributes
 from celadon.apiserver.authz.impersonation import (
@@ -132,7 +132,7 @@ class RequestLayers:
             notes.info = info
         except UnreadablePath as error:
             where = f'Internal Server Error: "{request.target}"'
-            return plain_text(500, f"{where}: failed to create RequestInfo: {error}\n")
+            return plain_text(500, f"{where}: failed to create RequestInfo: {error}\n", NO_SNIFF)
         except TooMuchWork:
             return TOO_MANY
         except StatusError as error:  # so much of this client was read already

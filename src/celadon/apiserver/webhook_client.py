@@ -65,7 +65,7 @@ class WebhookCredentials:
         return name if name in self._config.users else ""
 
     def of(self, user: str) -> ClientCredentials:
-        """Return those of a user that `user_of` gave."""
+        """Return the credentials of a user that `user_of` gave."""
         found = self._made.get(user)
         if found is None:
             found = ClientCredentials(self._config.users[user], self._clock)

@@ -51,7 +51,7 @@ class Type:
         return self.name
 
     def display(self) -> str:
-        """Return it as cel-go's checker prints it: `list(int)`, `timestamp`, `wrapper(int)`,
+        """Return the type as cel-go's checker prints it: `list(int)`, `timestamp`, `wrapper(int)`,
         `null`."""
         match self.kind:
             case Kind.DURATION | Kind.TIMESTAMP | Kind.NULL | Kind.ANY | Kind.DYN:
@@ -66,7 +66,7 @@ class Type:
                 return self.name
 
     def __str__(self) -> str:
-        """Return it as cel-go's `Type.String`: run-time names with parameters, `list(dyn)`,
+        """Return the type as cel-go's `Type.String`: run-time names with parameters, `list(dyn)`,
         `null_type`."""
         if self.params:
             return f"{self.name}({', '.join(str(p) for p in self.params)})"

@@ -229,7 +229,7 @@ def _is_time(text: str) -> bool:
 
 
 def go_float(value: float) -> str:
-    """Return it as `FormatFloat(value, 'g', -1, 64)`: `1.5`, `1e+06`, `1.2345678e+07`."""
+    """Return the number as `FormatFloat(value, 'g', -1, 64)`: `1.5`, `1e+06`, `1.2345678e+07`."""
     found = DECIMAL_PARTS.fullmatch(repr(value))
     if found is None:
         return {"inf": ".inf", "-inf": "-.inf"}.get(repr(value), ".nan")

@@ -433,7 +433,7 @@ def _go_members(value: Any) -> str:
 
 
 def _go_syntax(value: Json) -> str:
-    """Return it as `%#v` prints it."""
+    """Return the text as `%#v` prints it."""
     if isinstance(value, str):
         return quote(value)
     if isinstance(value, bool):

@@ -65,22 +65,22 @@ def resource_version(obj: object) -> str:
 
 
 def creation_timestamp(obj: object) -> str:
-    """Return it as text (RFC 3339); empty when there is none."""
+    """Return the time as text (RFC 3339); empty when there is none."""
     return _text(obj, "creationTimestamp")
 
 
 def deletion_timestamp(obj: object) -> str:
-    """Return it as text (RFC 3339); empty for an object that is not being deleted."""
+    """Return the time as text (RFC 3339); empty for an object that is not being deleted."""
     return _text(obj, "deletionTimestamp")
 
 
 def labels(obj: object) -> dict[str, str]:
-    """Return those whose value is a text."""
+    """Return the labels whose value is a text."""
     return _texts(obj, "labels")
 
 
 def annotations(obj: object) -> dict[str, str]:
-    """Return those whose value is a text."""
+    """Return the annotations whose value is a text."""
     return _texts(obj, "annotations")
 
 

@@ -62,7 +62,7 @@ class GroupVersionKind(NamedTuple):
 
     @property
     def api_version(self) -> str:
-        """Return it as objects of the kind write it: `apps/v1`, `v1`."""
+        """Return the version as objects of the kind write it: `apps/v1`, `v1`."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
     def __str__(self) -> str:
@@ -89,7 +89,7 @@ class GroupVersionResource(NamedTuple):
 
     @property
     def api_version(self) -> str:
-        """Return it as objects found there write it: `apps/v1`, `v1`."""
+        """Return the version as objects found there write it: `apps/v1`, `v1`."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
     def __str__(self) -> str:

@@ -471,7 +471,7 @@ class RoleIndex:
                 del self._bound[key[0], subject.who]
 
     def grants(self, user: User, namespace: str) -> tuple[Grant, ...]:
-        """Return those of the whole cluster, then those in the namespace, if one is given."""
+        """Return the grants of the whole cluster, then those in the namespace, if one is given."""
         asked = (user.name, user.groups, namespace)
         found = self._remembered.get(asked)
         if found is None:

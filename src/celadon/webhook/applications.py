@@ -383,7 +383,7 @@ class ApplicationAnswers:
         yield True, "application ok"
 
     def families(self) -> Iterable[Family]:
-        """Return those of reviews."""
+        """Return the metrics of reviews."""
         return self._metrics.families()
 
     async def run(self) -> None:

@@ -373,7 +373,7 @@ class Mutator(Admitters):
         return ALLOWED
 
     def mutating_policies(self, request: Request, draft: Draft | None) -> PolicyRounds | None:
-        """Return those of the rules."""
+        """Return the mutating policies of the rules."""
         engine, world = self._rules.engine, self._world
         if not engine.concerns(request, world):
             return None

@@ -423,7 +423,7 @@ def _part(match: MatchResources, bindings: Sequence[MatchResources], *, again: b
 
 
 def _operations(bindings: Sequence[MatchResources]) -> frozenset[str]:
-    """Return those that any binding takes."""
+    """Return the operations that any binding takes."""
     if not all(one.resource_rules for one in bindings):
         return frozenset([ANY])
     return frozenset(

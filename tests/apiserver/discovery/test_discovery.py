@@ -88,6 +88,9 @@ def test_groups() -> None:
         ("/apis/nosuch", 404, "text/plain; charset=utf-8"),
         ("/apis/nosuch/v1", 404, "text/plain; charset=utf-8"),
         ("/apis/a.io/v9", 404, "text/plain; charset=utf-8"),
+        ("/apis//", 404, "text/plain; charset=utf-8"),
+        ("/apis//apps", 404, "text/plain; charset=utf-8"),
+        ("/apis/apps//", 200, "application/json"),
         ("/apis/a.io/v1", 200, "application/json"),
         ("/api/v1/", 200, "application/json"),
     ],
@@ -103,6 +106,10 @@ def test_paths(path: str, code: int, content_type: str) -> None:
         ("GET", "/apis/apps/v9", "*/*", 404),
         ("GET", "/api/v2", "*/*", 404),
         ("POST", "/apis/apps/v1", "*/*", 405),
+        ("POST", "/api", "*/*", 405),
+        ("HEAD", "/api/", "*/*", 405),
+        ("POST", "/apis/apps//", "*/*", 405),
+        ("PUT", "/apis/apiregistration.k8s.io", "*/*", 405),
         ("GET", "/api/v1/", "application/*", 406),
         ("GET", "/apis/apps/v1", "text/html", 406),
         ("GET", "/api", "application/*", 406),
@@ -154,6 +161,7 @@ def test_methods() -> None:
         return answer.code
 
     assert code("FROB", "/apis") == 200
+    assert code("POST", "/apis/apps/") == 200
 
 
 def test_aggregated_documents_have_tags() -> None:

@@ -12,6 +12,9 @@ from tests.apiserver.in_process import Running
     ("path", "code", "part"),
     [
         ("/", 200, b'"paths"'),
+        ("/index.html", 200, b'"paths"'),
+        ("/index.html/", 404, b"404 page not found"),
+        ("/apis//apps", 404, b"404 page not found"),
         ("/api", 200, b"APIVersions"),
         ("/apis/apps/v1", 200, b"APIResourceList"),
         ("/version", 200, b"v1.36.0"),

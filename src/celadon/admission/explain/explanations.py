@@ -250,7 +250,7 @@ class ExpressionRun:
         return self.cost + sum(one.charged for one in self.variables)
 
     def all_variables(self) -> list[ExpressionRun]:
-        """Return those that it read first, and those that they did, in the order of their ends."""
+        """Return the variables that it read, and theirs, in the order of their ends."""
         return [run for one in self.variables for run in (*one.all_variables(), one)]
 
 

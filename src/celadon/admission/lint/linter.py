@@ -344,7 +344,7 @@ class _Compiler:
             yield self._compile(Role.MUTATION, i, at, text, env)
 
     def all(self, spec: PolicySpec) -> list[PolicyExpression]:
-        """Return those of a validating policy."""
+        """Return the expressions of a validating policy."""
         found = self.conditions_and_variables()
         env, quiet = self._env(), self._env(authorizer=False)
         for i, validation in enumerate(spec.validations):

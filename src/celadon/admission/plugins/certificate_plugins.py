@@ -51,7 +51,7 @@ class UnreadableRequest(ValueError):
 
 
 def organizations(request: str) -> list[str]:
-    """Return those of a `spec.request`: PEM in base64. Raises UnreadableRequest."""
+    """Return the organizations of a `spec.request`: PEM in base64. Raises UnreadableRequest."""
     try:
         pem = base64.b64decode(request, validate=True).decode("ascii", "replace")
         found = _PEM.search(pem)

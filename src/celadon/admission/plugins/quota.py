@@ -339,7 +339,7 @@ def is_in_scope(quota: JsonObject, resource: GroupResource, obj: JsonObject) -> 
 def matched_selectors(
     selectors: Iterable[JsonObject], resource: GroupResource, obj: JsonObject
 ) -> list[JsonObject]:
-    """Return those that an object meets."""
+    """Return the scope selectors that an object meets."""
     return [one for one in selectors if _matches(one, resource, obj)]
 
 

@@ -429,7 +429,7 @@ class Hooks(Generic[P, C]):
         return replace(self, static=found, static_orphans=orphans)
 
     def seeing(self, resource: GroupVersionResource) -> tuple[Hook[C], ...]:
-        """Return those that requests for a resource are shown to, whatever their rules."""
+        """Return the hooks that requests for a resource are shown to, whatever their rules."""
         static = () if is_exempt(resource, static=True) else self.static
         return static if is_exempt(resource) else static + self.objects
 
@@ -517,7 +517,7 @@ def _is_own(hit: Hit | None, target: Target) -> bool:
 def candidates_for(
     hooks: Hooks[P, C], target: Target, catalog: Catalog
 ) -> tuple[Candidate[C], ...]:
-    """Return those of all hooks; none for a resource that no policy ever sees."""
+    """Return the candidates of all hooks; none for a resource that no policy ever sees."""
     seeing = (hook for hook in hooks.seeing(target.resource) if hook.bindings)
     found = (candidate_for(hook, target, catalog) for hook in seeing)
     return tuple(one for one in found if one is not None)

@@ -51,7 +51,7 @@ class ExpressionWarning:
     warning: str
 
     def to_json(self) -> dict[str, str]:
-        """Return it as it stands in the status."""
+        """Return the warning as it stands in the status."""
         return {"fieldRef": self.field_ref, "warning": self.warning}
 
 

@@ -88,7 +88,7 @@ def request_attributes(user: User, info: RequestInfo, request: HttpRequest) -> A
 
 
 def _selectors(request: HttpRequest) -> dict[str, Any]:
-    """Return those that select something; of one that cannot be read, the error."""
+    """Return the selectors that select anything; of one that cannot be read, the error."""
     found: dict[str, Any] = {}
     for parameter, name, parse in (
         ("fieldSelector", "field_selector", parse_field_selector),

@@ -91,7 +91,7 @@ class ServedResources:
         return self._builtin.by_gvr(resource) is not None
 
     def _definitions(self) -> tuple[JsonObject, ...]:
-        """Return those that are established."""
+        """Return the definitions that are established."""
         return tuple(one.object for one in self._mirror if is_established(one.object))
 
     def _is_long(self, definitions: Sequence[JsonObject]) -> bool:

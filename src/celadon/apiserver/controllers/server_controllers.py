@@ -121,9 +121,9 @@ def built_in(gvr: GroupVersionResource) -> Resource:
 
 
 def server_controllers(given: ControllerSurroundings) -> list[Controller]:
-    """Return those that run, ready to be run. Definitions and their APIServices, extension servers,
-    addresses of Services, the server's own Service and flow control are looked after in any
-    case."""
+    """Return the controllers that run, ready to be run. Definitions and their APIServices,
+    extension servers, addresses of Services, the server's own Service and flow control are looked
+    after in any case."""
     return [
         _definitions(given),
         _definition_cleanup(given),
@@ -137,7 +137,8 @@ def server_controllers(given: ControllerSurroundings) -> list[Controller]:
 
 
 def led_controllers(given: ControllerSurroundings) -> list[Controller]:
-    """Return those of which one for all servers of a store is enough, and nobody waits for them."""
+    """Return the controllers of which one for all servers of a store is enough, and nobody waits
+    for them."""
     return _named(given, urgent=False)
 
 

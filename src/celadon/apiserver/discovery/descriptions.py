@@ -42,7 +42,7 @@ class Descriptions(Protocol):
         """Changes with the texts."""
 
     def of(self, name: str) -> Texts | None:
-        """Return those of the type with this OpenAPI name; None if there are none."""
+        """Return the texts of the type with this OpenAPI name; None if there are none."""
 
 
 class DescriptionsError(ValueError):
@@ -84,7 +84,7 @@ class DocumentTexts:
         return self._fingerprint
 
     def of(self, name: str) -> Texts | None:
-        """Return those of the type, if a document has it."""
+        """Return the texts of the type, if a document has it."""
         return self._types.get(name)
 
 
@@ -160,7 +160,7 @@ class ClientTexts:
         return hashlib.sha512(self._version.encode()).hexdigest()
 
     def of(self, name: str) -> Texts | None:
-        """Return those of the class that stands for the type."""
+        """Return the texts of the class that stands for the type."""
         if name not in self._known:
             self._known[name] = self._of_class(name)
         return self._known[name]
@@ -207,7 +207,7 @@ def _unquoted(text: str) -> str:
 
 @cache
 def installed_descriptions() -> Descriptions | None:
-    """Return those of the installed client; None if it is not there."""
+    """Return the descriptions of the installed client; None if it is not there."""
     found = importlib.util.find_spec("kubernetes")
     for folder in (found.submodule_search_locations or ()) if found else ():
         texts = ClientTexts(Path(folder))

@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 from typing import Any, Final
 
 from celadon.apiserver.answers import NOT_FOUND, object_answer, status_answer
-from celadon.apiserver.bootstrap_objects import local_priorities
+from celadon.apiserver.bootstrap_objects import APIREGISTRATION, local_priorities
 from celadon.apiserver.discovery.server_pages import HealthCheck
 from celadon.apiserver.http_messages import JSON, HttpAnswer, HttpRequest
 from celadon.apiserver.negotiation import (
@@ -346,6 +346,8 @@ def discovery_answer(
 ) -> HttpAnswer | None:
     """None for paths that discovery does not answer. `server_address` is host and port. Raises
     StatusError."""
+    if request.path.startswith("/apis//"):
+        return NOT_FOUND
     parts = request.path.strip("/").split("/")
     match parts:
         case ["api" | "apis"]:
@@ -354,7 +356,7 @@ def discovery_answer(
             return _version(request, apis, "", version)
         case ["apis", name]:
             group = next((one for one in apis.listed if one.name == name), None)
-            return NOT_FOUND if group is None else _document(request, api_group(group))
+            return NOT_FOUND if group is None else _group_answer(request, apis, group)
         case ["apis", name, version]:
             return _version(request, apis, name, version)
         case _:
@@ -364,7 +366,7 @@ def discovery_answer(
 def _root(request: HttpRequest, apis: PublishedApis, root: str, address: str) -> HttpAnswer:
     """`/api` stands behind a router; `/apis/`, with a slash, knows no aggregated document."""
     if root == "api":
-        require_route(request, BUILT_IN_TYPES)
+        _require_get(request)
     try:
         accepted = _accepted(request, allow_aggregated=request.path != "/apis/")
     except StatusError as error:
@@ -373,6 +375,23 @@ def _root(request: HttpRequest, apis: PublishedApis, root: str, address: str) ->
         return _aggregated_answer(request, apis, root, accepted)
     document = api_versions(address) if root == "api" else api_group_list(apis)
     return _written(document, accepted)
+
+
+def _group_answer(request: HttpRequest, apis: PublishedApis, group: ListedGroup) -> HttpAnswer:
+    """The aggregator answers whatever the method, but for its own group, and for no path that has
+    more than one slash behind the name: there a router does. Raises StatusError."""
+    known = apis.group(group.name)
+    is_routed = group.name == APIREGISTRATION or request.path.endswith("//")
+    if is_routed and known is not None and not known.custom:
+        _require_get(request)
+    return _document(request, api_group(group))
+
+
+def _require_get(request: HttpRequest) -> None:
+    """Raises StatusError."""
+    if request.method != "GET":
+        raise status.method_not_allowed()
+    require_route(request, BUILT_IN_TYPES)
 
 
 def _version(request: HttpRequest, apis: PublishedApis, name: str, version: str) -> HttpAnswer:
@@ -387,9 +406,7 @@ def _version(request: HttpRequest, apis: PublishedApis, name: str, version: str)
     if found is None:
         raise status.route_not_found()
     if not group.custom:
-        if request.method != "GET":
-            raise status.method_not_allowed()
-        require_route(request, BUILT_IN_TYPES)
+        _require_get(request)
     return _document(request, api_resource_list(found))
 
 

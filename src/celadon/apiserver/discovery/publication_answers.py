@@ -80,7 +80,7 @@ class Publications:
             self._served = served
             self._apis = PublishedApis(served.catalog, offered)
         first = request.path.strip("/").partition("/")[0]
-        if not first:
+        if not first or request.path == "/index.html":
             return root_answer(self._paths())
         if first in HEALTH_ROOTS:
             return health_answer(request, self._checks(first), self._observe)
@@ -97,7 +97,7 @@ class Publications:
         return discovery_answer(request, self._apis, self._address)
 
     def _paths(self) -> list[str]:
-        """Return those of the list at `/`."""
+        """Return the paths of the list at `/`."""
         checks = {root: self._checks(root) for root in HEALTH_ROOTS}
         pages = [f"/{page}" for page in self._pages]
         return root_paths(self._apis, checks, (*self._openid.paths, *pages))

@@ -73,10 +73,11 @@ class HealthCheck:
 
 
 def checks_of(root: str, trouble: str, unwritable: str, ending: str) -> tuple[HealthCheck, ...]:
-    """Return those below a path of health, in upstream's order. `trouble` is what is wrong with the
-    store, `unwritable` why it takes no more writes, `ending` why there will be no more requests;
-    each is empty if all is well. A server that is about to end, or cannot write, is alive, but not
-    ready: the checks of etcd upstream ask for a key, which a full etcd still answers."""
+    """Return the checks below a path of health, in upstream's order. `trouble` is what is wrong
+    with the store, `unwritable` why it takes no more writes, `ending` why there will be no more
+    requests; each is empty if all is well. A server that is about to end, or cannot write, is
+    alive, but not ready: the checks of etcd upstream ask for a key, which a full etcd still
+    answers."""
     is_readiness = root == "readyz"
     found = [HealthCheck("ping"), HealthCheck("log"), HealthCheck("etcd", trouble, "etcd")]
     if is_readiness:
@@ -370,7 +371,7 @@ class OpenId:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Return those that are there."""
+        """Return the paths that are there."""
         return (CONFIGURATION, KEYS) if _is_discoverable(self.issuer) else ()
 
     def answer(self, request: HttpRequest) -> HttpAnswer | None:

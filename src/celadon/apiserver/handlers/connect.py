@@ -329,7 +329,7 @@ def pod_log(call: Call, world: World, *, split_streams: bool) -> HttpAnswer:
 
 
 def _pod_logs_options(query: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Return those that matter here. Raises StatusError 400."""
+    """Return the options that matter here. Raises StatusError 400."""
     found = {}
     for name, convert in _PARAMETERS.items():
         if query.get(name):

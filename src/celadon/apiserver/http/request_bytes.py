@@ -240,12 +240,13 @@ def _read_fields(method: str, target: str, version: tuple[int, int], block: byte
     said = _tokens(framing["connection"], _KEEPING) if "connection" in framing else ()
     expected = framing["expect"][0] if "expect" in framing else ""
     continues = bool(expected) and _CONTINUES.fullmatch(expected.lower()) is not None
+    lasts = not is_preface and method != "CONNECT" and "close" not in said
     return RequestHead(
         method,
         target,
         headers,
         is_old,
-        not is_preface and "close" not in said and (not is_old or "keep-alive" in said),
+        lasts and (not is_old or "keep-alive" in said),
         length,
         chunked,
         continues and not is_old and (chunked or length > 0),

@@ -100,7 +100,7 @@ class WatchCounts:
                 del self._counts[watched]
 
     def interested(self, info: RequestInfo) -> int:
-        """Return those that a write is told to: of all objects, of its namespace, of that
+        """Return the watches that a write is told to: of all objects, of its namespace, of that
         object."""
         if info.verb in READING_VERBS:
             return 0

@@ -50,5 +50,5 @@ def token_order(kind: str) -> int:
 
 
 def display_kind(kind: str) -> str:
-    """Return it as "expecting" lists show it: fixed tokens in quotes, the others by name."""
+    """Return the kind as "expecting" lists show it: fixed tokens in quotes, the others by name."""
     return kind if kind == EOF or kind in OPEN else f"'{kind}'"

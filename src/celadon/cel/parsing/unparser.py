@@ -149,8 +149,8 @@ class _Writer:
         return sign + text
 
     def _logic(self, node: syntax.Call) -> tuple[int, str]:
-        """Return it as one run of operators, if parsing that gives this tree back; else with
-        parentheses."""
+        """Return a conjunction or disjunction as one run of operators, if parsing that gives this
+        tree back; else with parentheses."""
         strength, sign = _LOGIC[node.function]
         terms, ids = self._run(node)
         if len(terms) > 2 and _same_logic(balance(node.function, terms, ids), node):

@@ -340,8 +340,8 @@ class FleetReport:
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """Return those that hold for every source: that a policy matched nothing anywhere, for
-        instance. What is so in one source is in its own report."""
+        """Return the notices that hold for every source: that a policy matched nothing anywhere,
+        for instance. What is so in one source is in its own report."""
         if not self.sources:
             return ()
         said = [
@@ -353,7 +353,7 @@ class FleetReport:
 
     @property
     def all_problems(self) -> tuple[Problem, ...]:
-        """Return those of the fleet, then those of its sources, with their names."""
+        """Return the problems of the fleet, then those of its sources, with their names."""
         of_sources = (
             replace(problem, file=f"source `{name}`: {problem.file}")
             for name, report in self.sources

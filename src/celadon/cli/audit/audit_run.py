@@ -314,7 +314,7 @@ def _dict(value: object) -> JsonObject:
 
 
 def uses_of_inputs(inputs: Inputs, jobs: int) -> ApiUses:
-    """Return those of all objects of files."""
+    """Return the uses of all objects of files."""
     uses = ApiUses()
     for one in audited_in_order(inputs.blocks, _uses_of_block, possible_workers(jobs)):
         uses.add(one)

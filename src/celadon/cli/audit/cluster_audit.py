@@ -329,7 +329,7 @@ async def surveyed_cluster(client: ClusterClient, wanted: Lookups) -> tuple[Surv
 
 
 def concerned_resources(auditor: ObjectAuditor, survey: Survey) -> list[Resource]:
-    """Return those of a cluster that some policy is about."""
+    """Return the resources of a cluster that some policy is about."""
     if survey.catalog is None:
         return []
     return [one for one in listed_resources(survey.catalog) if auditor.may_concern(one)]
@@ -370,7 +370,7 @@ async def _pages(
 
 
 def uses_of_cluster(location: ClusterLocation, copy: ClusterCopy) -> tuple[ApiUses, list[Problem]]:
-    """Return those of all objects that can be listed in a cluster, and what cannot. The copy has
+    """Return the uses of all objects that can be listed in a cluster, and what cannot. The copy has
     them then."""
     return asyncio.run(_uses_of_cluster(CopyingClient(location, copy)))
 

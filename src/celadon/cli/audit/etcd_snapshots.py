@@ -494,7 +494,7 @@ class StoredPiece(NamedTuple):
 
     @property
     def text(self) -> bytes:
-        """Return it as it is stored."""
+        """Return the key as it is stored."""
         return self.snapshot.stored(self.key).value
 
     @property

@@ -97,12 +97,12 @@ class PluginAudit:
 
 
 def of_existing(choice: PluginChoice) -> PluginChoice:
-    """Return those that can be asked about what exists."""
+    """Return the plugins that can be asked about what exists."""
     return choice.without(RESOURCE_QUOTA, COUNTED)
 
 
 def of_former_requests(choice: PluginChoice) -> PluginChoice:
-    """Return those that can be asked about requests of the past."""
+    """Return the plugins that can be asked about requests of the past."""
     return choice.without(RESOURCE_QUOTA, _FORMER)
 
 

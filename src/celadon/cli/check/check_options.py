@@ -132,7 +132,7 @@ def chosen_plugins(
     *,
     whole_cluster: bool = False,
 ) -> PluginChoice:
-    """Return those that the options leave; `settings` are what a file says of them. Raises
+    """Return the plugins that the options leave; `settings` are what a file says of them. Raises
     ValueError."""
     from celadon.cli.check.plugins import plugin_choice
 
@@ -463,7 +463,7 @@ def check_inputs(
 
 
 def chosen_policies(policies: PolicySets, names: Sequence[str]) -> PolicySets:
-    """Return those of these names; all, if there are none. Raises WrongUseError."""
+    """Return the policies of these names; all, if there are none. Raises WrongUseError."""
     for name in names:
         if not any(name in found.policies or name in found.broken for found in policies.all):
             hint = did_you_mean(name, [one for found in policies.all for one in found.policies])

@@ -144,7 +144,7 @@ class Mutated:
 
     @property
     def policies(self) -> tuple[str, ...]:
-        """Return those that have changed it, in the order of their first change."""
+        """Return the policies that have changed it, in the order of their first change."""
         return tuple(dict.fromkeys(step.policy for step in self.steps))
 
 

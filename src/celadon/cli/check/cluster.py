@@ -96,7 +96,7 @@ def engines_of(
     makers: EngineMakers = ANEW,
     problems: Iterable[Problem] = (),
 ) -> Engines:
-    """Return those of policies and a release."""
+    """Return the engines of policies and a release."""
     mutating = makers.mutating(sets.mutating, version) if sets.mutating.policies else None
     return Engines(sets, makers.validating(sets.validating, version), mutating, tuple(problems))
 

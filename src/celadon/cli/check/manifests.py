@@ -228,13 +228,13 @@ def with_policies(engine: E, policies: Iterable[Policy], bindings: Iterable[Bind
 
 
 def validating_policies(given: PolicySet) -> list[ValidatingAdmissionPolicy]:
-    """Return those of a set."""
+    """Return the validating policies of a set."""
     found = (placed.value for placed in given.policies.values())
     return [one for one in found if isinstance(one, ValidatingAdmissionPolicy)]
 
 
 def validating_bindings(given: PolicySet) -> list[ValidatingAdmissionPolicyBinding]:
-    """Return those of a set."""
+    """Return the bindings of validating policies of a set."""
     found = (placed.value for placed in given.bindings.values())
     return [one for one in found if isinstance(one, ValidatingAdmissionPolicyBinding)]
 
@@ -253,13 +253,13 @@ def mutating_engine(
 
 
 def mutating_policies(given: PolicySet) -> list[MutatingAdmissionPolicy]:
-    """Return those of a set."""
+    """Return the mutating policies of a set."""
     found = (placed.value for placed in given.policies.values())
     return [one for one in found if isinstance(one, MutatingAdmissionPolicy)]
 
 
 def mutating_bindings(given: PolicySet) -> list[MutatingAdmissionPolicyBinding]:
-    """Return those of a set."""
+    """Return the bindings of mutating policies of a set."""
     found = (placed.value for placed in given.bindings.values())
     return [one for one in found if isinstance(one, MutatingAdmissionPolicyBinding)]
 
@@ -469,7 +469,7 @@ def gather(
 def described(
     documents: Iterable[Document], admitted: Iterable[Document] = (), old: Iterable[Document] = ()
 ) -> Manifests:
-    """Return those that describe a cluster, what is to be admitted there, and what that
+    """Return the manifests that describe a cluster, what is to be admitted there, and what that
     replaces."""
     found = Manifests()
     for document in documents:
@@ -659,7 +659,7 @@ class WebhookDocuments:
     errors: list[PolicyError] = field(default_factory=list)
 
     def of(self, *, mutating: bool) -> Configurations:
-        """Return those of one kind."""
+        """Return the configurations of one kind."""
         return self.mutating if mutating else self.validating
 
     def hooks(self, version: str, *, mutating: bool) -> HookSet:
@@ -698,7 +698,8 @@ def is_configuration(document: Document) -> bool:
 
 
 def webhook_documents(documents: Iterable[Document], version: str) -> WebhookDocuments:
-    """Return those among the documents. The later of two with one name replaces the earlier."""
+    """Return the configurations of webhooks among the documents. The later of two with one name
+    replaces the earlier."""
     found = WebhookDocuments()
     for document in documents:
         if not is_configuration(document):

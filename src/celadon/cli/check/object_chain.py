@@ -234,7 +234,7 @@ class ObjectChain(Admitters, NoteTaker):
         return Opinion(self.plugins_after.refusal)
 
     def validating_policies(self, request: Request) -> Callable[[Request], Verdict] | None:
-        """Return those that `judge` was given."""
+        """Return the validating policies that `judge` was given."""
         return self._review
 
     def validating_webhooks(self, request: Request) -> Callable[[Request], ValidatingPhase] | None:

@@ -424,7 +424,7 @@ class Prepare:
         return Made(made, said, draft.run.empties)
 
     def _stray_fields(self, document: Document, target: Target, draft: Draft) -> StrayFields | None:
-        """Return those that are to be told of."""
+        """Return the stray fields that are to be told of."""
         if self._field_validation == request_bodies.IGNORE:
             return None
         if draft.is_exact and not document.repeated:
@@ -449,7 +449,7 @@ class Prepare:
         return decoded, made.form()
 
     def admitted(self, document: Document, target: Target) -> Made | Problem:
-        """Return it as `stored`, of an object that is to be there, with what plugins say of it."""
+        """Return what `stored` does, of an object that is to be there, as plugins leave it."""
         if not self._defaulting or self.plugins is None:
             found = self.stored(document, target)
             return found if isinstance(found, Problem) else Made(found)

@@ -154,7 +154,7 @@ class PluginChoice:
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """Return those that are asked, in their order, without policies and webhooks."""
+        """Return the plugins that are asked, in their order, without policies and webhooks."""
         return tuple(
             one.name
             for one in PLUGINS
@@ -167,7 +167,7 @@ class PluginChoice:
 
     @property
     def unasked(self) -> tuple[tuple[str, str], ...]:
-        """Return those that are enabled and cannot be asked, and why."""
+        """Return the plugins that are enabled and cannot be asked, and why."""
         beyond = ((name, why) for name, why in BEYOND_FILES.items() if name in self.names)
         return (*self.left_out, *beyond)
 
@@ -285,8 +285,8 @@ class PluginDesk:
         return before.then(self.validated(replace(request, object=obj)))
 
     def concerned(self, request: Request) -> tuple[str, ...]:
-        """Return those that may have something against a request. That a namespace ends concerns
-        what is in it, and PodSecurity what is in a namespace with its labels."""
+        """Return the plugins that may have something against a request. That a namespace ends
+        concerns what is in it, and PodSecurity what is in a namespace with its labels."""
         return tuple(one for one in self._chain.concerned(request) if self._looks(one, request))
 
     def may_concern(self, request: Request) -> bool:
@@ -387,7 +387,7 @@ class PluginDesk:
 
 
 def objects_of(world: GivenWorld, kind: str) -> list[JsonObject]:
-    """Return those of a kind of the group without a name, in all namespaces."""
+    """Return the objects of a kind of the group without a name, in all namespaces."""
     wanted = GroupVersionKind("", "v1", kind)
     return [one for one in world.objects if metadata.gvk(one) == wanted]
 

@@ -381,7 +381,7 @@ def compared(old: Given, new: Given, settings: DiffSettings) -> DiffReport:
 
 
 def _unbound(old: Given, new: Given) -> frozenset[str]:
-    """Return those that no binding of either side puts to work: without one nothing would be
+    """Return the policies that no binding of either side puts to work: without one nothing would be
     compared."""
     names = [frozenset(one.sets.validating.policies) for one in (old, new)]
     unbound = [(names[0] - old.unbound), (names[1] - new.unbound)]

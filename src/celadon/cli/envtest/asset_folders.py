@@ -234,7 +234,7 @@ def _cache_folder(environment: Mapping[str, str]) -> Path:
 
 
 def installed_folders(root: Path, selector: VersionSelector) -> list[AssetFolder]:
-    """Return those that are meant, newest first; also those of other programs than Celadon."""
+    """Return the folders that are meant, newest first; those of other programs, too."""
     folders = []
     for path in (root / "k8s").glob("*-*-*"):
         match = _FOLDER.fullmatch(path.name)

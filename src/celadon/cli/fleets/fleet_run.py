@@ -156,7 +156,7 @@ def _snapshot(source: Source) -> audit_inputs.Inputs:
 
 
 def _steady(inputs: audit_inputs.Inputs) -> audit_inputs.Inputs:
-    """Return those that every worker can read."""
+    """Return the inputs that every worker can read."""
     return audit_inputs.Inputs(tuple(_readable(one) for one in inputs.inputs))
 
 

@@ -134,7 +134,7 @@ def _of_part(text: str, part: Written, checked: CheckedAst, environment: Environ
 
 
 def _overloads(part: Written, checked: CheckedAst, environment: Environment) -> list[Overload]:
-    """Return those that the checker left, of functions that are called by a name."""
+    """Return the overloads that the checker left, of functions that are called by a name."""
     reference = checked.references.get(part.node.id)
     if reference is None:
         return []
@@ -603,8 +603,8 @@ class TestLens:
 
 
 def test_lenses(file: EditedFile, tests: Iterable[str]) -> list[TestLens]:
-    """Return those of the policies in a file that one of the test files may be about: it stands in
-    the same folder, or names the file."""
+    """Return the lenses of the policies in a file that one of the test files may be about: it
+    stands in the same folder, or names the file."""
     path = os.path.abspath(file.text.file)
     own = tuple(one for one in tests if _is_about(one, path))
     return [

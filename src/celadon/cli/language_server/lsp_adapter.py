@@ -62,7 +62,7 @@ class CodeAction:
 
 
 def code_actions(file: EditedFile, diagnoses: Sequence[Diagnosis], span: Span) -> list[CodeAction]:
-    """Return those for the findings that a span touches."""
+    """Return the actions for the findings that a span touches."""
     found: list[CodeAction] = []
     for one in diagnoses:
         if one.span.start <= span.end and span.start <= one.span.end:

@@ -96,7 +96,7 @@ class Silenced:
     names: tuple[str, ...]
 
     def covering(self, code: str, name: str) -> list[str]:
-        """Return those of its names that mean this rule; an empty one for everything."""
+        """Return the words of its names that mean this rule; an empty one for everything."""
         return [one for one in self.names or ("",) if self.about(one, code, name)]
 
     @staticmethod

@@ -93,7 +93,7 @@ class KeptPolicies:
         )
 
     def sets(self, manifests: Manifests, release: str) -> PolicySets:
-        """Return those of the documents, which are the same object for the same documents."""
+        """Return the policies of the documents: the same object for the same documents."""
         judges = [one for part in manifests.given[:4] for one in part]
         known = self._sets.get(release)
         if known is not None and list(map(id, known[0])) == list(map(id, judges)):
@@ -349,7 +349,7 @@ class PolicyRemarks:
 
 
 def _lint(documents: Sequence[Document], state: State) -> list[JsonObject]:
-    """Return it as `celadon lint -o json` says it, with panes for files."""
+    """Return the result as `celadon lint -o json` says it, with panes for files."""
     names = {one.file for one in documents}
     texts = {name: Text(name, state.text(Pane(name))) for name in names}
     given = LintInput(texts, list(documents), [])
@@ -666,7 +666,7 @@ def imported(files: Mapping[str, str]) -> dict[str, Json]:
 
 
 def _text(document: Document) -> str:
-    """Return it as it was written, comments included; an item of a list by itself."""
+    """Return the document as it was written, comments included; an item of a list by itself."""
     if not document.path:
         return document.chunk.text.strip("\n") + "\n"
     from celadon.cli.report.report_model import yaml_text  # late: few files hold lists

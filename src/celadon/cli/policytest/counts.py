@@ -192,7 +192,7 @@ class Alterations:
 
     @property
     def counted(self) -> int:
-        """Return those that a test could notice, as far as is known."""
+        """Return the number of those that a test could notice, as far as is known."""
         return len(self.results) - self.count(Fate.SAME) - self.count(Fate.ALIKE)
 
     @property
@@ -209,5 +209,5 @@ class Alterations:
 
 
 def all_alterations(parts: Iterable[Alterations]) -> Alterations:
-    """Return those of several policies."""
+    """Return the alterations of several policies."""
     return Alterations(tuple(one for part in parts for one in part.results))

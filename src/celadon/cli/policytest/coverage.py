@@ -45,7 +45,7 @@ class Aim:
 
 
 def expression_aims(placed: Placed[Policy], version: str) -> dict[str, tuple[Aim, ...]]:
-    """Return those of the expressions of a policy, by their paths; none of one that does not
+    """Return the aims of the expressions of a policy, by their paths; none of one that does not
     compile."""
     policy, owner = placed.value, measured(placed)
     assert isinstance(policy, ValidatingAdmissionPolicy | MutatingAdmissionPolicy)
@@ -59,7 +59,7 @@ def expression_aims(placed: Placed[Policy], version: str) -> dict[str, tuple[Aim
 
 
 def binding_goals(given: PolicySet, name: str) -> dict[str, tuple[Goal, ...]]:
-    """Return those of the bindings of a policy, by their names."""
+    """Return the goals of the bindings of a policy, by their names."""
     owner = measured(given.policies[name])
     found = {}
     for binding in given.bindings.values():

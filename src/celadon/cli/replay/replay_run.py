@@ -141,7 +141,7 @@ class Sightings:
 
 
 def largest(groups: Mapping[str, Sighted], most: int | None) -> list[tuple[str, Sighted]]:
-    """Return those with the most times first; all of them for None."""
+    """Return the sightings with the most times first; all of them for None."""
     return sorted(groups.items(), key=lambda one: (-one[1].count, one[0]))[:most]
 
 

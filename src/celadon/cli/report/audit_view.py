@@ -221,7 +221,7 @@ def _named_tallies(tallies: Sequence[tuple[str, audit_report.Tally]]) -> list[di
 def _shown(
     violations: Sequence[audit_report.Violation], look: model.Look
 ) -> Sequence[audit_report.Violation]:
-    """Return those that people get to see."""
+    """Return the violations that people get to see."""
     if look.verbosity > 0:
         return violations
     most = _SHOWN if look.verbosity == 0 else 0

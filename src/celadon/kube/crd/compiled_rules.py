@@ -156,7 +156,7 @@ class RuleScopes:
 
 
 def rule_scopes(schema: Schema, *, is_root: bool) -> RuleScopes | None:
-    """Return those of a node; None where it has no type."""
+    """Return the scopes of rules of a node; None where it has no type."""
     declared = declared_type(schema, TYPE_NAME, is_root=is_root)
     return None if declared is None else RuleScopes(declared)
 

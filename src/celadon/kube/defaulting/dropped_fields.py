@@ -170,7 +170,7 @@ def _sources(rule: Rule) -> Iterator[Any]:
 
 
 def _roots(paths: Iterable[str]) -> Iterator[str]:
-    """Return those that begin at the root of the object."""
+    """Return the paths that begin at the root of the object."""
     return (path[2:] for path in paths if path.startswith("$."))
 
 

@@ -420,9 +420,9 @@ class _Endpoint:
     def updated(
         self, live: JsonObject, new: JsonObject, managers: managed_fields.Managers
     ) -> managed_fields.Managers:
-        """Return those after an update. The same when the objects cannot be compared, since that is
-        no reason to refuse a write; and when nobody owns anything of an object that is stored. None
-        are left when it cannot be shown in a version in which somebody owns fields."""
+        """Return the managers after an update. The same when the objects cannot be compared, since
+        that is no reason to refuse a write; and when nobody owns anything of an object that is
+        stored. None are left when it cannot be shown in a version in which somebody owns fields."""
         if not managers.owned and metadata.uid(live):
             return managers
         return self._updated(live, new, managers, self._writer.manager)

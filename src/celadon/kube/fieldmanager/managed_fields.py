@@ -190,7 +190,7 @@ def _entry_order(entry: JsonObject) -> tuple[str, ...]:
 
 
 def managers_of(obj: JsonObject) -> Managers:
-    """Return those of a stored object. EntryError as `decoded`."""
+    """Return the managers of a stored object. EntryError as `decoded`."""
     return decoded(metadata.metadata(obj).get("managedFields"))
 
 
@@ -201,8 +201,8 @@ def is_reset(entries: object) -> bool:
 
 
 def managers_of_update(live: JsonObject, new: JsonObject, *, is_subresource: bool) -> Managers:
-    """Return those that a write starts from: of the object that was sent, if it has readable ones
-    and goes to the object itself, else those of the live one."""
+    """Return the managers that a write starts from: of the object that was sent, if it has readable
+    ones and goes to the object itself, else those of the live one."""
     sent = metadata.metadata(new).get("managedFields")
     if not is_subresource:
         if is_reset(sent):
@@ -313,7 +313,7 @@ def field_path(names: tuple[str, ...]) -> Path:
 
 
 def managers_of_scale(parent: Managers, path_of: PathOf) -> Managers:
-    """Return those of the object who own its count."""
+    """Return the managers of the object who own its count."""
     found = Managers()
     for manager, owned in parent.owned.items():
         path = path_of(owned.api_version)
@@ -334,8 +334,8 @@ def _in_scale(manager: ManagerId) -> ManagerId:
 def managers_of_parent(
     parent: Managers, scale: Managers, path_of: PathOf, api_version: str
 ) -> Managers:
-    """Return those of the object after a write to its scale; the endpoint is in `api_version`.
-    Whoever did not own anything of the object before gets no time."""
+    """Return the managers of the object after a write to its scale; the endpoint is in
+    `api_version`. Whoever did not own anything of the object before gets no time."""
     found = Managers()
     for manager, owned in parent.owned.items():
         path = path_of(owned.api_version)

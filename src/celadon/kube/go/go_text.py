@@ -294,7 +294,7 @@ class GoValue:
 
     @property
     def go_syntax(self) -> str:
-        """Return it as `%#v` prints it."""
+        """Return the value as `%#v` prints it."""
         return go_syntax(self.value if self.whole is None else self.whole, self.type)
 
 

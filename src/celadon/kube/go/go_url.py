@@ -104,7 +104,7 @@ class URL:
 
     @property
     def port(self) -> str:
-        """Return it as text; empty when there is none."""
+        """Return the port as text; empty when there is none."""
         return _text(self._split_host()[1])
 
     def _split_host(self) -> tuple[bytes, bytes]:
@@ -118,7 +118,7 @@ class URL:
 
     @property
     def escaped_path(self) -> str:
-        """Return it as it was written, if that is a way to write the path, else escaped anew."""
+        """Return the path as it was written, if it may be written so, else escaped anew."""
         return _text(self._escaped_path())
 
     def _escaped_path(self) -> bytes:

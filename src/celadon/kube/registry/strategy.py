@@ -66,7 +66,7 @@ class Surroundings:
 
     @property
     def gates_on(self) -> frozenset[str]:
-        """Return those of the gates that validation asks for."""
+        """Return the gates that are on, of those that validation asks for."""
         return gates_on(self.gates)
 
 

@@ -99,12 +99,12 @@ DEFAULT_PLUGINS: Final = frozenset(plugin.name for plugin in PLUGINS if plugin.o
 
 
 def default_plugins() -> frozenset[str]:
-    """Return those that a server of the current release runs unless told otherwise."""
+    """Return the plugins that a server of the current release runs unless told otherwise."""
     return frozenset(plugin.name for plugin in PLUGINS if plugin.on and plugin.is_known)
 
 
 def known_plugins(names: Collection[str]) -> tuple[str, ...]:
-    """Return those of these plugins that the current release has, in their order."""
+    """Return those of the named plugins that the current release has, in their order."""
     return tuple(one.name for one in PLUGINS if one.name in names and one.is_known)
 
 

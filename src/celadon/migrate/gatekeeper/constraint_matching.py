@@ -50,7 +50,7 @@ class Matching:
     """Match conditions, each with its name."""
 
     def constraints(self, operations: Sequence[str]) -> dict[str, Json]:
-        """Return it as match constraints of a policy, or match resources of a binding."""
+        """Return the match constraints of a policy, or the match resources of a binding."""
         found: dict[str, Any] = {
             "resourceRules": [
                 {

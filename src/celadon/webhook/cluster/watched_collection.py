@@ -294,7 +294,7 @@ class ClusterCaches:
 
     @property
     def of_policies(self) -> tuple[WatchedCollection, ...]:
-        """Return those that say what is to be decided."""
+        """Return the collections that say what is to be decided."""
         changing = self.mutating_policies, self.mutating_bindings
         return self.policies, self.bindings, *changing, self.config_maps
 

@@ -132,12 +132,12 @@ class Request:
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """Return those of the object, or of the one that is deleted."""
+        """Return the labels of the object, or of the one that is deleted."""
         return self._metadata().get("labels") or {}
 
     @property
     def annotations(self) -> Mapping[str, str]:
-        """Return those of the object, or of the one that is deleted."""
+        """Return the annotations of the object, or of the one that is deleted."""
         return self._metadata().get("annotations") or {}
 
     def warn(self, text: str) -> None:

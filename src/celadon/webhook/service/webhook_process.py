@@ -175,7 +175,7 @@ class PolicyAnswers:
             yield True, f"policies ok ({rules.policies})"
 
     def families(self) -> Iterable[Family]:
-        """Return those of policies among them."""
+        """Return the metrics of policies among them."""
         return self._metrics.families()
 
     async def run(self) -> None:

@@ -121,6 +121,10 @@ def test_whether_the_connection_stays(version: bytes, headers: bytes, *, keep_al
     assert found.keep_alive == keep_alive
 
 
+def test_no_connection_stays_behind_a_wish_for_a_tunnel() -> None:
+    assert not read_head(b"CONNECT /a HTTP/1.1\r\n" + HOST + b"\r\n").keep_alive
+
+
 @pytest.mark.parametrize(
     ("headers", "length", "chunked"),
     [

@@ -212,8 +212,8 @@ class ActualTypes:
         return [kind for kind in case.kinds[:MAX_KINDS] if self._types.of(kind) is not None]
 
     def mistakes(self, case: PolicyCase) -> list[Mistake]:
-        """Return those that show when the policy runs. A field that only some kinds have is none
-        where the policy looks which kind it has before it."""
+        """Return the mistakes that show when the policy runs. A field that only some kinds have is
+        none where the policy looks which kind it has before it."""
         checks = _checks(case)
         found = self._found(case, checks)
         known = len(self.kinds(case)) if found else 0

@@ -81,7 +81,7 @@ class ServerAdmitters:
         )
 
     def about(self, call: Call) -> RequestAdmitters:
-        """Return those for one request."""
+        """Return the admitters for one request."""
         return RequestAdmitters(self, call)
 
 

@@ -127,7 +127,7 @@ class Inputs:
 
 
 def place_text(place: Path) -> str:
-    """Return it as people write it."""
+    """Return the place as people write it."""
     steps = (f"[{one}]" if isinstance(one, int) else f".{one}" for one in place)
     return "".join(steps).removeprefix(".")
 
@@ -529,7 +529,7 @@ class InputCombinations:
             yield _Input(place_text(choice.place), tuple(map(self._putting, choice.values)))
 
     def _operations(self, group: Inputs, *, of_matching: bool) -> list[Operation]:
-        """Return those by which something may be different."""
+        """Return the operations under which something may be different."""
         asked = {one for _, some in self._pool.read.kinds for one in some}
         if not of_matching and not group.names & _TELL_OPERATIONS:
             asked &= {Operation.DELETE}

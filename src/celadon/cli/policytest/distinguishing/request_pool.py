@@ -255,7 +255,7 @@ def _checked(compiled: PolicyFrame) -> list[CheckedAst]:
 
 
 def _places(engines: Engines, name: str) -> ReadPlaces:
-    """Return those of the policy, then those of others that may have something against the
+    """Return the places of the policy, then those of others that may have something against the
     request."""
     others = [one for part in engines.sets.all for one in part.policies if one != name]
     read = []

@@ -669,7 +669,7 @@ def _policies_beside(file: str) -> list[str]:
 
 
 def _with_registered(documents: list[Document]) -> list[Document]:
-    """Return those of files that have a policy, or something about one, in them; manifests of other
-    things may stand beside them."""
+    """Return the documents of files that have a policy, or something about one, in them; manifests
+    of other things may stand beside them."""
     files = {one.file for one in documents if one.value["kind"] in _REGISTERED}
     return [one for one in documents if one.file in files]

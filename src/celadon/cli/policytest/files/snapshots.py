@@ -119,7 +119,7 @@ def _message(case: CaseResult) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return it as JSON, which is YAML as well."""
+    """Return the text as JSON, which is YAML as well."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -145,7 +145,7 @@ class WatchedFiles:
         self._stamps = {file: _stamp(file) for file in (*files, *folders)}
 
     def changed(self) -> set[str]:
-        """Return those that are not as they were."""
+        """Return the names that are not as they were."""
         return {file for file, known in self._stamps.items() if _stamp(file) != known}
 
 

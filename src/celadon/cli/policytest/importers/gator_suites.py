@@ -205,7 +205,7 @@ class _Gator:
         """Why no case of it is run."""
 
     def rewritten(self, test: JsonObject) -> Rewritten:
-        """Return it as a PolicyTest."""
+        """Return the suite as a PolicyTest."""
         way = self._way
         name = str(test.get("name") or self._path[-1])
         self._reason = way.others((), _SUITE_FIELDS) or way.others(self._path, _TEST_FIELDS)

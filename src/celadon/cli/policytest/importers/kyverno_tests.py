@@ -310,7 +310,7 @@ def _identity(document: Document) -> tuple[str, str, str]:
 
 
 def _called(documents: Sequence[Document], name: str, namespace: str) -> list[Document]:
-    """Return those of a name, which may begin with a namespace."""
+    """Return the documents of a name, which may begin with a namespace."""
     place, _, last = name.rpartition("/")
     wanted = place or namespace
     return [

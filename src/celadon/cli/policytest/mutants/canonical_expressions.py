@@ -111,7 +111,7 @@ def tabulated(
 
 
 def _outcomes(number: int) -> tuple[str, ...]:
-    """Return those of an atom."""
+    """Return the outcomes of an atom."""
     return (_TRUE, _FALSE, str(number))
 
 

@@ -204,7 +204,7 @@ class Alteration:
 
     @property
     def field(self) -> str:
-        """Return it as people call it."""
+        """Return the field as people call it."""
         return FieldPath(*self.path).text if self.path else f"{self.document.value['kind']}"
 
     @property

@@ -431,7 +431,7 @@ class RunReport:
 
     @property
     def asked_plugins(self) -> tuple[str, ...]:
-        """Return those that some test asks, in their order."""
+        """Return the plugins that some test asks, in their order."""
         return tuple(dict.fromkeys(name for test in self.tests for name in test.asked_plugins))
 
     @property
@@ -444,7 +444,7 @@ class RunReport:
 
     @property
     def cases(self) -> Iterable[CaseResult]:
-        """Return those of all tests."""
+        """Return the cases of all tests."""
         return (case for test in self.tests for case in test.cases)
 
     @property

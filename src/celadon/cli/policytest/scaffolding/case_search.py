@@ -481,7 +481,7 @@ class _Search:
 
     @staticmethod
     def _first_kinds(seeds: Sequence[Tried]) -> list[str]:
-        """Return those for which every place is tried."""
+        """Return the kinds for which every place is tried."""
         return list(dict.fromkeys(one.object["kind"] for one in seeds))[:_MOST_KINDS]
 
     def _solved(self, seeds: Sequence[Tried]) -> Iterator[Tried]:

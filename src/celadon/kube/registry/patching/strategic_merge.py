@@ -215,7 +215,7 @@ def _bad_directive(patch: dict[str, Any]) -> MergeError:
 
 
 def _as_text(directive: object) -> str:
-    """Return it as Go prints what should be a text."""
+    """Return the value as Go prints what should be a text."""
     return directive if isinstance(directive, str) else f"%!s({_with_type(directive)})"
 
 
