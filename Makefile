@@ -19,7 +19,7 @@ again = $(PYTEST) $(1) $(FAILED)
 ON_ETCD := api apply clients defaulting mutating tables watch
 ONE_BY_ONE := policy webhook
 
-.PHONY: demo site dist docs test test-all shape conformance conformance-etcd fidelity explained check coverage mutants packs man bench bench-server bench-webhook soak attacks soak-etcd fuzz fuzz-readers fuzz-webhook hostile fuzz-lsp vscode bench-etcd decisions pictures shells clean
+.PHONY: demo site dist docs test test-all shape conformance conformance-etcd fidelity explained check coverage mutants packs man bench bench-server bench-webhook soak attacks soak-etcd fuzz fuzz-readers fuzz-webhook hostile fuzz-lsp vscode bench-etcd decisions pictures shells clean bench-kube
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'
@@ -166,6 +166,10 @@ man: $(VENV)/.installed
 
 bench: $(VENV)-bench/.installed
 	$(VENV)-bench/bin/python -m bench
+
+# Beside kube-apiserver's own CEL; needs Go and KUBERNETES=, a checkout of 1.36. Two minutes.
+bench-kube: $(VENV)-bench/.installed
+	$(VENV)-bench/bin/python -m bench.kube_cel $(KUBERNETES) --check --write
 
 # The API server under load, beside a bare handler of the same HTTP server; three minutes.
 bench-server: $(VENV)/.developed

@@ -46,6 +46,7 @@ def evaluate(
     outcomes = []
     for case in cases:
         program = celadon_program(environment, case.expression).prepare()
+        assert program.counted_source, "it is generated before anything is timed"
         activation = ACTIVATIONS[case.kind][0]
         inputs = {name: activation[name] for name in case.variables}
         calls = {

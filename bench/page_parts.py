@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+KUBE_PART: Final = "## Beside kube-apiserver's CEL"
 COMPARISONS: Final = "## Further comparisons"
 """Written by hand."""
 SERVER_PART: Final = "## The API server"
 WEBHOOK_PART: Final = "## The webhook"
 MUTANTS_PART: Final = "## Mutants of policies"
 EDITOR_PART: Final = "## The language server"
-PARTS: Final = (COMPARISONS, MUTANTS_PART, EDITOR_PART, SERVER_PART, WEBHOOK_PART)
+PARTS: Final = (KUBE_PART, COMPARISONS, MUTANTS_PART, EDITOR_PART, SERVER_PART, WEBHOOK_PART)
 """Headings, in the order in which they stand."""
 
 

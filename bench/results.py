@@ -69,7 +69,7 @@ def bars(results: Results) -> Iterable[Bar]:
     """Everything Celadon promises about speed."""
     around, mean = results.around, results.mean_ratio
     yield Bar("evaluation, to functions written by hand", mean(CELADON, BY_HAND), 1.5, "×")
-    yield Bar("metered evaluation, to the plain one", mean(METERED, CELADON), 3, "×")
+    yield Bar("metered evaluation, to the plain one", mean(METERED, CELADON), 2, "×")
     for peer, goal in zip(PEERS, (100, 20, 100), strict=True):
         what = f"{peer} on a fresh object, to Celadon"
         yield Bar(what, mean(fresh(peer), CELADON), goal, "×", at_least=True)

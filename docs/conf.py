@@ -1,4 +1,4 @@
-"""The site of the documentation: Sphinx with MyST (docs/decisions/0056-site.md), by `make docs`.
+"""The site of the documentation: Sphinx with MyST (docs/decisions/0058-site.md), by `make docs`.
 
 Pages are read as the forge reads them. Links to files beside `docs` lead to the forge; those that
 lead nowhere fail the build.

@@ -13,7 +13,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 
-from celadon.cli.migration import Migration, RuleOutcome
+from celadon.cli.migration.migration_run import Migration, RuleOutcome
 from celadon.kube import JsonObject
 
 

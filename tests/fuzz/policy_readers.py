@@ -18,7 +18,7 @@ from celadon.apiserver.conversion_webhooks import (
     read_conversion,
 )
 from celadon.cli.diff.diff_run import read_side
-from celadon.cli.migration import Migration
+from celadon.cli.migration.migration_run import Migration
 from celadon.kube import GroupVersionKind
 from celadon.migrate import NotTranslated
 from celadon.migrate.kyverno.patterns import read_string, wildcard_match

@@ -8,7 +8,7 @@ may raise anything but what it says it raises.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -90,11 +90,13 @@ def _disagreement(text: str, runs: Sequence[Mapping[str, Any]]) -> str:
     context = context_of(ENVIRONMENT, checked)
     for activation in runs:
         try:
-            metered = _metered(program, activation)
+            counted = _costed(program.evaluate_metered, activation)
+            metered = _costed(program.evaluate_exactly, activation)
         except CostLimitExceeded:
             continue
         cold = _plain(ENVIRONMENT.program(checked), activation)
-        found = _compared(Interpreter(context, activation), program, activation, metered, cold)
+        ways = {"counted": counted, "metered": metered}
+        found = _compared(Interpreter(context, activation), program, activation, ways, cold)
         if found:
             return found
     return ""
@@ -104,13 +106,13 @@ def _compared(
     interpreter: Interpreter,
     program: Program,
     activation: Mapping[str, Any],
-    metered: tuple[str, int | None],
+    ways: Mapping[str, tuple[str, int | None]],
     cold: str,
 ) -> str:
     value = interpreter.run()
     expected = f"error: {value.message}" if failed(value) else show(value)
     outcomes = {
-        "metered": metered,
+        **ways,
         "plain": (_plain(program.prepare(), activation), interpreter.cost),
         "cold": (cold, interpreter.cost),
     }
@@ -138,10 +140,12 @@ def _plain(program: Program, activation: Mapping[str, Any]) -> str:
         return f"error: {error.message}"
 
 
-def _metered(program: Program, activation: Mapping[str, Any]) -> tuple[str, int | None]:
+def _costed(
+    evaluate: Callable[..., tuple[Any, int]], activation: Mapping[str, Any]
+) -> tuple[str, int | None]:
     """Raises CostLimitExceeded for what is not affordable."""
     try:
-        value, cost = program.evaluate_metered(activation, AFFORDABLE)
+        value, cost = evaluate(activation, AFFORDABLE)
     except CostLimitExceeded:
         raise
     except EvaluationError as error:

@@ -67,9 +67,10 @@ def plain_outcome(program: Program) -> str:
         return f"error: {error.message}"
 
 
-def metered_outcome(program: Program) -> tuple[str, int | None]:
+def metered_outcome(program: Program, *, exactly: bool = False) -> tuple[str, int | None]:
+    evaluate = program.evaluate_exactly if exactly else program.evaluate_metered
     try:
-        value, cost = program.evaluate_metered(ACTIVATION)
+        value, cost = evaluate(ACTIVATION)
     except EvaluationError as error:
         return f"error: {error.message}", error.cost
     return show(value), cost
@@ -77,13 +78,14 @@ def metered_outcome(program: Program) -> tuple[str, int | None]:
 
 @settings(max_examples=300)
 @given(expressions)
-def test_four_ways_to_the_same_answer(text: str) -> None:
+def test_five_ways_to_the_same_answer(text: str) -> None:
     checked, program = compiled(text)
     interpreter = Interpreter(context_of(checked), ACTIVATION)
     value = interpreter.run()
     expected = f"error: {value.message}" if failed(value) else show(value)
     assert plain_outcome(program) == expected  # as yet interpreted
     assert metered_outcome(program) == (expected, interpreter.cost)
+    assert metered_outcome(program, exactly=True) == (expected, interpreter.cost)
     assert plain_outcome(program.prepare()) == expected
 
 
@@ -100,7 +102,7 @@ def test_the_bound_is_never_below_the_cost(text: str) -> None:
 @given(expressions)
 def test_nothing_of_the_user_becomes_source(text: str) -> None:
     _, program = compiled(text)
-    for source in (program.source, program.metered_source):
+    for source in (program.source, program.counted_source, program.metered_source):
         assert MARKER not in source
         assert "object" not in source
 
@@ -126,4 +128,5 @@ def test_the_same_text_gives_the_same_source(text: str) -> None:
     _, one = compiled(text)
     _, two = compiled(text)
     assert one.source == two.source
+    assert one.counted_source == two.counted_source
     assert one.metered_source == two.metered_source

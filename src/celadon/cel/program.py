@@ -60,11 +60,12 @@ class Program:
 
     `evaluate(activation)` returns the value or raises `EvaluationError`; nothing is charged.
     `source` is the generated Python of the plain variant (empty if there is none),
-    `metered_source` that of the other. Each variant is generated when it is first needed: most
-    programs of most users never need it. Who must not compile while evaluating calls `prepare`
-    beforehand. Who keeps `evaluate` itself, to call it often, asks again once the program `is_hot`.
-    (Two threads that need a variant at once both generate it, and either result serves.) `name`
-    says to people whose expression this is, and which: `require-owner validations[0]`.
+    `counted_source` and `metered_source` those of the others. Each variant is generated when it is
+    first needed: most programs of most users never need it. Who must not compile while evaluating
+    calls `prepare` beforehand. Who keeps `evaluate` itself, to call it often, asks again once the
+    program `is_hot`. (Two threads that need a variant at once both generate it, and either result
+    serves.) `name` says to people whose expression this is, and which: `require-owner
+    validations[0]`.
     """
 
     #: Evaluations that are interpreted, at most. Generating takes as long as some six of them.
@@ -75,16 +76,21 @@ class Program:
         "_bound",
         "_cold_left",
         "_context",
+        "_counted",
         "_metered",
         "_plain",
-        "_run",
         "_traced",
+        "_uncounted_left",
         "evaluate",
+        "evaluate_metered",
         "name",
         "type",
     )
 
     evaluate: Callable[[Activation], Any]
+    evaluate_metered: Callable[..., tuple[Any, int]]
+    """`(activation, limit=UNLIMITED)`: the value and what cel-go charges for it. Raises
+    `EvaluationError` with its `cost`; `CostLimitExceeded` when the cost goes over the limit."""
 
     def __init__(self, context: Context, name: str = "expression") -> None:
         self.name = name
@@ -94,10 +100,13 @@ class Program:
         self._plain: _Loaded | None = None
         self._metered: _Loaded | None = None
         self._traced: _Loaded | None = None
-        self._run: Callable[[Activation, int], tuple[Any, int]] | None = None
+        self._counted: _Loaded | None = None
         # What becomes of optionals in odd places is known to generated code alone.
-        self._cold_left = 0 if context.has_optionals else self.MAX_COLD - next(_made) % _SPREAD
+        seldom = self.MAX_COLD - next(_made) % _SPREAD
+        self._cold_left = 0 if context.has_optionals else seldom
+        self._uncounted_left = seldom
         self.evaluate = self._cold
+        self.evaluate_metered = self._first_counted
 
     @property
     def checked(self) -> CheckedAst:
@@ -129,6 +138,11 @@ class Program:
         """The generated Python of the metered variant, which asking for it generates."""
         return self._metered_module().source
 
+    @property
+    def counted_source(self) -> str:
+        """The generated Python of the counted variant (empty if there is none), likewise."""
+        return self._counted_module().source
+
     def listing(self) -> str:
         """The plain variant, or the metered one where there is no other, for people to read: a
         legend of its names, then its lines, each with its CEL as a comment. Without a final line
@@ -140,14 +154,13 @@ class Program:
 
         return listing(plain_module(self._context) or metered_module(self._context), self._context)
 
-    def evaluate_metered(self, activation: Activation, limit: int = UNLIMITED) -> tuple[Any, int]:
-        """The value and what cel-go charges for it. Raises `EvaluationError` with its `cost`;
-        `CostLimitExceeded` when the cost goes over the limit."""
-        run = self._run or self._metered_module().functions["metered"]
+    def evaluate_exactly(self, activation: Activation, limit: int = UNLIMITED) -> tuple[Any, int]:
+        """Work as `evaluate_metered`, without trying first whether nothing goes wrong."""
+        module = self._metered_module()
         try:
-            outcome: tuple[Any, int] = run(activation, limit)
+            outcome: tuple[Any, int] = module.functions["metered"](activation, limit)
         except Exception as failure:
-            self._annotate(failure, self._metered_module())
+            self._annotate(failure, module)
             raise
         return _raised(*outcome) if outcome[0].__class__ is EvaluationError else outcome
 
@@ -212,7 +225,15 @@ class Program:
         return self.hot()(activation)
 
     def _exact(self, activation: Activation) -> Value:
-        return self.evaluate_metered(activation)[0]
+        return self.evaluate_exactly(activation)[0]
+
+    def _first_counted(self, activation: Activation, limit: int = UNLIMITED) -> tuple[Any, int]:
+        """Work exactly while the program is seldom asked, if it is prepared for that."""
+        if self._metered is not None and self._uncounted_left:
+            self._uncounted_left -= 1
+            return self.evaluate_exactly(activation, limit)
+        self._counted_module()
+        return self.evaluate_metered(activation, limit)
 
     def _plain_module(self) -> _Loaded:
         if self._plain is None:
@@ -220,19 +241,31 @@ class Program:
 
             plain = plain_module(self._context)
             if plain is None:
-                loaded, evaluate = _Loaded("", "", (), {}), self._exact
+                loaded, evaluate = _NOTHING, self._exact
             else:
                 loaded = self._load(plain, {"exact": self._exact})
                 evaluate = loaded.functions["plain"]
             self.evaluate, self._plain = evaluate, loaded
         return self._plain
 
+    def _counted_module(self) -> _Loaded:
+        if self._counted is None:
+            from celadon.cel.codegen.counted import counted_module  # late: see `_cold`
+
+            counted = counted_module(self._context)
+            if counted is None:
+                loaded, evaluate = _NOTHING, self.evaluate_exactly
+            else:
+                loaded = self._load(counted, {"exact": self.evaluate_exactly})
+                evaluate = loaded.functions["counted"]
+            self.evaluate_metered, self._counted = evaluate, loaded
+        return self._counted
+
     def _metered_module(self) -> _Loaded:
         if self._metered is None:
             from celadon.cel.codegen.metered import metered_module  # late: see `_cold`
 
             self._metered = self._load(metered_module(self._context), {})
-            self._run = self._metered.functions["metered"]
         return self._metered
 
     def _load(self, generated: GeneratedModule, names: Mapping[str, Value]) -> _Loaded:
@@ -368,6 +401,10 @@ class _Loaded(NamedTuple):
                 node = self.nodes[trace.tb_lineno - 1]
             trace = trace.tb_next
         return node
+
+
+_NOTHING: Final = _Loaded("", "", (), {})
+"""A variant that cannot express a program."""
 
 
 def _file_name(name: str) -> str:

@@ -567,6 +567,7 @@ EXPORTS: Final[Mapping[str, Any]] = {
     "index": index,
     "index_v": index_v,
     "int": int,
+    "iter": iter,
     "iterate": container_access.iterate,
     "iterate2": container_access.iterate2,
     "iterate2_v": iterate2_v,

@@ -458,6 +458,11 @@ _NAMES: Final = {
 _OTHERS: Final = "other files"
 _TEMPLATES: Final = "templates of Helm charts"
 _KUSTOMIZE: Final = "kustomizations"
+_REMEDIES: Final = {
+    _TEMPLATES: "to judge what a chart makes: `helm template CHART | celadon check -`",
+    _KUSTOMIZE: "to judge what they make: `kubectl kustomize FOLDER | celadon check -`",
+}
+"""What to type so that what such files make is judged."""
 _TESTS: Final = "tests"
 _CONFIGURATIONS: Final = "configurations of programs"
 _OF_PROGRAMS: Final = frozenset(
@@ -529,7 +534,8 @@ def summary(others: Iterable[Problem]) -> str:
     total = sum(kinds.values())
     files = "1 file that is no manifest" if total == 1 else f"{total} files that are no manifests"
     told = ", ".join(f"{what}: {count}" for what, count in kinds.items())
-    return f"passed over: {files} ({told})"
+    remedy = "".join(f"; {_REMEDIES[what]}" for what in _REMEDIES if what in kinds)
+    return f"passed over: {files} ({told}){remedy}"
 
 
 # --- Changed file ------------------------------------------------------------

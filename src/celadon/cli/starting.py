@@ -19,6 +19,9 @@ COMMANDS: Final = (
     "celadon check manifests",
 )
 
+POLICIES: Final = "policies"
+"""The folder of the policies."""
+
 CONFIGURATION: Final = """\
 # What commands in this folder need not be told: `celadon check manifests` reads it all.
 policies = ["policies"]
@@ -153,20 +156,51 @@ cases:
 """
 
 MANIFEST: Final = """\
+# A Deployment as it should be: no policy of `celadon library` refuses it.
+apiVersion: v1
+kind: ServiceAccount
+metadata:
+  name: web
+  namespace: shop
+---
 apiVersion: apps/v1
 kind: Deployment
 metadata:
   name: web
   namespace: shop
-  labels: {owner: storefront}
+  labels:
+    owner: storefront
+    app.kubernetes.io/name: web
+    app.kubernetes.io/part-of: shop
 spec:
+  replicas: 2
   selector: {matchLabels: {app: web}}
   template:
     metadata: {labels: {app: web}}
     spec:
+      serviceAccountName: web
+      automountServiceAccountToken: false
+      securityContext:
+        runAsNonRoot: true
+        seccompProfile: {type: RuntimeDefault}
+      topologySpreadConstraints:
+      - maxSkew: 1
+        topologyKey: kubernetes.io/hostname
+        whenUnsatisfiable: ScheduleAnyway
+        labelSelector: {matchLabels: {app: web}}
       containers:
-      - {name: web, image: registry.example.com/web:1}
-"""
+      - name: web
+        image: registry.example.com/web:1@sha256:DIGEST
+        ports: [{containerPort: 8080}]
+        readinessProbe: {httpGet: {path: /healthz, port: 8080}}
+        resources:
+          requests: {cpu: 100m, memory: 128Mi}
+          limits: {memory: 128Mi}
+        securityContext:
+          allowPrivilegeEscalation: false
+          readOnlyRootFilesystem: true
+          capabilities: {drop: [ALL]}
+""".replace("DIGEST", "7" * 64)
 
 NAMESPACES: Final = """\
 # What policies look up besides the objects: namespaces with their labels, params, definitions.
@@ -198,8 +232,9 @@ class ProjectError(Exception):
     """Why there is no project now; the text says where."""
 
 
-def write_project(folder: Path) -> None:
-    """Writes all files. Raises `ProjectError`: before the first one if any of them is there."""
+def write_project(folder: Path) -> list[Path]:
+    """Writes all files, and returns where they are. Raises `ProjectError`: before the first one if
+    any of them is there."""
     for name in FILES:
         path = folder / name
         if path.exists() or path.is_symlink():
@@ -213,3 +248,4 @@ def write_project(folder: Path) -> None:
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise ProjectError(f"`{path}` cannot be written: {reason}") from error
+    return [folder / name for name in FILES]

@@ -92,6 +92,9 @@ _PARTS: Final = late_pattern(
 _EXPONENT: Final = late_pattern(r"[eE](?P<sign>[+-]?)0*(?P<digits>[0-9]{0,19})")
 
 
+_new: Final = object.__new__
+
+
 class QuantityError(MalformedText):
     """A text that is no quantity, or arithmetic beyond all bounds."""
 
@@ -204,6 +207,14 @@ class Quantity:
 
     def add(self, other: Quantity) -> Quantity:
         """The sum, in the format of this quantity unless this is zero."""
+        if self.exact is None is other.exact and self.scale == other.scale and self.mantissa:
+            total = self.mantissa + other.mantissa
+            if MIN_INT64 <= total <= MAX_INT64:
+                # not by its constructor: sums take 1.4 times as long then
+                made = _new(Quantity)
+                made.mantissa, made.scale, made.format = total, self.scale, self.format
+                made.exact, made.text, made._decimal = None, "", None
+                return made
         is_zero = self.mantissa == 0 and not self.exact
         chosen = other.format if is_zero else self.format
         small = _small_sum(self, other, other.mantissa)

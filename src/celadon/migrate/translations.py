@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from celadon.admission.registration import (
@@ -45,12 +45,37 @@ class Translation:
     reason: str = ""
     """Why the rule was not translated; empty if it was."""
     instead: str = ""
+    exceptions: tuple[str, ...] = ()
+    """The exceptions that it heeds."""
+    left_out: tuple[tuple[str, str], ...] = ()
+    """Exceptions to the rule that cannot be said, each with the reason."""
 
     @property
     def policies(self) -> list[JsonObject]:
         """The policies among the documents."""
         kinds = (POLICY_KIND, MUTATING_POLICY_KIND)
         return [one for one in self.documents if one["kind"] in kinds]
+
+
+def renamed(translation: Translation, names: Mapping[str, str]) -> Translation:
+    """Return a translation whose policies have other names; bindings are called like their
+    policies."""
+    if all(name == new for name, new in names.items()):
+        return translation
+    return replace(
+        translation, documents=tuple(_renamed(one, names) for one in translation.documents)
+    )
+
+
+def _renamed(document: JsonObject, names: Mapping[str, str]) -> JsonObject:
+    name = document["metadata"]["name"]
+    made: dict[str, Any] = {
+        **document, "metadata": {**document["metadata"], "name": names.get(name, name)}
+    }  # fmt: skip
+    if "policyName" in document["spec"]:
+        policy = document["spec"]["policyName"]
+        made["spec"] = {**document["spec"], "policyName": names.get(policy, policy)}
+    return made
 
 
 _SAID_OF_POLICIES: Final = ("policies.kyverno.io/", "metadata.gatekeeper.sh/", "description")
@@ -62,19 +87,66 @@ def policy_document(
 ) -> JsonObject:
     """Return a policy, called by the parts of a name. Raises NotTranslated if an API server would
     refuse it."""
-    validations = [_of_one_line(one) for one in spec.get("validations") or ()]
-    whole = {"failurePolicy": "Fail", **spec, "validations": validations}
+    whole, unless = _with_namespace_variables({"failurePolicy": "Fail", **spec})
+    whole["validations"] = [
+        {**_of_one_line(one), "expression": f"{unless}({one['expression']})"}
+        if unless
+        else _of_one_line(one)
+        for one in spec.get("validations") or ()
+    ]
     return _accepted(POLICY_KIND, name, annotations, whole)
 
 
 def mutating_document(
-    name: Sequence[str], annotations: Mapping[str, str], spec: JsonObject, patches: Sequence[str]
+    name: Sequence[str], annotations: Mapping[str, str], spec: JsonObject
 ) -> JsonObject:
-    """Return a mutating policy with JSON patches, one after the other. Raises NotTranslated if an
-    API server would refuse it."""
-    mutations = [{"patchType": "JSONPatch", "jsonPatch": {"expression": one}} for one in patches]
-    whole = {**spec, "reinvocationPolicy": "Never", "mutations": mutations}
+    """Return a mutating policy. Raises NotTranslated if an API server would refuse it."""
+    whole, unless = _with_namespace_variables({"failurePolicy": "Fail", **spec})
+    if unless:
+        raise NotTranslated(
+            "a mutation by what the namespace is like",
+            "Match conditions do not see the namespace: say it with `namespaceSelector`.",
+        )
     return _accepted(MUTATING_POLICY_KIND, name, annotations, whole)
+
+
+_OF_NAMESPACE: Final = re.compile(r"\bnamespaceObject\b", re.ASCII)
+
+
+def _with_namespace_variables(spec: JsonObject) -> tuple[dict[str, Any], str]:
+    """Return a spec whose match conditions do not ask for the namespace, which an API server does
+    not give them (`webhook/matchconditions/matcher.go`): those that do become variables. The text
+    begins validations that hold where one of them does not; it is empty if there are none."""
+    conditions = spec.get("matchConditions") or ()
+    asking = [one for one in conditions if _OF_NAMESPACE.search(one["expression"])]
+    made = dict(spec)
+    if not asking:
+        return made, ""
+    left = [one for one in conditions if one not in asking]
+    given = list(spec.get("variables") or ())
+    taken = {one["name"] for one in given}
+    variables: list[JsonObject] = []
+    for one in asking:
+        name = _camel_case(one["name"])
+        while name in taken:
+            name += "Here"
+        taken.add(name)
+        variables.append({"name": name, "expression": one["expression"]})
+    made.pop("matchConditions")
+    if left:
+        made["matchConditions"] = left
+    made["variables"] = [*variables, *given]
+    return made, "".join(f"!variables.{one['name']} || " for one in variables)
+
+
+def _camel_case(name: str) -> str:
+    first, *others = re.split(r"[^A-Za-z0-9]+", name)
+    return first + "".join(one.capitalize() for one in others)
+
+
+def json_patches(expressions: Sequence[str]) -> list[JsonObject]:
+    """Return mutations by JSON patches, one after the other."""
+    return [{"patchType": "JSONPatch", "jsonPatch": {"expression": one}} for one in expressions]
 
 
 def _accepted(

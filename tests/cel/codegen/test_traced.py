@@ -8,7 +8,7 @@ import pytest
 
 from celadon.cel import CostLimitExceeded, ProgramError, syntax
 from celadon.cel.tracing import TraceRecorder
-from tests.cel.codegen.test_variants import ENVIRONMENT, INPUTS, ROWS, compiled, metered
+from tests.cel.codegen.test_variants import ENVIRONMENT, INPUTS, ROWS, compiled, costed
 from tests.cel.tracing.separate_evaluation import differences, traced
 from tests.fuzz.typed_expressions import Expressions
 from tests.fuzz.variants import AFFORDABLE, activations, context_of
@@ -19,7 +19,7 @@ from tests.fuzz.variants import ENVIRONMENT as FUZZED
 def test_parts_come_to_what_they_come_to_alone(text: str) -> None:
     checked, program = compiled(ENVIRONMENT, text)
     value, cost, frame = traced(program, INPUTS, AFFORDABLE)
-    assert (value, cost) == metered(program, INPUTS)
+    assert (value, cost) == costed(program.evaluate_exactly, INPUTS)
     assert list(differences(context_of(ENVIRONMENT, checked), INPUTS, frame)) == []
 
 
@@ -43,7 +43,7 @@ def test_any_expression(seed: int) -> None:
             except CostLimitExceeded:
                 continue
             traces += 1
-            assert (value, cost) == metered(program, activation), text
+            assert (value, cost) == costed(program.evaluate_exactly, activation), text
             assert list(differences(context_of(FUZZED, checked), activation, frame)) == [], text
     assert traces > 60
 
@@ -56,7 +56,7 @@ def test_any_expression(seed: int) -> None:
 def test_deep_expressions(text: str) -> None:
     checked, program = compiled(ENVIRONMENT, text)
     value, cost, frame = traced(program, INPUTS, AFFORDABLE)
-    assert (value, cost) == metered(program, INPUTS)
+    assert (value, cost) == costed(program.evaluate_exactly, INPUTS)
     assert len(frame.outcomes) >= len(syntax.walk(checked.root)) // 2
 
 

@@ -6,6 +6,7 @@ here each row makes both variants take a branch of their own.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from itertools import product
 from typing import Any
@@ -332,9 +333,11 @@ def compiled(environment: Environment, text: str) -> tuple[CheckedAst, Program]:
     return checked, environment.program(checked)
 
 
-def metered(program: Program, inputs: dict[str, Any]) -> tuple[str, int | None]:
+def costed(
+    evaluate: Callable[..., tuple[Any, int]], inputs: dict[str, Any]
+) -> tuple[str, int | None]:
     try:
-        value, cost = program.evaluate_metered(inputs)
+        value, cost = evaluate(inputs)
     except EvaluationError as error:
         return f"error: {error.message}", error.cost
     return show(value), cost
@@ -409,5 +412,6 @@ def agree(environment: Environment, text: str, inputs: dict[str, Any]) -> None:
     interpreter = Interpreter(context, inputs)
     value = interpreter.run()
     expected = f"error: {value.message}" if failed(value) else show(value)
-    assert metered(program, inputs) == (expected, interpreter.cost)
+    assert costed(program.evaluate_metered, inputs) == (expected, interpreter.cost)
+    assert costed(program.evaluate_exactly, inputs) == (expected, interpreter.cost)
     assert plain(program, inputs) == expected

@@ -98,6 +98,26 @@ def test_abstract_values_on_the_left_refuse_other_kinds(a: object, b: object) ->
     assert not_equal(a, b) is True
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ({"a": "x", "b": "y"}, {"b": "y", "a": "x"}, True),
+        ({"a": "x"}, {"a": "x", "b": "y"}, False),
+        ({"a": "x"}, {"b": "x"}, False),
+        ({"m": {"a": "x"}}, {"m": {"a": "x"}}, True),
+        ({"m": {"a": "x"}}, {"m": {"a": Weight(1)}}, False),
+        ({"a": "x"}, {"a": Weight(1)}, False),
+        ({"m": {"a": "1"}}, {"m": {"a": 1}}, False),
+        ({"m": {"a": 1}}, {"m": {"a": True}}, False),
+        ({"m": {"a": math.nan}}, {"m": {"a": math.nan}}, False),
+        ({"m": {"d": {"a": "x"}}}, {"m": {"d": {"a": "x"}}}, True),
+        ({}, {}, True),
+    ],
+)
+def test_maps_of_texts(a: object, b: object, expected: bool) -> None:
+    assert equal(a, b) is expected
+
+
 def test_elements_that_cannot_be_compared_count_as_equal() -> None:
     assert equal([Weight(1), 2], ["x", 2])
     assert not equal([Weight(1), 2], ["x", 3])

@@ -402,3 +402,61 @@ def test_what_is_audited_is_what_check_says(capsys: Capture) -> None:
     assert [
         (one["policy"], one["object"]["name"], one["message"]) for one in found["results"]
     ] == wanted
+
+
+# --- Policies of the library -------------------------------------------------
+
+
+def claim(storage_class: str) -> Json:
+    return written(
+        "PersistentVolumeClaim",
+        "data",
+        "shop",
+        spec={
+            "storageClassName": storage_class,
+            "accessModes": ["ReadWriteMany"],
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "refusing", "left_out"),
+    [
+        (["--library", "storage", "dump.json"], {"volume-access-modes"}, True),
+        (["dump.json", "--library", "storage"], {"volume-access-modes"}, True),
+        (["dump.json", "--library"], {"volume-access-modes"}, True),
+        (["--library", "storage-classes", "dump.json"], {"storage-classes"}, False),
+        (["--library", "volume-claim-size", "--", "dump.json"], set(), False),
+    ],
+)
+def test_the_library_is_asked_without_a_copy(
+    words: list[str], refusing: set[str], left_out: bool, capsys: Capture
+) -> None:
+    """Policies whose params are the owner's are asked by name only; those that find nothing to
+    judge are passed over, and so are the project's."""
+    write(Path("celadon.toml.json"), policy(), binding())
+    Path("celadon.toml").write_text('policies = ["celadon.toml.json"]\n', encoding="utf-8")
+    dump(claim("gold"))
+    code, out, err = run(capsys, "audit", "-o", "json", *words)
+    found = json.loads(out)
+    assert {one["policy"] for one in found["results"]} == refusing
+    assert code == (1 if refusing else 0)
+    assert ("not asked, since their params are yours to choose" in err) is left_out
+    assert not [one for one in found["notices"] if "matched none" in one["message"]]
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--library", "storag", "dump.json"], "no policy `storag` in the library, did you mean"),
+        (["--library", "storage"], "nothing to audit"),
+    ],
+)
+def test_names_that_the_library_does_not_have(
+    words: list[str], complaint: str, capsys: Capture
+) -> None:
+    dump(claim("gold"))
+    code, out, err = run(capsys, "audit", *words)
+    assert (code, out) == (2, "")
+    assert complaint in err

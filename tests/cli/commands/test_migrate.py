@@ -13,6 +13,7 @@ from celadon.cli.exits import Exit
 from tests.cli.files import run
 from tests.migrate.gatekeeper.gatekeeper_documents import constraint, says, template
 from tests.migrate.kyverno.policy_documents import kyverno_policy, pod, rule
+from tests.migrate.kyverno.test_exceptions import exception
 
 PATTERN = {"message": "a team is needed", "pattern": {"metadata": {"labels": {"team": "?*"}}}}
 
@@ -91,6 +92,33 @@ def test_what_differs_and_what_is_not_translated_is_said(
     assert code == Exit.DENIED
     assert "p/g: not translated: it generates objects" in err
     assert "Pod b: expected skip, found fail" in err
+
+
+def test_exceptions_are_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(folder / "exception.yaml", exception(), exception("r", policy="nowhere", name="stray"))
+    code, out, _ = run(capsys, "migrate", str(folder), "-o", str(folder / "o"))
+    assert code == Exit.DENIED
+    assert "p/r: heeds the exception `delta/e`, whether or not its engine does" in out
+    assert ": stray: not translated: no rule that was translated" in out
+    assert "3 rules: 2 translated, 1 not translated" in out
+
+
+def test_what_of_kyverno_stays_behind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kinds = ["CleanupPolicy", "GeneratingPolicy", "NamespacedImageValidatingPolicy"]
+    groups = ["kyverno.io/v2", "policies.kyverno.io/v1", "policies.kyverno.io/v1beta1"]
+    given = [
+        {"apiVersion": group, "kind": kind, "metadata": {"name": "a"}, "spec": {}}
+        for group, kind in zip(groups, kinds, strict=True)
+    ]
+    background = kyverno_policy(rule(PATTERN), admission=False)
+    write(tmp_path / "a.yaml", *given, background)
+    _, out, _ = run(capsys, "migrate", str(tmp_path), "--report", "json", "-o", str(tmp_path / "o"))
+    assert [one["reason"] for one in json.loads(out)] == [
+        "it deletes objects",
+        "it generates objects",
+        "it verifies images",
+        "a policy that is not for admission (`admission: false`)",
+    ]
 
 
 def test_what_is_no_policy_of_kyverno(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

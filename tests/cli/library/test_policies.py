@@ -7,14 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from celadon.cli.library.facts import params, worst_cost
 from celadon.cli.library.shelf import PAGE, SHELF, library
 from celadon.cli.options import VERSIONS
+from celadon.kube.library import RUNTIME_COST_BUDGET
 from tests.cli.files import run
 
 NAMES = sorted(library())
 
 EQUIVALENT = {
     ("namespace-deletion-guard", "`''` becomes `'x'`"): "any text but `true` is as good as none",
+    ("tenants-stay-in-namespaces", "nothing becomes `Exact`"): "the rule covers every version",
 }
 """Mutants of which no case can tell, and why."""
 
@@ -42,6 +45,19 @@ def test_a_page_says_why_and_what_to_change(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_params_are_explained(name: str) -> None:
+    policy = library()[name]
+    assert set(policy.own) <= set(params(policy))
+    for param in params(policy):
+        assert f"`{param}`" in policy.page
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_large_object_is_affordable(name: str) -> None:
+    assert 0 < worst_cost(library()[name], "1.36") < RUNTIME_COST_BUDGET
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_lint_and_layout(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     policy = str(SHELF / name / f"{name}.yaml")
     since = library()[name].since
@@ -56,8 +72,18 @@ def test_lint_and_layout(name: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_its_test_passes_and_means_something(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    since = library()[name].since
-    versions = [one for one in VERSIONS if int(since[2:]) <= int(one[2:]) <= 36]
+    """On the first and on the last release that the page names."""
+    assert_tested(name, [library()[name].since, "1.36"], capsys)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", NAMES)
+def test_it_passes_on_every_release(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    since = int(library()[name].since[2:])
+    assert_tested(name, [one for one in VERSIONS if since <= int(one[2:]) <= 36], capsys)
+
+
+def assert_tested(name: str, versions: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     asked = [word for one in versions for word in ("--kubernetes-version", one)]
     code, out, err = run(
         capsys, "test", "--strict", "--fail-under", "100", "--jobs", "1", *asked, str(SHELF / name)

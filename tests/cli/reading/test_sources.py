@@ -38,7 +38,12 @@ def test_folders_files_and_globs(folder: Path) -> None:
 def test_arguments_that_mean_nothing(folder: Path) -> None:
     (folder / "empty").mkdir()
     assert list(expand_paths(["empty", "*.nope", "missing"])) == [
-        Problem("empty", 0, "no .yaml, .yml or .json file in this folder"),
+        Problem(
+            "empty",
+            0,
+            "no .yaml, .yml or .json file in this folder",
+            "is it the right one? `celadon init` writes a first project",
+        ),
         Problem("*.nope", 0, "no file matches this pattern"),
         "missing",
     ]

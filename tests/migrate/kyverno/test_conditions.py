@@ -293,3 +293,20 @@ def test_lists_whose_items_have_one_name_are_not_told_apart() -> None:
     }
     found = translated(kyverno_policy(rule({"deny": {"conditions": {"all": [condition]}}})))
     assert found.reason == "lists in each other whose items have one name"
+
+
+def test_a_pattern_of_the_whole_object_for_each_element() -> None:
+    """With `elementScope: false`, an element is only a variable of it."""
+    mounted = {"volumeMounts": [{"(name)": "{{ element.name }}", "mountPath": "/tmp/*"}]}
+    entry = {
+        "list": "request.object.spec.volumes[?contains(keys(@), 'emptyDir')]",
+        "elementScope": False,
+        "pattern": {"spec": {"containers": [mounted]}},
+    }
+    found = translated(kyverno_policy(rule({"message": "no", "foreach": [entry]})))
+    assert not found.reason
+    for path, expected in (("/tmp/a", "pass"), ("/var/a", "fail")):
+        mounts = [{"name": "v", "mountPath": path}, {"name": "w", "mountPath": "/w"}]
+        container = {"name": "c", "image": "i", "volumeMounts": mounts}
+        volumes = [{"name": "v", "emptyDir": {}}, {"name": "w", "configMap": {"name": "x"}}]
+        assert result(found, pod({"containers": [container], "volumes": volumes})) == expected

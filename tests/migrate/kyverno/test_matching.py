@@ -170,3 +170,47 @@ def test_what_is_enforced_is_denied(
 ) -> None:
     found = translated(kyverno_policy(rule({**DENY, **of_rule}), **of_policy))
     assert found.documents[1]["spec"]["validationActions"] == actions
+
+
+@pytest.mark.parametrize(
+    ("overrides", "is_translated"),
+    [
+        ([{"action": "Enforce", "namespaces": ["prod"]}], False),
+        ([{"action": "audit", "namespaces": ["prod"]}], True),
+    ],
+)
+def test_actions_that_differ_by_namespace(
+    overrides: list[dict[str, Any]], is_translated: bool
+) -> None:
+    """A binding that only warned would refuse less in `prod`."""
+    policy = kyverno_policy(rule(DENY), validationFailureActionOverrides=overrides)
+    own = kyverno_policy(rule({**DENY, "failureActionOverrides": overrides}))
+    for one in (policy, own):
+        reason = translated(one).reason
+        assert not reason if is_translated else "failureActionOverrides" in reason
+
+
+OF_PROD: dict[str, Any] = {
+    "any": [{"resources": {"namespaceSelector": {"matchLabels": {"env": "prod"}}}}]
+}
+
+
+def test_what_asks_for_the_namespace_is_no_match_condition() -> None:
+    """An API server does not give the namespace to match conditions, so that all of them would
+    fail."""
+    found = translated(kyverno_policy(rule(DENY, exclude=OF_PROD)))
+    (policy,) = found.policies
+    assert "matchConditions" not in policy["spec"]
+    assert [one["name"] for one in policy["spec"]["variables"]] == ["isNotExcluded"]
+    (validation,) = policy["spec"]["validations"]
+    assert validation["expression"] == "!variables.isNotExcluded || (false)"
+    prod = {"default": {"env": "prod"}}
+    assert result(found, pod(), namespaces=prod) == "pass"
+    assert result(found, pod()) == "fail"
+
+
+def test_mutations_by_what_the_namespace_is_like() -> None:
+    mutate = {"patchStrategicMerge": {"metadata": {"labels": {"+(a)": "b"}}}}
+    given = {**rule({}, exclude=OF_PROD), "mutate": mutate}
+    del given["validate"]
+    assert translated(kyverno_policy(given)).reason.startswith("a mutation by what the namespace")

@@ -425,6 +425,13 @@ def lint(
     return sorted(dict.fromkeys(found), key=_place)
 
 
+def policy_costs(documents: Sequence[JsonObject], settings: Settings) -> list[float]:
+    """Return what each policy among the documents may cost at most, for an object of the size of
+    the settings, in the units of the limits of an API server."""
+    with answering_as(settings.version):
+        return expense_rules.worst_costs(prepare(documents, settings))
+
+
 def _place(finding: Finding) -> tuple[int, str, int, str]:
     offset = finding.spot.offset
     return finding.spot.document, finding.spot.field, -1 if offset is None else offset, finding.code

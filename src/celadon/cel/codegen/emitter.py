@@ -286,3 +286,17 @@ class MeteredWriter(Writer, Protocol):
         self, names: Mapping[str, str], lazy: str | None = None
     ) -> AbstractContextManager[None]:
         """Names visible inside; `lazy` is the one that is bound to a `Lazy`."""
+
+
+class CountedWriter(MeteredWriter, Protocol):
+    """The walk of the counted variant (`counted.Counted`), which has no errors."""
+
+    @property
+    def atoms(self) -> Mapping[int, str]:
+        """Names for the values of nodes that were written, by id."""
+
+    def boolean(self, node: Expr) -> str:
+        """A name for the node's value, which is a bool; anything else gives up."""
+
+    def found(self, base: Expr, steps: tuple[Step, ...]) -> str:
+        """A name for what an optional chain finds, or for MISSING."""

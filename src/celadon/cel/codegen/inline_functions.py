@@ -254,7 +254,7 @@ def _in(w: PlainWriter, node: Call) -> str | None:
     if c.is_constant(container) and c.constant(container).__class__ is list:
         members = _constant_set(c.constant(container))
         if members is None or c.certain(element) is bytes or c.mentions_bytes:
-            slow = e.runtime("contains_constant" if _is_constant_set(c, node) else "contains")
+            slow = e.runtime("contains_constant" if is_constant_set(c, node) else "contains")
             return f"{slow}({w.value(element)}, {e.constant(c.constant(container))})"
         code, test = w.value(element), e.bind(members, "k")
         if not members & {0, 1} or c.certain(element) is str:
@@ -277,7 +277,7 @@ def _in(w: PlainWriter, node: Call) -> str | None:
 _SET_CLASSES = frozenset({bool, float, int, str, Uint})
 
 
-def _is_constant_set(c: Context, node: Call) -> bool:
+def is_constant_set(c: Context, node: Call) -> bool:
     """Is this `in` a look-up in a set of constants for cel-go?"""
     container = node.args[1]
     return (
@@ -375,7 +375,7 @@ def _first(*templates: PlainForm) -> PlainForm:
 
 
 def _in_whole(context: Context, node: Call) -> MeteredCall | None:
-    return _in_constants if _is_constant_set(context, node) else None
+    return _in_constants if is_constant_set(context, node) else None
 
 
 IN = Inline(_in, _metered_in, _in_whole)

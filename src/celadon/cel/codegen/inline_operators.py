@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import reduce
+from itertools import compress
 from typing import Any, Final, NamedTuple
 
 from celadon.cel import syntax
@@ -212,8 +213,8 @@ def _arithmetic(operator: str) -> PlainForm:
         c, e = w.context, w.emitter
         function = e.bind(w.context.impl(node), "f")
         one, two = c.certain(left), c.certain(right)
-        if operator == "+" and (joined := _joined_texts(w, node)) is not None:
-            return joined
+        if operator == "+" and (texts := _joined_texts(w, node)) is not None:
+            return texts
         if (one not in (int, None)) or (two not in (int, None)):
             return f"{function}({w.value(left)}, {w.value(right)})"
         x, y = w.atom(left), w.atom(right)
@@ -227,28 +228,36 @@ def _arithmetic(operator: str) -> PlainForm:
 
 
 def _joined_texts(w: PlainWriter, node: Call) -> str | None:
-    """A row of additions one of whose operands is a text: then all must be."""
+    """A row of additions of texts, if it is one for sure or by a test."""
     c, e = w.context, w.emitter
+    parts = text_addends(c, node)
+    if parts is None:
+        return None
+    atoms = [w.atom(part) for part in parts]
+    is_open = [c.certain(part) is None for part in parts]
+    if not any(is_open):
+        return f"({joined(atoms)})"
+    text, function = e.runtime("str"), e.bind(c.impl(node), "f")
+    tests = (f"{atom}.__class__ is {text}" for atom in compress(atoms, is_open))
+    slow = reduce(lambda x, y: f"{function}({x}, {y})", atoms)
+    return f"({joined(atoms)} if {' and '.join(tests)} else {slow})"
+
+
+def joined(texts: list[str]) -> str:
+    """The source of texts put together."""
+    if len(texts) >= _SEVERAL:
+        return "f'" + "".join(f"{{{text}}}" for text in texts) + "'"
+    return " + ".join(texts)
+
+
+def text_addends(c: Context, node: Call) -> list[Expr] | None:
+    """The addends of a row of additions one of which is a text: then all must be. None for any
+    other call."""
+    if node.function != syntax.ADD:
+        return None
     parts = _addends(node)
     kinds = [c.certain(part) for part in parts]
-    if str not in kinds or not {str, None}.issuperset(kinds):
-        return None
-    open_kinds = [kind is None for kind in kinds]
-    atoms = [w.atom(part) for part in parts]
-    if len(parts) >= _SEVERAL:
-        fast = "f'" + "".join(f"{{{atom}}}" for atom in atoms) + "'"
-    else:
-        fast = " + ".join(atoms)
-    if not any(open_kinds):
-        return f"({fast})"
-    text, function = e.runtime("str"), e.bind(c.impl(node), "f")
-    tests = (
-        f"{atom}.__class__ is {text}"
-        for atom, is_open in zip(atoms, open_kinds, strict=True)
-        if is_open
-    )
-    slow = reduce(lambda x, y: f"{function}({x}, {y})", atoms)
-    return f"({fast} if {' and '.join(tests)} else {slow})"
+    return parts if str in kinds and {str, None}.issuperset(kinds) else None
 
 
 def _addends(node: Call) -> list[Expr]:

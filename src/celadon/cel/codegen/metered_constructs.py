@@ -29,7 +29,7 @@ from celadon.cel.analysis.tree_context import (
     is_attribute,
     is_conditional,
 )
-from celadon.cel.codegen.emitter import MeteredWriter
+from celadon.cel.codegen.emitter import MeteredWriter, Writer
 from celadon.cel.codegen.inline_operators import MeteredCall, Native, is_class, length, operands
 from celadon.cel.cost import LIST_CREATE_COST, STRUCT_CREATE_COST, CostRule, SizeSource
 from celadon.cel.runtime import unknown_function
@@ -59,7 +59,7 @@ def general(w: MeteredWriter, node: Call) -> str:
         result = e.name()
         with w.unless(failed, result, node.id):
             code = f"{e.runtime('call_v')}({e.bind(impl, 'f')}, {', '.join(atoms)})"
-            if many and (form := _native(w, node, atoms)) is not None:
+            if many and (form := native(w, node, atoms)) is not None:
                 code = f"{form.value} if {form.test} else {code}"
             e.emit(f"{result} = {code}", node.id)
             charge(w, node, atoms, result)
@@ -69,7 +69,7 @@ def general(w: MeteredWriter, node: Call) -> str:
         w.flush()  # Go may panic
     result = e.name()
     run = f"{e.runtime(_RUNNERS[len(atoms)])}({', '.join([e.bind(impl, 'f'), *atoms])})"
-    form = _native(w, node, atoms)
+    form = native(w, node, atoms)
     stops = w.context.has_constant_pattern(node) and not w.never_fails(parts[0])
     if form is None and not stops:
         e.emit(f"{result} = {run}", node.id)
@@ -110,15 +110,16 @@ def charge(w: MeteredWriter, node: Call, atoms: list[str], result: str) -> None:
     else:
         if rule.panics:
             w.flush()
-        w.add(_tracked(w, rule, atoms, result), node.id)
+        w.add(tracked(w, rule, atoms, result), node.id)
 
 
-def _tracked(w: MeteredWriter, rule: CostRule, atoms: list[str], result: str) -> str:
+def tracked(w: Writer, rule: CostRule, atoms: list[str], result: str) -> str:
+    """The source of what the rule says that a call cost."""
     arguments = f"{', '.join(atoms)}," if atoms else ""
     return f"{w.emitter.bind(rule.tracked, 'm')}(({arguments}), {result})"
 
 
-def _native(w: MeteredWriter, node: Call, atoms: list[str]) -> Native | None:
+def native(w: Writer, node: Call, atoms: list[str]) -> Native | None:
     """The native form of a call with these evaluated operands, if it has one."""
     if (texts := w.context.remembered(node)) is not None:
         return _recalled(w, texts, atoms[0])
@@ -129,7 +130,7 @@ def _native(w: MeteredWriter, node: Call, atoms: list[str]) -> Native | None:
     return native
 
 
-def _recalled(w: MeteredWriter, texts: Remembered[Value], atom: str) -> Native:
+def _recalled(w: Writer, texts: Remembered[Value], atom: str) -> Native:
     """Return what a text is known to stand for; the implementation reads those that are not."""
     e = w.emitter
     found = e.name()
@@ -148,7 +149,7 @@ def _amount(
         return rule.fixed
     if rule.written is not None:
         return rule.written(*form.sizes)
-    return _tracked(w, rule, atoms, result)
+    return tracked(w, rule, atoms, result)
 
 
 def struct(w: MeteredWriter, node: Struct) -> str:
@@ -312,10 +313,10 @@ LOGICAL: dict[str, MeteredCall] = {
 
 
 #: `@not_strictly_false(A)` is a call and a name; `exists` has a `!` more.
-_CONDITION = {Quantifier.ALL: 2, Quantifier.EXISTS: 3}
+CONDITION = {Quantifier.ALL: 2, Quantifier.EXISTS: 3}
 #: Reading the accumulator, in a step or as the result.
-_ACCUMULATOR = 1
-_CALL = 1
+ACCUMULATOR = 1
+CALL = 1
 
 
 def comprehension(w: MeteredWriter, node: Comprehension) -> str:
@@ -393,17 +394,17 @@ def _quantified(w: MeteredWriter, node: Comprehension, shape: Quantified) -> str
     is_all = shape.quantifier is Quantifier.ALL
     go, stop = ("True", "False") if is_all else ("False", "True")
     combine = e.runtime("and_v" if is_all else "or_v")
-    condition = _CONDITION[shape.quantifier]
+    condition = CONDITION[shape.quantifier]
     with _range(w, node, result, go) as listed:
         with _rounds(w, node, listed, (f"{result} is {stop}", condition)):
-            w.charge(condition + _ACCUMULATOR)
+            w.charge(condition + ACCUMULATOR)
             p = w.value(shape.predicate)
             e.emit(
                 f"{result} = {p} if {result} is {go} and ({p} is True or {p} is False) "
                 f"else {combine}({result}, {p})",
                 shape.predicate.id,
             )
-        w.charge(_ACCUMULATOR)
+        w.charge(ACCUMULATOR)
     return result
 
 
@@ -412,10 +413,10 @@ def _exists_one(w: MeteredWriter, node: Comprehension, shape: ExistsOne) -> str:
     result = e.name()
     with _range(w, node, result, "0") as listed:
         with _rounds(w, node, listed), _where(w, shape.predicate, result):
-            w.charge(_ACCUMULATOR + _CALL)
+            w.charge(ACCUMULATOR + CALL)
             with e.block(f"if {result}.__class__ is {e.runtime('int')}:"):
                 e.emit(f"{result} += 1")
-        w.charge(_ACCUMULATOR + _CALL)
+        w.charge(ACCUMULATOR + CALL)
         with e.block(f"if {result}.__class__ is {e.runtime('int')}:"):
             e.emit(f"{result} = {result} == 1")
     return result
@@ -441,12 +442,12 @@ def _collect(w: MeteredWriter, node: Comprehension, shape: Collect) -> str:
     folded = w.context.is_constant(shape.element) or shape.element.id in w.context.constants
     with _range(w, node, result, "[]") as listed:
         with _rounds(w, node, listed), _where(w, shape.predicate, result):
-            w.charge(_ACCUMULATOR)
+            w.charge(ACCUMULATOR)
             element = w.value(shape.element)
-            w.charge(_CALL + (0 if folded else LIST_CREATE_COST))
+            w.charge(CALL + (0 if folded else LIST_CREATE_COST))
             with e.block(f"if {result}.__class__ is {e.runtime('list')}:"):
                 _append(w, shape.element, element, result)
-        w.charge(_ACCUMULATOR)
+        w.charge(ACCUMULATOR)
     return result
 
 
@@ -468,16 +469,16 @@ def _insert(w: MeteredWriter, node: Comprehension, shape: Insert) -> str:
     result = e.name()
     with _range(w, node, result, "{}") as listed:
         with _rounds(w, node, listed), _where(w, shape.predicate, result):
-            w.charge(_ACCUMULATOR)
+            w.charge(ACCUMULATOR)
             if shape.key is None:
                 value = w.value(shape.value)
-                w.charge(_CALL)
+                w.charge(CALL)
                 run, insert = e.runtime("call2_v"), e.runtime("map_insert_all")
                 e.emit(f"{result} = {run}({insert}, {result}, {value})", node.id)
             else:
                 with w.branch(f"if not {w.is_error(result)}:"):
                     _insert_entry(w, node, (shape.key, shape.value), result)
-        w.charge(_ACCUMULATOR)
+        w.charge(ACCUMULATOR)
     return result
 
 
@@ -492,7 +493,7 @@ def _insert_entry(
         args = ", ".join([insert, result, *atoms])
         w.flush()
         e.emit(f"{new} = {e.runtime('call_v')}({args})", node.id)
-        w.charge(_CALL)
+        w.charge(CALL)
     e.emit(f"{result} = {new}")
 
 

@@ -8,7 +8,7 @@ it first costs nothing that would not be spent, and if it fails the metered vari
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
@@ -51,6 +51,7 @@ class SharedPrefixes:
     available: dict[Key, str] = field(default_factory=dict)
     scopes: dict[int, dict[str, int]] = field(default_factory=dict)
     tested: dict[int, Key] = field(default_factory=dict)
+    repeated: set[Key] = field(default_factory=set)
 
     def for_scope(self, scope: Comprehension | None) -> list[tuple[Key, Ident, tuple[Step, ...]]]:
         """Return what to compute at the head of a loop's body (None: of the expression): key, base,
@@ -60,6 +61,14 @@ class SharedPrefixes:
     def share(self, key: Key, name: str) -> None:
         """From here on the local `name` holds the value of the prefix."""
         self.available[key] = name
+
+    def repeated_key(self, base: Expr, steps: tuple[Step, ...]) -> Key | None:
+        """The key of a prefix that is worth keeping once it has been computed."""
+        if not isinstance(base, Ident) or base.id not in self.scopes:
+            return None
+        keys = _constant_keys(steps)
+        key = base.name, self.scopes[base.id].get(base.name, 0), keys
+        return key if len(keys) == len(steps) and key in self.repeated else None
 
     def release(self, keys: list[object]) -> None:
         """The prefixes of a scope that ends are no longer at hand."""
@@ -149,18 +158,12 @@ class _Planner:
 
     def choose(self) -> None:
         """A prefix used once more than the next longer one is worth computing first."""
-        chosen = {key: use for key, use in self.uses.items() if use.count > 1 and use.certain}
+        several = {key: use for key, use in self.uses.items() if use.count > 1}
+        self.shared.repeated = {key for key in several if not _is_covered(key, several)}
+        chosen = {key: use for key, use in several.items() if use.certain}
         for key, use in sorted(chosen.items(), key=lambda item: len(item[0][2])):
-            _, scope, keys = key
-            covered = any(
-                other[:2] == key[:2]
-                and len(other[2]) == len(keys) + 1
-                and other[2][: len(keys)] == keys
-                and its.count == use.count
-                for other, its in chosen.items()
-            )
-            if not covered:
-                self.shared.plan.setdefault(scope, []).append((key, use.base, use.steps))
+            if not _is_covered(key, chosen):
+                self.shared.plan.setdefault(key[1], []).append((key, use.base, use.steps))
 
     def collect(self, node: Expr, place: _Place) -> None:
         """Record the prefixes in and below a node."""
@@ -206,6 +209,18 @@ class _Planner:
         inner = _Place(bound, node.id, certain=True, always=place.always)
         for position, part in enumerate(_parts(shape)):
             self.collect(part, inner.unsure() if position else inner)
+
+
+def _is_covered(key: Key, uses: Mapping[Key, _Use]) -> bool:
+    """Is a longer prefix used as often?"""
+    keys = key[2]
+    return any(
+        other[:2] == key[:2]
+        and len(other[2]) == len(keys) + 1
+        and other[2][: len(keys)] == keys
+        and its.count == uses[key].count
+        for other, its in uses.items()
+    )
 
 
 def _parts(shape: Shape) -> list[Expr]:

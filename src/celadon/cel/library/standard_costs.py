@@ -160,8 +160,8 @@ def write_comparison(left: SizeSource, right: SizeSource) -> SizeSource:
     if isinstance(left, int) and isinstance(right, int):
         return traversal(min(left, right))
     for one, other in ((left, right), (right, left)):
-        if isinstance(one, int) and 0 < one <= TRAVERSAL_DIVISOR:
-            return f"1 if {other} else 0"
+        if isinstance(one, int) and one <= TRAVERSAL_DIVISOR:
+            return f"1 if {other} else 0" if one else 0
     return tenth(f"({left} if {left} < {right} else {right})")
 
 
@@ -177,7 +177,10 @@ def _write_matches(text: SizeSource, pattern: SizeSource) -> SizeSource:
 
 
 def _write_contains(text: SizeSource, part: SizeSource) -> SizeSource:
-    return f"{tenth(text)} * {tenth(part) if isinstance(part, int) else f'({tenth(part)})'}"
+    if isinstance(part, int):
+        times = traversal(part)
+        return tenth(text) if times == 1 else f"{tenth(text)} * {times}"
+    return f"{tenth(text)} * ({tenth(part)})"
 
 
 STRING_TO_BYTES = CostRule(_traverse_first, _string_to_bytes, bound=bound_first)
@@ -201,7 +204,7 @@ CONTAINS = CostRule(
     _track_contains, _estimate_contains, bound=_bound_contains, written=_write_contains
 )
 #: `strings.quote` and `format` belong to another library but are charged by the standard rules.
-QUOTE = CostRule(_traverse_first, _estimate_quote, bound=bound_first)
+QUOTE = CostRule(_traverse_first, _estimate_quote, bound=bound_first, written=write_first)
 TRAVERSE_RECEIVER = CostRule(
     _traverse_first, lambda args: _traversed(args[0]), bound=bound_first, written=write_first
 )

@@ -47,7 +47,9 @@ def equal(a: Any, b: Any) -> bool:
     """CEL `a == b`; raises only for an abstract left operand."""
     left, right = a.__class__, b.__class__
     if left is right:
-        if left is dict or left is list:
+        if left is dict:
+            return _maps_equal(a, b)
+        if left is list:
             return containers_equal(a, b)
         if left in _PLAIN:
             return bool(a == b)
@@ -75,6 +77,27 @@ def _objects_equal(a: object, b: object) -> bool:
     if isinstance(b, (Opaque, Type, Optional, list)) or b.__class__ in _PLAIN:
         return False
     return containers_equal(a, b)
+
+
+def _maps_equal(a: dict[Any, Any], b: dict[Any, Any]) -> bool:
+    """Where all that is left of the comparison are texts, Python's own `==` is CEL's, and ten times
+    as fast. Only an abstract value on the right fails, which is unequal to a text."""
+    if _holds_texts(a, 1):
+        try:
+            return a == b
+        except EvaluationError:
+            pass
+    return containers_equal(a, b)
+
+
+def _holds_texts(whole: dict[Any, Any], levels: int) -> bool:
+    """Return whether it is a map of texts, as labels are, or of such maps, as selectors are."""
+    for x in whole.values():
+        if x.__class__ is not str and not (
+            levels and x.__class__ is dict and _holds_texts(x, levels - 1)
+        ):
+            return False
+    return True
 
 
 def containers_equal(a: Any, b: Any) -> bool:

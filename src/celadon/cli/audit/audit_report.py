@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from typing import Final
 
 from celadon.admission import Cause, Decision, Source
-from celadon.cli.check.check_report import Notice, Place, PolicyError, UnaskedPlugin
+from celadon.cli.check.check_report import Notice, Place, PolicyError, Silence, UnaskedPlugin
 from celadon.cli.check.notices import Coverage
 from celadon.cli.check.plugins import PluginChoice, Unasked, unasked_plugins
 from celadon.cli.exits import Exit
@@ -245,6 +245,11 @@ class AuditReport:
     def omitted(self) -> int:
         """Return how many violations are counted but not among `violations`."""
         return self.found - len(self.violations)
+
+    def without(self, silence: Silence) -> AuditReport:
+        """Return the report without the notices of a kind."""
+        notices = tuple(one for one in self.notices if one.silence is not silence)
+        return replace(self, notices=notices)
 
     @property
     def exit(self) -> Exit:

@@ -194,7 +194,7 @@ def _notices(
             Silence.NO_POLICY,
             Place(),
             "there is no ValidatingAdmissionPolicy",
-            "give policies and bindings with `-f`",
+            "give policies and bindings with `-f`, or take some with `--library`",
         )
     yield from not_applied(audit.sets.mutating, "objects are audited as they are")
     for name in policies.policies if findings.objects else ():

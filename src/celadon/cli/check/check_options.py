@@ -338,7 +338,9 @@ def static_paths(options: argparse.Namespace) -> list[str]:
 def wrong_use(options: argparse.Namespace) -> str:
     """Return what options do not go together; empty if all do."""
     if not (options.cluster or options.resources or options.admission_control_config_file):
-        return "nothing to check: give policies with `-f`, and manifests"
+        return (
+            "nothing to check: give policies with `-f`, and manifests (`celadon init` writes some)"
+        )
     if options.operation == "UPDATE" and not options.old:
         return "`--operation UPDATE` needs the objects as they are now: give them with `--old`"
     if options.old and not (options.apply or options.operation == "UPDATE"):

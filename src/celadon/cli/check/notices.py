@@ -234,8 +234,17 @@ def _nothing(manifests: Manifests, sets: PolicySets) -> Iterator[Notice]:
             Silence.NO_POLICY,
             Place(),
             "there is no ValidatingAdmissionPolicy or MutatingAdmissionPolicy",
-            "give policies and bindings with `-f`",
+            _where_policies_are(manifests),
         )
+
+
+def _where_policies_are(manifests: Manifests) -> str:
+    """Return what to type where no policy was given; what was given in its place is named."""
+    said = "give policies and bindings with `-f`; `celadon init` writes a first one"
+    if not manifests.looked_up:
+        return said
+    other = manifests.looked_up[0]
+    return f"{other.file} has a {other.value['kind']}, and no policy: {said}"
 
 
 def _has_webhooks(manifests: Manifests) -> bool:
@@ -397,7 +406,8 @@ def _unknown_kinds(sightings: Sightings) -> Iterator[Notice]:
             place,
             f"kind `{kind.kind}` of {kind.api_version} is not known, taken for the "
             f"namespaced resource `{endpoint.resource.group_resource}`",
-            "give its CustomResourceDefinition with `-f`",
+            "give its CustomResourceDefinition with `-f`: "
+            f"`kubectl get crd {endpoint.resource.group_resource} -o yaml` prints it",
         )
 
 

@@ -204,7 +204,8 @@ def ask(
         return endpoint
     if endpoint.stored and not _is_named(document):
         text = "resource name may not be empty"
-        return Problem(document.file, document.line(("metadata",)), text)
+        help = _BUILD_FIRST if metadata.gvk(document.value).group == _KUSTOMIZE else ""
+        return Problem(document.file, document.line(("metadata",)), text, help)
     value = document.value
     if prepare.is_without_definition(metadata.gvk(value).group_kind):
         return Problem(document.file, document.line(), _REFUSED_DEFINITION)
@@ -222,6 +223,10 @@ def ask(
 _REFUSED_DEFINITION: Final = (
     "not judged: the CustomResourceDefinition of this kind is refused, so there is no such kind"
 )
+
+
+_KUSTOMIZE: Final = "kustomize.config.k8s.io"
+_BUILD_FIRST: Final = "build it first: `kubectl kustomize FOLDER | celadon check -`"
 
 
 def _is_named(document: Document) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import glob
 import importlib.util
 from dataclasses import replace
 from pathlib import Path
@@ -53,6 +54,8 @@ examples:
   kubectl get deployments,pods -A -o json | celadon audit -f policies/ -
   celadon audit -f policies/ dump.jsonl -o jsonl > violations.jsonl
   celadon audit -f policies/ --context staging -o json
+  celadon audit --library pod-security-restricted --from-cluster
+  celadon audit --library dump.jsonl
   celadon audit --etcd-snapshot backup.db --kubernetes-version 1.31..1.34
 
 exit codes:
@@ -68,6 +71,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything `celadon audit --help` shows."""
     parser.add_argument("sources", nargs="*", metavar="SOURCES", help="dumps of what exists")
     add_files(parser, POLICIES)
+    add_library(parser)
     add_exclude(parser)
     _cluster(parser.add_argument_group("a cluster as the source"))
     _snapshot(parser.add_argument_group("a backup of etcd as the source"))
@@ -188,13 +192,16 @@ def run(options: argparse.Namespace) -> Exit:
     from celadon.cli.audit.audit_report import FailOn
     from celadon.cli.audit.audit_run import Audit, audit_inputs
     from celadon.cli.check.check_options import read_policies
+    from celadon.cli.check.check_report import Silence
     from celadon.cli.check.manifests import policy_sets
     from celadon.cli.project_config import ConfigError
 
     releases = options.kubernetes_version or ()
     options.kubernetes_version = releases[0] if releases else None
     try:
-        options.files = [*use_project(options, output.complain), *options.files]
+        library = library_files(options)
+        project = use_project(options, output.complain)
+        options.files = [*(project if library is None else library), *options.files]
         settings = _settings(options)
     except (ConfigError, ValueError) as error:
         return output.usage_error("celadon audit", str(error))
@@ -231,6 +238,8 @@ def run(options: argparse.Namespace) -> Exit:
         inputs = given_inputs(options.sources, options.etcd_snapshot, options.etcd_prefix)
         report = audit_inputs(audit, inputs)
     progress.done()
+    if options.library is not None:  # nobody expects a cluster to have something for each of them
+        report = report.without(Silence.POLICY_UNMATCHED)
     _show(report, AUDIT, options)
     return report.exit
 
@@ -364,7 +373,7 @@ def _cluster_report(
 
 def _wrong_use(options: argparse.Namespace, *, several: bool) -> str:
     if not options.files and not several:
-        return "no policies: give them with `-f`"
+        return "no policies: give them with `-f`, or take some with `--library`"
     if several and (options.fleet or options.state):
         return "several releases go neither with `--fleet` nor with `--state`"
     if several and options.output not in UPGRADE_AUDIT.names:
@@ -417,6 +426,46 @@ def _settings(options: argparse.Namespace) -> AuditSettings:
         plugins=tuple(sorted(chosen_plugins(options).names)),
         conversions=conversion_services(options),
     )
+
+
+# --- Policies of the library -------------------------------------------------
+
+
+def add_library(parser: argparse.ArgumentParser) -> None:
+    """Policies that nobody has installed."""
+    parser.add_argument(
+        "--library",
+        nargs="*",
+        metavar="NAME",
+        help="policies of `celadon library`, by name or topic, instead of the project's; without a "
+        "name all whose params have values for every cluster. Words that are neither are SOURCES",
+    )
+
+
+def library_files(options: argparse.Namespace) -> list[str] | None:
+    """Return the files of the policies that `--library` chooses, None without the option, and give
+    back to the sources what it names of these. Raises ValueError."""
+    if options.library is None:
+        return None
+    from celadon.cli.commands.library import unknown_name
+    from celadon.cli.library.shelf import chosen, library, topics_of
+
+    policies = library()
+    known = {*policies, *topics_of(policies.values())}
+    sources = [word for word in options.library if word not in known]
+    for word in sources:
+        if word != "-" and not glob.has_magic(word) and not Path(word).exists():
+            raise ValueError(f"{unknown_name(word)}; and no such file")
+    options.sources = [*sources, *options.sources]
+    words = [word for word in options.library if word in known]
+    found = chosen(policies, words) if words else list(policies.values())
+    left_out = [one.name for one in found if one.own and one.name not in words]
+    if left_out:
+        output.complain(
+            "not asked, since their params are yours to choose (ask them by name): "
+            + ", ".join(left_out)
+        )
+    return [str(one.policy_file) for one in found if one.name not in left_out]
 
 
 # --- Fleets ------------------------------------------------------------------

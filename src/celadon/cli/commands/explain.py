@@ -88,6 +88,8 @@ def run(options: argparse.Namespace) -> Exit:
     for problem in report.problems:
         output.complain(f"error: {problem.text()}")
     if not found and not report.problems:
+        if not (options.resources or options.record):
+            return output.usage_error(_PROGRAM, "nothing to explain: give manifests")
         place = ", ".join(f"`{one}`" for one in options.resources or [options.record])
         return output.usage_error(_PROGRAM, f"there is no such object to explain in {place}")
     output.show(found, EXPLANATION, options.output, no_color=options.no_color)

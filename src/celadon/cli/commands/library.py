@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.options import did_you_mean
+from celadon.cli.options import add_version, did_you_mean
 
 if TYPE_CHECKING:
     from celadon.cli.library.shelf import LibraryPolicy
@@ -19,16 +20,20 @@ DESCRIPTION: Final = """\
 Policies to start from, each with its binding, its test, and a page that says why.
 
   list [TOPIC...]  all of them, or those of these topics
-  show NAME...     the page and the policy
+  show NAME...     why, what to adapt, what it costs, and the policy
   add NAME...      copy the files into a project; nothing that is there is overwritten
+
+A topic stands for all its policies: `pod-security-baseline` and `pod-security-restricted` are the
+Pod Security Standards.
 """
 
 EPILOG: Final = """\
 examples:
   celadon library list
-  celadon library list pods images
+  celadon library list rbac images
   celadon library show no-latest-tag
-  celadon library add no-latest-tag required-probes -o policies
+  celadon library add no-latest-tag required-probes
+  celadon library add pod-security-restricted --output-dir policies
 
 exit codes:
   0  done
@@ -42,67 +47,108 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "action", metavar="ACTION", choices=("list", "show", "add"), help="list, show or add"
     )
     parser.add_argument(
-        "names", metavar="NAME", nargs="*", help="policies of the library, or topics to `list`"
+        "names", metavar="NAME", nargs="*", help="policies of the library, or topics"
     )
     parser.add_argument(
-        "-o",
         "--output-dir",
         metavar="DIR",
         help="where `add` makes a folder for each policy (default: `policies`)",
     )
+    parser.add_argument(
+        "-o", "--output", choices=("text", "json"), help="of `list` and `show` (default: text)"
+    )
+    add_version(parser)
 
 
 def run(options: argparse.Namespace) -> Exit:
     """List, show or add."""
-    from celadon.cli.library.shelf import library
+    from celadon.cli.library.shelf import UnknownNameError, chosen, library, topics_of
 
     if options.output_dir is not None and options.action != "add":
         return output.usage_error(_PROGRAM, "`--output-dir` belongs to `add`")
+    if options.output is not None and options.action == "add":
+        return output.usage_error(_PROGRAM, "`--output` belongs to `list` and `show`")
     policies = library()
     if options.action == "list":
-        return _list(list(policies.values()), options.names)
-    if not options.names:
+        topics = topics_of(policies.values())
+        for topic in options.names:
+            if topic not in topics:
+                hint = did_you_mean(topic, topics)
+                return output.usage_error(_PROGRAM, f"no topic `{topic}` in the library{hint}")
+    elif not options.names:
         return output.usage_error(_PROGRAM, f"`{options.action}` needs a name")
-    for name in options.names:
-        if name not in policies:
-            hint = did_you_mean(name, policies)
-            return output.usage_error(_PROGRAM, f"no policy `{name}` in the library{hint}")
-    chosen = [policies[name] for name in dict.fromkeys(options.names)]
-    if options.action == "show":
-        output.say("\n".join(map(_shown, chosen)).rstrip("\n"))
-        return Exit.OK
-    return _add(chosen, Path(options.output_dir or "policies"))
-
-
-def _list(policies: list[LibraryPolicy], topics: list[str]) -> Exit:
-    known = {topic for policy in policies for topic in policy.topics}
-    for topic in topics:
-        if topic not in known:
-            hint = did_you_mean(topic, known)
-            return output.usage_error(_PROGRAM, f"no topic `{topic}` in the library{hint}")
-    rows = [("NAME", "TITLE", "TOPICS", "KUBERNETES")] + [
-        (policy.name, policy.title, ", ".join(policy.topics), f"{policy.since} and later")
-        for policy in policies
-        if not topics or set(topics) & set(policy.topics)
-    ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = [f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)]
-        output.say("  ".join(cells).rstrip())
+    try:
+        found = chosen(policies, options.names) if options.names else list(policies.values())
+    except UnknownNameError as error:
+        return output.usage_error(_PROGRAM, unknown_name(error.word))
+    if options.action == "add":
+        return _add(found, Path(options.output_dir or "policies"))
+    if options.output == "json":
+        _write_json(found, options.kubernetes_version)
+    elif options.action == "list":
+        _list(found)
+    else:
+        version = options.kubernetes_version
+        output.say("\n".join(_shown(policy, version) for policy in found).rstrip("\n"))
     return Exit.OK
 
 
-def _shown(policy: LibraryPolicy) -> str:
+def unknown_name(word: str) -> str:
+    """Return what to say of a word that is neither a policy of the library nor a topic."""
+    from celadon.cli.library.shelf import library, topics_of
+
+    policies = library()
+    hint = did_you_mean(word, [*policies, *topics_of(policies.values())])
+    return f"no policy `{word}` in the library{hint or ': see `celadon library list`'}"
+
+
+def _write_json(policies: Iterable[LibraryPolicy], version: str) -> None:
+    import json
+
+    from celadon.cli.library.facts import facts
+
+    output.say(json.dumps([facts(policy, version) for policy in policies], indent=2))
+
+
+def _list(policies: Iterable[LibraryPolicy]) -> None:
+    from celadon.cli.library.shelf import groups
+
+    rows = {
+        topic: [
+            (f"  {one.name}", one.title, ", ".join(one.topics[1:]), f"{one.since} and later")
+            for one in group
+        ]
+        for topic, group in groups(policies).items()
+    }
+    head = ("NAME", "TITLE", "ALSO", "KUBERNETES")
+    columns = zip(head, *(row for group in rows.values() for row in group), strict=True)
+    widths = [max(map(len, column)) for column in columns]
+
+    def say(row: Iterable[str]) -> None:
+        cells = [f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)]
+        output.say("  ".join(cells).rstrip())
+
+    say(head)
+    for topic, group in rows.items():
+        output.say(f"{topic}:")
+        for row in group:
+            say(row)
+
+
+def _shown(policy: LibraryPolicy, version: str) -> str:
+    from celadon.cli.library.facts import fact_lines
+
     return "\n".join(
         [
             f"{policy.name}: {policy.title}",
-            f"topics: {', '.join(policy.topics)}; Kubernetes {policy.since} and later",
+            *fact_lines(policy, version),
             "",
             policy.page,
             policy.policy_text,
             "try it:",
             f"  celadon library add {policy.name}",
             f"  celadon check -f policies/{policy.name} MANIFESTS",
+            f"  celadon audit --library {policy.name} DUMP",
             "",
         ]
     )
@@ -119,5 +165,14 @@ def _add(policies: list[LibraryPolicy], into: Path) -> Exit:
         return output.usage_error(_PROGRAM, str(error))
     for path in written:
         output.say(f"written: {path}")
+    say_what_to_set(policies, into)
     output.say(f"next:\n  celadon test {shlex.quote(str(into))}")
     return Exit.OK
+
+
+def say_what_to_set(policies: Iterable[LibraryPolicy], into: Path) -> None:
+    """Say which copied policies have values that only their owner knows."""
+    for policy in policies:
+        for name in policy.own:
+            path = into / policy.name / f"{policy.name}.yaml"
+            output.say(f"set first: the variable `{name}` in {path}, and the test beside it")

@@ -236,6 +236,8 @@ def _lint(options: argparse.Namespace, config: LintConfig, loaded: Callable[[], 
     elif given.others and not options.quiet:
         output.complain(summary(given.others))
     report = _report(given, shown, silenced, fixed, config)
+    if not (report.objects or report.problems or options.quiet):
+        output.complain("there is no policy to lint: give the files or folders that have policies")
     shown_report = report.only_failing() if options.quiet else report
     forms = LINT_STATISTICS if options.statistics else LINT
     output.show(

@@ -5,23 +5,32 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
-from typing import Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.report.report_model import MIGRATION, Look
+from celadon.cli.report.report_model import MIGRATION, MIGRATION_PLAN, Look
+
+if TYPE_CHECKING:
+    from celadon.cli.migration.migration_plan import MigrationPlan
 
 _PROGRAM: Final = "celadon migrate"
 
 DESCRIPTION: Final = """\
-Translate policies of Kyverno (ClusterPolicy, Policy, ValidatingPolicy) and of Gatekeeper
-(ConstraintTemplate with its constraints) into ValidatingAdmissionPolicies and
-MutatingAdmissionPolicies with their bindings, and run the tests that come with them
-(kyverno-test.yaml, suites of gator) against the translation. A rule is translated whole or not at
-all, and each rule that is not has its reason.
+Translate policies of Kyverno (ClusterPolicy, Policy, ValidatingPolicy, MutatingPolicy, with their
+exceptions) and of Gatekeeper (ConstraintTemplate with its constraints) into
+ValidatingAdmissionPolicies and MutatingAdmissionPolicies with their bindings, and run the tests
+that come with them (kyverno-test.yaml, suites of gator) against the translation. A rule is
+translated whole or not at all, and each rule that is not has its reason.
 
 PATHS may be files, folders, globs, or - for standard input; CustomResourceDefinitions among them
 tell which resources kinds are of. Needs jmespath: pip install 'celadon[migrate]'
+
+With --plan, PATHS are dumps of a whole cluster, as `celadon audit` reads them, or the source is a
+running cluster or a snapshot of its etcd: which policies are there, what can move and what not, in
+which order, what exists that would be refused, and where the reports of the old engine say
+something else. With -o, the files of the plan are written, in folders to apply one after the other.
 """
 
 EPILOG: Final = """\
@@ -30,6 +39,9 @@ examples:
   celadon migrate policies/ -o translated/ --warn --report html > report.html
   kubectl get clusterpolicies,policies -A -o yaml | celadon migrate -
   celadon migrate require-labels.yaml
+  celadon migrate policies/ -o translated/ --against audit-log /var/log/kubernetes/audit/
+  celadon migrate --plan dump.yaml -o plan/
+  celadon migrate --plan --context staging --report html > plan.html
 
 what is said of a rule:
   translated      and what its tests say, the translation says
@@ -38,14 +50,17 @@ what is said of a rule:
 
 exit codes:
   0  every rule was translated, and agrees with its tests
-  1  a rule was not translated, or differs
+  1  a rule was not translated, or differs; of a plan: a rule stays, or the old engine's reports
+     say something else
   2  wrong usage, or an input that cannot be read or an output that cannot be written
 """
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Everything `celadon migrate --help` shows."""
-    parser.add_argument("paths", nargs="+", metavar="PATHS", help="policies, and tests")
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATHS", help="policies, and tests; dumps with --plan"
+    )
     parser.add_argument(
         "-o",
         "--output",
@@ -64,6 +79,26 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default="text",
         help="how to report, on standard error (standard output with -o) (default: text)",
     )
+    parser.add_argument(
+        "--against",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("audit-log|webhook", "FILE"),
+        help="recorded requests, with what the old engine said: audit logs of API servers, or "
+        "AdmissionReviews that its webhook has answered; may be repeated",
+    )
+    _plan(parser.add_argument_group("a plan for a cluster"))
+
+
+def _plan(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--plan", action="store_true", help="plan for all that a cluster has")
+    group.add_argument("--from-cluster", action="store_true", help="of the kubeconfig's cluster")
+    group.add_argument("--kubeconfig", type=Path, metavar="FILE", help="of this kubeconfig")
+    group.add_argument("--context", default="", metavar="NAME", help="of this context")
+    group.add_argument(
+        "--etcd-snapshot", action="append", default=[], metavar="FILE", help="of a backup of etcd"
+    )
 
 
 def run(options: argparse.Namespace) -> Exit:
@@ -71,15 +106,25 @@ def run(options: argparse.Namespace) -> Exit:
     if importlib.util.find_spec("jmespath") is None:
         missing = "jmespath is not installed: pip install 'celadon[migrate]'"
         return output.usage_error(_PROGRAM, missing)
-    from celadon.cli.migration import Migration
+    wrong = _wrong_use(options)
+    if wrong:
+        return output.usage_error(_PROGRAM, wrong)
+    if options.plan:
+        return _planned(options)
+    from celadon.cli.migration.migration_files import migrated_files
+    from celadon.cli.migration.migration_run import Migration
 
     migration = Migration.of(options.paths)
+    if options.against:
+        from celadon.cli.migration.recorded_verdicts import compare_recorded
+
+        compare_recorded(migration, options.against)
     for problem in migration.problems:
         output.complain(f"error: {problem.text()}")
     if not migration.outcomes and not migration.problems:
         nothing = "there is no policy of Kyverno or Gatekeeper in these files"
         return output.usage_error(_PROGRAM, nothing)
-    files = dict(migration.files(warns=options.warn))
+    files = dict(migrated_files(migration.outcomes, warns=options.warn))
     if options.output is None:
         output.write("---\n".join(files.values()))
     elif not _written(options.output, files, force=options.force):
@@ -95,6 +140,80 @@ def run(options: argparse.Namespace) -> Exit:
     return Exit.OK if is_whole else Exit.DENIED
 
 
+def _asks_cluster(options: argparse.Namespace) -> bool:
+    return bool(options.from_cluster or options.kubeconfig or options.context)
+
+
+def _wrong_use(options: argparse.Namespace) -> str:
+    sources = [*options.paths, *options.etcd_snapshot]
+    unknown = [kind for kind, _ in options.against if kind not in ("audit-log", "webhook")]
+    if unknown:
+        return f"`--against {unknown[0]}`: expected audit-log or webhook"
+    if not options.plan:
+        if options.etcd_snapshot or _asks_cluster(options):
+            return "a cluster and its backups go with `--plan`"
+        return "" if options.paths else "no policies: give files or folders"
+    if options.against:
+        return "`--against` does not go with `--plan`, which compares what exists"
+    if options.warn:
+        return "`--warn` does not go with `--plan`, which begins so"
+    if not (sources or _asks_cluster(options)):
+        return "nothing to plan for: give dumps, or a cluster with `--from-cluster`"
+    if sources and _asks_cluster(options):
+        return "either dumps or a cluster"
+    if _asks_cluster(options) and importlib.util.find_spec("httpcore") is None:
+        return "a cluster needs a package more: pip install 'celadon[serve]'"
+    return ""
+
+
+def _planned(options: argparse.Namespace) -> Exit:
+    """Look, plan, write, report."""
+    from celadon.cli.migration.migration_files import staged_files
+    from celadon.cli.migration.migration_plan import Course
+
+    plan = _plan_of(options)
+    if isinstance(plan, str):
+        return output.usage_error(_PROGRAM, plan)
+    for problem in plan.problems:
+        output.complain(f"error: {problem.text()}")
+    if not plan.policies and not plan.problems:
+        return output.usage_error(_PROGRAM, "there is no policy of Kyverno or Gatekeeper there")
+    if options.output is not None:
+        files = dict(staged_files(plan.outcomes))
+        if not _written(options.output, files, force=options.force):
+            return Exit.USAGE
+    if options.report == MIGRATION_PLAN.for_people:
+        output.say(MIGRATION_PLAN.view_of(plan).text(Look()))
+    else:
+        output.say(MIGRATION_PLAN.rendered(plan, options.report))
+    if plan.problems:
+        return Exit.USAGE
+    open_ends = (Course.DIVIDE, Course.LOOK, Course.STAY)
+    return Exit.DENIED if any(one.course in open_ends for one in plan.policies) else Exit.OK
+
+
+def _plan_of(options: argparse.Namespace) -> MigrationPlan | str:
+    """The plan, or what is wrong with the options."""
+    from celadon.cli.audit.audit_inputs import given_inputs
+    from celadon.cli.migration.migration_plan import plan_of_cluster, plan_of_dumps
+
+    progress = output.Progress("objects audited:")
+    if not _asks_cluster(options):
+        plan = plan_of_dumps(given_inputs(options.paths, options.etcd_snapshot), progress.share)
+        progress.done()
+        return plan
+    from celadon.apiserver.clientconfig import KubeconfigError
+    from celadon.cli.cluster_options import chosen_cluster
+
+    try:
+        location = chosen_cluster(options.kubeconfig, options.context)
+    except KubeconfigError as error:
+        return str(error)
+    plan = plan_of_cluster(location, progress.share)
+    progress.done()
+    return plan
+
+
 def _written(folder: str, files: dict[str, str], *, force: bool) -> bool:
     """Write the files; say what is in the way, and write nothing then."""
     taken = [name for name in files if os.path.exists(os.path.join(folder, name))]
@@ -105,6 +224,7 @@ def _written(folder: str, files: dict[str, str], *, force: bool) -> bool:
     try:
         os.makedirs(folder, exist_ok=True)
         for name, content in files.items():
+            os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                 file.write(content)
     except OSError as error:

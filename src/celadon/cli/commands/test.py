@@ -178,7 +178,10 @@ def run(options: argparse.Namespace) -> Exit:
     paths = options.paths or ["."]
     given = given_tests(paths, options.expect)
     if not given.tests and not given.problems:
-        text = "no test found: files of kind PolicyTest, e.g. `limit.policytest.yaml`"
+        text = (
+            "no test found: files of kind PolicyTest, e.g. `limit.policytest.yaml`; "
+            "`celadon test init POLICY` writes one"
+        )
         return output.usage_error("celadon test", text)
     chosen = RunOptions(
         plugins=plugins,

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, BinaryIO, Final
 
 from celadon.cli.exits import Exit
+from celadon.cli.options import did_you_mean
 from celadon.cli.reading.json_text import Path, read_json
 from celadon.cli.reading.locations import Chunk, PlainChunk
 from celadon.goyaml import BlockReader, RepeatedKey, UnreadableError, UnusualError, read_yaml
@@ -236,6 +237,9 @@ def is_hidden(path: str, folders: Sequence[str]) -> bool:
     return True
 
 
+_FIRST_PROJECT: Final = "is it the right one? `celadon init` writes a first project"
+
+
 def _expand_one(argument: str, exclusion: Exclusion, *, tests: bool) -> Iterator[str | Problem]:
     if argument == STDIN or os.path.isfile(argument):
         yield argument
@@ -244,7 +248,9 @@ def _expand_one(argument: str, exclusion: Exclusion, *, tests: bool) -> Iterator
         files = sorted(one for one in below if tests or not is_test_file(one))
         yield from (file for file in files if not exclusion.covers(file))
         if not files:
-            yield Problem(argument, 0, "no .yaml, .yml or .json file in this folder")
+            yield Problem(
+                argument, 0, "no .yaml, .yml or .json file in this folder", _FIRST_PROJECT
+            )
     elif not os.path.exists(argument) and _GLOB_CHARACTERS.intersection(argument):
         matches = sorted(glob.glob(argument, recursive=True))
         if not matches:
@@ -271,6 +277,14 @@ def _is_plain(path: str) -> bool:
     return os.path.isfile(path) or not os.path.exists(path)
 
 
+def _neighbour(path: str) -> str:
+    """Return a similar name beside a path that leads nowhere, as a question."""
+    folder, name = os.path.split(path.rstrip("/"))
+    if os.path.lexists(path) or not os.path.isdir(folder or os.curdir):
+        return ""
+    return did_you_mean(name, os.listdir(folder or os.curdir))
+
+
 def read_text(path: str) -> Text | Problem:
     """The content of a file, decoded, with line ends as `\\n`."""
     name = STDIN_NAME if path == STDIN else path
@@ -283,7 +297,8 @@ def read_text(path: str) -> Text | Problem:
             with open(path, "rb") as stream:
                 data = _bounded(stream)
     except OSError as error:
-        return Problem(name, 0, f"cannot be read: {(error.strerror or str(error)).lower()}")
+        reason = (error.strerror or str(error)).lower()
+        return Problem(name, 0, f"cannot be read: {reason}{_neighbour(path)}")
     except ValueError:
         return Problem(name, 0, "cannot be read: not the name of a file")
     if data is None:
@@ -493,7 +508,7 @@ class DocumentReader:
                 if not any(isinstance(item, Problem) for item in read_text):
                     yield from read_text
                     return
-            yield Problem(file, line + error.line - 1, error.message, error.help)
+            yield _fault(file, line, text, error)
 
     def _yaml_values(
         self, file: str, text: str, line: int
@@ -506,7 +521,20 @@ class DocumentReader:
                 yield Chunk(file, text, line, start, is_json=False, repeated=repeated), value
                 repeated.clear()
         except UnreadableError as error:
-            yield Problem(file, line + error.line - 1, error.message, error.help)
+            yield _fault(file, line, text, error)
+
+
+_BEGUN_AGAIN: Final = late_pattern(r'key "(?:apiVersion|kind)" already set')
+
+
+def _fault(file: str, line: int, text: str, error: UnreadableError) -> Problem:
+    """What is wrong with a text, and what its author may have meant."""
+    help = error.help
+    if "{{" in text and not help:
+        help = "a template? fill it in first: `helm template CHART | celadon check -`"
+    elif _BEGUN_AGAIN.match(error.message) and not help:
+        help = "is a line `---` missing between two documents?"
+    return Problem(file, line + error.line - 1, error.message, help)
 
 
 def _exceeded(text: str, start: int, end: int) -> int | None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from celadon.cli.migration import STATES, Migration, RuleOutcome
-from celadon.cli.report.report_model import Cell, Look, Page, ReportView, Section, Table
+from celadon.cli.migration.migration_run import STATES, Migration, RuleOutcome
+from celadon.cli.report.report_model import Cell, Look, Page, ReportView, Section, Table, plural
 
 _EFFECTS: Final = {"translated": "audit", "differs": "deny", "not translated": "warn"}
 
@@ -58,10 +58,17 @@ _TITLES: Final = {
 
 
 def _tests(report: Migration) -> str:
+    lines = []
     if not report.judged:
-        return "no tests came with them: compare the translation with what you know"
-    differing = sum(len(one.differences) for one in report.outcomes)
-    return f"{report.judged} cases of their tests: {differing} come out otherwise"
+        lines.append("no tests came with them: compare the translation with what you know")
+    else:
+        differing = sum(len(one.differences) for one in report.outcomes)
+        of = "their tests" if report.recorded is None else "their tests and of recorded requests"
+        lines.append(f"{report.judged} cases of {of}: {differing} come out otherwise")
+    if report.recorded is not None:
+        lines.append(f"{plural(report.recorded.compared, 'recorded request')} compared")
+        lines += (f"  {count} not: {why}" for why, count in report.recorded.left.most_common())
+    return "\n".join(lines)
 
 
 def _name(outcome: RuleOutcome) -> str:
@@ -73,6 +80,8 @@ def _lines(outcome: RuleOutcome) -> Iterator[str]:
     """What is said of one rule; nothing of one that agrees with its tests."""
     translation = outcome.translation
     title = f"{outcome.position}: {_name(outcome)}"
+    for name in translation.exceptions:
+        yield f"{title}: heeds the exception `{name}`, whether or not its engine does"
     if translation.reason:
         yield f"{title}: not translated: {translation.reason}"
         if translation.instead:
@@ -92,6 +101,7 @@ def _differences(outcome: RuleOutcome) -> Iterator[str]:
 def _row(outcome: RuleOutcome) -> tuple[Cell, ...]:
     translation = outcome.translation
     known = [translation.reason, translation.instead] if translation.reason else []
+    known += [f"heeds the exception `{name}`" for name in translation.exceptions]
     known += _differences(outcome)
     made = [one["metadata"]["name"] for one in translation.policies]
     return (

@@ -569,6 +569,7 @@ FLEET: Final = ReportForms(
 )
 REPLAY: Final = ReportForms("replay_view:ReplayView", _TABLE | _JSON | _HTML)
 MIGRATION: Final = ReportForms("migration_view:MigrationView", _TEXT | _JSON | _HTML)
+MIGRATION_PLAN: Final = ReportForms("migration_plan_view:PlanView", MIGRATION.functions)
 BOOTSTRAP: Final = ReportForms("bootstrap_view:BootstrapView", _TEXT | _JSON)
 """All of them."""
 

@@ -171,6 +171,8 @@ def _track_walk(args: Sequence[Any], result: object) -> int:
 def walk_cost(value: Any) -> int:  # noqa: ANN401 - a value of CEL
     """One for each leaf of lists and maps; for text a tenth of its bytes, rounded down. What is
     larger than anything may cost is not walked to its end."""
+    if value.__class__ is list and (quickly := _cost_of_scalars(value)) is not None:
+        return quickly
     total, stack = 0, [value]
     steps = 0
     while stack:
@@ -193,6 +195,19 @@ def walk_cost(value: Any) -> int:  # noqa: ANN401 - a value of CEL
         else:
             total += 1
     return total
+
+
+def _cost_of_scalars(values: list[Any]) -> int | None:
+    """The same for a list of numbers, or of texts in ASCII; None for any other."""
+    total = 0
+    for value in values:
+        if value.__class__ is int:
+            total += 1
+        elif value.__class__ is str and value.isascii():
+            total += len(value) // cost_rules.TRAVERSAL_DIVISOR
+        else:
+            return None
+    return total if len(values) < _LONGEST_WALK else None
 
 
 def _utf8_length(text: str) -> int:
@@ -224,7 +239,9 @@ FIRST: Final = CostRule(
 FIRST_SAME_SIZE: Final = FIRST._replace(estimated=_estimate_first_same_size)
 """The same, with a result of the argument's size."""
 
-FIRST_TWICE: Final = CostRule(track_first_twice, _estimate_first_twice, bound=bound_first_twice)
+FIRST_TWICE: Final = CostRule(
+    track_first_twice, _estimate_first_twice, bound=bound_first_twice, written=write_first_twice
+)
 """Walking over the first argument and building a result of its size."""
 
 WALK: Final = CostRule(_track_walk, _estimate_walk, bound=_bound_walk)

@@ -324,11 +324,26 @@ def _bound_contains(prefix: Argument, other: Argument) -> Polynomial:
     return prefix.size * 0.3 + other.size * 0.1 + 4
 
 
+SizeSource = cost_rules.SizeSource
+
+
+def _write_contains_ip(prefix: SizeSource, *others: SizeSource) -> SizeSource:
+    return cost_rules.tenth(2 * prefix if isinstance(prefix, int) else f"2 * {prefix}")
+
+
 _CONTAINS_IP_COST: Final = CostRule(
-    _track_contains_ip, lambda args: CallEstimate(_IP_ESTIMATE), bound=_bound_contains
+    _track_contains_ip,
+    lambda args: CallEstimate(_IP_ESTIMATE),
+    bound=_bound_contains,
+    written=_write_contains_ip,
 )
 _CONTAINS_CIDR_COST: Final = CostRule(
-    _track_contains_cidr, lambda args: CallEstimate(_CIDR_ESTIMATE), bound=_bound_contains
+    _track_contains_cidr,
+    lambda args: CallEstimate(_CIDR_ESTIMATE),
+    bound=_bound_contains,
+    written=lambda prefix, *others: (
+        f"{_write_contains_ip(prefix)} + {cost_rules.tenth(prefix)} + 1"
+    ),
 )
 
 
@@ -342,7 +357,11 @@ def _and_parse(rule: CostRule) -> CostRule:
         parse = args[1].size.divided(cost_rules.TRAVERSAL_DIVISOR)
         return CallEstimate(rule.estimated(args).cost.plus(parse))
 
-    return CostRule(tracked, estimated, bound=_bound_contains)
+    def written(prefix: SizeSource, other: SizeSource) -> SizeSource:
+        assert rule.written is not None, "both rules are written"
+        return f"{rule.written(prefix, other)} + {cost_rules.tenth(other)}"
+
+    return CostRule(tracked, estimated, bound=_bound_contains, written=written)
 
 
 _CIDR: Final = (costs.CIDR,)

@@ -25,6 +25,7 @@ from celadon.kube.library.costs import function, method
 from celadon.kube.quantity import Format, Quantity, QuantityError, from_int, parse
 
 _QUANTITY: Final = costs.QUANTITY
+_new: Final = object.__new__
 
 
 class AnyQuantity(Opaque):
@@ -91,10 +92,12 @@ def _from_int(number: int) -> Quantity:
 
 
 def _add(a: AnyQuantity, b: AnyQuantity) -> ComputedQuantity:
+    made = _new(ComputedQuantity)  # not by its constructor: as in `Quantity.add`
     try:
-        return ComputedQuantity(a.amount.add(b.amount))
+        made.amount = a.amount.add(b.amount)
     except QuantityError as error:
         raise EvaluationError(str(error)) from None
+    return made
 
 
 def _add_int(a: AnyQuantity, b: int) -> ComputedQuantity:
@@ -132,11 +135,17 @@ def _as_approximate_float(quantity: AnyQuantity) -> float:
 
 
 def _is_less_than(a: AnyQuantity, b: AnyQuantity) -> bool:
-    return a.amount.compare(b.amount) < 0
+    one, two = a.amount, b.amount
+    if one.exact is None is two.exact and one.scale == two.scale:
+        return one.mantissa < two.mantissa
+    return one.compare(two) < 0
 
 
 def _is_greater_than(a: AnyQuantity, b: AnyQuantity) -> bool:
-    return a.amount.compare(b.amount) > 0
+    one, two = a.amount, b.amount
+    if one.exact is None is two.exact and one.scale == two.scale:
+        return one.mantissa > two.mantissa
+    return one.compare(two) > 0
 
 
 def _compare_to(a: AnyQuantity, b: AnyQuantity) -> int:

@@ -1,8 +1,9 @@
 """Policies of Kyverno that are written in CEL (`policies.kyverno.io`), as admission policies.
 
-A `ValidatingPolicy` has the fields of an admission policy and a few of its own: what it is bound to
-stands in it, and it may be meant for the controllers of Pods, too. What it says in Kyverno's own
-libraries (`resource.Get`, `http.Get`, images) does not compile here, and is not translated.
+A `ValidatingPolicy` or `MutatingPolicy` has the fields of an admission policy and a few of its own:
+what it is bound to stands in it, and it may be meant for the controllers of Pods, too. What it says
+in Kyverno's own libraries (`resource.Get`, `http.Get`, images) does not compile here, and is not
+translated.
 """
 
 from __future__ import annotations
@@ -14,29 +15,49 @@ from typing import Any, Final
 
 from celadon.kube import JsonObject
 from celadon.kube.json_types import Needed, Shape
+from celadon.migrate.cel_text import quoted
+from celadon.migrate.kyverno.exceptions import PolicyException, condition_names
+from celadon.migrate.kyverno.pod_templates import shifted_expression, shifted_patch
 from celadon.migrate.kyverno.policies import TEMPLATES
 from celadon.migrate.losses import NotTranslated
 from celadon.migrate.translations import (
     Origin,
     Translation,
     binding_document,
+    mutating_binding_document,
+    mutating_document,
     policy_document,
 )
 
-CEL_KINDS: Final = ("ValidatingPolicy", "NamespacedValidatingPolicy")
+_VALIDATING: Final = ("ValidatingPolicy", "NamespacedValidatingPolicy")
+_MUTATING: Final = ("MutatingPolicy", "NamespacedMutatingPolicy")
+CEL_KINDS: Final = (*_VALIDATING, *_MUTATING)
 
 CEL_POLICY_SHAPE: Final[Shape] = {
     "metadata": Needed({"name": Needed(str), "namespace": str, "annotations": {str: str}}),
     "spec": Needed(
         {
             "autogen": {"podControllers": {"controllers": [str]}},
-            "evaluation": {"mode": str},
+            "evaluation": {
+                "mode": str,
+                "admission": {"enabled": bool},
+                "mutateExisting": {"enabled": bool},
+                "useServerSideApply": bool,
+            },
             "validationActions": [str],
             "failurePolicy": str,
+            "reinvocationPolicy": str,
             "matchConstraints": Needed({"resourceRules": Needed([{"resources": Needed([str])}])}),
             "matchConditions": [{"name": Needed(str), "expression": Needed(str)}],
             "variables": [{"name": Needed(str), "expression": Needed(str)}],
             "validations": [{"expression": Needed(str)}],
+            "mutations": [
+                {
+                    "patchType": Needed(str),
+                    "jsonPatch": {"expression": Needed(str)},
+                    "applyConfiguration": {"expression": Needed(str)},
+                }
+            ],
             "auditAnnotations": [{"key": Needed(str), "valueExpression": Needed(str)}],
         }
     ),
@@ -48,11 +69,14 @@ _KEPT: Final = (
     "matchConstraints",
     "matchConditions",
     "variables",
-    "validations",
-    "auditAnnotations",
 )
-_WITHOUT_MEANING: Final = {"autogen", "evaluation", "validationActions", "webhookConfiguration"}
-"""What is said of Kyverno itself, or stands in the binding."""
+_ONLY: Final = {
+    **dict.fromkeys(_VALIDATING, ("validations", "auditAnnotations")),
+    **dict.fromkeys(_MUTATING, ("reinvocationPolicy", "mutations")),
+}
+"""What some kinds keep beside."""
+_WITHOUT_MEANING: Final = {"autogen", "evaluation", "webhookConfiguration"}
+"""What is said of Kyverno itself."""
 
 _CONTROLLERS: Final[Mapping[str, str]] = {
     "daemonsets": "apps",
@@ -73,44 +97,212 @@ def is_cel_policy(value: object) -> bool:
     )
 
 
-def translate_cel_policy(policy: JsonObject) -> Translation:
-    """Return what becomes of a policy."""
+def translate_cel_policy(
+    policy: JsonObject, exceptions: Sequence[PolicyException] = ()
+) -> Translation:
+    """Return what becomes of a policy, and of exceptions to it."""
     name = policy["metadata"]["name"]
-    origin = Origin(name, "", (), "validate")
+    mutates = policy["kind"] in _MUTATING
+    origin = Origin(name, "", (), "mutate" if mutates else "validate")
+    own = [one for one in exceptions if one.is_for_policy(policy["kind"], name)]
+    try:
+        documents = _documents(policy, ())
+        left_out = dict(_left_out(policy, own))
+        heeded = [one for one in own if one.name not in left_out]
+        if heeded:
+            documents = _documents(policy, heeded)
+    except NotTranslated as error:
+        return Translation(origin, reason=error.reason, instead=error.instead)
+    names = tuple(one.name for one in heeded)
+    return Translation(origin, tuple(documents), exceptions=names, left_out=tuple(left_out.items()))
+
+
+def _left_out(
+    policy: JsonObject, exceptions: Sequence[PolicyException]
+) -> Iterator[tuple[str, str]]:
+    """Return the exceptions that cannot be said, with the reasons."""
+    for one in exceptions:
+        try:
+            one.check()
+            _documents(policy, [one])
+        except NotTranslated as error:
+            yield one.name, error.reason
+
+
+def _documents(policy: JsonObject, exceptions: Sequence[PolicyException]) -> list[JsonObject]:
+    """Return the policies that a policy becomes, each with its binding. Raises NotTranslated."""
+    name = policy["metadata"]["name"]
     annotations = policy["metadata"].get("annotations") or {}
     actions = policy["spec"].get("validationActions") or ["Deny"]
     documents: list[JsonObject] = []
-    try:
-        for suffix, spec in _specs(policy):
-            parts = [name, suffix] if suffix else [name]
-            document = policy_document(parts, annotations, spec)
+    for suffix, spec in _specs(policy):
+        parts = [name, suffix] if suffix else [name]
+        excepted = _excepting(spec, exceptions)
+        if policy["kind"] in _MUTATING:
+            document = mutating_document(parts, annotations, excepted)
+            documents += [document, mutating_binding_document(document)]
+        else:
+            document = policy_document(parts, annotations, excepted)
             documents += [document, binding_document(document, actions)]
-    except NotTranslated as error:
-        return Translation(origin, reason=error.reason, instead=error.instead)
-    return Translation(origin, tuple(documents))
+    return documents
+
+
+def _excepting(spec: JsonObject, exceptions: Sequence[PolicyException]) -> JsonObject:
+    """Return a spec with exceptions to it: match conditions, and lists of what is allowed to
+    objects that some of them are for."""
+    whole = [one for one in exceptions if not _allowances(one)]
+    said = [
+        {"name": name, "expression": f"!({_applies(one)})"}
+        for name, one in zip(condition_names(whole), whole, strict=True)
+    ]
+    text = json.dumps({name: one for name, one in spec.items() if name in _READ_ALLOWANCES})
+    for field, allowed in (("images", "allowedImages"), ("allowedValues", "allowedValues")):
+        lists = [
+            f"({_applies(one)} ? {_texts(one.value['spec'][field])} : [])"
+            for one in exceptions
+            if one.value["spec"].get(field)
+        ]
+        found = json.dumps(f"({' + '.join(lists)})" if lists else "[]")[1:-1]
+        pattern = rf"(?<![\w.])exceptions\.{allowed}\b"
+        text = re.sub(pattern, found.replace("\\", r"\\"), text)
+    conditions = [*said, *(spec.get("matchConditions") or ())]
+    return {
+        **spec, **json.loads(text), **({"matchConditions": conditions} if conditions else {})
+    }  # fmt: skip
+
+
+_READ_ALLOWANCES: Final = ("variables", "validations", "mutations", "auditAnnotations")
+
+
+def _allowances(exception: PolicyException) -> bool:
+    spec = exception.value["spec"]
+    return bool(spec.get("images") or spec.get("allowedValues"))
+
+
+def _applies(exception: PolicyException) -> str:
+    """Return whether an object is one that an exception is for."""
+    conditions = exception.value["spec"].get("matchConditions") or ()
+    texts = [str(one["expression"]).strip() for one in conditions]
+    if len(texts) == 1:
+        return texts[0]
+    return " && ".join(f"({one})" for one in texts) or "true"
+
+
+def _texts(values: Sequence[str]) -> str:
+    return f"[{', '.join(map(quoted, values))}]"
 
 
 def _specs(policy: JsonObject) -> Iterator[tuple[str, JsonObject]]:
     """Return the specs that a policy stands for, each with the suffix of its name. Raises
     NotTranslated."""
     spec = policy["spec"]
-    unknown = sorted(set(spec) - {*_KEPT, *_WITHOUT_MEANING})
+    mutates = policy["kind"] in _MUTATING
+    names = (*_KEPT, *_ONLY[policy["kind"]])
+    unknown = sorted(set(spec) - {*names, *_WITHOUT_MEANING, *_SAID_OF_BINDINGS[mutates]})
     if unknown:
-        raise NotTranslated(f"`{unknown[0]}`")
-    if (spec.get("evaluation") or {}).get("mode", "Kubernetes") != "Kubernetes":
-        raise NotTranslated("a policy for data that is no object of Kubernetes")
-    kept = {name: spec[name] for name in _KEPT if spec.get(name)}
-    if policy["kind"] == "NamespacedValidatingPolicy":
+        raise NotTranslated(f"`{unknown[0]}`", _INSTEAD.get(unknown[0], ""))
+    _check_evaluation(spec.get("evaluation") or {}, mutates=mutates)
+    kept = {name: spec[name] for name in names if spec.get(name)}
+    if "matchConditions" in kept:
+        kept["matchConditions"] = _match_conditions(spec)
+    if mutates:
+        _check_mutations(spec.get("mutations") or ())
+        kept.setdefault("reinvocationPolicy", "Never")
+    if policy["kind"].startswith("Namespaced"):
         kept["matchConditions"] = [_in_namespace(policy), *(kept.get("matchConditions") or ())]
     yield "", kept
     if not _is_for_pods(spec["matchConstraints"]):
         return
     controllers = _controllers(spec)
     templates = [one for one in controllers if one != "cronjobs"]
+    below = _shifted_patches if mutates else _shifted
     if templates:
-        yield "controllers", _shifted(kept, templates, ".".join(TEMPLATES["Deployment"]))
+        yield "controllers", below(kept, templates, TEMPLATES["Deployment"])
     if "cronjobs" in controllers:
-        yield "cronjobs", _shifted(kept, ["cronjobs"], ".".join(TEMPLATES["CronJob"]))
+        yield "cronjobs", below(kept, ["cronjobs"], TEMPLATES["CronJob"])
+
+
+def _match_conditions(spec: JsonObject) -> list[JsonObject]:
+    """Return match conditions as an API server takes them: with names that it knows as such, and
+    without variables, which Kyverno lets them have."""
+    variables = {one["name"]: str(one["expression"]) for one in spec.get("variables") or ()}
+    return [
+        {
+            **one,
+            "name": _condition_name(one["name"]),
+            "expression": _without_variables(one["expression"], variables),
+        }
+        for one in spec["matchConditions"]
+    ]
+
+
+def _condition_name(name: str) -> str:
+    if _CONDITION_NAME.fullmatch(name):
+        return name
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-_.")[:_LONGEST_NAME].rstrip("-_.")
+
+
+_LONGEST_NAME: Final = 63
+_CONDITION_NAME: Final = re.compile(
+    r"(?:[a-z0-9.-]{1,253}/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?", re.ASCII
+)
+_VARIABLE: Final = re.compile(
+    r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|(?<![\w.])variables\.(\w+)""", re.ASCII
+)
+"""A text, in which nothing is a variable, or a variable."""
+
+
+def _without_variables(text: str, variables: Mapping[str, str]) -> str:
+    def put(found: re.Match[str]) -> str:
+        name = found[1]
+        if name not in variables:
+            return found[0]
+        others = {one: said for one, said in variables.items() if one != name}
+        return f"({_without_variables(variables[name].strip(), others)})"
+
+    return _VARIABLE.sub(put, text)
+
+
+_EMPTY_LIST: Final = re.compile(r"\bvalue\s*:\s*(?:dyn\(\s*)?\[\s*\]", re.ASCII)
+_EMPTY_MAP: Final = re.compile(r"\bvalue\s*:\s*(?:dyn\(\s*)?\{\s*\}", re.ASCII)
+_OF_MAP: Final = re.compile(
+    r"""/(?:annotations|labels|matchLabels|nodeSelector|limits|requests|data|binaryData)['"]""",
+    re.ASCII,
+)
+"""The end of a path that leads to a map, of which an empty one is not written; other empty objects
+are."""
+
+
+def _check_mutations(mutations: Sequence[JsonObject]) -> None:
+    """Raises NotTranslated for an empty map or list that a patch makes for the next one: an API
+    server does not keep it so long."""
+    for one in mutations[:-1]:
+        text = (one.get("jsonPatch") or {}).get("expression", "")
+        if _EMPTY_LIST.search(text) or (_EMPTY_MAP.search(text) and _OF_MAP.search(text)):
+            raise NotTranslated(
+                "an empty map or list that is there for the next mutation",
+                "Put both into one list of patches: an API server drops what is empty between two.",
+            )
+
+
+_SAID_OF_BINDINGS: Final = (("validationActions",), ())
+"""By whether a policy mutates."""
+_INSTEAD: Final = dict.fromkeys(
+    ("targetMatchConditions", "targetMatchConstraints"),
+    "Objects that are there already are no concern of admission.",
+)
+
+
+def _check_evaluation(evaluation: JsonObject, *, mutates: bool) -> None:
+    """Raises NotTranslated for a policy that Kyverno evaluates at other times, or otherwise."""
+    if evaluation.get("mode", "Kubernetes") != "Kubernetes":
+        raise NotTranslated("a policy for data that is no object of Kubernetes")
+    if (evaluation.get("admission") or {}).get("enabled") is False:
+        raise NotTranslated("a policy that is not for admission (`admission`)")
+    if mutates and (evaluation.get("mutateExisting") or {}).get("enabled"):
+        raise NotTranslated("`mutateExisting`", _INSTEAD["targetMatchConstraints"])
+    if mutates and evaluation.get("useServerSideApply"):
+        raise NotTranslated("atomic fields that are set (`useServerSideApply`)")
 
 
 def _in_namespace(policy: JsonObject) -> JsonObject:
@@ -139,9 +331,8 @@ def _is_for_pods(match: JsonObject) -> bool:
     )
 
 
-def _shifted(spec: JsonObject, controllers: Sequence[str], path: str) -> JsonObject:
-    """Return a spec for Pods as one for kinds that have a Pod at a path."""
-    match = spec["matchConstraints"]
+def _constraints(match: JsonObject, controllers: Sequence[str]) -> JsonObject:
+    """Return what matches controllers of the Pods that are matched."""
     by_group: dict[str, list[str]] = {}
     for one in controllers:
         by_group.setdefault(_CONTROLLERS[one], []).append(one)
@@ -154,13 +345,39 @@ def _shifted(spec: JsonObject, controllers: Sequence[str], path: str) -> JsonObj
         }
         for group, resources in by_group.items()
     ]
-    below: dict[str, Any] = {name: one for name, one in spec.items() if name != "matchConstraints"}
-    text = json.dumps(below)
-    text = re.sub(r"(?<![A-Za-z])(object|oldObject)\.spec\b", rf"\1.{path}.spec", text)
-    own = r"(?<![A-Za-z])(object|oldObject)\.metadata\b(?!\.namespace\b)"
-    text = re.sub(own, rf"\1.{path}.metadata", text)
-    made: dict[str, Any] = json.loads(text)
     constraints: dict[str, Any] = {"resourceRules": rules}
     if match.get("namespaceSelector"):
         constraints["namespaceSelector"] = match["namespaceSelector"]
-    return {**made, "matchConstraints": constraints}
+    return constraints
+
+
+def _shifted(spec: JsonObject, controllers: Sequence[str], path: Sequence[str]) -> JsonObject:
+    """Return a spec for Pods as one for kinds that have a Pod at a path."""
+    there = ".".join(path)
+    below: dict[str, Any] = {name: one for name, one in spec.items() if name != "matchConstraints"}
+    text = json.dumps(below)
+    text = re.sub(r"(?<![A-Za-z])(object|oldObject)\.spec\b", rf"\1.{there}.spec", text)
+    own = r"(?<![A-Za-z])(object|oldObject)\.metadata\b(?!\.namespace\b)"
+    text = re.sub(own, rf"\1.{there}.metadata", text)
+    made: dict[str, Any] = json.loads(text)
+    return {**made, "matchConstraints": _constraints(spec["matchConstraints"], controllers)}
+
+
+def _shifted_patches(
+    spec: JsonObject, controllers: Sequence[str], path: Sequence[str]
+) -> JsonObject:
+    """Return a spec for Pods that mutates as one for kinds that have a Pod at a path. As in
+    Kyverno, variables and JSON patches stay as they are."""
+    made = {**spec, "matchConstraints": _constraints(spec["matchConstraints"], controllers)}
+    if "matchConditions" in spec:
+        made["matchConditions"] = [
+            {**one, "expression": shifted_expression(one["expression"], path)}
+            for one in spec["matchConditions"]
+        ]
+    made["mutations"] = [
+        {**one, "applyConfiguration": {"expression": shifted_patch(text, path)}}
+        if (text := (one.get("applyConfiguration") or {}).get("expression"))
+        else one
+        for one in spec.get("mutations") or ()
+    ]
+    return made

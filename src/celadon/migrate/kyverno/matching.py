@@ -7,13 +7,14 @@ there is one block (selectors, operations); all else is a match condition.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from celadon.kube import GroupVersionKind, JsonObject
 from celadon.kube.resources import Catalog, Resource, guess_resource
 from celadon.migrate.cel_text import (
     ALWAYS,
+    NEVER,
     Condition,
     comparison,
     conjunction,
@@ -179,6 +180,32 @@ def _resources(catalog: Catalog, group: str, version: str, kind: str) -> list[Re
 def _any_or_all(filters: Filters) -> Condition:
     together = conjunction if filters.all_of else disjunction
     return together(_block(one) for one in filters.blocks)
+
+
+def filtered(filters: Filters, kinds: Sequence[GroupVersionKind]) -> Condition:
+    """Return whether an object of some kinds is among those that filters are for. Raises
+    NotTranslated."""
+    if not kinds:
+        return _any_or_all(filters)
+    together = conjunction if filters.all_of else disjunction
+    return together(_of_known_kinds(one, kinds) for one in filters.blocks)
+
+
+def _of_known_kinds(block: Filter, kinds: Sequence[GroupVersionKind]) -> Condition:
+    """A block of filters; kinds that are known to be meant, or not to be, are not asked for."""
+    given = [_parts(kind) for kind in block.kinds]
+    if any(subresource for _, _, _, subresource in given):
+        raise NotTranslated("subresources of an exception")
+    meant = [
+        any(
+            wildcard_match(group, kind.group) and wildcard_match(name, kind.kind)
+            for group, _, name, _ in given
+        )
+        for kind in kinds
+    ]
+    if block.kinds and not any(meant):
+        return NEVER
+    return _block(replace(block, kinds=()) if all(meant) else block)
 
 
 def _block(block: Filter) -> Condition:

@@ -92,11 +92,25 @@ class Policy:
         """The annotations of the policy."""
         return self.value["metadata"].get("annotations") or {}
 
+    @property
+    def full_name(self) -> str:
+        """With its namespace, if it has one: so exceptions name it."""
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+
     def enforces(self, rule: Rule) -> bool:
         """Whether what a rule refuses is refused, and not only reported."""
         own = (rule.value.get("validate") or {}).get("failureAction")
         action = own or self.value["spec"].get("validationFailureAction") or ""
         return str(action).lower() == "enforce"
+
+    def acts_by_namespace(self, rule: Rule) -> bool:
+        """Whether a rule does not do the same in all namespaces."""
+        overriding = (
+            *((rule.value.get("validate") or {}).get("failureActionOverrides") or ()),
+            *(self.value["spec"].get("validationFailureActionOverrides") or ()),
+        )
+        usual = "enforce" if self.enforces(rule) else "audit"
+        return any(str(one.get("action")).lower() != usual for one in overriding)
 
     @property
     def autogen(self) -> tuple[str, ...]:
@@ -138,23 +152,25 @@ _FILTER_SHAPE: Final[Shape] = {
     "roles": [str],
     "clusterRoles": [str],
 }
-_FILTERS_SHAPE: Final[Shape] = {**_FILTER_SHAPE, "any": [_FILTER_SHAPE], "all": [_FILTER_SHAPE]}
+FILTERS_SHAPE: Final[Shape] = {**_FILTER_SHAPE, "any": [_FILTER_SHAPE], "all": [_FILTER_SHAPE]}
 
 POLICY_SHAPE: Final[Shape] = {
     "metadata": Needed({"name": Needed(str), "namespace": str, "annotations": {str: str}}),
     "spec": Needed(
         {
             "validationFailureAction": str,
+            "validationFailureActionOverrides": [{"action": str}],
             "failurePolicy": str,
             "rules": [
                 Needed(
                     {
                         "name": Needed(str),
-                        "match": _FILTERS_SHAPE,
-                        "exclude": _FILTERS_SHAPE,
+                        "match": FILTERS_SHAPE,
+                        "exclude": FILTERS_SHAPE,
                         "context": [{"name": Needed(str)}],
                         "validate": {
                             "message": str,
+                            "failureActionOverrides": [{"action": str}],
                             "deny": {},
                             "anyPattern": [],
                             "foreach": [{"list": Needed(str)}],
@@ -202,13 +218,14 @@ def read_policy(value: JsonObject) -> Policy:
 def _rule(value: JsonObject) -> Rule:
     return Rule(
         value["name"],
-        _filters(value.get("match") or {}),
-        _filters(value.get("exclude") or {}),
+        read_filters(value.get("match") or {}),
+        read_filters(value.get("exclude") or {}),
         value,
     )
 
 
-def _filters(value: JsonObject) -> Filters:
+def read_filters(value: JsonObject) -> Filters:
+    """Return what `match` or `exclude` says, or the match of an exception."""
     for name in ("any", "all"):
         if value.get(name):
             blocks = tuple(_filter(one) for one in value[name])
@@ -247,19 +264,23 @@ class Variant:
 
     suffix: str
     rule: Rule
+    name: str
+    """What Kyverno calls the rule: reports and exceptions do so."""
 
 
 def variants(policy: Policy, rule: Rule) -> Iterator[Variant]:
     """Return the forms of a rule: as it stands, and of one for Pods those for controllers of
     Pods."""
-    yield Variant("", rule)
+    yield Variant("", rule, rule.name)
     if not (_has_autogen(policy) and _is_for_pods(rule)):
         return
     controllers = tuple(one for one in policy.autogen if one != "CronJob")
     if controllers:
-        yield Variant("controllers", _shifted(rule, controllers, TEMPLATES["Deployment"]))
+        shifted = _shifted(rule, controllers, TEMPLATES["Deployment"])
+        yield Variant("controllers", shifted, f"autogen-{rule.name}")
     if "CronJob" in policy.autogen:
-        yield Variant("cronjobs", _shifted(rule, ("CronJob",), TEMPLATES["CronJob"]))
+        shifted = _shifted(rule, ("CronJob",), TEMPLATES["CronJob"])
+        yield Variant("cronjobs", shifted, f"autogen-cronjob-{rule.name}")
 
 
 def _has_autogen(policy: Policy) -> bool:

@@ -33,7 +33,8 @@ from celadon.migrate.kyverno.conditions import (
     operations_of,
     substituted,
 )
-from celadon.migrate.kyverno.matching import Matching, kinds_of, matching
+from celadon.migrate.kyverno.exceptions import PolicyException, condition_names
+from celadon.migrate.kyverno.matching import Matching, filtered, kinds_of, matching
 from celadon.migrate.kyverno.mutation import MUTATE_FIELDS, mutation
 from celadon.migrate.kyverno.pattern_translation import Answer, element, judged
 from celadon.migrate.kyverno.pod_security import standard
@@ -57,6 +58,7 @@ from celadon.migrate.translations import (
     Origin,
     Translation,
     binding_document,
+    json_patches,
     mutating_binding_document,
     mutating_document,
     policy_document,
@@ -77,7 +79,9 @@ class Demand:
     """JSON patches, of a rule that mutates."""
 
 
-def translate(policy: Policy, catalog: Catalog) -> list[Translation]:
+def translate(
+    policy: Policy, catalog: Catalog, exceptions: Sequence[PolicyException] = ()
+) -> list[Translation]:
     """Return what becomes of each rule of a policy."""
     return [
         _translated(
@@ -85,6 +89,7 @@ def translate(policy: Policy, catalog: Catalog) -> list[Translation]:
             rule,
             Origin(policy.name, rule.name, ("spec", "rules", index), rule.kind),
             catalog,
+            exceptions,
         )
         for index, rule in enumerate(policy.rules)
     ]
@@ -97,25 +102,73 @@ _NO_EQUAL: Final = {
 }
 
 
-def _translated(policy: Policy, rule: Rule, origin: Origin, catalog: Catalog) -> Translation:
+def _translated(
+    policy: Policy,
+    rule: Rule,
+    origin: Origin,
+    catalog: Catalog,
+    exceptions: Sequence[PolicyException],
+) -> Translation:
     try:
-        documents = [
-            one
-            for form in variants(policy, _translatable(rule))
-            for one in _documents(policy, form, catalog)
-        ]
+        forms = list(variants(policy, _translatable(policy, rule)))
+        left_out = dict(_left_out(policy, forms, catalog, exceptions))
+        heeded = [one for one in exceptions if one.name not in left_out]
+        documents = [one for form in forms for one in _documents(policy, form, catalog, heeded)]
     except NotTranslated as error:
         return Translation(origin, reason=error.reason, instead=error.instead)
-    return Translation(origin, tuple(documents))
+    names = [
+        one.name
+        for one in heeded
+        if any(one.is_for_rule(policy.full_name, form.name) for form in forms)
+    ]
+    return Translation(
+        origin, tuple(documents), exceptions=tuple(names), left_out=tuple(left_out.items())
+    )
 
 
-def _translatable(rule: Rule) -> Rule:
+def _left_out(
+    policy: Policy,
+    forms: Sequence[Variant],
+    catalog: Catalog,
+    exceptions: Sequence[PolicyException],
+) -> Iterator[tuple[str, str]]:
+    """Return the exceptions to a rule that cannot be said, with the reasons."""
+    for form in forms:
+        kinds = kinds_of(matching(policy, form.rule, catalog).rules)
+        for exception in exceptions:
+            if exception.is_for_rule(policy.full_name, form.name):
+                try:
+                    for kind in kinds:
+                        _not_excepted(exception, [kind])
+                except NotTranslated as error:
+                    yield exception.name, error.reason
+
+
+def _not_excepted(exception: PolicyException, kinds: Sequence[GroupVersionKind]) -> Condition:
+    """Return whether an object of some kinds is none that an exception is for. Raises
+    NotTranslated."""
+    exception.check()
+    given = exception.value["spec"].get("conditions")
+    required = [conditions(given, _names(kinds))] if given else []
+    return negation(conjunction([filtered(exception.filters, kinds), *required]))
+
+
+def _translatable(policy: Policy, rule: Rule) -> Rule:
+    if policy.value["spec"].get("admission") is False:
+        raise NotTranslated("a policy that is not for admission (`admission: false`)")
+    if rule.kind == "validate" and policy.acts_by_namespace(rule):
+        raise NotTranslated(
+            "other actions in some namespaces (`failureActionOverrides`)",
+            "Bind the policy twice, with selectors of namespaces.",
+        )
     if rule.kind not in ("validate", "mutate"):
         raise NotTranslated(*_NO_EQUAL[rule.kind])
     return rule
 
 
-def _documents(policy: Policy, variant: Variant, catalog: Catalog) -> Iterator[JsonObject]:
+def _documents(
+    policy: Policy, variant: Variant, catalog: Catalog, exceptions: Sequence[PolicyException]
+) -> Iterator[JsonObject]:
     """Return the policies of one form, one for all kinds of which the same is demanded, each with
     its binding: it denies what Kyverno denies, and warns of the rest."""
     rule = variant.rule
@@ -123,8 +176,10 @@ def _documents(policy: Policy, variant: Variant, catalog: Catalog) -> Iterator[J
     kinds: Sequence[GroupVersionKind | None] = kinds_of(matched.rules)
     demands: dict[str, tuple[Demand, list[GroupVersionKind]]] = {}
     unknown = [one for one in matched.rules if not one.kinds]
+    own = [one for one in exceptions if one.is_for_rule(policy.full_name, variant.name)]
     for kind in [*kinds, *([None] if unknown else [])]:
-        demand = _demand(policy, rule, [kind] if kind else [])
+        of = [kind] if kind else []
+        demand = _excepting(_demand(policy, rule, of), own, of)
         same = demands.setdefault(repr(demand), (demand, []))
         if kind:
             same[1].append(kind)
@@ -133,14 +188,29 @@ def _documents(policy: Policy, variant: Variant, catalog: Catalog) -> Iterator[J
         suffix = [variant.suffix] if variant.suffix else []
         if demand is not most[0]:
             suffix.append("-".join(one.kind.lower() for one in of_kinds) or "others")
-        of = None if len(demands) == 1 else of_kinds
-        document = _document(policy, rule, matched, demand, suffix, of)
+        only = None if len(demands) == 1 else of_kinds
+        document = _document(policy, rule, matched, demand, suffix, only)
         yield document
         if demand.mutations:
             yield mutating_binding_document(document)
             continue
         actions = ("Deny",) if policy.enforces(rule) else ("Warn", "Audit")
         yield binding_document(document, actions, _param_ref(rule))
+
+
+def _excepting(
+    demand: Demand, exceptions: Sequence[PolicyException], kinds: Sequence[GroupVersionKind]
+) -> Demand:
+    """Return a demand that is not made of what exceptions are for."""
+    said = dict(
+        zip(
+            condition_names(exceptions),
+            (_not_excepted(one, kinds) for one in exceptions),
+            strict=True,
+        )
+    )
+    texts = {name: one.text for name, one in said.items() if one != ALWAYS}
+    return replace(demand, conditions={**texts, **demand.conditions}) if texts else demand
 
 
 def _param_ref(rule: Rule) -> JsonObject | None:
@@ -197,7 +267,8 @@ def _document(
         ]
     spec |= {name: one for name, one in demand.extra.items() if name != "paramKind"}
     if demand.mutations:
-        return mutating_document(name, policy.annotations, spec, demand.mutations)
+        spec |= {"reinvocationPolicy": "Never", "mutations": json_patches(demand.mutations)}
+        return mutating_document(name, policy.annotations, spec)
     spec["validations"] = [dict(one) for one in demand.validations]
     return policy_document(name, policy.annotations, spec)
 
@@ -364,7 +435,7 @@ def _answer(rule: Rule, names: Names, place: Place) -> Answer:
         given = (validate["deny"] or {}).get("conditions")
         return judged(negation(conditions(given, names)) if given else NEVER)
     if "foreach" in validate:
-        return _for_each(validate["foreach"], names)
+        return _for_each(validate["foreach"], names, place)
     raise NotTranslated("a validation of no known form")
 
 
@@ -391,7 +462,7 @@ def _any_pattern(place: Place, patterns: Sequence[Json]) -> Answer:
     return judged(passes, all_skip)
 
 
-def _for_each(entries: Sequence[JsonObject], names: Names) -> Answer:
+def _for_each(entries: Sequence[JsonObject], names: Names, whole: Place) -> Answer:
     """Return what is demanded of every element of lists. Where no element is meant, the rule is
     skipped."""
     demands, meant = [], []
@@ -400,14 +471,17 @@ def _for_each(entries: Sequence[JsonObject], names: Names) -> Answer:
         if unknown:
             raise NotTranslated(f"`{min(unknown)}` in foreach")
         for branch in elements(read(str(entry["list"]), names)):
-            is_meant, held = _element_demand(entry, names, branch)
+            is_meant, held = _element_demand(entry, names, branch, whole)
             demands.append(negation(_some(branch, conjunction([is_meant, negation(held)]))))
             meant.append(_some(branch, is_meant) if entry.get("preconditions") else ALWAYS)
     return judged(conjunction(demands), negation(disjunction(meant)))
 
 
-def _element_demand(entry: JsonObject, names: Names, branch: Branch) -> tuple[Condition, Condition]:
-    """Return whether an element is meant, and whether it is as demanded."""
+def _element_demand(
+    entry: JsonObject, names: Names, branch: Branch, whole: Place
+) -> tuple[Condition, Condition]:
+    """Return whether an element is meant, and whether it is as demanded, or the whole object for
+    its sake (`elementScope: false`)."""
     assert isinstance(branch.value, Located)
     place = replace(branch.value.place.there(), taken=frozenset({branch.value.place.root}))
     around = {name: avoiding(one, place.root) for name, one in names.members.items()}
@@ -416,7 +490,9 @@ def _element_demand(entry: JsonObject, names: Names, branch: Branch) -> tuple[Co
     if entry.get("preconditions"):
         is_meant.append(conditions(entry["preconditions"], inside))
     if "pattern" in entry:
-        held = element(place, _substituted(entry["pattern"], inside)).never_fails
+        of_whole = entry.get("elementScope") is False
+        judged_place = replace(whole, taken=place.taken) if of_whole else place
+        held = element(judged_place, _substituted(entry["pattern"], inside)).never_fails
     else:
         given = (entry.get("deny") or {}).get("conditions")
         held = negation(conditions(given, inside)) if given else NEVER

@@ -225,6 +225,28 @@ def _expensive(bundle: Bundle) -> Iterator[Report]:
                 )
 
 
+def worst_costs(bundle: Bundle) -> list[float]:
+    """Return what each policy may cost at most for an object of the size of the settings, by all
+    its expressions except for messages. Both bounds are loose; the lower one counts."""
+    size = bundle.settings.large_object
+    return [
+        sum(_worst(one, size) for one in case.expressions if one.role is not Role.MESSAGE)
+        for case in bundle.policies
+    ]
+
+
+def _worst(one: PolicyExpression, size: int) -> float:
+    """Return the bound of an expression; 0 if it does not run."""
+    if one.checked is None:
+        return 0.0
+    _, estimated = one.env.estimate(one.checked, LargeObject(size))
+    try:
+        program = one.env.program(one.checked)
+    except ProgramError:
+        return 0.0
+    return min(float(estimated), program.cost_bound(size // _ITEM_SIZE))
+
+
 def _cost(one: PolicyExpression, size: int) -> float:
     """Return what the expression may cost; 0 if it does not run."""
     if one.checked is None:
@@ -234,11 +256,7 @@ def _cost(one: PolicyExpression, size: int) -> float:
         return float(least)
     if not any(map(_is_nested, walk(one.checked.root))):
         return float(least)  # one loop, whose bounds are known to be loose
-    try:
-        program = one.env.program(one.checked)
-    except ProgramError:
-        return 0.0
-    return min(float(estimated), program.cost_bound(size // _ITEM_SIZE))
+    return _worst(one, size)
 
 
 def _is_nested(node: Expr) -> bool:

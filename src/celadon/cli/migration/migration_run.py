@@ -1,25 +1,23 @@
-"""What `celadon migrate` does with the files it is given: policies in, policies and a report
-out."""
+"""What `celadon migrate` does with the policies it is given: what became of each rule, and of the
+tests that come with them."""
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import yaml
 
-from celadon.admission.registration import BINDING_KIND
-from celadon.cel.formatter import laid_out
-from celadon.cli.fmt import expression_fields, text_layout
 from celadon.cli.reading.documents import (
     Document,
     DocumentReader,
     Problem,
-    Text,
     expand_paths,
     read_text,
     shape_problem,
@@ -27,7 +25,7 @@ from celadon.cli.reading.documents import (
 from celadon.kube import JsonObject
 from celadon.kube.json_types import Shape, misfit
 from celadon.kube.resources import Catalog, known_resources
-from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KIND
+from celadon.kube.well_known_values import DEFINITION_KIND
 from celadon.migrate import (
     GATOR_SHAPE,
     SUITE_SHAPE,
@@ -35,26 +33,31 @@ from celadon.migrate import (
     VALUES_SHAPE,
     Case,
     GatorCase,
+    PolicyException,
     Translation,
     disagreement,
     exempt_namespaces,
     gatekeeper_shape,
     is_constraint,
+    is_exception,
     is_suite,
     is_template,
     judged_by,
     left_behind,
+    outcome_of,
     patched_files,
     read_suite,
+    renamed,
     shape_of,
     translate_constraints,
     translate_document,
 )
 
-_LINE_WIDTH: Final = 100
 _SUITE_NAMES: Final = ("kyverno-test.yaml", "kyverno-test.yml")
 _NOTHING: Final[JsonObject] = {}
 
+
+_NAMESPACE: Final = ("", "Namespace")
 
 STATES: Final = ("translated", "differs", "not translated")
 """What became of a rule."""
@@ -95,6 +98,11 @@ class RuleOutcome:
         return f"{self.document.file}:{self.document.line(self.translation.origin.path)}"
 
     @property
+    def is_heeded_exception(self) -> bool:
+        """Whether it is an exception that stands in the policies it is for."""
+        return self.translation.origin.does == "except" and not self.translation.reason
+
+    @property
     def state(self) -> str:
         """One of `STATES`."""
         if self.translation.reason:
@@ -112,6 +120,8 @@ class RuleOutcome:
             "policies": [one["metadata"]["name"] for one in self.translation.policies],
             "cases": self.cases,
         }
+        if self.translation.exceptions:
+            made["exceptions"] = list(self.translation.exceptions)
         if self.translation.reason:
             made |= {"reason": self.translation.reason, "instead": self.translation.instead}
         if self.differences:
@@ -128,21 +138,46 @@ class RuleOutcome:
 
 
 @dataclass
+class RecordedRequests:
+    """How many recorded requests were compared, and how many of the others there are, by the
+    reason."""
+
+    compared: int = 0
+    left: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass
 class Migration:
     """The policies of files, translated, and their tests, run."""
 
     outcomes: list[RuleOutcome] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    existing: list[JsonObject] = field(default_factory=list)
+    """The namespaces and definitions among the files, which matter to recorded requests."""
+    recorded: RecordedRequests | None = None
+    """What recorded requests were compared, if some were."""
+    _suites: list[Document] = field(default_factory=list)
+    _names: set[tuple[str, str]] = field(default_factory=set)
+    """Kinds and names of the policies that there are."""
 
     @classmethod
     def of(cls, paths: Sequence[str]) -> Migration:
         """Read, translate, run the tests."""
         migration = cls()
+        catalog = migration.translate(migration._documents(paths), known_resources())
+        for file in _suites(paths):
+            migration._run(file, catalog)
+        for document in migration._suites:
+            migration._run_gator(document, catalog)
+        return migration
+
+    def translate(self, documents: Iterable[Document], catalog: Catalog) -> Catalog:
+        """Translate the policies among documents; return the catalog with what the definitions
+        among them define."""
         policies: list[Document] = []
         of_gatekeeper: list[Document] = []
-        gator: list[Document] = []
         definitions: list[JsonObject] = []
-        for document in migration._documents(paths):
+        for document in documents:
             if document.group_kind == DEFINITION_KIND and shape_problem(document) is None:
                 definitions.append(document.value)
             elif shape_of(document.value) is not None:
@@ -150,16 +185,25 @@ class Migration:
             elif gatekeeper_shape(document.value) is not None:
                 of_gatekeeper.append(document)
             elif is_suite(document.value):
-                gator.append(document)
-        catalog = known_resources().with_crds(definitions)
+                self._suites.append(document)
+            elif document.group_kind == _NAMESPACE:
+                self.existing.append(document.value)
+        self.existing += definitions
+        catalog = catalog.with_crds(definitions)
+        constraints = list(self._translated_constraints(of_gatekeeper, catalog))
+        for outcome in constraints:
+            self._names.update(map(_kind_and_name, outcome.translation.policies))
+        exceptions = [one for one in policies if is_exception(one.value)]
+        fitting = [one for one in exceptions if self._fits(one, shape_of(one.value))]
+        read = [PolicyException(one.value) for one in fitting]
         for document in policies:
-            migration._translate(document, catalog)
-        migration._translate_constraints(of_gatekeeper, catalog)
-        for file in _suites(paths):
-            migration._run(file, catalog)
-        for document in gator:
-            migration._run_gator(document, catalog)
-        return migration
+            if not is_exception(document.value):
+                self._translate(document, catalog, read)
+        said = [one.translation for one in self.outcomes]
+        self.outcomes += constraints
+        for document, exception in zip(fitting, read, strict=True):
+            self.outcomes.append(RuleOutcome(document, outcome_of(exception, said)))
+        return catalog
 
     def _documents(self, paths: Sequence[str]) -> Iterator[Document]:
         for file in expand_paths(paths):
@@ -185,12 +229,27 @@ class Migration:
             self.problems.append(Problem(document.file, document.line(wrong.path), str(wrong)))
         return wrong is None
 
-    def _translate(self, document: Document, catalog: Catalog) -> None:
+    def _translate(
+        self, document: Document, catalog: Catalog, exceptions: Sequence[PolicyException]
+    ) -> None:
         if self._fits(document, shape_of(document.value)):
-            for translation in translate_document(_with_patches(document.value), catalog):
-                self.outcomes.append(RuleOutcome(document, translation))
+            policy = _with_patches(document.value)
+            for translation in translate_document(policy, catalog, exceptions):
+                self.outcomes.append(RuleOutcome(document, self._with_own_names(translation)))
 
-    def _translate_constraints(self, documents: Sequence[Document], catalog: Catalog) -> None:
+    def _with_own_names(self, translation: Translation) -> Translation:
+        """Return a translation whose policies are called like no others: policies of several
+        namespaces may have one name."""
+        names: dict[str, str] = {}
+        for kind, name in map(_kind_and_name, translation.policies):
+            free = (one for one in _numbered(name) if (kind, one) not in self._names)
+            names[name] = next(free)
+            self._names.add((kind, names[name]))
+        return renamed(translation, names)
+
+    def _translated_constraints(
+        self, documents: Sequence[Document], catalog: Catalog
+    ) -> Iterator[RuleOutcome]:
         """Translate what is Gatekeeper's: each constraint with the nearest template of its kind."""
         fitting = [one for one in documents if self._fits(one, gatekeeper_shape(one.value))]
         templates = [one for one in fitting if is_template(one.value)]
@@ -211,12 +270,10 @@ class Migration:
             found = translate_constraints(
                 template.value, [one.value for one in own], catalog, exempt
             )
-            self.outcomes += [
-                RuleOutcome(document, translation, template)
-                for document, translation in zip(own or [template], found, strict=True)
-            ]
+            for document, translation in zip(own or [template], found, strict=True):
+                yield RuleOutcome(document, translation, template)
         for one in alone:
-            self.outcomes += [RuleOutcome(one, lost) for lost in left_behind(one.value)]
+            yield from (RuleOutcome(one, lost) for lost in left_behind(one.value))
 
     # Tests.
 
@@ -317,27 +374,6 @@ class Migration:
 
     # Results.
 
-    def files(self, *, warns: bool = False) -> Iterator[tuple[str, str]]:
-        """The files to write: a name and a content for each policy that has a rule translated.
-        With `warns`, bindings warn and audit, whatever the policies say."""
-        by_policy: dict[int, list[RuleOutcome]] = {}
-        for outcome in self.outcomes:
-            by_policy.setdefault(id(outcome.home or outcome.document), []).append(outcome)
-        names: dict[str, int] = {}
-        for outcomes in by_policy.values():
-            documents = list(
-                {
-                    (one["kind"], one["metadata"]["name"]): _warning(one) if warns else one
-                    for outcome in outcomes
-                    for one in outcome.translation.documents
-                }.values()
-            )
-            if documents:
-                name = outcomes[0].translation.origin.policy
-                count = names[name] = names.get(name, 0) + 1
-                file = f"{name}.yaml" if count == 1 else f"{name}-{count}.yaml"
-                yield file, _laid_out(file, documents)
-
     @property
     def judged(self) -> int:
         """Return how many cases there are of rules that were translated."""
@@ -346,6 +382,20 @@ class Migration:
     def count(self, state: str) -> int:
         """Return how many rules are in a state."""
         return sum(one.state == state for one in self.outcomes)
+
+
+def _kind_and_name(document: JsonObject) -> tuple[str, str]:
+    return document["kind"], document["metadata"]["name"]
+
+
+def _numbered(name: str) -> Iterator[str]:
+    """The name, then the same with numbers."""
+    yield name
+    yield from (f"{name[:_LONGEST_STEM]}-{number}" for number in itertools.count(2))
+
+
+_LONGEST_STEM: Final = 240
+"""Of names, which may have 253 characters, so that there is room for a number."""
 
 
 def _with_patches(policy: JsonObject) -> JsonObject:
@@ -393,50 +443,6 @@ def _is_object(value: object) -> bool:
     return isinstance(value, dict) and all(
         isinstance(value.get(name), str) for name in ("apiVersion", "kind")
     )
-
-
-def _warning(document: JsonObject) -> JsonObject:
-    """Return a document, as a binding with actions that refuse nothing."""
-    if document["kind"] != BINDING_KIND:
-        return document
-    return {**document, "spec": {**document["spec"], "validationActions": ["Warn", "Audit"]}}
-
-
-def _laid_out(file: str, documents: Sequence[JsonObject]) -> str:
-    """The documents as a file, expressions laid out as `celadon fmt` has them."""
-    written = Text(file, "---\n".join(_written(one) for one in documents))
-    return text_layout(written, _LINE_WIDTH).content()
-
-
-def _written(document: JsonObject) -> str:
-    group_kind = (ADMISSION_REGISTRATION, document["kind"])
-    made = json.loads(json.dumps(document))  # a copy in which nothing is there twice
-    for path, expression in expression_fields(group_kind, document):
-        place: Any = made
-        for step in path[:-1]:
-            place = place[step]
-        place[path[-1]] = laid_out(expression, _LINE_WIDTH - _INDENT) or expression
-    text: str = yaml.dump(
-        made, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_LINE_WIDTH
-    )
-    return text
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes texts of several lines as blocks."""
-
-
-def _block(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    return dumper.represent_scalar(
-        "tag:yaml.org,2002:str", text, style="|" if "\n" in text else None
-    )
-
-
-_Dumper.add_representer(str, _block)
-
-
-_INDENT: Final = 6
-"""Columns that the layout leaves to the YAML around an expression."""
 
 
 def _suites(paths: Sequence[str]) -> Iterator[str]:

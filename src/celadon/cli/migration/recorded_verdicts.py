@@ -1,0 +1,309 @@
+"""`--against`: recorded requests of which the old engine's verdict is known, put to the
+translation.
+
+Audit logs have the denial of a webhook in the status of the answer; AdmissionReviews that a webhook
+has answered have it in their response. Both name the rules that refused. A request that went
+through was refused by no rule that refuses; of one that was refused, nothing is known but the rules
+that are named.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple
+
+import yaml
+
+from celadon.admission import (
+    ADMIN,
+    Action,
+    Engine,
+    ObjectWorld,
+    Operation,
+    Request,
+    decode_binding,
+    decode_policy,
+    default_options,
+)
+from celadon.admission.incomplete import Missing, judged_partly
+from celadon.admission.registration import BINDING_KIND, POLICY_KIND
+from celadon.admission.webhooks import REVIEW_KIND
+from celadon.cli.audit.audit_inputs import preparation
+from celadon.cli.check.object_preparation import Prepare
+from celadon.cli.migration.migration_run import (
+    Difference,
+    Migration,
+    RecordedRequests,
+    RuleOutcome,
+)
+from celadon.cli.options import DEFAULT_VERSION
+from celadon.cli.reading.documents import DocumentReader, Problem, expand_paths, read_text
+from celadon.cli.replay.audit_logs import (
+    Undecidable,
+    kind_of,
+    log_files,
+    logged,
+    mapping,
+    read_events,
+    request_of_event,
+    text,
+)
+from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, User
+from celadon.kube.json_types import Needed, Shape, misfit
+
+_MOST: Final = 1000
+"""Differences that are kept of a rule."""
+_REFUSED: Final = 400
+
+RuleName = tuple[str, str]
+"""A policy and a rule of it; of policies in CEL no rule, of constraints no policy."""
+
+
+class _Recorded(NamedTuple):
+    """A request, and what the engine has said: the rules that refused; None if nobody did."""
+
+    place: str
+    request: Request
+    missing: tuple[Missing, ...]
+    refusing: frozenset[RuleName] | None
+
+
+def compare_recorded(migration: Migration, sources: Iterable[Sequence[str]]) -> None:
+    """Put recorded requests to a translation; what it says otherwise is noted with its rules.
+    `sources` are pairs of `audit-log` or `webhook` and a path."""
+    counts = migration.recorded = RecordedRequests()
+    judge = _Judge(migration.outcomes, migration.existing)
+    for source, path in sources:
+        found = (
+            _of_logs(path, judge, counts) if source == "audit-log" else _of_reviews(path, counts)
+        )
+        for one in found:
+            if isinstance(one, Problem):
+                migration.problems.append(one)
+            else:
+                counts.compared += judge.compare(one)
+
+
+# --- Denials -----------------------------------------------------------------
+
+
+_BLOCKED: Final = "was blocked due to the following policies"
+_OF_WEBHOOK: Final = re.compile(
+    r'\Aadmission webhook "([^"]*)" denied the request: (.*)\Z', re.ASCII | re.DOTALL
+)
+_OF_CEL: Final = re.compile(r"\bPolicy (\S+) (?:failed|error): ", re.ASCII)
+_OF_CONSTRAINT: Final = re.compile(r"^\[([a-z0-9.-]+)\] ", re.ASCII | re.MULTILINE)
+
+
+def refusing_rules(message: str) -> frozenset[RuleName]:
+    """Return the rules that a denial of Kyverno or Gatekeeper names; none of other denials."""
+    before, blocked, after = message.partition(_BLOCKED)
+    if blocked:
+        return frozenset(_of_blocks(after))
+    in_cel = [(name, "") for name in _OF_CEL.findall(before)]
+    return frozenset(in_cel or [("", name) for name in _OF_CONSTRAINT.findall(before)])
+
+
+def _of_blocks(written: str) -> Iterator[RuleName]:
+    """Yield the rules of Kyverno's list: rules below policies, each with what it says."""
+    try:
+        found = yaml.safe_load(written)
+    except yaml.YAMLError:
+        return
+    for policy, rules in mapping(found).items():
+        for rule in mapping(rules):
+            for prefix in ("autogen-cronjob-", "autogen-"):
+                rule = str(rule).removeprefix(prefix)
+            yield str(policy), rule
+
+
+# --- Requests ----------------------------------------------------------------
+
+
+def _of_logs(path: str, judge: _Judge, counts: RecordedRequests) -> Iterator[_Recorded | Problem]:
+    for read in read_events(log_files([path])):
+        if isinstance(read, Problem):
+            yield read
+            continue
+        one = None if read.event is None else logged(read.event)
+        if one is None or one.event.get("stage") not in (None, "ResponseComplete"):
+            continue
+        refusing: frozenset[RuleName] | None = None
+        if one.code >= _REFUSED:
+            message = text(mapping(one.event.get("responseStatus")).get("message"))
+            denial = _OF_WEBHOOK.match(message)
+            refusing = refusing_rules(denial[2]) if denial is not None else frozenset()
+            if not refusing:
+                counts.left["refused by others"] += 1
+                continue
+        kind = kind_of(one, judge.world.catalog)
+        request = Undecidable.KIND if kind is None else request_of_event(one, kind, judge.prepare)
+        if isinstance(request, Undecidable):
+            counts.left[request.value] += 1
+        else:
+            missing = (*one.missing, Missing.ROLES)
+            yield _Recorded(f"{read.file}:{read.line}", request, missing, refusing)
+
+
+_NAMED: Final[Shape] = {"group": str, "version": Needed(str)}
+_REVIEW: Final[Shape] = {
+    "request": Needed(
+        {
+            "operation": Needed(str),
+            "kind": Needed({**_NAMED, "kind": Needed(str)}),
+            "resource": Needed({**_NAMED, "resource": Needed(str)}),
+            **dict.fromkeys(("name", "namespace", "subResource"), str),
+            "userInfo": {"username": str, "uid": str, "groups": [str], "extra": {str: [str]}},
+            "dryRun": bool,
+            "object": {},
+            "oldObject": {},
+        }
+    ),
+    "response": Needed({"allowed": Needed(bool), "status": {"message": str}}),
+}
+
+
+def _of_reviews(path: str, counts: RecordedRequests) -> Iterator[_Recorded | Problem]:
+    for file in expand_paths([path]):
+        written = file if isinstance(file, Problem) else read_text(file)
+        if isinstance(written, Problem):
+            yield written
+            continue
+        for document in DocumentReader().read(written):
+            if isinstance(document, Problem):
+                yield document
+            elif document.group_kind == ("admission.k8s.io", REVIEW_KIND):
+                wrong = misfit(document.value, _REVIEW)
+                if wrong is not None:
+                    yield Problem(document.file, document.line(wrong.path), str(wrong))
+                    continue
+                response = document.value["response"]
+                message = (response.get("status") or {}).get("message") or ""
+                refusing = None if response["allowed"] else refusing_rules(message)
+                request = _request(document.value["request"])
+                if request is None or refusing == frozenset():
+                    counts.left["refused by others" if request else "no operation"] += 1
+                else:
+                    yield _Recorded(document.position(), request, (Missing.ROLES,), refusing)
+
+
+def _request(asked: JsonObject) -> Request | None:
+    """Return the request of a review."""
+    operation = {one.value: one for one in Operation}.get(asked["operation"])
+    if operation is None:
+        return None
+    kind, resource, user = asked["kind"], asked["resource"], asked.get("userInfo") or {}
+    dry_run = bool(asked.get("dryRun"))
+    return Request(
+        operation,
+        GroupVersionKind(kind.get("group") or "", kind["version"], kind["kind"]),
+        GroupVersionResource(
+            resource.get("group") or "", resource["version"], resource["resource"]
+        ),
+        subresource=asked.get("subResource") or "",
+        name=asked.get("name") or "",
+        namespace=asked.get("namespace") or "",
+        object=asked.get("object"),
+        old_object=asked.get("oldObject"),
+        user=User(
+            user.get("username") or "",
+            tuple(user.get("groups") or ()),
+            user.get("uid") or "",
+            {key: tuple(one or ()) for key, one in (user.get("extra") or {}).items()},
+        ),
+        dry_run=dry_run,
+        options=default_options(operation, dry_run=dry_run),
+    )
+
+
+# --- Verdicts ----------------------------------------------------------------
+
+
+class _Judge:
+    """What the translation says of requests."""
+
+    def __init__(self, outcomes: Sequence[RuleOutcome], existing: Sequence[JsonObject]) -> None:
+        documents = [one for outcome in outcomes for one in outcome.translation.documents]
+        beside = [one for one in documents if one["kind"] not in (POLICY_KIND, BINDING_KIND)]
+        self.world = ObjectWorld([*existing, *beside], implicit_namespaces=True)
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        self.prepare: Prepare = preparation((), ADMIN, now, DEFAULT_VERSION)
+        self._engine = Engine(
+            [decode_policy(one).value for one in _unique(documents, POLICY_KIND)],
+            [decode_binding(one).value for one in _unique(documents, BINDING_KIND)],
+        )
+        self._rules = [
+            _JudgedRule(one, bindings)
+            for one in outcomes
+            for bindings in [_bindings(one)]
+            if bindings
+        ]
+
+    def compare(self, recorded: _Recorded) -> bool:
+        """Note what is said otherwise; return whether anything could be compared."""
+        verdict = judged_partly(self._engine, recorded.request, self.world, recorded.missing)
+        denials: dict[RuleName, str] = {
+            (one.policy, one.binding): one.message
+            for one in verdict.decisions
+            if one.action is Action.DENY
+        }
+        compared = False
+        for rule in self._rules:
+            theirs = rule.verdict(recorded.refusing)
+            message = next((denials[one] for one in rule.bindings if one in denials), None)
+            names = {policy for policy, _ in rule.bindings}
+            if theirs is None or (message is None and names & set(verdict.undecided)):
+                continue
+            if theirs == "pass" and not names & set(verdict.matched):
+                continue
+            compared = True
+            ours = "pass" if message is None else "fail"
+            rule.note(recorded, theirs, ours, message or "")
+        return compared
+
+
+def _unique(documents: Iterable[JsonObject], kind: str) -> list[JsonObject]:
+    """Return the documents of a kind, each once: constraints share the policy of their template."""
+    return list({one["metadata"]["name"]: one for one in documents if one["kind"] == kind}.values())
+
+
+def _bindings(outcome: RuleOutcome) -> Mapping[RuleName, Any]:
+    """Return the bindings of a rule, by policy and name, each with its actions."""
+    return {
+        (one["spec"]["policyName"], one["metadata"]["name"]): one["spec"]["validationActions"]
+        for one in outcome.translation.documents
+        if one["kind"] == BINDING_KIND
+    }
+
+
+@dataclass
+class _JudgedRule:
+    """A rule with its bindings."""
+
+    outcome: RuleOutcome
+    bindings: Mapping[RuleName, Any]
+
+    def verdict(self, refusing: frozenset[RuleName] | None) -> str | None:
+        """Return what the engine has said by this rule: nothing by one that only reports, or where
+        others have refused."""
+        origin = self.outcome.translation.origin
+        if refusing is None:
+            refuses = any("Deny" in actions for actions in self.bindings.values())
+            return "pass" if refuses else None
+        name = ("", origin.rule) if self.outcome.home else (origin.policy, origin.rule)
+        return "fail" if name in refusing else None
+
+    def note(self, recorded: _Recorded, theirs: str, ours: str, message: str) -> None:
+        """Count a case, and keep the request if both say something else."""
+        self.outcome.cases += 1
+        if ours == theirs or len(self.outcome.differences) >= _MOST:
+            return
+        request = recorded.request
+        shown = request.object or request.old_object or {"metadata": {"name": request.name}}
+        where = f"{recorded.place} ({request.operation.value})"
+        said = f"{where}: {message}" if message else where
+        named = {"kind": request.kind.kind, **shown}
+        self.outcome.differences.append(Difference(named, theirs, ours, said))

@@ -1,0 +1,210 @@
+"""A plan to move a cluster's policies, as renderers see it.
+
+For people: what is there, then the policies in the order in which they move, each with what speaks
+against it. Below stands how to apply the files, if some were written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from celadon.cli.migration.migration_files import DEFINITIONS, ENFORCE, POLICIES, WARN
+from celadon.cli.migration.migration_plan import Course, Existing, MigrationPlan, PlannedPolicy
+from celadon.cli.migration.migration_run import RuleOutcome
+from celadon.cli.report.report_model import (
+    Cell,
+    Look,
+    Page,
+    ReportView,
+    Section,
+    Table,
+    plural,
+    policy_error_lines,
+    remark_sections,
+)
+
+_EFFECTS: Final = {
+    Course.MOVE: "audit",
+    Course.REPAIR: "warn",
+    Course.TOGETHER: "audit",
+    Course.DIVIDE: "warn",
+    Course.LOOK: "deny",
+    Course.STAY: "warn",
+}
+_SHOWN: Final = 5
+"""Disagreements that are shown of a rule."""
+_STAGES: Final = (
+    (DEFINITIONS, "the kinds of parameters, where there are some"),
+    (POLICIES, "policies, which do nothing without bindings"),
+    (WARN, "bindings that warn and audit; after a week, `celadon replay` reads the audit log"),
+    (ENFORCE, "bindings that refuse: a policy at a time, which is deleted in its engine then"),
+)
+
+
+class PlanView(ReportView[MigrationPlan]):
+    """A plan for a cluster."""
+
+    command = "celadon migrate --plan"
+
+    def text(self, look: Look) -> str:
+        """What is there, and the courses."""
+        report = self.report
+        lines = ["what is there", *(f"  {line}" for line in _inventory(report))]
+        for block in policy_error_lines(report.audit.policy_errors, look):
+            lines += ["", *block]
+        number = 0
+        for course in Course:
+            policies = report.taking(course)
+            if not policies:
+                continue
+            number += 1
+            lines += ["", f"{number}. {course.value} ({plural(len(policies), 'policy')})"]
+            for one in policies:
+                lines.append(f"   {_title(one)}")
+                lines += (f"     {line}" for line in _remarks(one))
+        rules = report.outcomes
+        moved = sum(not one.translation.reason for one in rules)
+        lines += ["", f"{plural(len(rules), 'rule')}: {moved} can move, {len(rules) - moved} stay"]
+        if moved:
+            lines += ["", "apply the folders that `-o` writes one after the other:"]
+            lines += (f"  {folder:14} {what}" for folder, what in _STAGES)
+        return "\n".join(lines)
+
+    def data(self) -> dict[str, Any]:
+        """The document of kind MigrationPlan."""
+        report = self.report
+        return {
+            "apiVersion": "celadon/v1",
+            "kind": "MigrationPlan",
+            "summary": {
+                "objects": report.audit.objects,
+                "documents": [
+                    {"engine": engine, "kind": kind, "count": count}
+                    for (engine, kind), count in sorted(report.kinds.items())
+                ],
+                "courses": {one.name.lower(): len(report.taking(one)) for one in Course},
+            },
+            "policies": [_data(one) for one in report.policies],
+            "problems": [one.text() for one in report.problems],
+        }
+
+    def page(self) -> Page:
+        """What is there, then a table for each course."""
+        report = self.report
+        numbers = tuple(
+            (one.name.lower(), len(report.taking(one)), _EFFECTS[one])
+            for one in Course
+            if report.taking(one)
+        )
+        text = "; ".join(_inventory(report))
+        first = Section("Policies to move", depth=1, text=text, numbers=numbers)
+        heads = ("policy", "objects", "refused", "what to know")
+        sections = [
+            Section(_sentence(course.value), table=Table(heads, tuple(map(_row, policies))))
+            for course in Course
+            for policies in [report.taking(course)]
+            if policies
+        ]
+        remarks = remark_sections(report.audit.policy_errors, (), report.problems)
+        return Page("celadon migrate --plan", (first, *sections, *remarks))
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _inventory(report: MigrationPlan) -> Iterator[str]:
+    for engine in sorted({one for one, _ in report.kinds}):
+        own = sorted((kind, count) for (of, kind), count in report.kinds.items() if of == engine)
+        yield f"{engine}: " + ", ".join(f"{kind} {count}" for kind, count in own)
+    yield plural(report.audit.objects, "object")
+
+
+def _title(policy: PlannedPolicy) -> str:
+    text = f"{policy.name} ({policy.kind}"
+    if len(policy.outcomes) > 1:
+        text += f", {plural(len(policy.outcomes), 'rule')}"
+    return text + ")"
+
+
+def _remarks(policy: PlannedPolicy) -> Iterator[str]:
+    """What there is to know of a policy before it moves."""
+    if policy.same_as:
+        yield f"it demands what `{policy.same_as}` demands: one of both is enough"
+    if policy.only_reports:
+        yield "it only reports today: its bindings warn and audit, and stay so"
+    for outcome, existing in zip(policy.outcomes, policy.existing, strict=True):
+        rule = outcome.translation.origin.rule
+        before = f"{rule}: " if len(policy.outcomes) > 1 and rule else ""
+        yield from _of_rule(outcome, existing, before)
+
+
+def _of_rule(outcome: RuleOutcome, existing: Existing, before: str) -> Iterator[str]:
+    translation = outcome.translation
+    if translation.reason:
+        yield f"{before}stays: {translation.reason}"
+        if translation.instead:
+            yield f"  {translation.instead}"
+        return
+    for name in translation.exceptions:
+        yield f"{before}it heeds the exception `{name}`, whether or not its engine does"
+    if existing.refused:
+        yield f"{before}{existing.refused} of {plural(existing.matched, 'object')} would be refused"
+        yield from (f"  {one.object.title}: {one.message}" for one in existing.examples)
+        if existing.errors:
+            yield f"  {plural(existing.errors, 'object')} could not be judged"
+    differing = existing.disagreements
+    if existing.compared:
+        yield (
+            f"{before}its engine has judged {plural(existing.compared, 'object')}: "
+            f"{len(differing)} otherwise"
+        )
+        for one in differing[:_SHOWN]:
+            ours = f"the translation refuses it: {one.message}" if one.message else _NOT_REFUSED
+            yield f"  {one.title}: {one.theirs} there, {ours}"
+        if len(differing) > _SHOWN:
+            yield f"  and {len(differing) - _SHOWN} more"
+
+
+_NOT_REFUSED: Final = "not refused here (or not there any more)"
+
+
+def _data(policy: PlannedPolicy) -> dict[str, Any]:
+    return {
+        "name": policy.name,
+        "engine": policy.engine,
+        "kind": policy.kind,
+        "course": policy.course.name.lower(),
+        "sameAs": policy.same_as,
+        "onlyReports": policy.only_reports,
+        "rules": [
+            {
+                **outcome.to_json(),
+                "objects": existing.matched,
+                "refused": existing.refused,
+                "errors": existing.errors,
+                "examples": [
+                    {"object": one.object.title, "message": one.message}
+                    for one in existing.examples
+                ],
+                "compared": existing.compared,
+                "disagreements": [
+                    {"object": one.title, "theirs": one.theirs, "message": one.message}
+                    for one in existing.disagreements
+                ],
+            }
+            for outcome, existing in zip(policy.outcomes, policy.existing, strict=True)
+        ],
+    }
+
+
+def _row(policy: PlannedPolicy) -> tuple[Cell, ...]:
+    known = [line.strip() for line in _remarks(policy)]
+    position = policy.outcomes[0].position
+    return (
+        Cell.named(policy.name, policy.kind, position),
+        Cell.number(sum(one.matched for one in policy.existing)),
+        Cell.number(policy.refused, "deny"),
+        Cell(known[0] if known else "", below=tuple(known[1:])),
+    )
