@@ -9,7 +9,7 @@ ARG RUNTIME=python:${PYTHON}-slim
 
 FROM python:${PYTHON}-slim AS build
 WORKDIR /src
-COPY pyproject.toml README.md ./
+COPY pyproject.toml hatch_build.py README.md LICENSE NOTICE ./
 COPY src src
 RUN pip install --no-cache-dir --no-compile --target /app '.[serve]' \
  && python -m compileall -q /app

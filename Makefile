@@ -19,7 +19,7 @@ again = $(PYTEST) $(1) $(FAILED)
 ON_ETCD := api apply clients defaulting mutating tables watch
 ONE_BY_ONE := policy webhook
 
-.PHONY: demo site test test-all shape conformance conformance-etcd fidelity explained check coverage mutants packs man bench bench-kube bench-server bench-webhook soak attacks soak-etcd fuzz fuzz-readers fuzz-webhook hostile fuzz-lsp vscode bench-etcd decisions pictures shells clean
+.PHONY: demo site dist docs test test-all shape conformance conformance-etcd fidelity explained check coverage mutants packs man bench bench-server bench-webhook soak attacks soak-etcd fuzz fuzz-readers fuzz-webhook hostile fuzz-lsp vscode bench-etcd decisions pictures shells clean bench-kube
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'
@@ -31,6 +31,23 @@ SITE := src/celadon/cli/playground/site
 site: $(VENV)/.installed web/node_modules/.installed
 	node web/build.mjs --out $(SITE) \
 	  --yaml $$($(BIN)/python -c 'import os, yaml; print(os.path.dirname(yaml.__file__))')
+
+# What a release publishes, in dist/: an sdist, and the wheel that is made of it, with the playground,
+# the man page, completions and a bill of materials. The same tree gives the same bytes. Packages are
+# taken from .venv alone, so the build itself needs no network.
+RELEASE := build/release
+dist: $(VENV)/.developed site
+	rm -rf dist $(RELEASE)
+	export SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} && \
+	$(BIN)/python -m tools.release_files $(RELEASE) && $(BIN)/python -m build --no-isolation --outdir dist
+
+# The documentation as a site, in build/docs, with the playground beside it. A link or an anchor that
+# leads nowhere fails, as does a page that no contents list has.
+DOCS := build/docs
+docs: $(VENV)/.documented site
+	rm -rf $(DOCS)
+	$(BIN)/python -m sphinx -q -W --keep-going -b html -d build/doctrees docs $(DOCS)
+	cp -R $(SITE) $(DOCS)/playground
 
 # What a developer waits for: the tests of the rooms, with few examples for each property, a sample of
 # the recordings, a session of a client.
@@ -167,7 +184,7 @@ bench-webhook: $(VENV)-bench/.webhooks
 	$(VENV)-bench/bin/python -m bench.webhook --write
 
 clean:
-	rm -rf $(VENV) $(VENV)-bench .coverage .mutants web/node_modules $(SITE)
+	rm -rf $(VENV) $(VENV)-bench .coverage .mutants build dist web/node_modules $(SITE)
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -181,6 +198,10 @@ $(VENV)/.installed: pyproject.toml $(VENV)/bin/python
 $(VENV)/.developed: pyproject.toml $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ $(VENV)/.installed
+
+$(VENV)/.documented: pyproject.toml $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
 
 # kubectl and helm; without them, the tests of sessions with them are skipped.
 $(VENV)/.clients: tools/install_clients.py $(BIN)/python

@@ -62,13 +62,14 @@ def actual(command: str) -> str:
         served = [str(ROOT / one) for one in AUDITED]
         with KubeApi(served) as api, pytest.MonkeyPatch.context() as patch:
             patch.setenv("KUBECONFIG", api.admin.environment()["KUBECONFIG"])
-            return _in_process(words)
-    return _in_process(words)
+            return in_process(words)
+    return in_process(words)
 
 
-def _in_process(words: list[str]) -> str:
+def in_process(words: list[str], folder: Path = ROOT) -> str:
+    """Both outputs of `celadon`, run in a folder."""
     out, err = io.StringIO(), io.StringIO()
-    with contextlib.chdir(ROOT), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         main(words[1:])
     return err.getvalue() + out.getvalue()
 

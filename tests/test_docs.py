@@ -6,6 +6,7 @@ import doctest
 import re
 import runpy
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -17,12 +18,16 @@ from tests.paths import ROOT
 
 PAGES = [
     ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CODE_OF_CONDUCT.md",
+    ROOT / "SECURITY.md",
     *sorted((ROOT / "docs").rglob("*.md")),
     ROOT / "examples" / "README.md",
 ]
 COMMANDS_SHOWN = [
     pytest.param(one, id=f"{page.name}: {one.command[:60]}")
     for page in PAGES
+    if page.parent.name != "tutorials"  # tests/tutorials performs those
     for one in shown(page)
 ]
 
@@ -51,7 +56,20 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_the_index_links_every_page() -> None:
     index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
     for page in (ROOT / "docs").rglob("*.md"):
-        assert page.name == "README.md" or f"({page.relative_to(ROOT / 'docs')})" in index, page
+        assert (
+            page.name in ("README.md", "index.md")
+            or f"({page.relative_to(ROOT / 'docs')})" in index
+        ), page
+
+
+def test_every_page_says_its_kind() -> None:
+    """As the index does: a tutorial, a how-to, a reference, an explanation."""
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([a-z-]+) \| \[.*?\]\((?!\.\.)(.*?)\)", index, re.MULTILINE)
+    assert len(rows) > 20
+    for kind, name in rows:
+        text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+        assert re.search(rf"^\*{kind}\b[^*]*\*", text, re.MULTILINE | re.IGNORECASE), name
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
@@ -90,6 +108,13 @@ def test_the_demo_of_the_readme_is_that_of_the_makefile() -> None:
     demo = re.search(r"^DEMO := (.*)$", makefile, re.M)
     assert demo is not None
     assert shown(ROOT / "README.md")[0].command == f"celadon check {demo[1]}"
+
+
+def test_the_readme_names_every_extra() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(?:celadon\[)?(\w+)\]?`", text))
+    assert set(project["optional-dependencies"]) - {"dev", "docs"} <= named
 
 
 def test_changelog_has_unreleased_changes_on_top() -> None:

@@ -29,9 +29,13 @@ def built_site() -> Path:
     """The folder; a quarter of a minute of work."""
     folder = Path(tempfile.mkdtemp(prefix="celadon-site-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    site = folder / "site"
+    return build_site(folder / "site", WEB)
+
+
+def build_site(site: Path, web: Path) -> Path:
+    """Build the page into a folder, with the scripts of another."""
     words = ["--out", str(site), "--yaml", str(Path(yaml.__file__).parent)]
     subprocess.run(
-        ["node", str(WEB / "build.mjs"), *words], check=True, capture_output=True, timeout=600
+        ["node", str(web / "build.mjs"), *words], check=True, capture_output=True, timeout=600
     )
     return site

@@ -1,0 +1,1 @@
+"""The tutorials of docs/tutorials, performed as a reader would."""
