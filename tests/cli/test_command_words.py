@@ -10,6 +10,7 @@ from celadon.cli.options import VERSIONS
 
 FREE = {
     "CIDR",
+    "audit-log|webhook",
     "LEVEL",
     "URL",
     "ADDRESS",
@@ -53,10 +54,11 @@ BY_NAME = {one.name: one for one in every_command()}
 def test_every_metavar_is_free_or_known() -> None:
     """Whoever needs a new one says here or there what can be behind it."""
     used = {
-        str(action.metavar)
+        str(word)
         for command in COMMANDS
         for action in parser_of(command)._actions
         if action.nargs != 0 and action.choices is None
+        for word in (action.metavar if isinstance(action.metavar, tuple) else (action.metavar,))
     }
     assert used == FREE | METAVARS.keys()
 

@@ -459,7 +459,7 @@ def _json_size(value: object) -> int:
 # As k8s.io/apiserver `pkg/admission/plugin/cel/composition.go`.
 
 
-Activation = JsonObject
+Activation = Mapping[str, Any]
 Run = Callable[[Expression, Activation], Any]
 
 _MOST_LINKS: Final = 25

@@ -10,6 +10,7 @@ import enum
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
+from celadon.kube.errors import KubeError
 from celadon.kube.go.go_values import GoData, Kind
 
 
@@ -54,7 +55,7 @@ class Comparison:
         self.depth = max(self.depth, child.depth + 1)
 
 
-class TooLongError(Exception):
+class TooLongError(KubeError):
     """There is more to compare than may be."""
 
 
