@@ -36,6 +36,11 @@ DENY: dict[str, Any] = {"message": "no", "deny": {}}
         ("Widget", [("*", "*", "widgets")]),
         ("example.com/v1/NetworkPolicy", [("example.com", "v1", "networkpolicies")]),
         ("*", [("*", "*", "*")]),
+        ("v1/Deployment", [("apps", "v1", "deployments")]),
+        ("v1/Deployment/scale", [("apps", "v1", "deployments/scale")]),
+        ("*/scale", [("*", "*", "*/scale")]),
+        ("*/*", [("*", "*", "*/*")]),
+        ("*/Deployment.scale", [("apps", "*", "deployments/scale")]),
     ],
 )
 def test_kinds(kind: str, rules: list[tuple[str, str, str]]) -> None:
@@ -51,6 +56,26 @@ def judged(match: dict[str, Any], obj: dict[str, Any], **more: Any) -> str:
 
 
 PODS = {"kinds": ["Pod"]}
+
+
+@pytest.mark.parametrize(
+    ("kinds", "found"),
+    [
+        (["Pod"], "skip"),
+        (["v1/Pod"], "skip"),
+        (["*/Pod"], "skip"),
+        (["*/v1/Pod"], "fail"),  # any version of a kind `v1`, below it `Pod`
+        (["v2/Pod"], "fail"),
+        (["example.com/v1/Pod"], "fail"),
+        (["example.com/v1/Pod", "P*"], "skip"),
+        (["Pod/exec"], "fail"),
+        (["Service"], "fail"),
+        (["*"], "skip"),
+    ],
+)
+def test_excluded_kinds(kinds: list[str], found: str) -> None:
+    exclude = {"any": [{"resources": {"kinds": kinds}}]}
+    assert judged({"any": [{"resources": PODS}]}, pod(), exclude=exclude) == found
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ there is one block (selectors, operations); all else is a match condition.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -69,14 +70,15 @@ def matching(policy: Policy, rule: Rule, catalog: Catalog) -> Matching:
         raise NotTranslated("a rule without kinds")
     operations = dict.fromkeys(one for block in blocks for one in block.operations)
     made = Matching(tuple(rules), tuple(operations))
+    below = any(subresource for _, _, _, subresource in map(_parts, kinds))
     conditions: dict[str, Condition] = {}
     if len(blocks) == 1:
         made = _with_selectors(made, blocks[0])
         conditions |= _conditions_of(blocks[0], has_selectors=True)
     else:
-        conditions["matches"] = _any_or_all(rule.match)
+        conditions["matches"] = _any_or_all(rule.match, with_subresources=below)
     if rule.exclude.blocks:
-        conditions["is-not-excluded"] = negation(_any_or_all(rule.exclude))
+        conditions["is-not-excluded"] = negation(_any_or_all(rule.exclude, with_subresources=below))
     if policy.namespace:
         conditions["is-in-namespace"] = comparison(
             "request.namespace", "==", quoted(policy.namespace)
@@ -105,6 +107,9 @@ def _is_wild(selector: JsonObject | None) -> bool:
 
 
 # --- Kinds -------------------------------------------------------------------
+
+
+_VERSION: Final = re.compile(r"v\d+((alpha|beta)\d+)?|\*")
 
 
 def resource_rules(kind: str, catalog: Catalog) -> list[ResourceRule]:
@@ -140,28 +145,27 @@ def _version(resources: Sequence[Resource]) -> str:
 
 
 def _parts(kind: str) -> tuple[str, str, str, str]:
-    """Return the group, version, kind and subresource that are meant; `*` is any."""
-    parts = kind.split("/")
-    if len(parts) == 1:
-        return "*", "*", *_named(kind)
-    if len(parts) == 2 and parts[0] != "*" and not _looks_like_version(parts[0]):
-        return "*", "*", parts[0], parts[1]
-    if len(parts) == 2:
-        group = "*" if parts[0] == "*" else ""
-        return group, parts[0], *_named(parts[1])
-    if len(parts) == 3 and _looks_like_version(parts[0]):
-        return "", parts[0], parts[1], parts[2]
-    name, subresource = _named(parts[2])
-    return parts[0], parts[1], name, parts[3] if len(parts) == 4 else subresource
-
-
-def _named(text: str) -> tuple[str, str]:
-    name, _, subresource = text.partition(".")
-    return name, subresource
-
-
-def _looks_like_version(text: str) -> bool:
-    return text.startswith("v") and text[1:2].isdigit()
+    """Return the group, version, kind and subresource that are meant; `*` is any. As Kyverno's
+    `ParseKindSelector`. Raises NotTranslated."""
+    *before, last = kind.split("/")
+    match [*before, *last.split(".")]:
+        case [name]:
+            return "*", "*", name, ""
+        case ["*", "*"]:
+            return "*", "*", "*", "*"
+        case ["*", subresource] if subresource == subresource.lower():
+            return "*", "*", "*", subresource
+        case [version, name] if _VERSION.fullmatch(version):
+            return "*", version, name, ""
+        case [name, subresource]:
+            return "*", "*", name, subresource
+        case [version, name, subresource] if _VERSION.fullmatch(version):
+            return "*", version, name, subresource
+        case [group, version, name]:
+            return group, version, name, ""
+        case [group, version, name, subresource]:
+            return group, version, name, subresource
+    raise NotTranslated(f"`{kind}` is no kind")
 
 
 def _resources(catalog: Catalog, group: str, version: str, kind: str) -> list[Resource]:
@@ -177,9 +181,11 @@ def _resources(catalog: Catalog, group: str, version: str, kind: str) -> list[Re
 # --- Conditions --------------------------------------------------------------
 
 
-def _any_or_all(filters: Filters) -> Condition:
+def _any_or_all(filters: Filters, *, with_subresources: bool = False) -> Condition:
+    """Return whether a request is among those that filters are for; `with_subresources`: the rule
+    is for some, so those that no filter names are none that it is for."""
     together = conjunction if filters.all_of else disjunction
-    return together(_block(one) for one in filters.blocks)
+    return together(_block(one, with_subresources=with_subresources) for one in filters.blocks)
 
 
 def filtered(filters: Filters, kinds: Sequence[GroupVersionKind]) -> Condition:
@@ -198,8 +204,10 @@ def _of_known_kinds(block: Filter, kinds: Sequence[GroupVersionKind]) -> Conditi
         raise NotTranslated("subresources of an exception")
     meant = [
         any(
-            wildcard_match(group, kind.group) and wildcard_match(name, kind.kind)
-            for group, _, name, _ in given
+            wildcard_match(group, kind.group)
+            and wildcard_match(version, kind.version)
+            and wildcard_match(name, kind.kind)
+            for group, version, name, _ in given
         )
         for kind in kinds
     ]
@@ -208,22 +216,51 @@ def _of_known_kinds(block: Filter, kinds: Sequence[GroupVersionKind]) -> Conditi
     return _block(replace(block, kinds=()) if all(meant) else block)
 
 
-def _block(block: Filter) -> Condition:
+def _block(block: Filter, *, with_subresources: bool = False) -> Condition:
     operations = [member("request.operation", literal(list(block.operations)))]
     return conjunction(
         [
-            _of_kinds(block.kinds),
+            _of_kinds(block.kinds, with_subresources=with_subresources),
             *(operations if block.operations else ()),
             *_conditions_of(block, has_selectors=False).values(),
         ]
     )
 
 
-def _of_kinds(kinds: Sequence[str]) -> Condition:
-    names = list(dict.fromkeys(_parts(kind)[2] for kind in kinds))
-    if not names or "*" in names:
-        return ALWAYS
-    return _one_of("request.kind.kind", names)
+def _of_kinds(kinds: Sequence[str], *, with_subresources: bool = False) -> Condition:
+    """Return whether a request is for one of these kinds; for any, if there are none. What is below
+    an object may be of another kind (`PodExecOptions`), so there the resource is asked for."""
+    names: dict[tuple[str, str, str], list[str]] = {}
+    for group, version, name, below in map(_parts, kinds):
+        names.setdefault((group, version, below), []).append(name)
+    return (
+        disjunction(
+            _of_kind(group, version, of_these, below, with_subresources=with_subresources)
+            for (group, version, below), of_these in names.items()
+        )
+        if names
+        else ALWAYS
+    )
+
+
+def _of_kind(
+    group: str, version: str, names: Sequence[str], below: str, *, with_subresources: bool
+) -> Condition:
+    subject = "request.resource" if below else "request.kind"
+    name = f"{subject}.resource" if below else f"{subject}.kind"
+    if below:
+        names = [
+            one if one == "*" else guess_resource(GroupVersionKind("", "", one)).resource
+            for one in names
+        ]
+    asked = {f"{subject}.group": [group], f"{subject}.version": [version], name: names}
+    if below or with_subresources:
+        asked["request.?subResource.orValue('')"] = [below]
+    return conjunction(
+        _one_of(text, list(dict.fromkeys(patterns)))
+        for text, patterns in asked.items()
+        if "*" not in patterns
+    )
 
 
 def _one_of(text: str, patterns: Sequence[str]) -> Condition:
