@@ -28,11 +28,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from celadon.kube.json_types import JsonDict
-
 if TYPE_CHECKING:
     from celadon.cli.policytest.run.case_judging import Bench
     from celadon.cli.policytest.run.case_results import Case, CaseResult
+    from celadon.kube.json_types import JsonDict
     from celadon.testing import KubeApi, Manifest
 
 MARKER: Final = "kube_api"

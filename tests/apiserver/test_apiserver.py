@@ -103,7 +103,8 @@ def test_a_watch_is_a_stream_of_lines(running: Running) -> None:
 @pytest.mark.parametrize(
     ("method", "path", "code"),
     [
-        ("HEAD", "/api", 200),
+        ("HEAD", "/api", 405),
+        ("HEAD", "/apis", 200),
         ("HEAD", "/healthz", 200),
         ("HEAD", "/version", 405),
         ("HEAD", MAPS, 405),

@@ -79,7 +79,7 @@ def _split_domain(image: str) -> tuple[str, str]:
     return domain, path
 
 
-Rule = Mapping[str, Any]
+Rule = JsonObject
 FieldFunction = Callable[[Any, Any, Run, Rule], None]
 
 
