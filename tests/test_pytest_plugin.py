@@ -6,6 +6,8 @@ import json
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -19,6 +21,9 @@ pytest_plugins = ["pytester"]
 LOADED = KubeApi
 """Loaded before the runs, which forget what they load: cryptography cannot be loaded twice."""
 
+LASTING = ("celadon", "cryptography", "google", "httpcore", "msgspec", "uvloop", "yaml")
+"""Packages that stay loaded behind a run."""
+
 COUNTING = """
     import pytest
 
@@ -31,20 +36,45 @@ COUNTING = """
 """
 
 
+class Loaded:
+    """Modules that a run has loaded."""
+
+    def __init__(self) -> None:
+        self.modules: dict[str, ModuleType] = {}
+
+    def pytest_unconfigure(self) -> None:
+        self.modules.update(sys.modules)
+
+
+@pytest.fixture(autouse=True)
+def loaded() -> Iterator[Loaded]:
+    """What runs load stays loaded, though `pytester`, which ends before, forgets it: loaded once
+    more, it would have second copies of its classes, which whoever has the first ones does not
+    know."""
+    found = Loaded()
+    yield found
+    for name, module in found.modules.items():
+        if name.partition(".")[0] in LASTING:
+            sys.modules.setdefault(name, module)
+
+
 @pytest.fixture
-def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Runner:
+def run(loaded: Loaded, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Runner:
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    return Runner(pytester)
+    return Runner(pytester, loaded)
 
 
 class Runner:
     """Runs tests with the plugin and no other, in this process."""
 
-    def __init__(self, pytester: pytest.Pytester) -> None:
+    def __init__(self, pytester: pytest.Pytester, loaded: Loaded) -> None:
         self._pytester = pytester
+        self._loaded = loaded
 
     def __call__(self, *arguments: str, **outcomes: int) -> pytest.RunResult:
-        result = self._pytester.runpytest_inprocess("-p", "celadon.pytest_plugin", *arguments)
+        result = self._pytester.runpytest_inprocess(
+            "-p", "celadon.pytest_plugin", *arguments, plugins=[self._loaded]
+        )
         if outcomes:
             result.assert_outcomes(**outcomes)
         return result
