@@ -9,10 +9,11 @@ create may be refused where the workload was not.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import pkgutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from celadon.kube import metadata
@@ -42,8 +43,13 @@ from celadon.records import dataclass
 _ROOT: Final = "v1.PodTemplateSpec"
 _FNV_PRIME: Final = 0x01000193
 _FNV_START: Final = 0x811C9DC5
+_FNV_BITS: Final = 0xFFFFFFFF
+_LONG_WORD: Final = 64
+"""Longer ones are texts of one template, and are not kept."""
 _NUMBERS: Final = frozenset({"int32", "int64"})
 _NOT_SET: Final = "<nil>"
+_INLINE: Final = "+"
+"""For a name in JSON: the members of the field stand beside those of the others."""
 _ZERO_TIME: Final = "{Time:(time.Time){wall:(uint64)0 ext:(int64)0 loc:(*time.Location)<nil>}}"
 _WORD: Final = 1 << 64
 """Big numbers are printed in words of 64 bits, the lowest first."""
@@ -55,10 +61,34 @@ def template_hash(template: JsonObject, collisions: int | None = None) -> str:
     text = printed(template).encode()
     if collisions is not None:
         text += (collisions % (1 << 32)).to_bytes(8, "little")
-    digest = _FNV_START
+    return safe_digits(checksum(text))
+
+
+def checksum(text: bytes) -> int:
+    """FNV-1a of 32 bits, in half of the time that it takes byte by byte: templates have most
+    words in common, and what is above the low byte is only multiplied by them."""
+    first, *words = text.split(b" ")
+    digest = _continued(first, _FNV_START)
+    for word in words:
+        low = digest & 0xFF
+        if len(word) > _LONG_WORD:
+            digest = _continued(b" " + word, digest)
+        else:
+            own, factor = _of_word(word, low)
+            digest = own + (digest - low) * factor & _FNV_BITS
+    return digest
+
+
+def _continued(text: bytes, digest: int) -> int:
     for byte in text:
-        digest = (digest ^ byte) * _FNV_PRIME & 0xFFFFFFFF
-    return safe_digits(digest)
+        digest = (digest ^ byte) * _FNV_PRIME & _FNV_BITS
+    return digest
+
+
+@functools.lru_cache(maxsize=8192)
+def _of_word(word: bytes, low: int) -> tuple[int, int]:
+    """What a word with the space before it makes of a low byte, and of all that is above it."""
+    return _continued(b" " + word, low), pow(_FNV_PRIME, len(word) + 1, _FNV_BITS + 1)
 
 
 def safe_digits(number: int) -> str:
@@ -107,16 +137,25 @@ def _is_between(here: tuple[int, int], releases: str) -> bool:
     return parse_version(first) <= here and (here <= parse_version(last) or last == "1.36")
 
 
+@per_release()
+def _members(type_: str) -> Sequence[tuple[str, str, str, str]]:
+    """Of each field of a structure: its name in JSON, its type, what stands before its value, and
+    all that stands for it where there is none."""
+    heads = ((one, f"{one.name}:({one.type})") for one in _structs()[type_])
+    return [(one.key, one.type, head, head + _value(one.type, None)) for one, head in heads]
+
+
+@per_release()
+def _empty_struct(type_: str) -> str:
+    return f"{{{' '.join(absent for *_, absent in _members(type_))}}}"
+
+
 def _struct(type_: str, value: JsonObject) -> str:
-    members = (
-        f"{one.name}:({one.type}){_value(one.type, _hashed_member(value, one.key))}"
-        for one in _structs()[type_]
-    )
+    members = []
+    for key, member_type, head, absent in _members(type_):
+        member = dict(value) if key == _INLINE else value.get(key)
+        members.append(absent if member is None else head + _value(member_type, member))
     return f"{{{' '.join(members)}}}"
-
-
-def _hashed_member(value: JsonObject, key: str) -> Json:
-    return dict(value) if key == "+" else value.get(key)
 
 
 def _value(type_: str, value: Json) -> str:
@@ -131,7 +170,7 @@ def _value(type_: str, value: Json) -> str:
     if type_.startswith("map[string]"):
         return _map(type_.removeprefix("map[string]"), value)
     if type_ in _structs():
-        return _struct(type_, value if isinstance(value, dict) else {})
+        return _struct(type_, value) if value and isinstance(value, dict) else _empty_struct(type_)
     if type_ == "resource.Quantity":
         return _quantity(None if value is None else parse(str(value)))
     if type_ == "intstr.IntOrString":

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from celadon.kube import JsonObject
 from celadon.kube.releases import answering_as
-from celadon.kube.workload_controllers import printed, template_hash
+from celadon.kube.workload_controllers import checksum, printed, template_hash
 
 HASHES = [
     (
@@ -183,3 +185,14 @@ def test_empty_lists_and_maps_are_none() -> None:
         "spec": {"containers": [{"name": "c", "args": [], "resources": {"limits": {}}}]},
     }
     assert template_hash(bare) == template_hash(empty)
+
+
+@given(
+    st.lists(st.one_of(st.sampled_from([b"", b"a", b"Name:(string)web"]), st.binary(max_size=99)))
+)
+def test_a_checksum_by_words_is_that_of_the_bytes(words: list[bytes]) -> None:
+    text = b" ".join(words)
+    digest = 0x811C9DC5
+    for byte in text:
+        digest = ((digest ^ byte) * 0x01000193) % (1 << 32)
+    assert checksum(text) == digest
