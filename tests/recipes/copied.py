@@ -17,7 +17,8 @@ from tests.paths import ROOT
 
 COPIED = (
     *("src/celadon", "tests", "docs", "deploy", "examples", "data", "tools"),
-    *("CHANGELOG.md", "action.yml", "Makefile", "README.md", "pyproject.toml"),
+    *("CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "LICENSE", "NOTICE", "README.md"),
+    *("SECURITY.md", "action.yml", "Makefile", "pyproject.toml"),
 )
 
 

@@ -118,7 +118,7 @@ def test_a_limit(copy: Copy) -> None:
     )
     copy.insert(
         options,
-        "    bound: dict[str, Any] = {}\n",
+        "    bound: JsonDict = {}\n",
         "    if len(options.var) > MAX_VARIABLES:\n"
         '        raise BindingError(f"more than {MAX_VARIABLES} variables")\n',
     )
