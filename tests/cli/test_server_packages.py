@@ -75,6 +75,8 @@ _NEEDED = "error: a cluster needs a package more: pip install 'celadon[serve]'"
         ("lint policy.json", 0, ""),
         ("eval 1+1", 0, "2"),
         ("library list", 0, "image-registry"),
+        ("audit --library one.json", 0, "1 object"),
+        ("migrate --plan one.json", 2, "there is no policy of Kyverno"),
         ("diff policy.json policy.json", 0, "same"),
         ("prove policy.json", 0, ""),
         ("migrate policy.json", 2, "there is no policy of Kyverno"),

@@ -230,16 +230,14 @@ def _block(block: Filter, *, with_subresources: bool = False) -> Condition:
 def _of_kinds(kinds: Sequence[str], *, with_subresources: bool = False) -> Condition:
     """Return whether a request is for one of these kinds; for any, if there are none. What is below
     an object may be of another kind (`PodExecOptions`), so there the resource is asked for."""
+    if not kinds:
+        return ALWAYS
     names: dict[tuple[str, str, str], list[str]] = {}
     for group, version, name, below in map(_parts, kinds):
         names.setdefault((group, version, below), []).append(name)
-    return (
-        disjunction(
-            _of_kind(group, version, of_these, below, with_subresources=with_subresources)
-            for (group, version, below), of_these in names.items()
-        )
-        if names
-        else ALWAYS
+    return disjunction(
+        _of_kind(group, version, of_these, below, with_subresources=with_subresources)
+        for (group, version, below), of_these in names.items()
     )
 
 
