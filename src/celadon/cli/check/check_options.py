@@ -191,7 +191,13 @@ def _add_parts(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_circumstances(group: argparse._ArgumentGroup, *, several: bool) -> None:
-    group.add_argument("--operation", choices=OPERATIONS, default="CREATE", type=str.upper)
+    group.add_argument(
+        "--operation",
+        choices=OPERATIONS,
+        default="CREATE",
+        type=str.upper,
+        help="what becomes of the objects; UPDATE needs --old (default: CREATE)",
+    )
     group.add_argument(
         "--apply",
         action="store_true",
@@ -204,7 +210,9 @@ def _add_circumstances(group: argparse._ArgumentGroup, *, several: bool) -> None
         metavar="PATH",
         help="the objects as they are now, for UPDATE and --apply; may be repeated",
     )
-    group.add_argument("--as", dest="user", metavar="USER", help="the user who asks")
+    group.add_argument(
+        "--as", dest="user", metavar="USER", help="the user who asks (default: an administrator)"
+    )
     group.add_argument(
         "--as-group", action="append", default=[], metavar="GROUP", help="a group of that user"
     )

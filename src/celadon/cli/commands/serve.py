@@ -200,7 +200,10 @@ def _add_release(group: argparse._ArgumentGroup) -> None:
 
 def _add_access(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        "--token-auth-file", type=Path, metavar="FILE", help="lines of token,user,uid,groups"
+        "--token-auth-file",
+        type=Path,
+        metavar="FILE",
+        help='lines of token,user,uid,"group1,group2"',
     )
     group.add_argument(
         "--client-ca-file", type=Path, metavar="FILE", help="authorities of client certificates"
