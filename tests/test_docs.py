@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.main import COMMANDS, Command, parser_of
+from celadon.cli.main import COMMANDS, Command, main, parser_of
 from celadon.cli.reading.documents import is_test_file
 from tests.docs import Shown, actual, shown
 from tests.paths import ROOT
@@ -116,11 +116,28 @@ def test_webhooks_in_python(page: str, tmp_path: Path, monkeypatch: pytest.Monke
     sys.modules.pop("rules", None)
 
 
+def test_the_readme_s_beginning_is_what_a_newcomer_types(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    block = re.search(r"^```\npip install celadon\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    assert block is not None
+    monkeypatch.chdir(tmp_path)
+    for line in block[1].splitlines():
+        program, *words = line.split()
+        if program == "cd":
+            monkeypatch.chdir(tmp_path / words[0])
+        else:
+            assert program == "celadon"
+            assert main(words) == 0, line
+
+
 def test_the_demo_of_the_readme_is_that_of_the_makefile() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     demo = re.search(r"^DEMO := (.*)$", makefile, re.M)
     assert demo is not None
-    assert shown(ROOT / "README.md")[0].command == f"celadon check {demo[1]}"
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"celadon check {demo[1]}" in text
 
 
 def test_the_readme_names_every_extra() -> None:
