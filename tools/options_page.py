@@ -11,13 +11,16 @@ from celadon.cli.main import COMMANDS, Command, parser_of
 from tools.man_page import shown_value
 
 _HEAD: Final = """\
-# All options
+# The commands in full
 
-*Reference.* Every argument and option of every command, as `celadon COMMAND --help` shows them.
-[The commands](cli.md) says what each command is for.
+*Reference.* What `celadon COMMAND --help` says: every argument and option, examples, exit codes.
+[The commands](cli.md) says what else there is to know. Exit codes 70 and 74 are
+[those of all commands](cli.md#exit-codes).
 
 <!-- Made by `python -m tools.options_page > docs/options.md`; the texts are in the parsers. -->
 """
+_OF_ALL: Final = ("  70  ", "  74  ")
+"""How lines about exit codes begin that all commands have."""
 
 
 def page() -> str:
@@ -26,9 +29,14 @@ def page() -> str:
 
 
 def _section(command: Command) -> Iterator[str]:
+    parser = parser_of(command)
     yield f"## celadon {command.name}\n"
-    yield from rows(parser_of(command))
-    yield ""
+    for paragraph in (parser.description or "").strip().split("\n\n"):
+        yield f"```text\n{paragraph}\n```\n" if paragraph.startswith("  ") else f"{paragraph}\n"
+    yield from rows(parser)
+    epilog = (parser.epilog or "").strip().splitlines()
+    shown = "\n".join(line for line in epilog if not line.startswith(_OF_ALL))
+    yield f"\n```text\n{shown.strip()}\n```\n"
 
 
 def rows(parser: argparse.ArgumentParser) -> Iterator[str]:

@@ -21,6 +21,8 @@ from pathlib import Path
 from statistics import mean, median, quantiles
 from typing import Final
 
+from tools.doc_words import MOST, written_by_commands, written_by_hand
+
 from tests.architecture.source_tree import SOURCE, SourceTree, read_source, rings
 
 MAP: Final = SOURCE.parent / "docs" / "architecture.md"
@@ -233,6 +235,12 @@ MEASURES: Final = (
         "",
         lambda shape: shape.lonely_modules,
     ),
+    Measure(
+        "words of the documentation for users, written by hand",
+        f"at most {MOST:,}",
+        lambda _: written_by_hand(),
+    ),
+    Measure("the same, written by commands", "", lambda _: written_by_commands()),
 )
 
 
