@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from celadon.cli.main import COMMANDS, Command, parser_of
@@ -19,38 +20,56 @@ _HEAD: Final = """\
 
 <!-- Made by `python -m tools.options_page > docs/options.md`; the texts are in the parsers. -->
 """
+_MANY = 4
+"""So many commands make an option one of many commands."""
 _OF_ALL: Final = ("  70  ", "  74  ")
 """How lines about exit codes begin that all commands have."""
 
 
 def page() -> str:
     """The whole page, Markdown."""
-    return "\n".join([_HEAD, *(line for command in COMMANDS for line in _section(command))])
+    shared = _shared()
+    lines = [_HEAD, "## Options of many commands", "", *_table(shared), ""]
+    for command in COMMANDS:
+        lines += _section(command, shared)
+    return "\n".join(lines)
 
 
-def _section(command: Command) -> Iterator[str]:
+def _shared() -> list[str]:
+    """The rows that stand in many tables."""
+    counted = Counter(row for command in COMMANDS for row in rows(parser_of(command)))
+    return [row for row, count in counted.items() if count >= _MANY]
+
+
+def _section(command: Command, shared: Collection[str]) -> Iterator[str]:
     parser = parser_of(command)
     yield f"## celadon {command.name}\n"
     for paragraph in (parser.description or "").strip().split("\n\n"):
         yield f"```text\n{paragraph}\n```\n" if paragraph.startswith("  ") else f"{paragraph}\n"
-    yield from rows(parser)
+    every = rows(parser)
+    if own := [row for row in every if row not in shared]:
+        yield from _table(own)
+    if also := [row.split("|")[1].strip() for row in every if row in shared]:
+        yield f"\nAnd [of many commands](#options-of-many-commands): {', '.join(also)}."
     epilog = (parser.epilog or "").strip().splitlines()
     shown = "\n".join(line for line in epilog if not line.startswith(_OF_ALL))
     yield f"\n```text\n{shown.strip()}\n```\n"
 
 
-def rows(parser: argparse.ArgumentParser) -> Iterator[str]:
-    """The table of a parser's arguments; a word if it has none."""
-    formatter = parser._get_formatter()
-    actions = [action for action in parser._actions if action.dest != "help"]
-    if not actions:
-        yield "It has no options."
-        return
+def _table(shown: Iterable[str]) -> Iterator[str]:
     yield "| argument | meaning |"
     yield "|---|---|"
-    for action in actions:
-        text = formatter._expand_help(action) if action.help else ""
-        yield f"| {_name(action)} | {_cell(_with_choices(action, text))} |"
+    yield from shown
+
+
+def rows(parser: argparse.ArgumentParser) -> list[str]:
+    """A row for each argument of a parser, without `--help`."""
+    formatter = parser._get_formatter()
+    return [
+        f"| {_name(action)} | {_cell(_with_choices(action, formatter._expand_help(action)))} |"
+        for action in parser._actions
+        if action.dest != "help"
+    ]
 
 
 def _name(action: argparse.Action) -> str:

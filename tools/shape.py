@@ -21,9 +21,9 @@ from pathlib import Path
 from statistics import mean, median, quantiles
 from typing import Final
 
-from tools.doc_words import MOST, written_by_commands, written_by_hand
-
 from tests.architecture.source_tree import SOURCE, SourceTree, read_source, rings
+
+from tools.doc_words import MOST, written_by_commands, written_by_hand
 
 MAP: Final = SOURCE.parent / "docs" / "architecture.md"
 BEGIN, END = "<!-- shape: written by `make shape` -->\n", "<!-- end of shape -->\n"
