@@ -11,7 +11,7 @@ _HEAD: Final = """\
 # What was found by attacks
 
 *Reference.* Celadon was attacked, and what was found was repaired. Each of these tests fails
-without its repair: `make attacks` undoes one repair after the other in a copy and sees the test fail.
+without its repair: `make attacks` undoes one after the other in a copy and sees the test fail.
 [Security](security.md) says what is promised.
 
 <!-- Made by `python -m tools.attacks_page > docs/attacks.md`. -->

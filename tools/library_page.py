@@ -23,7 +23,7 @@ A topic stands for all its policies. Each policy has a test that covers all of i
 survives, on every release since the one that the table names. *Cost* is the most that a request
 about an object of {OBJECT_SIZE // 1024} KiB may cost; an API server stops at
 {RUNTIME_COST_BUDGET:,}. *Params* are variables for your own values. Those in bold have no value
-that is right for everybody: `celadon audit --library` leaves these policies out unless you name them.
+that is right for everybody: `celadon audit --library` leaves these out unless you name them.
 
 <!-- Made by `python -m tools.library_page > docs/library.md`; edit the pages in
      src/celadon/cli/library/policies. -->
