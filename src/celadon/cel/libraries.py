@@ -16,7 +16,6 @@ from celadon.cel.library import (
     optionals,
     regex,
     sets,
-    standard_costs,
     strings,
 )
 from celadon.cel.library import standard as standard_library

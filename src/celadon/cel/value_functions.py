@@ -3,7 +3,7 @@
 For authors of function libraries; the classes of values are behind `celadon.cel.extend`.
 """
 
-from celadon.cel.values import netaddr, text, value_sizes
+from celadon.cel.values import netaddr, text
 from celadon.cel.values.arithmetic import add
 from celadon.cel.values.conversions import duration_to_string, notation
 from celadon.cel.values.equality import compare, equal, is_comparable

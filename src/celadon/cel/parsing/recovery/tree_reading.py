@@ -21,8 +21,7 @@ from celadon.cel.parsing import tokens
 from celadon.cel.parsing.descent import ParseOptions, balance
 from celadon.cel.parsing.lexer import BINARY, LiteralError, decode_literal
 from celadon.cel.parsing.macros import MacroError, Nodes, expand, find_macro
-from celadon.cel.parsing.recovery.machine import Machine, ParseNode, ParseStopped
-from celadon.cel.parsing.recovery.token_stream import Token
+from celadon.cel.parsing.recovery.machine import Machine, ParseNode, ParseStopped, Token
 from celadon.patterns import late_pattern
 
 ESCAPED_UNSUPPORTED = "unsupported syntax: '`'"
