@@ -11,18 +11,25 @@ time, uid and random text are in the `DefaultingContext`. A server puts it aroun
 """
 
 from celadon.kube.registry import create, delete, patch, request_bodies, update
-from celadon.kube.registry.decode import (
+from celadon.kube.registry.draft import (
+    Draft,
+    Target,
+    drafted,
+    shown_object,
+    stored_form,
+    stored_object,
+)
+from celadon.kube.registry.patching.patches import JsonPatchError, apply_json_patch, patch_between
+from celadon.kube.registry.request_bodies import (
     Incoming,
     OtherKind,
+    WriteOptions,
     draft_of,
     read_mutated,
     read_object,
     require_version,
     stray_fields,
 )
-from celadon.kube.registry.draft import Draft, drafted, stored_form
-from celadon.kube.registry.patching.patches import JsonPatchError, apply_json_patch, patch_between
-from celadon.kube.registry.request_bodies import WriteOptions
 from celadon.kube.registry.strategy import (
     Strategy,
     Surroundings,
@@ -32,7 +39,6 @@ from celadon.kube.registry.strategy import (
     write_errors,
     write_warnings,
 )
-from celadon.kube.registry.target import Target, shown_object, stored_object
 
 __all__ = [
     "Draft",

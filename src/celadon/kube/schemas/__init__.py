@@ -14,20 +14,18 @@ from celadon.kube.schemas.definition_schemas import (
     published_schema,
     schema_type,
 )
-from celadon.kube.schemas.schema_model import (
+from celadon.kube.schemas.schema_packs import (
     ABSENT,
     META_PREFIX,
+    REFERENCE_PREFIX,
     Schema,
+    SchemaPack,
     ValidationRule,
     ValueLimits,
-    escape,
-)
-from celadon.kube.schemas.schema_packs import (
-    REFERENCE_PREFIX,
-    SchemaPack,
     built_in,
     component,
     component_name,
+    escape,
     resolved,
     schema_for,
 )

@@ -7,6 +7,7 @@ table of what is validated how; then `field_checks` for the small checks that al
 of.
 """
 
+from celadon.kube.validation.built_in_validations import validate_create, validate_update
 from celadon.kube.validation.cluster_rules import webhook_service_errors, webhook_url_errors
 from celadon.kube.validation.cron_schedule import Field, Schedule, ScheduleError, parse_schedule
 from celadon.kube.validation.field_checks import NEGATIVE, NODES_STAY_NOMINATED
@@ -18,7 +19,6 @@ from celadon.kube.validation.object_meta import (
 )
 from celadon.kube.validation.statuses import conditions
 from celadon.kube.validation.text_rules import http_path, labels
-from celadon.kube.validation.validated_kinds import validate_create, validate_update
 
 __all__ = [
     "NEGATIVE",

@@ -24,13 +24,13 @@ from celadon.kube.validation.field_checks import (
     NOT_POSITIVE,
     SPEC,
     Errors,
+    changed_fields,
     each,
     entries,
     items,
     qualified_name,
     required_choice,
 )
-from celadon.kube.validation.field_rules import changed_fields
 from celadon.kube.validation.object_meta import (
     Naming,
     standard_finalizers,

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry.patching.patches import apply_merge_patch
 from celadon.kube.registry.patching.strategic_merge import MergeError, merge_into
-from celadon.kube.schemas.schema_model import Schema
-from celadon.kube.schemas.schema_packs import schema_for
+from celadon.kube.schemas.schema_packs import Schema, schema_for
 
 POD = schema_for(GroupVersionKind("", "v1", "Pod"))
 SERVICE = schema_for(GroupVersionKind("", "v1", "Service"))

@@ -23,8 +23,7 @@ from celadon.kube.errors import KubeError
 from celadon.kube.go.go_json import TOO_DEEP
 from celadon.kube.go.go_text import plain_text, quote, type_text
 from celadon.kube.json_types import Json, JsonDict, JsonObject
-from celadon.kube.schemas.schema_model import Schema
-from celadon.kube.schemas.schema_packs import resolved
+from celadon.kube.schemas.schema_packs import Schema, resolved
 
 # --- Strategies of fields ----------------------------------------------------
 #

@@ -18,7 +18,7 @@ from typing import Any
 from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.registry.patching import strategic_merge
 from celadon.kube.registry.patching.patches import same_json
-from celadon.kube.schemas.schema_model import Schema
+from celadon.kube.schemas.schema_packs import Schema
 from celadon.records import dataclass
 
 _Item = JsonDict

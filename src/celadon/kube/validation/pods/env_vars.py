@@ -20,7 +20,7 @@ from celadon.kube.validation.field_checks import (
     qualified_name,
     required_name,
 )
-from celadon.kube.validation.pods.windows_pods import containers_of
+from celadon.kube.validation.pods.security_contexts import containers_of
 from celadon.kube.well_known_values import CONTAINER_LISTS
 
 ENV_FIELDS: Final = (
