@@ -71,7 +71,6 @@ SPARED = {
         *(
             "celadon.cel.re2.pattern",
             "celadon.cel.parsing.recovery",
-            "celadon.cel.values.timestamps",
         ),
     },
     "celadon.kube": {"celadon.cel", "celadon.kube.schemas", "yaml"},

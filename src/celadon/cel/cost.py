@@ -167,10 +167,10 @@ def write_first(first: SizeSource, *others: SizeSource) -> SizeSource:
 #
 # The costs of the standard library's calls that are not simply 1.
 #
-# Each rule holds what a call costs (cel-go `interpreter/runtimecost.go`) beside what it is estimated
-# to cost (`checker/cost.go`), what it costs at most, and the source that charges it. The first two
-# differ where cel-go's do: `startsWith` is charged by its receiver and estimated by its argument;
-# ordering and equality are charged ceil(min/10) and estimated at least 1.
+# Each rule holds what a call costs (cel-go `interpreter/runtimecost.go`) beside what it is
+# estimated to cost (`checker/cost.go`), what it costs at most, and the source that charges it. The
+# first two differ where cel-go's do: `startsWith` is charged by its receiver and estimated by its
+# argument; ordering and equality are charged ceil(min/10) and estimated at least 1.
 
 
 _TWO_TO_64 = 1 << 64

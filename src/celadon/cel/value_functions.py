@@ -16,7 +16,7 @@ from celadon.cel.values.timestamps import (
     parse_duration,
     parse_timestamp,
 )
-from celadon.cel.values.typed_lists import LIST_CLASSES, MapList, SetList
+from celadon.cel.values.typed_lists import LIST_CLASSES, MapList, SetList, shown_size
 
 __all__ = [
     "LIST_CLASSES",
@@ -36,6 +36,6 @@ __all__ = [
     "notation",
     "parse_duration",
     "parse_timestamp",
+    "shown_size",
     "text",
-    "value_sizes",
 ]

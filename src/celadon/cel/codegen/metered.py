@@ -581,10 +581,10 @@ _HASHABLE = frozenset({str, int, bool, float, Uint})
 # The traced variant: the metered one, and a recorder is told what every node came to.
 #
 # `traced(a, L, r)` is what `Metered` writes, with lines between that tell `r`, a
-# `celadon.cel.tracing.Recorder`, the value of each node as soon as it is known, and what it cost. Two
-# things differ, neither of which any expression can tell: operators of a run of `&&` or `||` are
-# evaluated one by one, so that each has a value, and optional keys are applied through the runtime,
-# one by one. Values on the way through a run of constant keys are read again.
+# `celadon.cel.tracing.Recorder`, the value of each node as soon as it is known, and what it cost.
+# Two things differ, neither of which any expression can tell: operators of a run of `&&` or `||`
+# are evaluated one by one, so that each has a value, and optional keys are applied through the
+# runtime, one by one. Values on the way through a run of constant keys are read again.
 #
 # A node is evaluated in a loop, the innermost that it stands in (0: in none), once in each round. A
 # name that is bound lazily belongs to the loop where it is bound, wherever it is read first.

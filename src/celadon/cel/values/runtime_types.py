@@ -21,8 +21,8 @@ from celadon.cel.values.timestamps import Duration, Timestamp, go_duration, go_t
 #
 # The classes a CEL list may have: `list`, and lists that know what their schema says.
 #
-# Nearly all lists are of class `list`, so code asks for that first and for `TypedList` only where the
-# answer was no (as with `dict` and the other maps).
+# Nearly all lists are of class `list`, so code asks for that first and for `TypedList` only where
+# the answer was no (as with `dict` and the other maps).
 
 
 class TypedList(list[Any]):

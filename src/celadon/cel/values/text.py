@@ -211,8 +211,8 @@ class Uint(int):
 #
 # Format strings taken apart: literal pieces, clauses, and what cannot be understood.
 #
-# A clause is `%[.precision]verb`. Problems become pieces too, because cel-go finds them only when it
-# gets there: after the clauses before them, and after asking for their argument.
+# A clause is `%[.precision]verb`. Problems become pieces too, because cel-go finds them only when
+# it gets there: after the clauses before them, and after asking for their argument.
 
 
 VERBS = frozenset("sdfebxXo")

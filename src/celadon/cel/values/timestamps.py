@@ -1,8 +1,8 @@
-"""timestamp and duration: the two classes, parsing and printing.
+"""timestamp and duration: the two classes, parsing and printing, and reading their parts.
 
 A `Timestamp` is an instant with nanoseconds in years 1 to 9999, plus the offset it was written
 with, which only printing shows. A `Duration` is an int64 number of nanoseconds. `datetime` has
-microseconds only, so neither builds on it. Reading parts in a time zone is in `calendar`.
+microseconds only, so neither builds on it.
 
 Both classes compare only with their own class; everything else is `equality`'s business.
 """
@@ -10,14 +10,15 @@ Both classes compare only with their own class; everything else is `equality`'s 
 from __future__ import annotations
 
 import re
-import zoneinfo
-from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from celadon.cel.errors import EvaluationError
 from celadon.cel.values.text import MAX_INT, MIN_INT, go_quote
 from celadon.patterns import late_pattern
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
 
 NANOS: Final = 1_000_000_000
 #: 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z in Unix seconds.
@@ -323,10 +324,7 @@ def _offset_seconds(t: Timestamp, zone: str) -> int:
         return _fixed_offset(zone)
     if zone in ("", "UTC", "Local"):
         return 0
-    # late: few expressions name a zone, and reading the database is slow to import.
-    pass  # FIXME late import of the same module
-
-    return offset_seconds(t.seconds, zone)
+    return _named_offset(t.seconds, zone)
 
 
 def _fixed_offset(zone: str) -> int:
@@ -438,31 +436,35 @@ def _total(d: Duration, unit_seconds: int) -> int:
 
 # --- Named time zones --------------------------------------------------------
 #
-# Named time zones: `zoneinfo`, that is the machine's time-zone database.
-#
-# Names come from policies, so the cache is bounded.
+# `zoneinfo` reads the machine's time-zone database. Names come from policies, so the cache is
+# bounded.
 
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-#: Instants are moved into these bounds by whole 400-year cycles before `zoneinfo` sees them.
+# Instants are moved into these bounds by whole 400-year cycles before `zoneinfo` sees them: the
+# dates of Python end where those of CEL do, and an offset must not lead beyond.
 _CYCLE_SECONDS: Final = 146097 * SECONDS_PER_DAY
 _ZONE_MIN: Final = -62135596800 + 2 * SECONDS_PER_DAY
 _ZONE_MAX: Final = 253402300799 - 2 * SECONDS_PER_DAY
 
 
-def offset_seconds(seconds: int, zone: str) -> int:
-    """East of UTC, at an instant (seconds since 1970). Raises `EvaluationError`."""
+def _named_offset(seconds: int, zone: str) -> int:
+    """Return how many seconds a zone is east of UTC at an instant (seconds since 1970). Raises
+    `EvaluationError` for a name that is no zone's."""
+    from datetime import UTC, datetime, timedelta  # late: few expressions name a zone
+
     if seconds < _ZONE_MIN:
         seconds += _CYCLE_SECONDS
     elif seconds > _ZONE_MAX:
         seconds -= _CYCLE_SECONDS
-    local = (_EPOCH + timedelta(seconds=seconds)).astimezone(_load_zone(zone))
-    offset = local.utcoffset()
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    offset = (epoch + timedelta(seconds=seconds)).astimezone(_load_zone(zone)).utcoffset()
     return int(offset.total_seconds()) if offset is not None else 0
 
 
 @lru_cache(maxsize=256)
-def _load_zone(name: str) -> zoneinfo.ZoneInfo:
+def _load_zone(name: str) -> ZoneInfo:
+    import zoneinfo  # late: few expressions name a zone, and it is slow to import
+
     if ".." in name or name[0] in "/\\":
         raise EvaluationError("time: invalid location name")
     if "\x00" in name:

@@ -28,7 +28,7 @@ from celadon.cel.extend import (
     types,
 )
 from celadon.cel.libraries import text_forms
-from celadon.cel.value_functions import Remembered, netaddr, value_sizes
+from celadon.cel.value_functions import Remembered, netaddr, shown_size
 from celadon.kube.go import go_url as net_url
 from celadon.kube.go.go_text import quote
 from celadon.kube.library import costs
@@ -306,11 +306,11 @@ def _prefix_length(cidr: CIDR) -> int:
 
 
 def _track_contains_ip(args: Sequence[Any], result: object) -> int:
-    return cost_rules.traversal(2 * value_sizes.shown_size(args[0]))
+    return cost_rules.traversal(2 * shown_size(args[0]))
 
 
 def _track_contains_cidr(args: Sequence[Any], result: object) -> int:
-    size = value_sizes.shown_size(args[0])
+    size = shown_size(args[0])
     return cost_rules.traversal(2 * size) + cost_rules.traversal(size) + 1
 
 
@@ -352,7 +352,7 @@ def _and_parse(rule: CostRule) -> CostRule:
     """The same where the argument is text that is parsed first."""
 
     def tracked(args: Sequence[Any], result: object) -> int:
-        return rule.tracked(args, result) + cost_rules.traversal(value_sizes.shown_size(args[1]))
+        return rule.tracked(args, result) + cost_rules.traversal(shown_size(args[1]))
 
     def estimated(args: Sequence[Sized]) -> CallEstimate:
         parse = args[1].size.divided(cost_rules.TRAVERSAL_DIVISOR)
@@ -516,8 +516,8 @@ OLDER_CIDR_LIBRARY: Final = CIDR_LIBRARY._replace(
 #
 # `kubernetes.urls`: `url(string)`, `isURL` and the parts of a URL.
 #
-# Upstream: k8s.io/apiserver `pkg/cel/library/urls.go`. A text is accepted if it is an absolute URI or
-# path, and then read a second time by the laxer rules that know fragments and `//host`.
+# Upstream: k8s.io/apiserver `pkg/cel/library/urls.go`. A text is accepted if it is an absolute URI
+# or path, and then read a second time by the laxer rules that know fragments and `//host`.
 
 
 _URL: Final = costs.URL

@@ -344,14 +344,14 @@ def _port(text: str) -> int:
 #
 # Bodies to drafts: what an endpoint reads, complains about and refuses with 400.
 #
-# The order of complaints is a server's: unreadable text, unknown kind, values of wrong types, strict
-# decoding, another kind; then, as a step of its own since the client keeps the warnings, another
-# version. As the handlers of k8s.io/apiserver; for custom resources as k8s.io/apiextensions-apiserver
-# `pkg/apiserver/customresource_handler.go`.
+# The order of complaints is a server's: unreadable text, unknown kind, values of wrong types,
+# strict decoding, another kind; then, as a step of its own since the client keeps the warnings,
+# another version. As the handlers of k8s.io/apiserver; for custom resources as
+# k8s.io/apiextensions-apiserver `pkg/apiserver/customresource_handler.go`.
 #
 # `read_mutated` reads again what somebody else's mutation has made, as the decoding in
-# k8s.io/apiserver `pkg/admission/plugin/webhook/mutating/dispatcher.go`: unknown fields go, what does
-# not fit is the mutator's fault and so a 500.
+# k8s.io/apiserver `pkg/admission/plugin/webhook/mutating/dispatcher.go`: unknown fields go, what
+# does not fit is the mutator's fault and so a 500.
 
 
 FORMER_VERSIONS: Final[Mapping[GroupKind, tuple[str, ...]]] = {

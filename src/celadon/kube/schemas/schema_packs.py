@@ -35,12 +35,13 @@ from celadon.records import dataclass, field
 # A `Schema` is one node: a struct, a field, an item. `pack_schemas` makes those of the built-in
 # kinds, `definition_schemas` those of CustomResourceDefinitions; whoever reads one need not know
 # which it is. What only CRDs can say (`rules`, `limits`, the branches of `allOf` and its like) is
-# empty in built-in schemas, and what only built-in types have (`ref`, `merge_key`, `patch_strategy`)
-# in those of CRDs.
+# empty in built-in schemas, and what only built-in types have (`ref`, `merge_key`,
+# `patch_strategy`) in those of CRDs.
 #
-# How lists and maps are merged by server-side apply and by patches is said where they are mentioned:
-# `list_type`, `list_map_keys`, `map_type`, `patch_strategy` and `merge_key` of a field stand in the
-# field's own node, even if that is the mention of a component, which has a `map_type` of its own.
+# How lists and maps are merged by server-side apply and by patches is said where they are
+# mentioned: `list_type`, `list_map_keys`, `map_type`, `patch_strategy` and `merge_key` of a field
+# stand in the field's own node, even if that is the mention of a component, which has a `map_type`
+# of its own.
 
 
 META_PREFIX: Final = "io.k8s.apimachinery.pkg.apis.meta.v1."
@@ -490,14 +491,15 @@ def completed(components: JsonObject) -> dict[str, object]:
 
 
 def _references(made: JsonObject) -> list[str]:
-    """The components that the fields of one hold, directly, in lists or in maps."""
-    found = []
-    for field in made.get("fields", {}).values():
-        while isinstance(field, dict) and ("items" in field or "values" in field):
-            field = field.get("items") or field.get("values")
-        if isinstance(field, dict) and "ref" in field:
-            found.append(field["ref"])
-    return found
+    """Return the names of the components that the fields of a component hold, directly, in lists
+    or in maps."""
+    names = []
+    for member in made.get("fields", {}).values():
+        while isinstance(member, dict) and ("items" in member or "values" in member):
+            member = member.get("items") or member.get("values")
+        if isinstance(member, dict) and "ref" in member:
+            names.append(member["ref"])
+    return names
 
 
 _NODE_TYPES: Final = {

@@ -261,9 +261,9 @@ def _may_be_further(kind: GroupKind) -> bool:
 #
 # Which kind is validated by what, and the ways to ask.
 #
-# All take objects as validating admission sees them, and the feature gates that are on; None is those
-# of the current release. A kind that is not in the table has no complaints here: custom resources,
-# and kinds that other rooms validate.
+# All take objects as validating admission sees them, and the feature gates that are on; None is
+# those of the current release. A kind that is not in the table has no complaints here: custom
+# resources, and kinds that other rooms validate.
 
 
 def validate_create(

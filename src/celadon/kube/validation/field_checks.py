@@ -15,7 +15,7 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import emulated_release, is_since, per_release, wording
 from celadon.kube.resources.feature_gates import is_gate_on
 from celadon.kube.schemas import schema_packs
-from celadon.kube.well_known_values import WORKLOAD_PREEMPTION
+from celadon.kube.well_known_values import CONTAINER_LISTS, WORKLOAD_PREEMPTION
 
 Errors = Iterator[FieldError]
 Messages = Callable[[str], list[str]]
@@ -44,6 +44,13 @@ def items(obj: JsonObject, field: str, path: FieldPath) -> Iterator[tuple[FieldP
         at = path.child(field)
         for index, item in enumerate(found):
             yield at.index(index), item
+
+
+def containers_of(path: FieldPath, spec: JsonObject) -> Iterator[tuple[FieldPath, JsonObject]]:
+    """Yield all containers of a pod with their paths, in the order in which upstream visits them
+    (`VisitContainers` of k8s.io/kubernetes `pkg/api/pod/util.go`)."""
+    for field in CONTAINER_LISTS:
+        yield from items(spec, field, path)
 
 
 def entries(obj: JsonObject, field: str) -> list[tuple[str, Any]]:
@@ -235,8 +242,8 @@ def _holds(needed: str, gates: frozenset[str]) -> bool:
 # The simple rules for fields, which stand with the types in `data/schemas`.
 #
 # `rules` of a type is a list in upstream's order, in which errors come out. A rule is a list of its
-# name, the field, and what more it needs; `field?` looks at the field only where it is set, else what
-# is absent counts as empty or 0:
+# name, the field, and what more it needs; `field?` looks at the field only where it is set, else
+# what is absent counts as empty or 0:
 #
 #     ["required", FIELD, DETAIL]              not empty
 #     ["choice", FIELD, [CHOICE, ...]]         required, and one of the choices

@@ -327,8 +327,8 @@ _SPECIAL: Final[Mapping[str, Callable[[Any], GoData]]] = {
 #
 # The difference of two specs, as an API server prints it where one may not change.
 #
-# As k8s.io/apimachinery `pkg/util/diff`: both as indented JSON, compared line by line. Before 1.34 it
-# is what github.com/google/go-cmp reports (`celadon.kube.go.go_cmp`).
+# As k8s.io/apimachinery `pkg/util/diff`: both as indented JSON, compared line by line. Before 1.34
+# it is what github.com/google/go-cmp reports (`celadon.kube.go.go_cmp`).
 
 
 MOST_COMPARED: Final = 10_000

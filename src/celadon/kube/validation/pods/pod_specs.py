@@ -18,6 +18,7 @@ from celadon.kube.validation.field_checks import (
     Errors,
     by_gate,
     choice_in,
+    containers_of,
     dns_label,
     dns_subdomain,
     each,
@@ -38,7 +39,6 @@ from celadon.kube.validation.pods.env_vars import files_are_in_empty_dirs
 from celadon.kube.validation.pods.resource_lists import pod_requirements, requirements
 from celadon.kube.validation.pods.scheduling import affinity, spread_constraints, tolerations
 from celadon.kube.validation.pods.security_contexts import (
-    containers_of,
     for_linux,
     for_windows,
     host_processes,

@@ -12,6 +12,7 @@ from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     SELINUX_MOUNT,
     Errors,
+    containers_of,
     dns_subdomain,
     each,
     items,
@@ -56,13 +57,6 @@ _LABEL: Final = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
 _DOMAIN: Final = late_pattern(rf"{_LABEL}(?:\.{_LABEL})*")
 _ONLY_DOTS: Final = late_pattern(r"[\. ]+")
 _FORBIDDEN: Final = late_pattern(r'["/\\:;|=,\+\*\?<>@\[\]]')
-
-
-def containers_of(path: FieldPath, spec: JsonObject) -> Iterator[tuple[FieldPath, JsonObject]]:
-    """All containers of a pod, in the order in which upstream visits them."""
-    for field in CONTAINER_LISTS:
-        for index, container in enumerate(spec.get(field) or ()):
-            yield path.child(field).index(index), container
 
 
 def windows_options(path: FieldPath, options: JsonObject | None) -> Errors:
