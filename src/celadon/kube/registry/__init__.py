@@ -1,9 +1,10 @@
 """Writes: what happens to an object between a client's bytes and admission, and after.
 
 `create`, `update`, `patch` and `delete` are the four ways, each with its steps at the head. What
-they have in common: `target` (where a write goes), `request_bodies` (bodies and options as they
-come), `decode` (a body to a draft), `draft` (decoded, with defaults), `strategy` (what is special
-about a kind: validation, warnings); `patching` has the kinds of patches.
+they have in common: `draft` (an object on its way, and where it goes), `request_bodies` (bodies and
+options as they come, and a body to a draft), `strategy` (what is special about a kind: validation,
+warnings). The kinds of patches: `patches` (JSON patches and merge patches), `strategic_merge`
+(which lists are merged), `three_way_merge` (what `kubectl apply` sends).
 
 All of it is pure: refusals are `StatusError`s with upstream's texts, the cluster is a `Lookups`,
 time, uid and random text are in the `DefaultingContext`. A server puts it around its store in
@@ -19,7 +20,13 @@ from celadon.kube.registry.draft import (
     stored_form,
     stored_object,
 )
-from celadon.kube.registry.patching.patches import JsonPatchError, apply_json_patch, patch_between
+from celadon.kube.registry.patches import (
+    JsonPatchError,
+    apply_json_patch,
+    apply_merge_patch,
+    patch_between,
+    read_patch,
+)
 from celadon.kube.registry.request_bodies import (
     Incoming,
     OtherKind,
@@ -50,6 +57,7 @@ __all__ = [
     "Target",
     "WriteOptions",
     "apply_json_patch",
+    "apply_merge_patch",
     "create",
     "delete",
     "draft_of",
@@ -58,6 +66,7 @@ __all__ = [
     "patch_between",
     "read_mutated",
     "read_object",
+    "read_patch",
     "repeated_owner_warnings",
     "request_bodies",
     "require_version",

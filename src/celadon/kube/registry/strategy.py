@@ -36,7 +36,7 @@ from celadon.kube.validation.object_meta import (
     validate_meta_of_update,
     validate_object_meta,
 )
-from celadon.kube.warnings.warned_kinds import kind_warnings, warnings_before
+from celadon.kube.warnings import kind_warnings, warnings_before
 from celadon.kube.well_known_values import DEFINITION_KIND
 from celadon.records import dataclass, field
 

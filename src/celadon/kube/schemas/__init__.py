@@ -1,8 +1,8 @@
 """The structure of every API type, and what passing through a Go struct does to an object.
 
-Read `schema_model`, the one form that all schemas have, then where they come from: `schema_packs`
-(the built-in kinds) and `definition_schemas` (those of CustomResourceDefinitions, and schemas as
-CEL types). `typed_objects` decodes and encodes objects by their schema.
+Read `schema_packs` first: the one form that all schemas have, and those of the built-in kinds. Then
+`definition_schemas`: those of CustomResourceDefinitions, and schemas as CEL types. `typed_objects`
+decodes and encodes objects by their schema.
 """
 
 from celadon.kube.schemas.definition_schemas import (

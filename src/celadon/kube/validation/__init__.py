@@ -2,9 +2,9 @@
 
 One sub-room per area of the API. A rule is a generator of `FieldError`s over a plain JSON object
 that has been decoded and defaulted (`defaulting.admit_form`), so values have the types of their
-fields. Texts, paths and order are those of Kubernetes 1.36. Read `validated_kinds` first: the
-table of what is validated how; then `field_checks` for the small checks that all others are made
-of.
+fields. Texts, paths and order are those of Kubernetes 1.36. Read `built_in_validations`
+first: the table of what is validated how; then `field_checks` for the small checks that all others
+are made of.
 """
 
 from celadon.kube.validation.built_in_validations import validate_create, validate_update

@@ -37,7 +37,7 @@ from celadon.kube.validation.object_meta import (
     validate_object_meta,
     validate_object_meta_update,
 )
-from celadon.kube.validation.pods.internal_pod_types import internal_value
+from celadon.kube.validation.pods.internal_types import internal_value
 from celadon.kube.validation.pods.resource_lists import quantity_value
 from celadon.kube.validation.pods.scheduling import EFFECTS
 from celadon.kube.validation.text_rules import label_name, older_range

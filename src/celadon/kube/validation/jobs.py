@@ -28,7 +28,7 @@ from celadon.kube.validation.field_checks import (
     supported,
 )
 from celadon.kube.validation.networking import domain_prefixed_path
-from celadon.kube.validation.pods.internal_pod_types import (
+from celadon.kube.validation.pods.internal_types import (
     internal_pod_spec,
     internal_template,
     internal_value,

@@ -39,7 +39,7 @@ from celadon.kube.validation.field_checks import (
     supported,
 )
 from celadon.kube.validation.object_meta import validate_annotations
-from celadon.kube.validation.pods.internal_pod_types import internal_value
+from celadon.kube.validation.pods.internal_types import internal_value
 from celadon.kube.validation.pods.resource_lists import is_extended
 from celadon.kube.validation.pods.scheduling import node_selector
 from celadon.kube.validation.statuses import conditions

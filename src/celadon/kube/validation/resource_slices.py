@@ -29,7 +29,7 @@ from celadon.kube.validation.field_checks import (
     entries,
     immutable,
 )
-from celadon.kube.validation.pods.internal_pod_types import internal_value
+from celadon.kube.validation.pods.internal_types import internal_value
 from celadon.kube.validation.pods.scheduling import node_selector
 from celadon.kube.validation.resource_claims import (
     IDENTIFIER_BYTES,

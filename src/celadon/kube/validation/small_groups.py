@@ -33,7 +33,7 @@ from celadon.kube.validation.field_checks import (
     supported,
 )
 from celadon.kube.validation.object_meta import Naming
-from celadon.kube.validation.pods.internal_pod_types import internal_value
+from celadon.kube.validation.pods.internal_types import internal_value
 from celadon.kube.validation.pods.resource_lists import requirements
 from celadon.kube.validation.pods.scheduling import tolerations
 from celadon.kube.validation.statuses import condition_is_true, conditions

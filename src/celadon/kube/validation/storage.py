@@ -45,7 +45,7 @@ from celadon.kube.validation.field_checks import qualified_name as checked_quali
 from celadon.kube.validation.object_meta import Naming, validate_object_meta
 from celadon.kube.validation.pods import volumes
 from celadon.kube.validation.pods.env_vars import no_backsteps
-from celadon.kube.validation.pods.internal_pod_types import (
+from celadon.kube.validation.pods.internal_types import (
     claim_spec_diff,
     internal_value,
     volume_source_diff,

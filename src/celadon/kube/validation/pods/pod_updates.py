@@ -30,7 +30,7 @@ from celadon.kube.validation.field_checks import (
     qualified_name,
 )
 from celadon.kube.validation.pods.containers import trimmed_image
-from celadon.kube.validation.pods.internal_pod_types import (
+from celadon.kube.validation.pods.internal_types import (
     ephemeral_container_diff,
     internal_pod_spec,
     internal_value,

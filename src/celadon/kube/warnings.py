@@ -1,4 +1,10 @@
-"""Which kind is remarked upon by what."""
+"""What an API server remarks about objects that it takes: the texts of `Warning` headers.
+
+`kind_warnings` says all that is said of a new or changed object of a kind; what is said of pods is
+in `pod_warnings`. Objects are as they are validated: decoded, defaulted, with what the server adds.
+The texts and conditions are upstream's, as k8s.io/kubernetes has them in `pkg/api/*/warnings.go`
+and in the `WarningsOnCreate` and `WarningsOnUpdate` of its strategies.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +18,7 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupKind
-from celadon.kube.releases import is_since, since
-from celadon.kube.warnings.pod_warnings import (
+from celadon.kube.pod_warnings import (
     address_warnings,
     claim_spec_warnings,
     converted_apparmor,
@@ -24,6 +29,7 @@ from celadon.kube.warnings.pod_warnings import (
     template_warnings,
     term_warnings,
 )
+from celadon.kube.releases import is_since, since
 from celadon.kube.well_known_values import (
     FOREGROUND,
     INGRESS_CLASS,

@@ -6,8 +6,8 @@ import ast
 import inspect
 from collections.abc import Iterator
 
-from celadon.cel.parsing.recovery import tree_reading
-from celadon.cel.parsing.recovery.grammar import GRAMMAR, Alternative, Block
+from celadon.cel.parsing import diagnosis
+from celadon.cel.parsing.antlr_grammar import GRAMMAR, Alternative, Block
 
 ASKING = {"_part", "_parts", "_token", "_tokens", "_offset"}
 #: The operand before an operator or suffix; `machine` collects it, the grammar does not name it.
@@ -26,7 +26,7 @@ def labels(alternatives: tuple[Alternative, ...]) -> Iterator[str]:
 def asked() -> set[str]:
     return {
         label.value
-        for node in ast.walk(ast.parse(inspect.getsource(tree_reading)))
+        for node in ast.walk(ast.parse(inspect.getsource(diagnosis)))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ASKING
         for label in node.args[1:]
         if isinstance(label, ast.Constant) and isinstance(label.value, str)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.kube.go.go_text import json_text
-from celadon.kube.registry.patching.patches import (
+from celadon.kube.registry.patches import (
     JsonPatchError,
     JsonPatchTestFailed,
     apply_json_patch,

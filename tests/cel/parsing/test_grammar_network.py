@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from celadon.cel.parsing import tokens
-from celadon.cel.parsing.recovery.grammar import (
+from celadon.cel.parsing.antlr_grammar import (
     CEL_NETWORK,
     END,
     GRAMMAR,

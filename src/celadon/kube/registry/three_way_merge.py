@@ -16,8 +16,8 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 from celadon.kube.json_types import Json, JsonDict, JsonObject
-from celadon.kube.registry.patching import strategic_merge
-from celadon.kube.registry.patching.patches import same_json
+from celadon.kube.registry import strategic_merge
+from celadon.kube.registry.patches import same_json
 from celadon.kube.schemas.schema_packs import Schema
 from celadon.records import dataclass
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celadon.kube.registry import apply_json_patch
-from celadon.kube.registry.patching.patches import MOST_PAIRS, patch_between
+from celadon.kube.registry.patches import MOST_PAIRS, patch_between
 
 SCALARS = st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "a", "~/", "<é>"])
 VALUES = st.recursive(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.registry.patching.strategic_merge import (
+from celadon.kube.registry.strategic_merge import (
     MergeError,
     field_of,
     item_mark,

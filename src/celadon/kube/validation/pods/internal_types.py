@@ -115,7 +115,7 @@ def _value(value: Any, kind: str) -> Any:
 #
 # Specs as the API server has them inside, with the types and embedded structs of Go.
 #
-# The fields are those of `internal_pod_types`; what is embedded, and which types have a name, says
+# The fields are those of the section before; what is embedded, and which types have a name, says
 # `celadon.kube.go.go_types`.
 
 

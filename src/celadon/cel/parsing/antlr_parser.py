@@ -21,11 +21,10 @@ from bisect import bisect_left
 from collections.abc import Callable, Generator, Iterable
 from typing import NamedTuple, TypeAlias
 
+from celadon.cel.parsing import antlr_grammar, tokens
 from celadon.cel.parsing import descent as texts
-from celadon.cel.parsing import tokens
 from celadon.cel.parsing.descent import ParseLimits
 from celadon.cel.parsing.lexer import next_token
-from celadon.cel.parsing.recovery import grammar
 from celadon.patterns import late_pattern
 from celadon.records import dataclass, field
 
@@ -135,7 +134,7 @@ class TokenStream:
 
 
 #: States to return to, the next one first. Its end is None: anything.
-Stack: TypeAlias = "tuple[grammar.State, Stack] | None"
+Stack: TypeAlias = "tuple[antlr_grammar.State, Stack] | None"
 #: What comes at a position ahead; 1 is the current token.
 Lookahead: TypeAlias = Callable[[int], str]
 
@@ -152,7 +151,7 @@ class _Path(NamedTuple):
     """`needs` is a precedence still to be checked. `escaped`: the path has left the rule of the
     decision. `exempt`: it left it to where it was invoked without precedence."""
 
-    state: grammar.State
+    state: antlr_grammar.State
     alternative: int
     stack: Stack
     needs: int = 0
@@ -164,7 +163,7 @@ class _Path(NamedTuple):
 class Group:
     """Paths that differ in their stacks only."""
 
-    state: grammar.State
+    state: antlr_grammar.State
     alternative: int
     needs: int
     stacks: set[Stack] = field(default_factory=set)
@@ -185,12 +184,12 @@ class _Node:
 class _Paths:
     """Follows paths through a network. Remembers where it has been."""
 
-    def __init__(self, network: grammar.Network) -> None:
+    def __init__(self, network: antlr_grammar.Network) -> None:
         self._network = network
         self._starts: dict[tuple[int, int], _Node] = {}
         self._nodes: dict[frozenset[object], _Node] = {}
 
-    def start(self, decision: grammar.State, precedence: int) -> _Node:
+    def start(self, decision: antlr_grammar.State, precedence: int) -> _Node:
         if not decision.is_suffix_loop:
             precedence = 0
         key = (decision.number, precedence)
@@ -218,7 +217,7 @@ class _Paths:
             node = self._nodes[key] = _Node(groups, _decided(groups))
         return node
 
-    def _follow_start(self, decision: grammar.State) -> tuple[Group, ...]:
+    def _follow_start(self, decision: antlr_grammar.State) -> tuple[Group, ...]:
         paths = (
             _Path(transition.target, number, None)
             for number, transition in enumerate(decision.transitions, start=1)
@@ -232,14 +231,14 @@ class _Paths:
         moved: list[_Path] = []
         at_end = kind == tokens.EOF
         for group in groups:
-            if group.state.kind is grammar.StateKind.STOP:
+            if group.state.kind is antlr_grammar.StateKind.STOP:
                 stopped.append(group)
             for transition in group.state.transitions:
                 if kind in transition.kinds:
                     moved.extend(_moved(group, transition.target))
         reached = self._follow(moved, None, at_end=at_end)
         if at_end:
-            reached = tuple(g for g in reached if g.state.kind is grammar.StateKind.STOP)
+            reached = tuple(g for g in reached if g.state.kind is antlr_grammar.StateKind.STOP)
             reached += tuple(stopped)
         return reached
 
@@ -248,13 +247,13 @@ class _Paths:
     ) -> tuple[Group, ...]:
         """All places before a token that the paths lead to by free steps. `deciding` is the rule
         with the suffixes to decide on; empty for other decisions, None beyond the start of one."""
-        groups: dict[tuple[grammar.State, int, int], Group] = {}
+        groups: dict[tuple[antlr_grammar.State, int, int], Group] = {}
         pending = [(path, 0) for path in paths]
         seen = {path for path, _ in pending}
         while pending:
             path, depth = pending.pop()
             state, alternative, stack, needs, escaped, exempt = path
-            if state.kind is grammar.StateKind.STOP and stack is not None:
+            if state.kind is antlr_grammar.StateKind.STOP and stack is not None:
                 nexts = [(path._replace(state=stack[0], stack=stack[1]), depth - 1)]
             else:
                 if _waits(state):
@@ -278,7 +277,7 @@ class _Paths:
     ) -> list[tuple[_Path, int]]:
         """One free step. `depth` counts the rules entered since the start of the decision."""
         state, stack = path.state, path.stack
-        if state.kind is grammar.StateKind.STOP:
+        if state.kind is antlr_grammar.StateKind.STOP:
             return _anywhere(path, depth, deciding)
         nexts: list[tuple[_Path, int]] = []
         for number, transition in enumerate(state.transitions):
@@ -310,19 +309,19 @@ def _anywhere(path: _Path, depth: int, deciding: str | None) -> list[tuple[_Path
     ]
 
 
-def _moved(group: Group, target: grammar.State) -> Iterable[_Path]:
+def _moved(group: Group, target: antlr_grammar.State) -> Iterable[_Path]:
     for stack in group.stacks:
         yield _Path(target, group.alternative, stack, 0, group.escaped, group.exempt)
 
 
-def _waits(state: grammar.State) -> bool:
+def _waits(state: antlr_grammar.State) -> bool:
     """Return whether a path stays in this state: before a token, or at the end of everything."""
-    if state.kind is grammar.StateKind.STOP:
+    if state.kind is antlr_grammar.StateKind.STOP:
         return not state.transitions
     return any(transition.kinds for transition in state.transitions)
 
 
-def _is_inner_loop(state: grammar.State, stack: Stack) -> bool:
+def _is_inner_loop(state: antlr_grammar.State, stack: Stack) -> bool:
     """Return whether this loop is inside the right operand of another round of the same loop.
 
     An operator that follows is then left to the outer loop.
@@ -352,7 +351,7 @@ def _completed(groups: Iterable[Group], ahead: int) -> int:
     complete = [
         g.alternative
         for g in groups
-        if g.escaped or (g.state.kind is grammar.StateKind.STOP and None in g.stacks)
+        if g.escaped or (g.state.kind is antlr_grammar.StateKind.STOP and None in g.stacks)
     ]
     if not complete:
         raise NoViableAlternativeError(ahead)
@@ -367,7 +366,7 @@ def _decided(groups: tuple[Group, ...]) -> int | None:
 
 def _absorbed(stacks: Iterable[Stack]) -> set[Stack]:
     """A stack whose end may be anything includes all that only continue it."""
-    by_top: dict[grammar.State, set[Stack]] = {}
+    by_top: dict[antlr_grammar.State, set[Stack]] = {}
     for stack in stacks:
         if stack is None:
             return {None}
@@ -377,7 +376,7 @@ def _absorbed(stacks: Iterable[Stack]) -> set[Stack]:
 
 def _subsets(groups: Iterable[Group]) -> list[set[int]]:
     """Return for each place (state and stacks) the alternatives that lead there."""
-    places: dict[tuple[grammar.State, frozenset[Stack]], set[int]] = {}
+    places: dict[tuple[antlr_grammar.State, frozenset[Stack]], set[int]] = {}
     for group in groups:
         place = (group.state, frozenset(group.stacks))
         places.setdefault(place, set()).add(group.alternative)
@@ -386,21 +385,21 @@ def _subsets(groups: Iterable[Group]) -> list[set[int]]:
 
 def _conflicts(groups: tuple[Group, ...]) -> bool:
     """Return whether more tokens would not help."""
-    if all(group.state.kind is grammar.StateKind.STOP for group in groups):
+    if all(group.state.kind is antlr_grammar.StateKind.STOP for group in groups):
         return True
     if all(len(subset) == 1 for subset in _subsets(groups)):
         return False
-    by_state: dict[grammar.State, set[int]] = {}
+    by_state: dict[antlr_grammar.State, set[int]] = {}
     for group in groups:
         by_state.setdefault(group.state, set()).add(group.alternative)
     return all(len(alternatives) > 1 for alternatives in by_state.values())
 
 
 #: What is remembered is the same for all texts, and finite.
-_PATHS = _Paths(grammar.CEL_NETWORK)
+_PATHS = _Paths(antlr_grammar.CEL_NETWORK)
 
 
-def predict(decision: grammar.State, precedence: int, look: Lookahead) -> int:
+def predict(decision: antlr_grammar.State, precedence: int, look: Lookahead) -> int:
     """The number of the alternative, from 1. Raises `NoViableAlternativeError`."""
     node = _PATHS.start(decision, precedence)
     ahead = 1
@@ -448,7 +447,7 @@ class OpenRule:
 
     rule: str
     parent: OpenRule | None
-    return_state: grammar.State | None
+    return_state: antlr_grammar.State | None
     precedence: int
     node: ParseNode
 
@@ -462,7 +461,7 @@ class _RuleFailure(Exception):
         self.token = token
 
 
-_Routine: TypeAlias = Generator[grammar.CallStep, ParseNode, None]
+_Routine: TypeAlias = Generator[antlr_grammar.CallStep, ParseNode, None]
 
 
 class Machine:
@@ -480,9 +479,9 @@ class Machine:
         self._report_issue = report
         self._reported = 0
         self._stream = TokenStream(text, self._report, junk)
-        self._state = grammar.CEL_NETWORK.starts["start"]
+        self._state = antlr_grammar.CEL_NETWORK.starts["start"]
         self._open: OpenRule | None = None
-        self._depths = dict.fromkeys(grammar.CEL_NETWORK.starts, 0)
+        self._depths = dict.fromkeys(antlr_grammar.CEL_NETWORK.starts, 0)
         self._recovering = False
         self._attempts = 0
         self._last_error_index = -1
@@ -509,10 +508,10 @@ class Machine:
         return result
 
     def _begin(
-        self, rule: str, precedence: int, return_state: grammar.State | None
+        self, rule: str, precedence: int, return_state: antlr_grammar.State | None
     ) -> tuple[OpenRule, _Routine]:
-        self._state = grammar.CEL_NETWORK.starts[rule]
-        name = grammar.CEL_NETWORK.sole_names.get(rule) or rule
+        self._state = antlr_grammar.CEL_NETWORK.starts[rule]
+        name = antlr_grammar.CEL_NETWORK.sole_names.get(rule) or rule
         node = ParseNode(name, self._stream.token(1))
         opened = OpenRule(rule, self._open, return_state, precedence, node)
         self._open = opened
@@ -523,25 +522,25 @@ class Machine:
 
     def _perform_rule(self, opened: OpenRule) -> _Routine:
         try:
-            yield from self._perform(grammar.CEL_NETWORK.steps[opened.rule], opened)
+            yield from self._perform(antlr_grammar.CEL_NETWORK.steps[opened.rule], opened)
         except _RuleFailure as failure:
             if not self._recovering:
                 self._recovering = True
                 self._report(failure.message, failure.token.start)
             self._recover()
 
-    def _perform(self, steps: Iterable[grammar.Step], opened: OpenRule) -> _Routine:
+    def _perform(self, steps: Iterable[antlr_grammar.Step], opened: OpenRule) -> _Routine:
         for step in steps:
             self._state = step.state
             match step:
-                case grammar.MatchStep():
+                case antlr_grammar.MatchStep():
                     _collect(opened.node, step.label, self._match(step))
-                case grammar.CallStep():
+                case antlr_grammar.CallStep():
                     _collect(opened.node, step.label, (yield step))
-                case grammar.ChoiceStep():
+                case antlr_grammar.ChoiceStep():
                     yield from self._choose(step, opened)
 
-    def _choose(self, step: grammar.ChoiceStep, opened: OpenRule) -> _Routine:
+    def _choose(self, step: antlr_grammar.ChoiceStep, opened: OpenRule) -> _Routine:
         self._synchronise()
         branch = 0 if step.repeat == "+" else self._decide(step, opened)
         while branch < len(step.branches):
@@ -558,7 +557,7 @@ class Machine:
             self._synchronise()
             branch = self._decide(step, opened)
 
-    def _decide(self, step: grammar.ChoiceStep, opened: OpenRule) -> int:
+    def _decide(self, step: antlr_grammar.ChoiceStep, opened: OpenRule) -> int:
         """Return which branch; one beyond the last means none (more)."""
         current = self._stream.token(1)
         if step.look is not None:
@@ -574,7 +573,7 @@ class Machine:
             raise self._no_viable_alternative(current, self._stream.token(error.ahead)) from None
         return number - 1
 
-    def _match(self, step: grammar.MatchStep) -> Token:
+    def _match(self, step: antlr_grammar.MatchStep) -> Token:
         token = self._stream.token(1)
         if token.kind not in step.kinds:
             return self._recover_inline()
@@ -586,10 +585,10 @@ class Machine:
         """Makes the current token one that can come here, or fails the rule."""
         if self._recovering:
             return
-        possible = grammar.CEL_NETWORK.next_kinds(self._state)
-        if grammar.END in possible or self._stream.kind(1) in possible:
+        possible = antlr_grammar.CEL_NETWORK.next_kinds(self._state)
+        if antlr_grammar.END in possible or self._stream.kind(1) in possible:
             return
-        if self._state.kind is grammar.StateKind.LOOP_BACK:
+        if self._state.kind is antlr_grammar.StateKind.LOOP_BACK:
             self._report_unwanted()
             self._skip_until(self._expected() | self._recovery_kinds())
         elif not self._delete_token():
@@ -641,7 +640,7 @@ class Machine:
         self._last_error_states.add(self._state.number)
         self._skip_until(self._recovery_kinds(), self._limits.recovery_lookahead - skipped)
 
-    def _skip_until(self, kinds: grammar.Kinds, limit: int | None = None) -> None:
+    def _skip_until(self, kinds: antlr_grammar.Kinds, limit: int | None = None) -> None:
         skipped = 0
         while self._stream.kind(1) != tokens.EOF and self._stream.kind(1) not in kinds:
             if skipped == limit:
@@ -660,27 +659,27 @@ class Machine:
         self._recovering = False
         self._last_error_states.clear()
 
-    def _expected(self, state: grammar.State | None = None) -> grammar.Kinds:
+    def _expected(self, state: antlr_grammar.State | None = None) -> antlr_grammar.Kinds:
         """Return what may come next, also beyond the ends of the open rules."""
-        following = grammar.CEL_NETWORK.next_kinds(state or self._state)
+        following = antlr_grammar.CEL_NETWORK.next_kinds(state or self._state)
         kinds = following
         for return_state in self._return_states():
-            if grammar.END not in following:
-                return kinds - {grammar.END}
-            following = grammar.CEL_NETWORK.next_kinds(return_state)
+            if antlr_grammar.END not in following:
+                return kinds - {antlr_grammar.END}
+            following = antlr_grammar.CEL_NETWORK.next_kinds(return_state)
             kinds |= following
-        if grammar.END in following:
+        if antlr_grammar.END in following:
             kinds |= {tokens.EOF}
-        return kinds - {grammar.END}
+        return kinds - {antlr_grammar.END}
 
-    def _recovery_kinds(self) -> grammar.Kinds:
+    def _recovery_kinds(self) -> antlr_grammar.Kinds:
         """Return what may follow any of the open rules."""
         kinds: set[str] = set()
         for return_state in self._return_states():
-            kinds |= grammar.CEL_NETWORK.next_kinds(return_state)
-        return frozenset(kinds - {grammar.END})
+            kinds |= antlr_grammar.CEL_NETWORK.next_kinds(return_state)
+        return frozenset(kinds - {antlr_grammar.END})
 
-    def _return_states(self) -> Iterable[grammar.State]:
+    def _return_states(self) -> Iterable[antlr_grammar.State]:
         """Yield where the open rules return to, from the innermost outwards."""
         opened = self._open
         while opened is not None and opened.return_state is not None:
@@ -736,6 +735,6 @@ def _quote(text: str) -> str:
     return f"'{escaped}'"
 
 
-def _display_kinds(kinds: grammar.Kinds) -> str:
+def _display_kinds(kinds: antlr_grammar.Kinds) -> str:
     shown = [tokens.display_kind(kind) for kind in sorted(kinds, key=tokens.token_order)]
     return shown[0] if len(shown) == 1 else "{" + ", ".join(shown) + "}"

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.registry.patching.patches import apply_merge_patch
-from celadon.kube.registry.patching.strategic_merge import MergeError, merge_into
-from celadon.kube.registry.patching.three_way_merge import ThreeWays
+from celadon.kube.registry.patches import apply_merge_patch
+from celadon.kube.registry.strategic_merge import MergeError, merge_into
+from celadon.kube.registry.three_way_merge import ThreeWays
 from celadon.kube.schemas.schema_packs import schema_for
 
 DEPLOYMENT = schema_for(GroupVersionKind("apps", "v1", "Deployment"))

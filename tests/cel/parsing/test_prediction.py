@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from celadon.cel.parsing import tokens
+from celadon.cel.parsing.antlr_grammar import CEL_NETWORK, ChoiceStep, State, Step
+from celadon.cel.parsing.antlr_parser import NoViableAlternativeError
+from celadon.cel.parsing.antlr_parser import predict as predict_number
 from celadon.cel.parsing.lexer import tokenize
-from celadon.cel.parsing.recovery.grammar import CEL_NETWORK, ChoiceStep, State, Step
-from celadon.cel.parsing.recovery.machine import NoViableAlternativeError
-from celadon.cel.parsing.recovery.machine import predict as predict_number
 
 
 def decision(rule: str, names: tuple[str, ...]) -> State:

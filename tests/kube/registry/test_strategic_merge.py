@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.registry.patching.patches import apply_merge_patch
-from celadon.kube.registry.patching.strategic_merge import MergeError, merge_into
+from celadon.kube.registry.patches import apply_merge_patch
+from celadon.kube.registry.strategic_merge import MergeError, merge_into
 from celadon.kube.schemas.schema_packs import Schema, schema_for
 
 POD = schema_for(GroupVersionKind("", "v1", "Pod"))

@@ -18,10 +18,10 @@ from celadon.cel import syntax
 from celadon.cel.errors import NOWHERE, Issues, Source
 from celadon.cel.parsing import descent as texts
 from celadon.cel.parsing import tokens
+from celadon.cel.parsing.antlr_parser import Machine, ParseNode, ParseStopped, Token
 from celadon.cel.parsing.descent import ParseOptions, balance
 from celadon.cel.parsing.lexer import BINARY, LiteralError, decode_literal
 from celadon.cel.parsing.macros import MacroError, Nodes, expand, find_macro
-from celadon.cel.parsing.recovery.machine import Machine, ParseNode, ParseStopped, Token
 from celadon.patterns import late_pattern
 
 ESCAPED_UNSUPPORTED = "unsupported syntax: '`'"
@@ -380,7 +380,7 @@ def _offset(node: ParseNode, label: str) -> int:
 #
 # What is wrong with an expression, in cel-go's words.
 #
-# Parses again, slowly, in the way of cel-go's generated parser (`celadon.cel.parsing.recovery`).
+# Parses again, slowly, in the way of cel-go's generated parser (`antlr_parser`).
 # First come the errors of syntax; then, if parsing was not given up, the tree is read for other
 # errors.
 

@@ -1,7 +1,7 @@
 """CEL's grammar as data (cel-go `parser/gen/CEL.g4`).
 
 The shape matters, not only the language: which alternatives a rule has, and in which order, decides
-what a message says. Labels name the parts that `tree_reading` asks for; one that ends in `+`
+what a message says. Labels name the parts that `diagnosis` asks for; one that ends in `+`
 collects several. The rules `relation`, `calc` and `member` call themselves on the left. They are
 given as their operands followed by a loop of suffixes, each with the precedence that it needs.
 """

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from celadon.cel.parsing import tokens
-from celadon.cel.parsing.recovery.machine import TokenStream
+from celadon.cel.parsing.antlr_parser import TokenStream
 
 
 def test_tokens_are_read_when_they_are_looked_at() -> None:
