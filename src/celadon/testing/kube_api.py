@@ -8,35 +8,107 @@ From a coroutine, `async with` does not hold up the loop. A `KubeApi` can be use
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+from celadon.records import dataclass
 import asyncio
 import contextlib
 import socket
 import ssl
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Coroutine
+from collections.abc import Iterable
+from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import timedelta
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar
-
+from typing import Any
+from typing import Final
+from typing import Self
+from typing import TypeVar
 import uvloop
-
 from celadon import owner_only
-from celadon.apiserver import Handler, HttpAnswer, HttpRequest
-from celadon.apiserver.http import HttpServer, kubeconfig
-from celadon.deep_calls import USUAL_STACK, deep_calls, deep_thread
+from celadon.apiserver import Handler
+from celadon.apiserver import HttpAnswer
+from celadon.apiserver import HttpRequest
+from celadon.apiserver.http import HttpServer
+from celadon.apiserver.http import kubeconfig
+from celadon.deep_calls import USUAL_STACK
+from celadon.deep_calls import deep_calls
+from celadon.deep_calls import deep_thread
 from celadon.kube import User
 from celadon.kube.json_types import JsonDict
-from celadon.testing.client_access import ClientAccess
-from celadon.testing.given_manifests import Manifest, as_manifests
-from celadon.testing.handler_access import (
-    LOOPBACK,
-    HandlerAccess,
-    ServerOptions,
-    loopback_tls,
-    new_token,
-)
+from celadon.testing.given_manifests import Manifest
+from celadon.testing.given_manifests import as_manifests
+from celadon.testing.handler_access import LOOPBACK
+from celadon.testing.handler_access import HandlerAccess
+from celadon.testing.handler_access import ServerOptions
+from celadon.testing.handler_access import loopback_tls
+from celadon.testing.handler_access import new_token
+
+if TYPE_CHECKING:
+    import kr8s
+    import kubernetes.client
+    import lightkube
+
+
+# --- Set-ups of client libraries ---------------------------------------------
+
+# How clients reach a server as a certain user, and set-ups for the usual libraries.
+#
+# No library is needed until its set-up is asked for, so they are imported there.
+
+
+@dataclass(frozen=True, slots=True)
+class ClientAccess:
+    """`kubeconfig` and `certificate_authority` are files, which last as long as the server. Over
+    plain HTTP, the second has nothing in it."""
+
+    url: str
+    token: str
+    kubeconfig: Path
+    certificate_authority: Path
+
+    def environment(self) -> dict[str, str]:
+        """The environment for a program that looks for a cluster: kubectl, helm, an operator."""
+        return {**os.environ, "KUBECONFIG": str(self.kubeconfig)}
+
+    def kubernetes_client(self) -> kubernetes.client.ApiClient:
+        """For the official library: `client.CoreV1Api(access.kubernetes_client())`. Close it, or
+        use it in a `with` block."""
+        from kubernetes import client  # late: it is the test's own, and need not be there
+
+        configuration = client.Configuration(
+            host=self.url,
+            api_key={"authorization": self.token},
+            api_key_prefix={"authorization": "Bearer"},
+        )
+        configuration.ssl_ca_cert = str(self.certificate_authority)
+        return client.ApiClient(configuration)
+
+    def kr8s_api(self) -> kr8s.Api:
+        """For kr8s: `kr8s.objects.Pod(..., api=access.kr8s_api())`."""
+        import kr8s  # late: as above
+
+        return kr8s.api(kubeconfig=str(self.kubeconfig))
+
+    def lightkube_client(self, namespace: str = "default") -> lightkube.Client:
+        """For lightkube."""
+        import lightkube  # late: as above
+
+        config = lightkube.KubeConfig.from_file(str(self.kubeconfig))
+        return lightkube.Client(config=config, namespace=namespace, trust_env=False)
+
+
+# --- The server --------------------------------------------------------------
+
+# A server for a test: HTTPS on loopback, in a thread of its own, with its data in memory.
+#
+#     with KubeApi(["policies/"]) as api:
+#         subprocess.run(["kubectl", "get", "pods"], env=api.admin.environment())
+#
+# From a coroutine, `async with` does not hold up the loop. A `KubeApi` can be used once.
 
 # --- Loop thread -------------------------------------------------------------
 #

@@ -11,19 +11,91 @@ writes names: `old_object`, `kubernetes_versions`. Files are relative to `folder
 from __future__ import annotations
 
 import os
-from typing import Any, Final
-
-from celadon.cli.policy_test_door import (
-    CaseResult,
-    RunOptions,
-    explained_plainly,
-    plain_document,
-    read_test,
-    run_test,
-)
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from typing import TypeAlias
+from celadon.cli.reading import DocumentReader
+from celadon.cli.reading import Problem
+from celadon.cli.reading import expand_paths
+from celadon.cli.reading import read_text
 from celadon.kube import JsonObject
 from celadon.kube.json_types import JsonDict
-from celadon.testing.given_manifests import Manifest, ManifestError
+from typing import Any
+from typing import Final
+from celadon.cli.policy_test_door import CaseResult
+from celadon.cli.policy_test_door import RunOptions
+from celadon.cli.policy_test_door import explained_plainly
+from celadon.cli.policy_test_door import plain_document
+from celadon.cli.policy_test_door import read_test
+from celadon.cli.policy_test_door import run_test
+
+
+# --- Manifests ---------------------------------------------------------------
+
+# Manifests as a test gives them: objects, files, folders.
+#
+# Files are read like those of `celadon serve --manifests`, and errors name the line.
+
+Manifest: TypeAlias = JsonObject | str | os.PathLike[str]
+"""An object, or the path of a file or a folder with YAML or JSON."""
+
+
+class ManifestError(ValueError):
+    """A manifest that cannot be read; the text begins with the file and the line."""
+
+
+def as_manifests(given: Manifest | Iterable[Manifest]) -> tuple[Manifest, ...]:
+    """Several of them, or a single one."""
+    return (given,) if isinstance(given, str | os.PathLike | Mapping) else tuple(given)
+
+
+def given_objects(manifests: Iterable[Manifest]) -> Iterator[tuple[str, JsonObject]]:
+    """The objects, in order, each with its place. Raises ManifestError."""
+    for given in manifests:
+        if isinstance(given, str | os.PathLike):
+            yield from _read(os.fspath(given))
+        elif isinstance(given, Mapping):
+            yield _place(given), given
+        else:
+            raise ManifestError(f"a manifest is an object or a path, not {_kind_of(given)}")
+
+
+def _kind_of(given: object) -> str:
+    name = type(given).__name__
+    return f"an {name}" if name[0] in "aeiou" else f"a {name}"
+
+
+def _place(given: JsonObject) -> str:
+    for field in ("apiVersion", "kind"):
+        if not given.get(field):
+            raise ManifestError(f"an object without `{field}`: {dict(given)}")
+    name = (given.get("metadata") or {}).get("name")
+    return f"{given.get('kind')} `{name}`" if name else f"{given.get('kind')}"
+
+
+def _read(path: str) -> Iterator[tuple[str, JsonDict]]:
+    reader = DocumentReader()
+    for file in expand_paths([path]):
+        text = file if isinstance(file, Problem) else read_text(file)
+        documents = [text] if isinstance(text, Problem) else reader.read(text)
+        for found in documents:
+            if isinstance(found, Problem):
+                help = f" ({found.help})" if found.help else ""
+                raise ManifestError(f"{found.position()}: {found.message}{help}")
+            yield found.position(), found.value
+
+
+# --- Cases -------------------------------------------------------------------
+
+# Tests of policies in code: the cases of `celadon test`, without files of their own.
+#
+#     limit = PolicyCases("policies/limit.yaml", params=[...])
+#     limit.expect("admit", object=deployment(replicas=5))
+#     limit.expect({"deny": "at most 5 replicas"}, object=deployment(replicas=6))
+#
+# The fields of a test and of a case are those of files (docs/testing-policies.md), written as Python
+# writes names: `old_object`, `kubernetes_versions`. Files are relative to `folder`.
 
 _NAME: Final = "test"
 """What stands where a test has the name of its file."""

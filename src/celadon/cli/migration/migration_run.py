@@ -1,5 +1,6 @@
-"""What `celadon migrate` does with the policies it is given: what became of each rule, and of the
-tests that come with them."""
+"""`celadon migrate`: what became of each rule of the policies it is given, and of the tests that come
+with them, and the files that are written for it.
+"""
 
 from __future__ import annotations
 
@@ -8,50 +9,60 @@ import itertools
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
-
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
+from typing import Any
+from typing import Final
 import yaml
-
-from celadon.cli.reading.documents import (
-    Document,
-    DocumentReader,
-    Problem,
-    expand_paths,
-    read_text,
-    shape_problem,
-)
+from celadon.cli.reading.documents import Document
+from celadon.cli.reading.documents import DocumentReader
+from celadon.cli.reading.documents import Problem
+from celadon.cli.reading.documents import expand_paths
+from celadon.cli.reading.documents import read_text
+from celadon.cli.reading.documents import shape_problem
 from celadon.kube import JsonObject
-from celadon.kube.json_types import JsonDict, Shape, misfit
-from celadon.kube.resources import Catalog, known_resources
+from celadon.kube.json_types import JsonDict
+from celadon.kube.json_types import Shape
+from celadon.kube.json_types import misfit
+from celadon.kube.resources import Catalog
+from celadon.kube.resources import known_resources
 from celadon.kube.well_known_values import DEFINITION_KIND
-from celadon.migrate import (
-    GATOR_SHAPE,
-    SUITE_SHAPE,
-    USER_SHAPE,
-    VALUES_SHAPE,
-    Case,
-    GatorCase,
-    PolicyException,
-    Translation,
-    disagreement,
-    exempt_namespaces,
-    gatekeeper_shape,
-    is_constraint,
-    is_exception,
-    is_suite,
-    is_template,
-    judged_by,
-    left_behind,
-    outcome_of,
-    patched_files,
-    read_suite,
-    renamed,
-    shape_of,
-    translate_constraints,
-    translate_document,
-)
+from celadon.migrate import GATOR_SHAPE
+from celadon.migrate import SUITE_SHAPE
+from celadon.migrate import USER_SHAPE
+from celadon.migrate import VALUES_SHAPE
+from celadon.migrate import Case
+from celadon.migrate import GatorCase
+from celadon.migrate import PolicyException
+from celadon.migrate import Translation
+from celadon.migrate import disagreement
+from celadon.migrate import exempt_namespaces
+from celadon.migrate import gatekeeper_shape
+from celadon.migrate import is_constraint
+from celadon.migrate import is_exception
+from celadon.migrate import is_suite
+from celadon.migrate import is_template
+from celadon.migrate import judged_by
+from celadon.migrate import left_behind
+from celadon.migrate import outcome_of
+from celadon.migrate import patched_files
+from celadon.migrate import read_suite
+from celadon.migrate import renamed
+from celadon.migrate import shape_of
+from celadon.migrate import translate_constraints
+from celadon.migrate import translate_document
+from celadon.admission.registration import BINDING_KIND
+from celadon.admission.registration import MUTATING_BINDING_KIND
+from celadon.cel.formatter import laid_out
+from celadon.cli.fmt import expression_fields
+from celadon.cli.fmt import text_layout
+from celadon.cli.reading.documents import Text
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+
 
 _SUITE_NAMES: Final = ("kyverno-test.yaml", "kyverno-test.yml")
 _NOTHING: Final[JsonObject] = {}
@@ -453,3 +464,116 @@ def _suites(paths: Sequence[str]) -> Iterator[str]:
         for parent, folders, files in os.walk(path):
             folders.sort()
             yield from (os.path.join(parent, one) for one in sorted(files) if one in _SUITE_NAMES)
+
+
+# --- Files -------------------------------------------------------------------
+
+# Translations as files that one would be glad to have written: one for each policy, laid out as
+# `celadon fmt` has them.
+
+_LINE_WIDTH: Final = 100
+_INDENT: Final = 6
+"""Columns that the layout leaves to the YAML around an expression."""
+
+
+def migrated_files(
+    outcomes: Iterable[RuleOutcome], *, warns: bool = False
+) -> Iterator[tuple[str, str]]:
+    """The files to write: a name and a content for each policy that has a rule translated.
+    With `warns`, bindings warn and audit, whatever the policies say."""
+    for file, documents in _by_policy(outcomes):
+        yield file, _laid_out(file, [_warning(one) if warns else one for one in documents])
+
+
+DEFINITIONS: Final = "1-definitions"
+POLICIES: Final = "2-policies"
+WARN: Final = "3-warn"
+ENFORCE: Final = "4-enforce"
+"""Folders of a plan, in the order in which they are applied."""
+
+
+def staged_files(outcomes: Iterable[RuleOutcome]) -> Iterator[tuple[str, str]]:
+    """The files of a plan, in folders that are applied one after the other: definitions, policies
+    with their parameters, bindings that warn and audit, and bindings that refuse (or change) as the
+    policies say. What only reports in its engine has none of the last."""
+    for file, documents in _by_policy(outcomes):
+        stages: dict[str, list[JsonObject]] = {}
+        for one in documents:
+            for stage, staged in _stages(one):
+                stages.setdefault(stage, []).append(staged)
+        for stage, staged_documents in sorted(stages.items()):
+            yield f"{stage}/{file}", _laid_out(file, staged_documents)
+
+
+def _stages(document: JsonObject) -> Iterator[tuple[str, JsonObject]]:
+    kind = document["kind"]
+    if kind == DEFINITION_KIND.kind:
+        yield DEFINITIONS, document
+    elif kind == MUTATING_BINDING_KIND:
+        yield ENFORCE, document
+    elif kind == BINDING_KIND:
+        yield WARN, _warning(document)
+        if "Deny" in document["spec"]["validationActions"]:
+            yield ENFORCE, document
+    else:
+        yield POLICIES, document
+
+
+def _by_policy(outcomes: Iterable[RuleOutcome]) -> Iterator[tuple[str, list[JsonObject]]]:
+    """The name of a file for each policy, and its documents."""
+    by_policy: dict[int, list[RuleOutcome]] = {}
+    for outcome in outcomes:
+        by_policy.setdefault(id(outcome.home or outcome.document), []).append(outcome)
+    names: dict[str, int] = {}
+    for own in by_policy.values():
+        documents = list(
+            {
+                (one["kind"], one["metadata"]["name"]): one
+                for outcome in own
+                for one in outcome.translation.documents
+            }.values()
+        )
+        if documents:
+            name = own[0].translation.origin.policy
+            count = names[name] = names.get(name, 0) + 1
+            yield f"{name}.yaml" if count == 1 else f"{name}-{count}.yaml", documents
+
+
+def _warning(document: JsonObject) -> JsonObject:
+    """Return a document, as a binding with actions that refuse nothing."""
+    if document["kind"] != BINDING_KIND:
+        return document
+    return {**document, "spec": {**document["spec"], "validationActions": ["Warn", "Audit"]}}
+
+
+def _laid_out(file: str, documents: Sequence[JsonObject]) -> str:
+    """The documents as a file, expressions laid out as `celadon fmt` has them."""
+    written = Text(file, "---\n".join(_written(one) for one in documents))
+    return text_layout(written, _LINE_WIDTH).content()
+
+
+def _written(document: JsonObject) -> str:
+    group_kind = (ADMISSION_REGISTRATION, document["kind"])
+    made = json.loads(json.dumps(document))  # a copy in which nothing is there twice
+    for path, expression in expression_fields(group_kind, document):
+        place: Any = made
+        for step in path[:-1]:
+            place = place[step]
+        place[path[-1]] = laid_out(expression, _LINE_WIDTH - _INDENT) or expression
+    text: str = yaml.dump(
+        made, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_LINE_WIDTH
+    )
+    return text
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes texts of several lines as blocks."""
+
+
+def _block(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar(
+        "tag:yaml.org,2002:str", text, style="|" if "\n" in text else None
+    )
+
+
+_Dumper.add_representer(str, _block)

@@ -1,0 +1,284 @@
+"""A traced expression as a text whose parts have values: for whoever draws it.
+
+A `Snippet` is a stretch of the expression that was evaluated as one: all of it, or what a loop
+evaluates in each round. Its `Mark`s are its parts, each at the character that people take for it:
+the operator, the name behind the dot. Its `Loop`s have a snippet for each round that was kept.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from typing import Any
+from celadon.admission.explain import ExpressionRun
+from celadon.cel import Ast
+from celadon.cel import EvaluationError
+from celadon.cel.extend import Optional
+from celadon.cel.syntax import Comprehension
+from celadon.cel.syntax import Ident
+from celadon.cel.syntax import Literal
+from celadon.cel.syntax import Select
+from celadon.cel.tracing import Frame
+from celadon.cel.tracing import Rounds
+from celadon.cel.tracing import Written
+from celadon.cel.tracing import written_tree
+from celadon.cel.value_functions import notation
+from celadon.records import dataclass
+
+
+# --- Values in few characters ------------------------------------------------
+#
+# Values of the language in few characters, for places where there is no room for all of them.
+
+_ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
+_DEPTH = 50
+_LEAST = 12
+"""Characters below which nothing of a container is shown but its size."""
+
+
+def brief(value: Any, room: int, depth: int = _DEPTH) -> str:  # noqa: ANN401 - a value of CEL
+    """The value in about so many characters, and containers within containers to a depth: what is
+    left out leaves an ellipsis."""
+    if not depth:
+        return _ELLIPSIS
+    if isinstance(value, EvaluationError):
+        return shortened(f"error: {value.message}", room)
+    if isinstance(value, str):
+        return _text(value, room)
+    if isinstance(value, Mapping):
+        return _mapping(value, room, depth)
+    if isinstance(value, Sequence) and not isinstance(value, bytes):
+        return _sequence(value, room, depth)
+    if isinstance(value, Optional) and isinstance(value.value, Mapping | Sequence):
+        return f"optional.of({brief(value.value, room - 13, depth - 1)})"
+    try:
+        return shortened(notation(value), room)
+    except EvaluationError:
+        return _ELLIPSIS
+
+
+def size_text(value: Any) -> str:  # noqa: ANN401 - a value of CEL
+    """`{4 keys}` or `[2 items]` of a container; empty for all else."""
+    if isinstance(value, Mapping):
+        return f"{{{_counted(len(value), 'key')}}}"
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return f"[{_counted(len(value), 'item')}]"
+    return ""
+
+
+def shortened(text: str, room: int) -> str:
+    """The beginning of a text, if not all of it fits."""
+    return text if len(text) <= room else f"{text[: max(room - 1, 1)]}{_ELLIPSIS}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _text(value: str, room: int) -> str:
+    if len(value) <= room:
+        quoted = json.dumps(value, ensure_ascii=False)
+        if len(quoted) <= max(room, 2):
+            return quoted
+    kept = max(room - 3, 1)
+    return f'{json.dumps(value[:kept], ensure_ascii=False)[: kept + 1]}{_ELLIPSIS}"'
+
+
+def _mapping(value: Mapping[Any, Any], room: int, depth: int) -> str:
+    entries = ((f"{brief(key, room)}: ", one) for key, one in value.items())
+    return f"{{{_joined(entries, len(value), room, depth)}}}" if value else "{}"
+
+
+def _sequence(value: Sequence[Any], room: int, depth: int) -> str:
+    return f"[{_joined((('', one) for one in value), len(value), room, depth)}]" if value else "[]"
+
+
+def _joined(items: Iterable[tuple[str, Any]], count: int, room: int, depth: int) -> str:
+    """Items with what stands before each, as many as there is room for."""
+    found: list[str] = []
+    left = room - 2
+    for label, item in items:
+        if left < _LEAST and (found or left < len(label) + 2):
+            break
+        text = f"{label}{brief(item, max(left - len(label), 1), depth - 1)}"
+        if len(text) > left and found:
+            break
+        found.append(text)
+        left -= len(text) + 2
+    rest = count - len(found)
+    if rest:
+        found.append(f"{_ELLIPSIS} {rest} more" if found else f"{_ELLIPSIS} {rest}")
+    return ", ".join(found)
+
+
+class State(enum.Enum):
+    """This is what is to be said of a part. `PASSED_ON` is an error that came up further in,
+    `SKIPPED` what was not evaluated."""
+
+    VALUE = "value"
+    ERROR = "error"
+    PASSED_ON = "passed on"
+    SKIPPED = "not evaluated"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A part of a snippet: its span in the text of the expression, the offset where it is named,
+    what it came to and for which cost (None where that is not counted by itself)."""
+
+    start: int
+    end: int
+    at: int
+    state: State
+    value: Any
+    cost: int | None
+    is_literal: bool
+    parts: tuple[Mark, ...]
+
+    def walk(self) -> Iterator[Mark]:
+        """This and all parts."""
+        yield self
+        for part in self.parts:
+            yield from part.walk()
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One round of a loop: its number, its variables by name, and what was evaluated."""
+
+    number: int
+    variables: tuple[tuple[str, Any], ...]
+    snippet: Snippet
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A macro that goes through a list or map: its span, how many rounds there were, and those that
+    were kept."""
+
+    start: int
+    end: int
+    count: int
+    rounds: tuple[Round, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A stretch of a text, from one offset to another, and what is to be said of it."""
+
+    text: str
+    start: int
+    end: int
+    marks: tuple[Mark, ...]
+    loops: tuple[Loop, ...]
+
+
+def annotated(run: ExpressionRun) -> Snippet:
+    """The expression of a run, with what its parts came to."""
+    program = run.expression.program
+    assert program is not None, "what was run has a program"
+    return traced(program.checked.ast, run.frame)
+
+
+def traced(ast: Ast, frame: Frame) -> Snippet:
+    """An expression, with what its parts came to in a frame."""
+    text = ast.source.text
+    whole = written_tree(ast)
+    found = _Annotator(text, ast.positions).snippet([whole], frame)
+    return Snippet(text, 0, len(text.rstrip()), found.marks, found.loops)
+
+
+@dataclass(frozen=True, slots=True)
+class _Annotator:
+    text: str
+    positions: dict[int, int]
+
+    def snippet(self, parts: Sequence[Written], frame: Frame) -> Snippet:
+        """Parts that are evaluated in the same frame."""
+        loops: list[Loop] = []
+        marks = tuple(self.mark(part, frame, loops) for part in parts)
+        start, end = min(part.start for part in parts), max(part.end for part in parts)
+        return Snippet(self.text, start, end, marks, tuple(loops))
+
+    def mark(self, part: Written, frame: Frame, loops: list[Loop]) -> Mark:
+        """The part; loops in it are added to those found so far."""
+        outcome = frame.outcomes.get(part.node.id)
+        inner = [one for one in part.parts if one.loop is part.loop]
+        marks = tuple(self.mark(one, frame, loops) for one in inner)
+        loops += self.loops(part, frame)
+        value = None if outcome is None else outcome.value
+        cost = None if outcome is None else outcome.cost
+        return Mark(
+            part.start,
+            part.end,
+            self.named_at(part),
+            _state(part, frame),
+            value,
+            cost,
+            isinstance(part.node, Literal),
+            marks,
+        )
+
+    def loops(self, part: Written, frame: Frame) -> Iterator[Loop]:
+        """Yield those that the part itself is, or has in its expansion."""
+        bodies: dict[int, list[Written]] = {}
+        nodes: dict[int, Comprehension] = {}
+        for one in part.parts:
+            if one.loop is not None and one.loop is not part.loop and not self.declares(one):
+                bodies.setdefault(one.loop.id, []).append(one)
+                nodes[one.loop.id] = one.loop
+        for loop, body in bodies.items():
+            rounds = frame.loops.get(loop)
+            if rounds is not None:
+                kept = tuple(self.rounds(nodes[loop], body, rounds))
+                yield Loop(part.start, part.end, rounds.count, kept)
+
+    def declares(self, part: Written) -> bool:
+        """Is it the variable of a macro, which `filter` also uses as what it keeps?"""
+        return isinstance(part.node, Ident) and self.text[: part.start].rstrip().endswith("(")
+
+    def rounds(
+        self, node: Comprehension, body: Sequence[Written], rounds: Rounds
+    ) -> Iterator[Round]:
+        """The rounds that were kept."""
+        names = [node.iter_var, node.iter_var2] if node.iter_var2 else [node.iter_var]
+        for one in rounds.kept:
+            variables = tuple(zip(names, one.variables, strict=True))
+            yield Round(one.number, variables, self.snippet(body, one.frame))
+
+    def named_at(self, part: Written) -> int:
+        """The character that stands for a part."""
+        at = self.positions[part.node.id]
+        if isinstance(part.node, Ident | Literal):
+            return part.start
+        sign = self.text[at]
+        if sign == ".":
+            return part.end - len(part.node.field) if isinstance(part.node, Select) else at + 1
+        if sign != "(":
+            return at
+        while at > part.start and not _is_of_names(self.text[at - 1]):
+            at -= 1
+        while at > part.start and _is_of_names(self.text[at - 1]):
+            at -= 1
+        return at
+
+
+def _is_of_names(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+def _state(part: Written, frame: Frame) -> State:
+    outcome = frame.outcomes.get(part.node.id)
+    if outcome is None:
+        return State.SKIPPED
+    if not isinstance(outcome.value, EvaluationError):
+        return State.VALUE
+    inside = (frame.outcomes.get(one.node.id) for one in part.parts)
+    failed = [one.value for one in inside if one and isinstance(one.value, EvaluationError)]
+    message = outcome.value.message
+    came_from = any(error.message == message for error in failed)
+    return State.PASSED_ON if came_from else State.ERROR

@@ -1,0 +1,692 @@
+"""Files of audit logs to requests: JSON lines, lists of events, sets of rotated files, with gzip;
+and the request that an event tells of.
+
+A log that is rotated has the newest events in `audit.log` and older ones in files whose names have
+their date, or a number that grows with their age. Lines are read one at a time; a file that is one
+JSON document is read as a whole, within limits.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import enum
+import gzip
+import json
+import os
+import sys
+import zlib
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from datetime import datetime
+from datetime import timedelta
+from typing import Any
+from typing import BinaryIO
+from typing import Final
+from typing import cast
+from urllib.parse import parse_qs
+from urllib.parse import urlsplit
+from celadon.admission import Operation
+from celadon.admission import Request
+from celadon.admission import default_options
+from celadon.admission.incomplete import Missing
+from celadon.admission.webhooks import MUTATION
+from celadon.cli.check.object_preparation import Prepare
+from celadon.cli.reading.documents import MAX_FILE_BYTES
+from celadon.cli.reading.documents import MAX_LIST_CHARACTERS
+from celadon.cli.reading.documents import STDIN
+from celadon.cli.reading.documents import STDIN_CLOSED
+from celadon.cli.reading.documents import STDIN_NAME
+from celadon.cli.reading.documents import Document
+from celadon.cli.reading.documents import Problem
+from celadon.cli.reading.documents import expand_paths
+from celadon.cli.reading.json_text import read_written
+from celadon.cli.reading.locations import Chunk
+from celadon.goyaml import UnreadableError
+from celadon.kube import GroupVersionKind
+from celadon.kube import GroupVersionResource
+from celadon.kube import Json
+from celadon.kube import JsonObject
+from celadon.kube import User
+from celadon.kube import metadata
+from celadon.kube.json_types import JsonDict
+from celadon.kube.resources import Catalog
+from celadon.kube.well_known_values import NAMESPACES
+from celadon.patterns import late_pattern
+from celadon.records import dataclass
+
+
+# --- Cloud wrappers ----------------------------------------------------------
+#
+# Audit events, however they are packed.
+#
+# A server writes `Event`s (audit.k8s.io/v1), or an `EventList`. EKS sends them to CloudWatch,
+# whose exports have each as the text of a `message`, and whose subscriptions hand on such texts
+# packed with gzip in base64. AKS writes diagnostics with the text in `properties.log`, or a
+# table whose columns are the members of events. GKE writes entries of Cloud Logging with an
+# `AuditLog` (`protoPayload`), which is another form of the same: it has no groups of users, no
+# HTTP code, and names the resource in a path. What is in it becomes an Event, and what is not
+# is missing.
+#
+# The forms are those that the clouds document: Amazon EKS "control plane logging" and
+# CloudWatch Logs (`filter-log-events`, subscriptions to Lambda, Kinesis and Firehose, exports,
+# Insights), Azure "monitor AKS" (`kube-audit` in storage accounts, event hubs and Log
+# Analytics; the tables AKSAudit and AKSAuditAdmin), Google Cloud "audit logs for GKE" and
+# `google.cloud.audit.AuditLog`.
+
+
+_LISTS: Final = (
+    *("items", "events", "logEvents", "records", "Records", "entries", "value", "results"),
+)
+"""Members of what packs several."""
+_HOLDERS: Final = ("awslogs", "kinesis")
+"""Members of what packs one."""
+_TEXTS: Final = ("message", "@message", "log", "log_s", "Log", "data")
+"""Members that have an event as a text."""
+_PACKED: Final = "H4sI"
+"""How gzip in base64 begins."""
+_AUDIT_LOG: Final = "type.googleapis.com/google.cloud.audit.AuditLog"
+_DEPTH: Final = 8
+"""Packings within packings."""
+_COLUMNS: Final = {
+    "AuditId": "auditID",
+    "Verb": "verb",
+    "Level": "level",
+    "Stage": "stage",
+    "RequestUri": "requestURI",
+    "RequestReceivedTime": "requestReceivedTimestamp",
+    "StageReceivedTime": "stageTimestamp",
+    "UserAgent": "userAgent",
+    "User": "user",
+    "ObjectRef": "objectRef",
+    "ResponseStatus": "responseStatus",
+    "RequestObject": "requestObject",
+    "ResponseObject": "responseObject",
+    "Annotations": "annotations",
+}
+"""Of the tables of AKS. What a query prints has objects as texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedEvent:
+    """An Event, as audit.k8s.io/v1 has it; `knows_groups` is whether the user's groups are all."""
+
+    value: JsonObject
+    knows_groups: bool = True
+
+
+def events_in(value: object, depth: int = _DEPTH) -> Iterator[LoggedEvent]:
+    """The events in what a line, or a file, says."""
+    if depth == 0:
+        return
+    if isinstance(value, list):
+        fields = {
+            one["field"]: one.get("value")
+            for one in value
+            if isinstance(one, dict) and isinstance(one.get("field"), str)
+        }
+        if "@message" in fields:  # a row of CloudWatch Logs Insights
+            yield from events_in(fields, depth - 1)
+            return
+        for one in value:
+            yield from events_in(one, depth - 1)
+    elif isinstance(value, dict):
+        yield from _in_object(value, depth)
+
+
+def _in_object(value: JsonObject, depth: int) -> Iterator[LoggedEvent]:
+    if "auditID" in value and "verb" in value:
+        yield LoggedEvent(value)
+        return
+    if "AuditId" in value and "Verb" in value:
+        yield LoggedEvent(_from_columns(value))
+        return
+    payload = value.get("protoPayload")
+    if isinstance(payload, dict):
+        found = _from_audit_log(value, payload)
+        if found is not None:
+            yield LoggedEvent(found, knows_groups=False)
+        return
+    for inner in _packings(value):
+        if isinstance(inner, dict | list):
+            yield from events_in(inner, depth - 1)
+            return
+
+
+def _packings(value: JsonObject) -> Iterator[object]:
+    """Everything in which an object may have events; the first that is one has them."""
+    for name in _LISTS:
+        if isinstance(value.get(name), list):
+            yield value[name]
+    if isinstance(value.get("tables"), list):  # of a query's answer
+        yield [row for table in value["tables"] for row in _rows(table)]
+    properties = value.get("properties")
+    if isinstance(properties, str):
+        properties = _parsed(properties)
+    for holder in (value, properties):
+        if isinstance(holder, dict):
+            yield from (holder.get(name) for name in _HOLDERS)
+            for name in _TEXTS:
+                text = holder.get(name)
+                yield _parsed(text) if isinstance(text, str) else text
+
+
+def _rows(table: Json) -> Iterator[dict[str, object]]:
+    """Rows of a table by the names of its columns."""
+    if isinstance(table, dict) and isinstance(table.get("columns"), list):
+        names = [str(_mapping(column).get("name")) for column in table["columns"]]
+        for row in table.get("rows") or ():
+            if isinstance(row, list):
+                yield dict(zip(names, row, strict=False))
+
+
+def _from_columns(row: JsonObject) -> JsonObject:
+    given = ((ours, row.get(name)) for name, ours in _COLUMNS.items())
+    return {
+        name: _parsed(value, value) if isinstance(value, str) else value
+        for name, value in given
+        if value not in (None, "")
+    }
+
+
+def _parsed(text: str, otherwise: object = None) -> Any:  # noqa: ANN401 - any JSON
+    """Return what a text holds, packed or not; other texts of the same log hold nothing."""
+    if text.startswith(_PACKED):
+        text = _unpacked(text)
+    if not text.lstrip().startswith(("{", "[")):
+        return otherwise
+    try:
+        return read_written(text)
+    except UnreadableError:
+        return otherwise
+
+
+def _unpacked(text: str) -> str:
+    """Unpack gzip in base64; empty for what is none, or would be larger than any input may be."""
+    unpacking = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    try:
+        found = unpacking.decompress(base64.b64decode(text), MAX_LIST_CHARACTERS)
+        return "" if unpacking.unconsumed_tail else found.decode()
+    except (binascii.Error, zlib.error, ValueError):
+        return ""
+
+
+def _from_audit_log(entry: JsonObject, payload: JsonObject) -> JsonObject | None:
+    """The Event that an AuditLog of Google's tells of; None for other services' logs."""
+    if payload.get("serviceName") != "k8s.io" or payload.get("@type", _AUDIT_LOG) != _AUDIT_LOG:
+        return None
+    method = str(payload.get("methodName") or "")
+    request, response = _typed(payload.get("request")), _typed(payload.get("response"))
+    told = _mapping(payload.get("requestMetadata"))
+    identity = _mapping(payload.get("authenticationInfo"))
+    reference = _reference(str(payload.get("resourceName") or ""))
+    level = "Metadata" if request is None and response is None else "RequestResponse"
+    at = entry.get("timestamp")
+    event: dict[str, object] = {
+        "level": level,
+        "auditID": entry.get("insertId") or "",
+        "stage": "ResponseComplete",
+        "verb": method.rpartition(".")[2],
+        "user": {"username": identity.get("principalEmail") or ""},
+        "userAgent": told.get("callerSuppliedUserAgent") or "",
+        "objectRef": reference,
+        "requestReceivedTimestamp": at,
+        "stageTimestamp": at,
+        "annotations": _mapping(entry.get("labels")),
+        "responseStatus": _status(_mapping(payload.get("status")), response),
+    }
+    if request is not None:
+        event["requestObject"] = request
+    if response is not None:
+        event["responseObject"] = response
+    return event
+
+
+def _mapping(value: object) -> dict[str, object]:
+    return value if isinstance(value, dict) else {}
+
+
+def _typed(value: object) -> dict[str, Json] | None:
+    """Without the name of the type that Google adds."""
+    if not isinstance(value, dict) or not value:
+        return None
+    return {key: one for key, one in value.items() if key != "@type"}
+
+
+def _status(status: JsonObject, response: JsonObject | None) -> JsonObject:
+    """The answer's own Status where there is one: Google's codes are those of gRPC, so of a success
+    it is not known which one it was."""
+    if response is not None and response.get("kind") == "Status":
+        return dict(response)
+    return {"code": 500 if status.get("code") else 0, "message": status.get("message") or ""}
+
+
+def _reference(path: str) -> JsonDict:
+    """`apps/v1/namespaces/shop/deployments/web/status`; the core group is `core`."""
+    group, _, rest = path.partition("/")
+    version, _, rest = rest.partition("/")
+    steps = [step for step in rest.split("/") if step]
+    found = {"apiGroup": "" if group == "core" else group, "apiVersion": version}
+    if len(steps) > 2 and steps[0] == "namespaces" and steps[2] not in _OF_NAMESPACES:
+        found["namespace"] = steps[1]
+        steps = steps[2:]
+    return found | dict(_named(steps))
+
+
+def _named(steps: Iterable[str]) -> Iterator[tuple[str, str]]:
+    yield from zip(("resource", "name", "subresource"), steps, strict=False)
+
+
+_OF_NAMESPACES: Final = ("finalize", "status")
+"""Subresources of namespaces themselves."""
+
+_GZIP: Final = b"\x1f\x8b"
+_NAMES: Final = (".log", ".json", ".jsonl", ".ndjson", ".gz", ".txt")
+_DATED: Final = late_pattern(r"\d{4}-?\d\d-?\d\d")
+_NUMBERED: Final = late_pattern(r"\.log\.(\d+)(?:\.gz)?$")
+"""What logrotate and others put behind the name, a date perhaps."""
+_BEGIN: Final = late_pattern(r"\S")
+_STAMP: Final = late_pattern(rb"^[0-9T:.Z+\- ]{10,40} (?=\{)")
+"""What exports of CloudWatch put before each line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """An event and where it stands. `read_bytes` of all files come before it."""
+
+    file: str
+    line: int
+    event: LoggedEvent | None
+    read_bytes: int = 0
+
+
+def log_files(arguments: Sequence[str]) -> list[str | Problem]:
+    """The files that are meant, the oldest of a rotated set first."""
+    found: list[str | Problem] = []
+    for argument in arguments:
+        if os.path.isdir(argument):
+            files = list(_below(argument))
+            found += files or [Problem(argument, 0, "no log in this folder")]
+        else:
+            paths = list(expand_paths([argument]))
+            found += _by_age(one for one in paths if isinstance(one, str))
+            found += (one for one in paths if isinstance(one, Problem))
+    return found
+
+
+def _below(folder: str) -> Iterator[str]:
+    """The logs of a folder, then those of folders in it: clouds export to one for each hour."""
+    for path, folders, names in os.walk(folder):
+        folders.sort()
+        files = (os.path.join(path, name) for name in names if _is_log(name))
+        yield from _by_age(one for one in files if os.path.isfile(one))
+
+
+def _by_age(files: Iterable[str]) -> list[str]:
+    return sorted(files, key=_age)
+
+
+def _age(path: str) -> tuple[int, str]:
+    """Dated ones by their date, or by their number, before the one that is written to."""
+    name = os.path.basename(path)
+    if _DATED.search(name):
+        return -sys.maxsize, name
+    numbered = _NUMBERED.search(name)
+    return -int(numbered[1]) if numbered else 1, name
+
+
+def _is_log(name: str) -> bool:
+    return name.endswith(_NAMES) or _NUMBERED.search(name) is not None
+
+
+def total_bytes(files: Sequence[str | Problem]) -> int:
+    """Return the size of the files as they lie on the disk, as far as that is known."""
+    names = (one for one in files if isinstance(one, str))
+    return sum(os.path.getsize(one) for one in names if os.path.isfile(one))
+
+
+def read_events(files: Sequence[str | Problem]) -> Iterator[Read | Problem]:
+    """All events, file by file. What is no event has none."""
+    before = 0
+    for file in files:
+        if isinstance(file, Problem):
+            yield file
+            continue
+        try:
+            yield from _events(file, before)
+        except (OSError, EOFError, zlib.error, ValueError) as error:
+            why = getattr(error, "strerror", None) or str(error)
+            yield Problem(file, 0, f"cannot be read: {why.lower()}")
+        before += total_bytes([file])
+
+
+def _events(file: str, before: int) -> Iterator[Read | Problem]:
+    if file == STDIN and sys.stdin is None:
+        yield STDIN_CLOSED
+        return
+    if file == STDIN:
+        yield from _stream(STDIN_NAME, sys.stdin.buffer, sys.stdin.buffer, before)
+        return
+    with open(file, "rb") as raw:
+        packed = raw.read(len(_GZIP)) == _GZIP
+        raw.seek(0)
+        stream = cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if packed else raw
+        yield from _stream(file, stream, raw, before)
+
+
+def _stream(file: str, stream: BinaryIO, raw: BinaryIO, before: int) -> Iterator[Read | Problem]:
+    """One document a line, or, where the first line is none, documents over several lines."""
+    number = 0
+    while line := stream.readline(MAX_LIST_CHARACTERS):
+        number += 1
+        text = _STAMP.sub(b"", line.strip())
+        if not text:
+            continue
+        found = list(_documents(text)) or [None]
+        at = before + (raw.tell() if raw.seekable() else 0)
+        torn = text.endswith(b"}")  # a rotated file may begin in the middle of a line
+        if found[0] is None and number == 1 and not torn:
+            yield from _whole(file, line, stream)
+            return
+        for one in found:
+            yield from _found(file, number, one, at)
+
+
+def _whole(file: str, begin: bytes, stream: BinaryIO) -> Iterator[Read | Problem]:
+    data = begin + stream.read(MAX_FILE_BYTES)
+    if len(data) >= MAX_FILE_BYTES:
+        yield Problem(file, 0, f"larger than {MAX_FILE_BYTES >> 20} MiB", "give it as JSON lines")
+        return
+    for one in _documents(data):
+        yield from _found(file, 1, one, 0)
+
+
+def _value(text: bytes) -> Any:  # noqa: ANN401 - any JSON
+    """Return the value of a line; None for what is no JSON."""
+    try:
+        return read_written(text.decode())
+    except (UnreadableError, UnicodeDecodeError):
+        return None
+
+
+def _documents(text: bytes) -> Iterator[object]:
+    """The document, or several in a row: Firehose puts them behind each other without a line end.
+    None for what is none."""
+    value = _value(text)
+    if value is not None:
+        yield value
+        return
+    given, decoder, at = text.decode(errors="replace"), json.JSONDecoder(), 0
+    while (start := _BEGIN.search(given, at)) is not None:
+        try:
+            _, at = decoder.raw_decode(given, start.start())
+        except (ValueError, RecursionError):
+            yield None
+            return
+        yield _value(given[start.start() : at].encode())
+
+
+def _found(file: str, line: int, value: Any, at: int) -> Iterator[Read | Problem]:  # noqa: ANN401
+    if value is None:
+        yield Problem(file, line, "this is no JSON")
+        return
+    empty = True
+    for event in events_in(value):
+        empty = False
+        yield Read(file, line, event, at)
+    if empty:
+        yield Read(file, line, None, at)
+
+
+# --- Requests ----------------------------------------------------------------
+#
+# An event to the request that it tells of, or why that cannot be told.
+#
+# Admission sees an object as it is stored: that is the answer's, where the event has it. Where it
+# only has the request's, it is filled in as `celadon check` does it. The old object is in no
+# event. What an event does not have is never made up: such a request is undecidable, and counted
+# with the reason.
+
+_TRUNCATED: Final = "audit.k8s.io/truncated"
+_WITH_OBJECTS: Final = frozenset({"Request", "RequestResponse"})
+_CONNECTIONS: Final = ("exec", "attach", "portforward", "proxy")
+_OPERATIONS: Final = {
+    "create": Operation.CREATE,
+    "update": Operation.UPDATE,
+    "patch": Operation.UPDATE,
+    "delete": Operation.DELETE,
+    "deletecollection": Operation.DELETE,
+}
+_CREATED: Final = 201
+_REFUSED: Final = 400
+_TOO_LARGE: Final = "skipped-too-big-size-object"
+"""What AKS has instead of an object."""
+_OTHER_FORMS: Final = "meta.k8s.io/"
+"""Of answers that are not the object: tables, and metadata alone."""
+_CLOCKS: Final = timedelta(minutes=1)
+"""By which those of two machines may differ."""
+
+
+class Undecidable(enum.Enum):
+    """This is why nothing can be said about a request that a policy may be about."""
+
+    METADATA = "the log has no objects of it (level Metadata)"
+    TRUNCATED = "its objects were too large for the log"
+    NO_OBJECT = "the log does not have its object"
+    PATCH = "a patch, whose object is not in the log (level Request)"
+    APPLIED = "a patch that may have created its object: the log has no HTTP code"
+    MUTATED = "a webhook has changed its object, and the log has it as it was sent"
+    COLLECTION = "it deletes a collection, whose objects are not in the log"
+    CONNECTION = "it opens a connection, whose options are not in the log"
+    KIND = "nobody knows the kind of its resource"
+    UNUSABLE = "its object cannot be read"
+    MISSING = "it depends on what is not in the log (the old object, the user's groups, the roles)"
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """This is what an event says of its request without its objects."""
+
+    event: JsonObject
+    operation: Operation
+    resource: GroupVersionResource
+    subresource: str
+    namespace: str
+    name: str
+    user: User
+    missing: tuple[Missing, ...]
+    may_create: bool = False
+    """Whether an update may have been a creation just as well."""
+
+    @property
+    def code(self) -> int:
+        """The HTTP code of the answer; 0 where there is none."""
+        code = mapping(self.event.get("responseStatus")).get("code")
+        return code if isinstance(code, int) else 0
+
+    @property
+    def time(self) -> str:
+        """When the request came."""
+        event = self.event
+        return text(event.get("requestReceivedTimestamp") or event.get("stageTimestamp"))
+
+    @property
+    def dry_run(self) -> bool:
+        """Return whether nothing was to happen."""
+        query = parse_qs(urlsplit(text(self.event.get("requestURI"))).query)
+        return "All" in query.get("dryRun", ())
+
+
+def mapping(value: object) -> JsonObject:
+    """Empty for what is none."""
+    return value if isinstance(value, dict) else {}
+
+
+def text(value: object) -> str:
+    """Empty for what is none."""
+    return value if isinstance(value, str) else ""
+
+
+def logged(found: LoggedEvent) -> Logged | None:
+    """Return what is written, or connected to; None for what only reads."""
+    event = found.value
+    reference = mapping(event.get("objectRef"))
+    subresource = text(reference.get("subresource"))
+    verb = text(event.get("verb"))
+    operation = _OPERATIONS.get(verb)
+    if subresource in _CONNECTIONS:
+        operation = Operation.CONNECT
+    if operation is None or not reference.get("resource"):
+        return None
+    code = mapping(event.get("responseStatus")).get("code")
+    if operation is Operation.UPDATE and code == _CREATED:
+        operation = Operation.CREATE  # what was applied, or put, was not there
+    missing = [] if found.knows_groups else [Missing.GROUPS]
+    if operation in (Operation.UPDATE, Operation.DELETE):
+        missing.append(Missing.OLD_OBJECT)
+    resource = GroupVersionResource(
+        text(reference.get("apiGroup")),
+        text(reference.get("apiVersion")),
+        text(reference.get("resource")),
+    )
+    name = text(reference.get("name"))
+    namespace = text(reference.get("namespace"))
+    if resource == NAMESPACES:
+        namespace = name
+    user = _user(mapping(event.get("impersonatedUser")) or mapping(event.get("user")))
+    may_create = verb == "patch" and not subresource and _may_create(event, code)
+    lacks = tuple(missing)
+    return Logged(event, operation, resource, subresource, namespace, name, user, lacks, may_create)
+
+
+def _may_create(event: JsonObject, code: object) -> bool:
+    """Return whether a patch (what is applied is one) may have created its object: of one that was
+    refused nobody knows, of others the code tells, or that the object is much older."""
+    if isinstance(code, int) and code:
+        return code >= _REFUSED
+    about = mapping(mapping(event.get("responseObject")).get("metadata"))
+    try:
+        begun = datetime.fromisoformat(text(about.get("creationTimestamp")))
+        return begun + _CLOCKS > datetime.fromisoformat(text(event.get("stageTimestamp")))
+    except (ValueError, TypeError):
+        return True
+
+
+def _user(given: JsonObject) -> User:
+    groups, extra = given.get("groups"), given.get("extra")
+    return User(
+        text(given.get("username")),
+        tuple(filter(None, map(text, groups))) if isinstance(groups, list) else (),
+        text(given.get("uid")),
+        {
+            key: tuple(map(text, values))
+            for key, values in mapping(extra).items()
+            if isinstance(values, list)
+        },
+    )
+
+
+def kind_of(one: Logged, catalog: Catalog) -> GroupVersionKind | None:
+    """Return what admission sees there: as the catalogue knows it, or as the objects of the event
+    say."""
+    known = catalog.kind_of(one.resource, one.subresource)
+    if known is not None:
+        return known
+    for name in ("responseObject", "requestObject"):
+        kind = metadata.gvk(one.event.get(name))
+        if kind.kind not in ("", "Status", "DeleteOptions") and kind.version:
+            return kind
+    return None
+
+
+def target_requests(one: Logged, kind: GroupVersionKind) -> Iterator[Request]:
+    """Yield what the request may be, without objects: enough to know which policies may be about
+    it."""
+    yield _target_request(one, kind, one.operation)
+    if one.may_create:
+        yield _target_request(one, kind, Operation.CREATE)
+
+
+def _target_request(one: Logged, kind: GroupVersionKind, operation: Operation) -> Request:
+    return Request(
+        operation=operation,
+        kind=kind,
+        resource=one.resource,
+        subresource=one.subresource,
+        name=one.name,
+        namespace=one.namespace,
+        user=one.user,
+        dry_run=one.dry_run,
+        options=default_options(operation, dry_run=one.dry_run),
+    )
+
+
+def request_of_event(
+    one: Logged, kind: GroupVersionKind, prepare: Prepare
+) -> Request | Undecidable:
+    """The request as admission has seen it, as far as the event tells."""
+    event = one.event
+    request = _target_request(one, kind, one.operation)
+    if one.operation is Operation.DELETE:
+        collection = event.get("verb") == "deletecollection" or not one.name
+        return Undecidable.COLLECTION if collection else request
+    if one.operation is Operation.CONNECT:
+        return Undecidable.CONNECTION
+    found = _object(one, kind, prepare)
+    if isinstance(found, Undecidable):
+        return found
+    request.object = found
+    request.name = one.name or metadata.name(found)
+    if one.resource == NAMESPACES:
+        request.namespace = request.name
+    return request
+
+
+def _object(one: Logged, kind: GroupVersionKind, prepare: Prepare) -> JsonDict | Undecidable:
+    event = one.event
+    if mapping(event.get("annotations")).get(_TRUNCATED) == "true":
+        return Undecidable.TRUNCATED
+    if event.get("level") not in _WITH_OBJECTS:
+        return Undecidable.METADATA
+    answer, given = event.get("responseObject"), event.get("requestObject")
+    if _TOO_LARGE in (answer, given):
+        return Undecidable.TRUNCATED
+    if isinstance(answer, dict) and answer and not _is_other(answer):
+        if one.may_create:
+            return Undecidable.APPLIED
+        return {"apiVersion": kind.api_version, "kind": kind.kind, **answer}
+    if event.get("verb") == "patch":
+        return Undecidable.PATCH
+    if not isinstance(given, dict) or not given:
+        return Undecidable.NO_OBJECT
+    if _is_mutated(event):
+        return Undecidable.MUTATED
+    return _filled_in({"apiVersion": kind.api_version, "kind": kind.kind, **given}, one, prepare)
+
+
+def _is_other(answer: JsonObject) -> bool:
+    """Return whether an answer is not the object, whatever the resource."""
+    version = text(answer.get("apiVersion"))
+    return answer.get("kind") == "Status" or version.startswith(_OTHER_FORMS)
+
+
+def _is_mutated(event: JsonObject) -> bool:
+    """Return whether a mutating webhook says so in the annotations."""
+    return any(
+        key.startswith(MUTATION) and '"mutated":true' in text(value)
+        for key, value in mapping(event.get("annotations")).items()
+    )
+
+
+def _filled_in(value: dict[str, object], one: Logged, prepare: Prepare) -> JsonDict | Undecidable:
+    """With its defaults, as if it were created now; what goes to a subresource is as it is."""
+    if one.subresource:
+        return value
+    namespace = "" if one.resource == NAMESPACES else one.namespace
+    document = Document(Chunk("", "{}", 1, 0, is_json=True), (), value)
+    target = prepare.target(metadata.gvk(value), namespace)
+    made = prepare.created(document, target)
+    if isinstance(made, Problem):
+        return Undecidable.UNUSABLE
+    return made.value
