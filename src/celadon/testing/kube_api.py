@@ -8,44 +8,36 @@ From a coroutine, `async with` does not hold up the loop. A `KubeApi` can be use
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-from typing import TYPE_CHECKING
-from celadon.records import dataclass
 import asyncio
 import contextlib
+import os
 import socket
 import ssl
-from collections.abc import Coroutine
-from collections.abc import Iterable
-from collections.abc import Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from contextlib import ExitStack
 from datetime import timedelta
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
-from typing import Any
-from typing import Final
-from typing import Self
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+
 import uvloop
+
 from celadon import owner_only
-from celadon.apiserver import Handler
-from celadon.apiserver import HttpAnswer
-from celadon.apiserver import HttpRequest
-from celadon.apiserver.http import HttpServer
-from celadon.apiserver.http import kubeconfig
-from celadon.deep_calls import USUAL_STACK
-from celadon.deep_calls import deep_calls
-from celadon.deep_calls import deep_thread
+from celadon.apiserver import Handler, HttpAnswer, HttpRequest
+from celadon.apiserver.http import HttpServer, kubeconfig
+from celadon.deep_calls import USUAL_STACK, deep_calls, deep_thread
 from celadon.kube import User
 from celadon.kube.json_types import JsonDict
-from celadon.testing.given_manifests import Manifest
-from celadon.testing.given_manifests import as_manifests
-from celadon.testing.handler_access import LOOPBACK
-from celadon.testing.handler_access import HandlerAccess
-from celadon.testing.handler_access import ServerOptions
-from celadon.testing.handler_access import loopback_tls
-from celadon.testing.handler_access import new_token
+from celadon.records import dataclass
+from celadon.testing.handler_access import (
+    LOOPBACK,
+    HandlerAccess,
+    ServerOptions,
+    loopback_tls,
+    new_token,
+)
+from celadon.testing.policy_cases import Manifest, as_manifests
 
 if TYPE_CHECKING:
     import kr8s
@@ -103,12 +95,6 @@ class ClientAccess:
 
 # --- The server --------------------------------------------------------------
 
-# A server for a test: HTTPS on loopback, in a thread of its own, with its data in memory.
-#
-#     with KubeApi(["policies/"]) as api:
-#         subprocess.run(["kubectl", "get", "pods"], env=api.admin.environment())
-#
-# From a coroutine, `async with` does not hold up the loop. A `KubeApi` can be used once.
 
 # --- Loop thread -------------------------------------------------------------
 #

@@ -11,25 +11,20 @@ writes names: `old_object`, `kubernetes_versions`. Files are relative to `folder
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from typing import TypeAlias
-from celadon.cli.reading import DocumentReader
-from celadon.cli.reading import Problem
-from celadon.cli.reading import expand_paths
-from celadon.cli.reading import read_text
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from celadon.cli.policy_test_door import (
+    CaseResult,
+    RunOptions,
+    explained_plainly,
+    plain_document,
+    read_test,
+    run_test,
+)
+from celadon.cli.reading import DocumentReader, Problem, expand_paths, read_text
 from celadon.kube import JsonObject
 from celadon.kube.json_types import JsonDict
-from typing import Any
-from typing import Final
-from celadon.cli.policy_test_door import CaseResult
-from celadon.cli.policy_test_door import RunOptions
-from celadon.cli.policy_test_door import explained_plainly
-from celadon.cli.policy_test_door import plain_document
-from celadon.cli.policy_test_door import read_test
-from celadon.cli.policy_test_door import run_test
-
 
 # --- Manifests ---------------------------------------------------------------
 
@@ -88,14 +83,6 @@ def _read(path: str) -> Iterator[tuple[str, JsonDict]]:
 
 # --- Cases -------------------------------------------------------------------
 
-# Tests of policies in code: the cases of `celadon test`, without files of their own.
-#
-#     limit = PolicyCases("policies/limit.yaml", params=[...])
-#     limit.expect("admit", object=deployment(replicas=5))
-#     limit.expect({"deny": "at most 5 replicas"}, object=deployment(replicas=6))
-#
-# The fields of a test and of a case are those of files (docs/testing-policies.md), written as Python
-# writes names: `old_object`, `kubernetes_versions`. Files are relative to `folder`.
 
 _NAME: Final = "test"
 """What stands where a test has the name of its file."""

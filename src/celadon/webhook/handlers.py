@@ -8,29 +8,16 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Awaitable
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Mapping
-from collections.abc import Sequence
-from typing import Any
-from typing import Final
-from typing import TypedDict
-from typing import Unpack
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, TypedDict, Unpack
+
 from celadon import admission
 from celadon.admission import Operation
-from celadon.kube import GroupVersionKind
-from celadon.kube import GroupVersionResource
-from celadon.kube import User
-from celadon.kube import name_rules
+from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, User, name_rules
 from celadon.kube.json_types import JsonDict
-from celadon.kube import JsonObject
-from celadon.kube.resources import api_groups
-from celadon.kube.resources import known_resources
+from celadon.kube.resources import api_groups, known_resources
 from celadon.patterns import late_pattern
-from celadon.records import dataclass
-from celadon.records import field
-
+from celadon.records import dataclass, field
 
 # --- Denials -----------------------------------------------------------------
 #

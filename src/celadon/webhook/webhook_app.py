@@ -19,70 +19,59 @@ import asyncio
 import base64
 import json
 import logging
-from collections.abc import Awaitable
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import MutableMapping
-from collections.abc import Sequence
-from typing import Any
-from typing import Final
-from typing import Unpack
-from urllib.parse import parse_qs
-from celadon.admission.registration import RegistrationError
-from celadon.admission.registration import WebhookConfiguration
-from celadon.admission.registration import decode_webhooks
-from celadon.admission.registration import validate_create
-from celadon.admission.registration import validate_object_meta
-from celadon.admission.webhooks import REVIEW_KIND
-from celadon.cel.value_functions import parse_duration
-from celadon.kube.json_types import JsonDict
-from celadon.kube import JsonObject
-from celadon.kube.registry import patch_between
-from celadon.kube.well_known_values import ADMISSION_REGISTRATION
-from celadon.webhook.handlers import decorated_handlers
-from celadon.webhook.handlers.decorated_handlers import About
-from celadon.webhook.handlers.decorated_handlers import AboutMutating
-from celadon.webhook.handlers.decorated_handlers import Denied
-from celadon.webhook.handlers.decorated_handlers import Handler
-from celadon.webhook.handlers.decorated_handlers import Mutating
-from celadon.webhook.handlers.decorated_handlers import Request
-from celadon.webhook.handlers.decorated_handlers import Validating
-from celadon.webhook.handlers.decorated_handlers import handler_request
-from celadon.webhook.reviews import Review
-from celadon.webhook.reviews import ReviewError
-from celadon.webhook.reviews import decode_review
 import uuid
-from collections.abc import Coroutine
-from collections.abc import Mapping
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Coroutine,
+    Iterable,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import field
-from dataclasses import replace
-from typing import TypedDict
-from typing import TypeVar
-from celadon.admission import ADMIN
-from celadon.admission import ObjectWorld
-from celadon.admission import Operation
-from celadon.admission import Request as AdmissionRequest
-from celadon.admission import default_options
-from celadon.admission.chain import Admitters
-from celadon.admission.chain import Chain
-from celadon.admission.chain import NoteTaker
-from celadon.admission.chain import Stage
-from celadon.admission.chain import WebhookCalls
-from celadon.admission.webhooks import Call
-from celadon.admission.webhooks import HookSet
-from celadon.admission.webhooks import MutatingPhase
-from celadon.admission.webhooks import Reply
-from celadon.admission.webhooks import ValidatingPhase
-from celadon.admission.webhooks import WebhookNotes
-from celadon.kube import GroupVersionKind
-from celadon.kube import StatusError
-from celadon.kube import User
-from celadon.kube import metadata
-from celadon.kube.registry import Draft
-from celadon.kube.resources import guessed_resource
-from celadon.records import dataclass
+from dataclasses import field, replace
+from typing import Any, Final, TypedDict, TypeVar, Unpack
+from urllib.parse import parse_qs
 
+from celadon.admission import ADMIN, ObjectWorld, Operation, default_options
+from celadon.admission import Request as AdmissionRequest
+from celadon.admission.chain import Admitters, Chain, NoteTaker, Stage, WebhookCalls
+from celadon.admission.registration import (
+    RegistrationError,
+    WebhookConfiguration,
+    decode_webhooks,
+    validate_create,
+    validate_object_meta,
+)
+from celadon.admission.webhooks import (
+    REVIEW_KIND,
+    Call,
+    HookSet,
+    MutatingPhase,
+    Reply,
+    ValidatingPhase,
+    WebhookNotes,
+)
+from celadon.cel.value_functions import parse_duration
+from celadon.kube import GroupVersionKind, JsonObject, StatusError, User, metadata
+from celadon.kube.json_types import JsonDict
+from celadon.kube.registry import Draft, patch_between
+from celadon.kube.resources import guessed_resource
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+from celadon.records import dataclass
+from celadon.webhook import handlers
+from celadon.webhook.handlers import (
+    About,
+    AboutMutating,
+    Denied,
+    Handler,
+    Mutating,
+    Request,
+    Validating,
+    handler_request,
+)
+from celadon.webhook.reviews import Review, ReviewError, decode_review
 
 # --- Configurations ----------------------------------------------------------
 #
@@ -389,14 +378,14 @@ class Webhook:
 
     def validate(self, *resources: str, **about: Unpack[About]) -> Callable[[Validating], Handler]:
         """As `celadon.webhook.validate`, and the handler is added."""
-        decorate = decorated_handlers.validate(*resources, **about)
+        decorate = handlers.validate(*resources, **about)
         return lambda function: self.add(decorate(function))
 
     def mutate(
         self, *resources: str, **about: Unpack[AboutMutating]
     ) -> Callable[[Mutating], Handler]:
         """As `celadon.webhook.mutate`, and the handler is added."""
-        decorate = decorated_handlers.mutate(*resources, **about)
+        decorate = handlers.mutate(*resources, **about)
         return lambda function: self.add(decorate(function))
 
     def configurations(
@@ -479,10 +468,10 @@ def _seconds(query: bytes) -> float | None:
 
 # Trying handlers without a network and without a cluster: `TestClient`.
 #
-# It asks them as an API server would: the configuration that they generate is planned by the engine
-# that Celadon's own API server uses. So rules, selectors and match conditions count, mutating
-# handlers come before validating ones and each sees what those before it have made, patches are
-# applied, and messages are those that a user would read.
+# It asks them as an API server would: the configuration that they generate is planned by the
+# engine that Celadon's own API server uses. So rules, selectors and match conditions count,
+# mutating handlers come before validating ones and each sees what those before it have made,
+# patches are applied, and messages are those that a user would read.
 
 T = TypeVar("T")
 _NAMESPACES: Final = ("", "namespaces")
@@ -659,7 +648,9 @@ class _Course(Admitters, NoteTaker):
         """All of them."""
         return MutatingPhase(self._hooks[True], self._world, _readmitted, _new_uid, _as_json)
 
-    def validating_webhooks(self, request: AdmissionRequest) -> Callable[[AdmissionRequest], ValidatingPhase]:
+    def validating_webhooks(
+        self, request: AdmissionRequest
+    ) -> Callable[[AdmissionRequest], ValidatingPhase]:
         """All of them."""
         hooks = self._hooks[False]
         return lambda request: ValidatingPhase(hooks, request, self._world, _new_uid, _as_json)
