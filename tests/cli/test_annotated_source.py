@@ -8,7 +8,7 @@ from typing import Any
 from celadon.admission.explain.explanations import TracingMeter
 from celadon.admission.expressions.compiled_expressions import Expression
 from celadon.cel import EvaluationError, types
-from celadon.cli.explain.annotated_source import Mark, Snippet, State, annotated
+from celadon.cli.annotated_source import Mark, Snippet, State, annotated
 from celadon.kube.library import environment
 
 ENVIRONMENT = environment().extend({"o": types.DYN})

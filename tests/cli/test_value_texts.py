@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from celadon.cel import EvaluationError
 from celadon.cel.extend import NONE, Optional
-from celadon.cli.explain.annotated_source import brief, shortened, size_text
+from celadon.cli.annotated_source import brief, shortened, size_text
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=30),

@@ -9,26 +9,16 @@ from __future__ import annotations
 
 import enum
 import json
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
 from celadon.admission.explain import ExpressionRun
-from celadon.cel import Ast
-from celadon.cel import EvaluationError
+from celadon.cel import Ast, EvaluationError
 from celadon.cel.extend import Optional
-from celadon.cel.syntax import Comprehension
-from celadon.cel.syntax import Ident
-from celadon.cel.syntax import Literal
-from celadon.cel.syntax import Select
-from celadon.cel.tracing import Frame
-from celadon.cel.tracing import Rounds
-from celadon.cel.tracing import Written
-from celadon.cel.tracing import written_tree
+from celadon.cel.syntax import Comprehension, Ident, Literal, Select
+from celadon.cel.tracing import Frame, Rounds, Written, written_tree
 from celadon.cel.value_functions import notation
 from celadon.records import dataclass
-
 
 # --- Values in few characters ------------------------------------------------
 #

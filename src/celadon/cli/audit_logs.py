@@ -16,46 +16,34 @@ import json
 import os
 import sys
 import zlib
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
-from datetime import datetime
-from datetime import timedelta
-from typing import Any
-from typing import BinaryIO
-from typing import Final
-from typing import cast
-from urllib.parse import parse_qs
-from urllib.parse import urlsplit
-from celadon.admission import Operation
-from celadon.admission import Request
-from celadon.admission import default_options
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Any, BinaryIO, Final, cast
+from urllib.parse import parse_qs, urlsplit
+
+from celadon.admission import Operation, Request, default_options
 from celadon.admission.incomplete import Missing
 from celadon.admission.webhooks import MUTATION
 from celadon.cli.check.object_preparation import Prepare
-from celadon.cli.reading.documents import MAX_FILE_BYTES
-from celadon.cli.reading.documents import MAX_LIST_CHARACTERS
-from celadon.cli.reading.documents import STDIN
-from celadon.cli.reading.documents import STDIN_CLOSED
-from celadon.cli.reading.documents import STDIN_NAME
-from celadon.cli.reading.documents import Document
-from celadon.cli.reading.documents import Problem
-from celadon.cli.reading.documents import expand_paths
+from celadon.cli.reading.documents import (
+    MAX_FILE_BYTES,
+    MAX_LIST_CHARACTERS,
+    STDIN,
+    STDIN_CLOSED,
+    STDIN_NAME,
+    Document,
+    Problem,
+    expand_paths,
+)
 from celadon.cli.reading.json_text import read_written
 from celadon.cli.reading.locations import Chunk
 from celadon.goyaml import UnreadableError
-from celadon.kube import GroupVersionKind
-from celadon.kube import GroupVersionResource
-from celadon.kube import Json
-from celadon.kube import JsonObject
-from celadon.kube import User
-from celadon.kube import metadata
+from celadon.kube import GroupVersionKind, GroupVersionResource, Json, JsonObject, User, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Catalog
 from celadon.kube.well_known_values import NAMESPACES
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
-
 
 # --- Cloud wrappers ----------------------------------------------------------
 #

@@ -1,53 +1,40 @@
-"""`celadon prove --property`, `--implies` and `--implied-by`: claims about a set of policies, read from
-files, put to the prover, and their answers in the words of the report.
-"""
+"""`celadon prove --property`, `--implies` and `--implied-by`: claims about a set of policies, read
+from files, put to the prover, and their answers in the words of the report."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
-from celadon.cli.check.check_report import Place
-from celadon.cli.check.check_report import PolicyError
-from celadon.cli.diff.diff_run import Reason
-from celadon.cli.diff.diff_run import SideVerdict
-from celadon.cli.exits import Exit
-from celadon.cli.reading.documents import Problem
-from celadon.cli.reading.documents import exit_of
-from celadon.kube import JsonObject
-from celadon.records import dataclass
-from collections.abc import Iterator
-from celadon.cli.own_files import API_VERSION
-from celadon.cli.own_files import faults
-from celadon.cli.own_files import is_own
-from celadon.cli.own_files import problem_at
-from celadon.cli.reading.documents import Document
-from celadon.cli.reading.documents import DocumentReader
-from celadon.cli.reading.documents import expand_paths
-from celadon.cli.reading.documents import read_text
-from celadon.cli.reading.documents import shape_problem
-from celadon.kube.json_types import JsonDict
-from celadon.prove import Property
-from celadon.prove import Subject
-from collections.abc import Callable
-from collections.abc import Sequence
-from celadon.admission import ObjectWorld
-from celadon.admission import Operation
-from celadon.admission import Request
-from celadon.admission import default_options
-from celadon.cli.diff.diff_run import Against
-from celadon.cli.diff.diff_run import Given
-from celadon.cli.diff.diff_run import served_kinds
-from celadon.kube import GroupVersionKind
-from celadon.kube import Json
-from celadon.kube.registry import create
-from celadon.kube.well_known_values import EPHEMERAL_CONTAINERS
-from celadon.kube.well_known_values import PODS
-from celadon.prove import Comparison
-from celadon.prove import Finding
-from celadon.prove import Judgement
-from celadon.prove import Properties
-from celadon.prove import Standard
-from celadon.prove import judged
 
+from celadon.admission import ObjectWorld, Operation, Request, default_options
+from celadon.cli.check.check_report import Place, PolicyError
+from celadon.cli.diff import Against, Given, Reason, SideVerdict, served_kinds
+from celadon.cli.exits import Exit
+from celadon.cli.own_files import API_VERSION, faults, is_own, problem_at
+from celadon.cli.reading.documents import (
+    Document,
+    DocumentReader,
+    Problem,
+    exit_of,
+    expand_paths,
+    read_text,
+    shape_problem,
+)
+from celadon.kube import GroupVersionKind, Json, JsonObject
+from celadon.kube.json_types import JsonDict
+from celadon.kube.registry import create
+from celadon.kube.well_known_values import EPHEMERAL_CONTAINERS, PODS
+from celadon.prove import (
+    Comparison,
+    Finding,
+    Judgement,
+    Properties,
+    Property,
+    Standard,
+    Subject,
+    judged,
+)
+from celadon.records import dataclass
 
 # --- What came of claims -----------------------------------------------------
 

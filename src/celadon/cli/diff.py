@@ -1,64 +1,48 @@
-"""`celadon diff`: both sides read, from files or a revision of git, compared, and every answer put into
-the words of the report.
-"""
+"""`celadon diff`: both sides read, from files or a revision of git, compared, and every answer put
+into the words of the report."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
-from celadon.admission import Cause
-from celadon.admission import Engine
-from celadon.admission import Source
-from celadon.admission import ValidatingAdmissionPolicy
-from celadon.admission import decode_binding
-from celadon.cli.check.check_report import Place
-from celadon.cli.check.check_report import PolicyError
-from celadon.cli.check.cluster import Circumstances
-from celadon.cli.check.cluster import given_world
-from celadon.cli.check.manifests import Manifests
-from celadon.cli.check.manifests import Parts
-from celadon.cli.check.manifests import PolicySet
-from celadon.cli.check.manifests import PolicySets
-from celadon.cli.check.manifests import gather
-from celadon.cli.check.manifests import policy_sets
-from celadon.cli.check.manifests import validating_bindings
-from celadon.cli.check.manifests import validating_policies
-from celadon.cli.check.manifests import with_policies
-from celadon.cli.exits import Exit
-from celadon.cli.reading.documents import NOTHING_EXCLUDED
-from celadon.cli.reading.documents import Document
-from celadon.cli.reading.documents import Exclusion
-from celadon.cli.reading.documents import Problem
-from celadon.cli.reading.documents import exit_of
-from celadon.kube import Json
-from celadon.kube import JsonObject
-from celadon.kube.releases import answering_as
-from celadon.kube.resources import Catalog
-from celadon.kube.resources import known_resources
-from celadon.prove import Comparison
-from celadon.prove import Differences
-from celadon.prove import Direction
-from celadon.prove import Example
-from celadon.prove import Finding
-from celadon.prove import Gap
-from celadon.prove import Judgement
-from celadon.prove import Side
-from celadon.records import dataclass
-from celadon.kube import GroupVersionKind
-from celadon.kube import metadata
-from celadon.kube.crd import custom_kinds
-from celadon.prove import Answer
-from celadon.prove.definitions import Demand
-from celadon.prove.definitions import RevisionReply
-from celadon.prove.definitions import Revisions
-from celadon.prove.definitions import schema_path
 
+from celadon.admission import Cause, Engine, Source, ValidatingAdmissionPolicy, decode_binding
+from celadon.cli.check.check_report import Place, PolicyError
+from celadon.cli.check.cluster import Circumstances, given_world
+from celadon.cli.check.manifests import (
+    Manifests,
+    Parts,
+    PolicySet,
+    PolicySets,
+    gather,
+    policy_sets,
+    validating_bindings,
+    validating_policies,
+    with_policies,
+)
+from celadon.cli.exits import Exit
+from celadon.cli.reading.documents import NOTHING_EXCLUDED, Document, Exclusion, Problem, exit_of
+from celadon.kube import GroupVersionKind, Json, JsonObject, metadata
+from celadon.kube.crd import custom_kinds
+from celadon.kube.releases import answering_as
+from celadon.kube.resources import Catalog, known_resources
+from celadon.prove import (
+    Answer,
+    Comparison,
+    Differences,
+    Direction,
+    Example,
+    Finding,
+    Gap,
+    Judgement,
+    Side,
+)
+from celadon.prove.definitions import Demand, RevisionReply, Revisions, schema_path
+from celadon.records import dataclass
 
 # --- Files of a revision -----------------------------------------------------
 #

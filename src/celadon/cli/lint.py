@@ -2,61 +2,55 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Final
-from celadon.admission.lint import Severity
-from celadon.cli.exits import Exit
-from celadon.cli.reading.documents import Problem
-from celadon.cli.reading.documents import exit_of
-from celadon.records import dataclass
-from collections.abc import Iterator
-from collections.abc import Sequence
-from celadon.admission.lint import RULES
-from celadon.admission.lint import Rule
-from celadon.cli.fmt import text_layout
-from celadon.cli.reading.documents import Text
-from celadon.kube import FieldPath
-from celadon.kube import metadata
-from celadon.patterns import late_pattern
 import argparse
-from dataclasses import fields
-from pathlib import Path
-from typing import Any
-from celadon.cli.options import DEFAULT_VERSION
-from celadon.cli.options import did_you_mean
-from celadon.cli.options import kubernetes_version
-from celadon.cli.project_config import NO_PROJECT
-from celadon.cli.project_config import ConfigError
-from celadon.cli.project_config import Project
-from celadon.cli.project_config import nearest_table
-from celadon.kube import JsonObject
 import json
-from collections.abc import Iterable
-from celadon.admission.lint import Finding
-from celadon.admission.lint import LintMemory
-from celadon.admission.lint import Removal
-from celadon.admission.lint import Replacement
-from celadon.admission.lint import Settings
-from celadon.admission.lint import chosen
-from celadon.admission.lint import lint
-from celadon.cli.fmt import Edit
-from celadon.cli.fmt import layout_config
-from celadon.cli.project_config import ChangedFile
-from celadon.cli.project_config import changed_file
-from celadon.cli.project_config import other_file
-from celadon.cli.project_config import passed_over
-from celadon.cli.reading.documents import Document
-from celadon.cli.reading.documents import DocumentReader
-from celadon.cli.reading.documents import Exclusion
-from celadon.cli.reading.documents import chunk_start
-from celadon.cli.reading.documents import crash
-from celadon.cli.reading.documents import expand_paths
-from celadon.cli.reading.documents import read_text
-from celadon.cli.reading.documents import shape_problem
-from celadon.kube.well_known_values import ADMISSION_REGISTRATION
-from celadon.kube.well_known_values import DEFINITION_KIND
-from celadon.records import field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, Final
 
+from celadon.admission.lint import (
+    RULES,
+    Finding,
+    LintMemory,
+    Removal,
+    Replacement,
+    Rule,
+    Settings,
+    Severity,
+    chosen,
+    lint,
+)
+from celadon.cli.exits import Exit
+from celadon.cli.fmt import Edit, layout_config, text_layout
+from celadon.cli.options import DEFAULT_VERSION, did_you_mean, kubernetes_version
+from celadon.cli.project_config import (
+    NO_PROJECT,
+    ChangedFile,
+    ConfigError,
+    Project,
+    changed_file,
+    nearest_table,
+    other_file,
+    passed_over,
+)
+from celadon.cli.reading.documents import (
+    Document,
+    DocumentReader,
+    Exclusion,
+    Problem,
+    Text,
+    chunk_start,
+    crash,
+    exit_of,
+    expand_paths,
+    read_text,
+    shape_problem,
+)
+from celadon.kube import FieldPath, JsonObject, metadata
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KIND
+from celadon.patterns import late_pattern
+from celadon.records import dataclass, field
 
 # --- What was found ----------------------------------------------------------
 
@@ -328,8 +322,8 @@ def unused_comments(
 # The configuration of `celadon lint`: `[lint]` in celadon.toml, `[tool.celadon.lint]` in
 # pyproject.toml.
 #
-# The nearest file counts, from the working directory upwards; in one folder celadon.toml goes before
-# pyproject.toml. Options of the command line go before the file.
+# The nearest file counts, from the working directory upwards; in one folder celadon.toml goes
+# before pyproject.toml. Options of the command line go before the file.
 #
 #     [lint]
 #     select = ["CEL0"]

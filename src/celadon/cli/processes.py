@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Final
 import os
 import pickle
-from contextlib import ExitStack
-from contextlib import suppress
-from typing import Any
-from typing import BinaryIO
-from typing import NoReturn
-
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any, BinaryIO, Final, NoReturn
 
 # --- When garbage is looked for ----------------------------------------------
 

@@ -4,57 +4,57 @@ of a folder of earlier answers, and as one value that every output format is mad
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Final
-from celadon.cli.check.check_report import Place
-from celadon.cli.exits import Exit
-from celadon.cli.reading.documents import Document
-from celadon.cli.reading.documents import Problem
-from celadon.kube import JsonObject
-from celadon.records import dataclass
 import hashlib
 import json
-from collections.abc import Iterable
-from dataclasses import asdict
-from pathlib import Path
-from celadon import __version__
-from celadon import owner_only
-from celadon.kube import Json
-from celadon.kube.json_types import JsonDict
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
 from itertools import groupby
-from celadon.kube import metadata
-from celadon.kube.crd import CustomKind
-from celadon.kube.releases import answering_as
-from celadon.prove import Answer
-from celadon.prove.definitions import ChangeReply
-from celadon.prove.definitions import DefinitionProver
-from celadon.prove.definitions import RuleNode
-from celadon.prove.definitions import RuleQuestion
-from celadon.prove.definitions import RuleReply
-from celadon.prove.definitions import Transitions
-from celadon.prove.definitions import schema_path
-from celadon.admission import ValidatingAdmissionPolicy
-from celadon.admission import ValidatingAdmissionPolicyBinding
-from celadon.admission import decode_binding
-from celadon.admission import decode_policy
-from celadon.admission.registration import RegistrationError
-from celadon.cli.reading.documents import DocumentReader
-from celadon.cli.reading.documents import expand_paths
-from celadon.cli.reading.documents import read_text
-from celadon.cli.reading.documents import shape_problem
-from celadon.kube import FieldPath
-from celadon.prove import Comparison
-from celadon.prove import Finding
-from celadon.prove import Part
-from celadon.prove import Prover
-from celadon.prove import Question
-from celadon.prove import Reply
-from celadon.prove import Superfluous
-from celadon.prove import shadow
+from pathlib import Path
+from typing import Final
 
+from celadon import __version__, owner_only
+from celadon.admission import (
+    ValidatingAdmissionPolicy,
+    ValidatingAdmissionPolicyBinding,
+    decode_binding,
+    decode_policy,
+)
+from celadon.admission.registration import RegistrationError
+from celadon.cli.check.check_report import Place
+from celadon.cli.exits import Exit
+from celadon.cli.reading.documents import (
+    Document,
+    DocumentReader,
+    Problem,
+    expand_paths,
+    read_text,
+    shape_problem,
+)
+from celadon.kube import FieldPath, Json, JsonObject, metadata
+from celadon.kube.crd import CustomKind
+from celadon.kube.json_types import JsonDict
+from celadon.kube.releases import answering_as
+from celadon.prove import (
+    Answer,
+    Comparison,
+    Finding,
+    Part,
+    Prover,
+    Question,
+    Reply,
+    Superfluous,
+    shadow,
+)
+from celadon.prove.definitions import (
+    ChangeReply,
+    DefinitionProver,
+    RuleNode,
+    RuleQuestion,
+    RuleReply,
+    Transitions,
+    schema_path,
+)
+from celadon.records import dataclass
 
 # --- What was proved ---------------------------------------------------------
 
@@ -128,9 +128,10 @@ class ProofReport:
 
 # Answers that are kept in a folder, so that what did not change is not asked again.
 #
-# A file holds what is said of one document, and is called by a hash of all that it depends on: the
-# document, what is asked and for how long, and the versions of Celadon and of the solver. It is data
-# and nothing else, and what is no such data counts as absent. What was not decided is asked again.
+# A file holds what is said of one document, and is called by a hash of all that it depends on:
+# the document, what is asked and for how long, and the versions of Celadon and of the solver. It
+# is data and nothing else, and what is no such data counts as absent. What was not decided is
+# asked again.
 
 _FIELDS: Final = {
     "sort": str,
@@ -382,7 +383,6 @@ def _change_json(reply: ChangeReply) -> JsonObject:
 
 # --- Policies ----------------------------------------------------------------
 
-# What `celadon prove` says of the policies and definitions in files.
 
 _POLICY: Final = ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy")
 _BINDING: Final = (_POLICY[0], "ValidatingAdmissionPolicyBinding")
@@ -695,7 +695,6 @@ class PartProof:
         }
 
 
-_UNDECIDED: Final = "not decided"
 _LEFT_OUT: Final = "the subresources, connections and unknown kinds that its policy matches, too"
 
 _BAD: Final = (Question.FAILS, Question.MESSAGE)

@@ -1,88 +1,57 @@
-"""`celadon replay`: policies and audit logs to a `ReplayReport`, which says what the policies would have
-said to each request, beside what was said.
-"""
+"""`celadon replay`: policies and audit logs to a `ReplayReport`, which says what the policies
+would have said to each request, beside what was said."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
-from contextlib import nullcontext
-from typing import TYPE_CHECKING
-from typing import Final
-from celadon.admission import ADMIN
-from celadon.admission import VALIDATION_FAILURE
-from celadon.admission import Action
-from celadon.admission import Cause
-from celadon.admission import Decision
-from celadon.admission import Engine
-from celadon.admission import ObjectWorld
-from celadon.admission import Operation
-from celadon.admission import Request
-from celadon.admission import World
-from celadon.admission.incomplete import Missing
-from celadon.admission.incomplete import judged_partly
-from celadon.cli.audit.audit_inputs import given_objects
-from celadon.cli.audit.audit_inputs import lookups_of
-from celadon.cli.audit.audit_inputs import preparation
-from celadon.cli.audit.audit_report import AUDIT
-from celadon.cli.audit.audit_report import DENY
-from celadon.cli.audit.audit_report import WARN
-from celadon.cli.audit.audit_report import effect_of
-from celadon.cli.audit.object_audit import PluginAudit
-from celadon.cli.audit.object_audit import of_former_requests
-from celadon.cli.audit.object_audit import plugin_finding
-from celadon.cli.check.check_report import Notice
-from celadon.cli.check.check_report import Place
-from celadon.cli.check.check_report import PolicyError
-from celadon.cli.check.check_report import Silence
-from celadon.cli.check.check_report import UnaskedPlugin
-from celadon.cli.check.manifests import Manifests
-from celadon.cli.check.manifests import PolicySet
-from celadon.cli.check.manifests import PolicySets
-from celadon.cli.check.manifests import validating_engine
-from celadon.cli.check.notices import Coverage
-from celadon.cli.check.notices import assumed_namespaces
-from celadon.cli.check.notices import not_applied
-from celadon.cli.check.notices import policy_notices
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Final
+
+from celadon.admission import (
+    ADMIN,
+    VALIDATION_FAILURE,
+    Action,
+    Cause,
+    Decision,
+    Engine,
+    ObjectWorld,
+    Operation,
+    Request,
+    World,
+)
+from celadon.admission.incomplete import Missing, judged_partly
+from celadon.cli.audit.audit_inputs import given_objects, lookups_of, preparation
+from celadon.cli.audit.audit_report import AUDIT, DENY, WARN, effect_of
+from celadon.cli.audit.object_audit import PluginAudit, of_former_requests, plugin_finding
+from celadon.cli.audit_logs import (
+    Logged,
+    Read,
+    Undecidable,
+    kind_of,
+    log_files,
+    logged,
+    mapping,
+    read_events,
+    request_of_event,
+    target_requests,
+    text,
+    total_bytes,
+)
+from celadon.cli.check.check_report import Notice, Place, PolicyError, Silence, UnaskedPlugin
+from celadon.cli.check.manifests import Manifests, PolicySet, PolicySets, validating_engine
+from celadon.cli.check.notices import Coverage, assumed_namespaces, not_applied, policy_notices
 from celadon.cli.check.object_preparation import Prepare
-from celadon.cli.check.plugins import PluginChoice
-from celadon.cli.check.plugins import Unasked
-from celadon.cli.check.plugins import unasked_plugins
+from celadon.cli.check.plugins import PluginChoice, Unasked, unasked_plugins
 from celadon.cli.exits import Exit
-from celadon.cli.reading.documents import Problem
-from celadon.cli.reading.documents import crash
-from celadon.cli.reading.documents import exit_of
+from celadon.cli.reading.documents import Problem, crash, exit_of
 from celadon.cli.reading.json_text import read_written
-from celadon.cli.replay.audit_logs import Logged
-from celadon.cli.replay.audit_logs import Read
-from celadon.cli.replay.audit_logs import Undecidable
-from celadon.cli.replay.audit_logs import kind_of
-from celadon.cli.replay.audit_logs import log_files
-from celadon.cli.replay.audit_logs import logged
-from celadon.cli.replay.audit_logs import mapping
-from celadon.cli.replay.audit_logs import read_events
-from celadon.cli.replay.audit_logs import request_of_event
-from celadon.cli.replay.audit_logs import target_requests
-from celadon.cli.replay.audit_logs import text
-from celadon.cli.replay.audit_logs import total_bytes
 from celadon.goyaml import UnreadableError
-from celadon.kube import MASTERS
-from celadon.kube import GroupVersionKind
-from celadon.kube import Json
-from celadon.kube import JsonObject
-from celadon.kube import metadata
-from celadon.kube.well_known_values import NAMESPACES
-from celadon.kube.well_known_values import RBAC_GROUP
-from celadon.kube.well_known_values import SERVICE_ACCOUNT_PREFIX
+from celadon.kube import MASTERS, GroupVersionKind, Json, JsonObject, metadata
+from celadon.kube.well_known_values import NAMESPACES, RBAC_GROUP, SERVICE_ACCOUNT_PREFIX
 from celadon.patterns import late_pattern
-from celadon.records import dataclass
-from celadon.records import field
+from celadon.records import dataclass, field
 
 if TYPE_CHECKING:
     from celadon.cli.check.conversion_calls import Services

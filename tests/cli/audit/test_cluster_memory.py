@@ -8,8 +8,8 @@ import pytest
 
 from celadon.cli.audit.audit_report import Findings
 from celadon.cli.audit.cluster_audit import Mark, PageResult
-from celadon.cli.fleets.finished_work import DamagedResultError, KeptResults
-from celadon.cli.fleets.fleet_run import KeptPages
+from celadon.cli.audit.fleet_parts import DamagedResultError, KeptResults
+from celadon.cli.audit.fleet_run import KeptPages
 from celadon.kube import GroupVersionResource
 
 PODS = GroupVersionResource("", "v1", "pods")

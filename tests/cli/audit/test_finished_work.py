@@ -11,7 +11,7 @@ import pytest
 
 from celadon import __version__
 from celadon.cli.audit.audit_report import Findings, Tally
-from celadon.cli.fleets.finished_work import DamagedResultError, KeptResults, key_of
+from celadon.cli.audit.fleet_parts import DamagedResultError, KeptResults, key_of
 from celadon.cli.reading.documents import BLOCK, Document, DocumentArchive
 from celadon.cli.reading.locations import Chunk
 
@@ -42,7 +42,7 @@ def test_another_version_of_celadon_finds_nothing_and_writes_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("celadon.cli.fleets.finished_work.__version__", "0.0.1")
+        patch.setattr("celadon.cli.audit.fleet_parts.__version__", "0.0.1")
         results = kept(tmp_path, Findings(objects=1))
     assert results.found(Findings, "k") is None
     assert kept(tmp_path).found(Findings, "k") == FINDINGS

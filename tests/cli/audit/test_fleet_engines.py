@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.fleets.finished_work import NothingKept
-from celadon.cli.fleets.fleet_engines import EngineError, engine_for
-from celadon.cli.fleets.fleet_run import Task, in_order
+from celadon.cli.audit.fleet_parts import NothingKept
+from celadon.cli.audit.fleet_run import EngineError, Task, engine_for, in_order
 
 
 def dying_once(marker: str, value: int) -> int:

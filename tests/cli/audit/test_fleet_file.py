@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.fleets.fleet_parts import SCHEMA, Source, read_fleet
+from celadon.cli.audit.fleet_parts import SCHEMA, Source, read_fleet
 from tests.cli.audit.dumps import Json
-from tests.cli.fleets.fleets import written_fleet
+from tests.cli.audit.fleets import written_fleet
 from tests.paths import ROOT
 
 

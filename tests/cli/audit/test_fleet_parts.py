@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from celadon.cli.audit import fleet_parts
 from celadon.cli.audit.audit_blocks import Found
 from celadon.cli.audit.audit_inputs import Lookups, given_inputs
-from celadon.cli.fleets import fleet_parts
-from celadon.cli.fleets.fleet_parts import DumpPart, part_blocks, surveyed_inputs
+from celadon.cli.audit.fleet_parts import DumpPart, part_blocks, surveyed_inputs
 from celadon.cli.reading.documents import DocumentReader, Problem
 from tests.cli.audit.dumps import FORMS, packed
-from tests.cli.fleets.fleets import config_map
+from tests.cli.audit.fleets import config_map
 
 NOTHING = Lookups(frozenset(), {}, namespaces=False)
 MARK = b"\xef\xbb\xbf"

@@ -16,12 +16,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from celadon.cli.fleets import fleet_parts, fleet_run
+from celadon.cli.audit import fleet_parts, fleet_run
 from celadon.testing import KubeApi
 from tests.cli.audit.dumps import Json, json_lines, kubectl_json, written
+from tests.cli.audit.fleets import config_map, fleet_file, report, written_fleet
 from tests.cli.files import Celadon, binding, policy, run, write
 from tests.cli.files import config_map as manifest
-from tests.cli.fleets.fleets import config_map, fleet_file, report, written_fleet
 from tests.paths import ROOT
 
 pytestmark = pytest.mark.thorough

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.fleets.finished_work import NothingKept
-from celadon.cli.fleets.fleet_run import ATTEMPTS, Failure, Task, in_order
+from celadon.cli.audit.fleet_parts import NothingKept
+from celadon.cli.audit.fleet_run import ATTEMPTS, Failure, Task, in_order
 
 
 class Sloppy:

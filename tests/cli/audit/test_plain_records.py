@@ -15,12 +15,18 @@ from celadon.cli.audit.audit_inputs import Input, Inputs, Survey
 from celadon.cli.audit.audit_report import AuditedObject, Findings, Tally, Violation
 from celadon.cli.audit.cluster_audit import Mark, PageResult
 from celadon.cli.audit.etcd_snapshots import Snapshot, SnapshotObjects
+from celadon.cli.audit.fleet_parts import (
+    DumpPart,
+    KeysPart,
+    NotPlainError,
+    ResourcePart,
+    from_plain,
+    to_plain,
+)
+from celadon.cli.audit.fleet_parts import Source as FleetSource
+from celadon.cli.audit.fleet_run import SurveyedSource
 from celadon.cli.check.check_report import Notice, Place, Silence
 from celadon.cli.check.notices import Coverage
-from celadon.cli.fleets.finished_work import NotPlainError, from_plain, to_plain
-from celadon.cli.fleets.fleet_parts import DumpPart, KeysPart, ResourcePart
-from celadon.cli.fleets.fleet_parts import Source as FleetSource
-from celadon.cli.fleets.fleet_run import SurveyedSource
 from celadon.cli.reading.documents import Document, DocumentReader, Problem, Text
 from celadon.kube import GroupVersionResource
 from celadon.kube.resources import known_resources

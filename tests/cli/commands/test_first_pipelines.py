@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from celadon.cli.starting import COMMANDS, GITHUB, GITLAB, PRE_COMMIT, write_project
+from celadon.cli.commands.init import COMMANDS, GITHUB, GITLAB, PRE_COMMIT, write_project
 from tests.cli.files import run
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.starting import POLICY, TEST, write_project
+from celadon.cli.commands.init import POLICY, TEST, write_project
 from tests.cli.files import run
 
 

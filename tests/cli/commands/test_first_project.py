@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.starting import FILES, ProjectError, write_project
+from celadon.cli.commands.init import FILES, ProjectError, write_project
 
 
 def test_it_is_written(tmp_path: Path) -> None:

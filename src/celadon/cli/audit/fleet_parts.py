@@ -1,58 +1,33 @@
-"""The parts that the sources of a fleet are cut into, which workers audit one by one, and the folder
-that keeps the results of those that are finished.
-"""
+"""The parts that the sources of a fleet are cut into, which workers audit one by one, and the
+folder that keeps the results of those that are finished."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import BinaryIO
-from typing import Final
-from typing import NamedTuple
-from typing import cast
-from celadon.cli.audit import audit_inputs
-from celadon.cli.audit.audit_blocks import Block
-from celadon.cli.audit.audit_blocks import LineBlock
-from celadon.cli.audit.audit_blocks import PieceBlock
-from celadon.cli.audit.audit_blocks import TooLarge
-from celadon.cli.audit.audit_blocks import lines_from
-from celadon.cli.audit.etcd_snapshots import DEFAULT_PREFIX
-from celadon.cli.audit.etcd_snapshots import SnapshotObjects
-from celadon.cli.own_files import API_VERSION
-from celadon.cli.own_files import faults
-from celadon.cli.own_files import is_own
-from celadon.cli.own_files import problem_at
-from celadon.cli.reading.documents import Document
-from celadon.cli.reading.documents import DocumentReader
-from celadon.cli.reading.documents import Problem
-from celadon.cli.reading.documents import is_address
-from celadon.cli.reading.documents import read_text
-from celadon.kube import GroupVersionResource
-from celadon.kube import JsonObject
-from celadon.records import dataclass
 import contextlib
 import dataclasses
 import enum
 import hashlib
 import json
+import os
 import types
 import typing
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
-from typing import NoReturn
-from typing import TypeVar
-from celadon import __version__
-from celadon import owner_only
-from celadon.cli.reading.locations import Chunk
-from celadon.cli.reading.locations import PlainChunk
-from celadon.kube import FieldPath
-from celadon.kube import Json
+from typing import Any, BinaryIO, Final, NamedTuple, NoReturn, TypeVar, cast
 
+from celadon import __version__, owner_only
+from celadon.cli.audit import audit_inputs
+from celadon.cli.audit.audit_blocks import Block, LineBlock, PieceBlock, TooLarge, lines_from
+from celadon.cli.audit.etcd_snapshots import DEFAULT_PREFIX, SnapshotObjects
+from celadon.cli.own_files import API_VERSION, faults, is_own, problem_at
+from celadon.cli.reading.documents import Document, DocumentReader, Problem, is_address, read_text
+from celadon.cli.reading.locations import Chunk, PlainChunk
+from celadon.kube import FieldPath, GroupVersionResource, Json, JsonObject
+from celadon.records import dataclass
 
 PART_BYTES: Final = 8 << 20
 _PART_KEYS: Final = 10_000
@@ -303,11 +278,11 @@ def _beside(folder: str, path: str) -> str:
 
 # Results in a folder, so that an audit that was stopped goes on where it was.
 #
-# A result is found by what it is the result of: policies, settings, the source with the sizes and
-# times of its files, the part. Whatever has changed since is simply not found, and neither is what
-# another version of Celadon has left. Files are written beside and then renamed, so none is ever half
-# there. They are JSON (the section on plain records); one that is not what it should be ends the
-# audit.
+# A result is found by what it is the result of: policies, settings, the source with the sizes
+# and times of its files, the part. Whatever has changed since is simply not found, and neither
+# is what another version of Celadon has left. Files are written beside and then renamed, so none
+# is ever half there. They are JSON (the section on plain records); one that is not what it
+# should be ends the audit.
 
 # --- Plain records -----------------------------------------------------------
 #

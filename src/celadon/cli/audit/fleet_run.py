@@ -1,4 +1,5 @@
-"""`celadon audit --fleet`: policies and a fleet to a `FleetReport`, and the engines that do the work.
+"""`celadon audit --fleet`: policies and a fleet to a `FleetReport`, and the engines that do the
+work.
 
 Sources are surveyed a few ahead of those that are being audited. Findings are put together in the
 order of the fleet, however many workers there are, so the report is that of a single process.
@@ -8,57 +9,43 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import hashlib
+import multiprocessing
 import os
+import pickle
+import tempfile
 import time
 from collections import deque
-from collections.abc import Awaitable
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
-from concurrent.futures import Future
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
-from typing import Any
-from typing import Final
-from typing import Protocol
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from uuid import uuid4
+from weakref import WeakSet
+
 from celadon.admission import Engine as AdmissionEngine
 from celadon.cli.audit import audit_inputs
-from celadon.cli.audit.audit_report import AuditReport
-from celadon.cli.audit.audit_report import Findings
-from celadon.cli.audit.audit_report import FleetReport
-from celadon.cli.audit.audit_report import Violation
-from celadon.cli.audit.audit_run import Audit
-from celadon.cli.audit.audit_run import finished
+from celadon.cli.audit.audit_report import AuditReport, Findings, FleetReport, Violation
+from celadon.cli.audit.audit_run import Audit, finished
 from celadon.cli.audit.etcd_snapshots import SnapshotObjects
-from celadon.cli.audit.object_audit import AuditSettings
-from celadon.cli.audit.object_audit import ObjectAuditor
+from celadon.cli.audit.fleet_parts import (
+    KeptResults,
+    Part,
+    ResourcePart,
+    Source,
+    key_of,
+    part_blocks,
+    surveyed_inputs,
+)
+from celadon.cli.audit.object_audit import AuditSettings, ObjectAuditor
 from celadon.cli.check.check_report import Notice
-from celadon.cli.check.manifests import Manifests
-from celadon.cli.check.manifests import PolicySets
-from celadon.cli.check.manifests import policy_sets
-from celadon.cli.check.manifests import validating_engine
-from celadon.cli.fleets.finished_work import KeptResults
-from celadon.cli.fleets.finished_work import key_of
-from celadon.cli.fleets.fleet_parts import Part
-from celadon.cli.fleets.fleet_parts import ResourcePart
-from celadon.cli.fleets.fleet_parts import Source
-from celadon.cli.fleets.fleet_parts import part_blocks
-from celadon.cli.fleets.fleet_parts import surveyed_inputs
+from celadon.cli.check.manifests import Manifests, PolicySets, policy_sets, validating_engine
+from celadon.cli.processes import possible_workers
 from celadon.cli.reading.documents import Problem
 from celadon.kube import GroupVersionResource
 from celadon.kube.releases import answering_as
 from celadon.records import dataclass
-import hashlib
-import multiprocessing
-import pickle
-import tempfile
-from concurrent.futures import ProcessPoolExecutor
-from uuid import uuid4
-from weakref import WeakSet
-from celadon.cli.worker_pipes import possible_workers
 
 if TYPE_CHECKING:
     from celadon.cli.audit.cluster_audit import PageResult
@@ -112,7 +99,6 @@ class KeptPages:
 
 
 # --- The run -----------------------------------------------------------------
-
 
 
 # --- Fleet work --------------------------------------------------------------

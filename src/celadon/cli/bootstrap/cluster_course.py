@@ -1,60 +1,41 @@
-"""The course of a cluster that comes up: the steps of the tables in `steps/`, and those that the given
-policies and webhooks need themselves.
-"""
+"""The course of a cluster that comes up: the steps of the tables in `steps/`, and those that the
+given policies and webhooks need themselves."""
 
 from __future__ import annotations
 
 import enum
 import functools
+import json
 import pkgutil
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from typing import Any
-from typing import Final
-from celadon.admission import Operation
-from celadon.cli.check.questions import user_info
-from celadon.cli.reading.documents import Document
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import field, replace
+from typing import Any, Final
+
+from celadon.admission import ObjectWorld, Operation
+from celadon.admission.registration import Policy
+from celadon.admission.webhooks import Call, NoReply, Reply, call_url
+from celadon.cli.check.check_report import ObjectResult
+from celadon.cli.check.cluster import Circumstances, Cluster, engines_of, given_world
+from celadon.cli.check.manifests import (
+    Manifests,
+    PolicySet,
+    PolicySets,
+    WebhookDocuments,
+    webhook_documents,
+)
+from celadon.cli.check.notices import Findings, Sightings
+from celadon.cli.check.object_chain import AskedWebhooks
+from celadon.cli.check.object_judging import Judge, Judged, Settings
+from celadon.cli.check.object_preparation import Prepare
+from celadon.cli.check.questions import Question, identity, user_info
+from celadon.cli.reading.documents import Document, Problem
 from celadon.cli.reading.locations import Chunk
 from celadon.goyaml import read_yaml
-from celadon.kube import User
+from celadon.kube import JsonObject, User, metadata
 from celadon.kube.json_types import JsonDict
-from celadon.kube import JsonObject
+from celadon.kube.registry import request_bodies
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
-import json
-from collections.abc import Set
-from dataclasses import field
-from dataclasses import replace
-from celadon.admission import ObjectWorld
-from celadon.admission.registration import Policy
-from celadon.admission.webhooks import Call
-from celadon.admission.webhooks import NoReply
-from celadon.admission.webhooks import Reply
-from celadon.admission.webhooks import call_url
-from celadon.cli.check.check_report import ObjectResult
-from celadon.cli.check.cluster import Circumstances
-from celadon.cli.check.cluster import Cluster
-from celadon.cli.check.cluster import engines_of
-from celadon.cli.check.cluster import given_world
-from celadon.cli.check.manifests import Manifests
-from celadon.cli.check.manifests import PolicySet
-from celadon.cli.check.manifests import PolicySets
-from celadon.cli.check.manifests import WebhookDocuments
-from celadon.cli.check.manifests import webhook_documents
-from celadon.cli.check.notices import Findings
-from celadon.cli.check.notices import Sightings
-from celadon.cli.check.object_chain import AskedWebhooks
-from celadon.cli.check.object_judging import Judge
-from celadon.cli.check.object_judging import Judged
-from celadon.cli.check.object_judging import Settings
-from celadon.cli.check.object_preparation import Prepare
-from celadon.cli.check.questions import Question
-from celadon.cli.check.questions import identity
-from celadon.cli.reading.documents import Problem
-from celadon.kube import metadata
-from celadon.kube.registry import request_bodies
-
 
 # --- Tables of steps ---------------------------------------------------------
 
@@ -259,9 +240,10 @@ def filled(value: Any, values: JsonObject) -> Any:  # noqa: ANN401 - any JSON
 # The course of a cluster with given policies: the tables, and what those policies need themselves.
 #
 # Params and their definitions are not there yet and are created by whoever applies the files; a
-# policy whose params are missing waits for them (its gate). A webhook that fails closed and is behind
-# a Service waits for that Service's pods. Where the files do not say what is behind a Service, a
-# Deployment is supposed that only webhooks have a say about, since nobody knows its labels.
+# policy whose params are missing waits for them (its gate). A webhook that fails closed and is
+# behind a Service waits for that Service's pods. Where the files do not say what is behind a
+# Service, a Deployment is supposed that only webhooks have a say about, since nobody knows its
+# labels.
 
 # --- Judging requests --------------------------------------------------------
 #

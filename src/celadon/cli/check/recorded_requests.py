@@ -8,42 +8,31 @@ does not have has to be given.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
-from celadon.admission import ADMIN
-from celadon.admission import Operation
-from celadon.admission.explain import Explanation
-from celadon.admission.explain import HookExplanation
-from celadon.admission.explain import explain
-from celadon.admission.explain import explain_hooks
+
+from celadon.admission import ADMIN, Operation
+from celadon.admission.explain import Explanation, HookExplanation, explain, explain_hooks
 from celadon.admission.webhooks import REVIEW_KIND
-from celadon.cli.check.check_options import CheckInputs
-from celadon.cli.check.check_options import WrongUseError
-from celadon.cli.check.check_report import Creator
-from celadon.cli.check.check_report import ObjectResult
-from celadon.cli.check.check_report import Place
-from celadon.cli.check.check_report import Report
+from celadon.cli.check.check_options import CheckInputs, WrongUseError
+from celadon.cli.check.check_report import Creator, ObjectResult, Place, Report
 from celadon.cli.check.check_run import check
-from celadon.cli.check.cluster import ANEW
-from celadon.cli.check.cluster import EngineMakers
+from celadon.cli.check.cluster import ANEW, EngineMakers
 from celadon.cli.check.manifests import webhook_documents
 from celadon.cli.check.object_judging import Judged
 from celadon.cli.check.questions import Question
-from celadon.cli.reading.documents import Document
-from celadon.cli.reading.documents import DocumentArchive
-from celadon.cli.reading.documents import DocumentReader
-from celadon.cli.reading.documents import Problem
-from celadon.cli.reading.documents import read_text
-from celadon.cli.reading.documents import shape_problem
-from celadon.kube import User
-from celadon.kube import JsonObject
-from celadon.kube.json_types import Needed
-from celadon.kube.json_types import Shape
-from celadon.kube.json_types import misfit
+from celadon.cli.reading.documents import (
+    Document,
+    DocumentArchive,
+    DocumentReader,
+    Problem,
+    read_text,
+    shape_problem,
+)
+from celadon.kube import JsonObject, User
+from celadon.kube.json_types import Needed, Shape, misfit
 from celadon.records import dataclass
-
 
 _VERBS: Final = {
     "create": Operation.CREATE,

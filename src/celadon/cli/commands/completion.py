@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Final
-from celadon.cli.lint.file_rules import EVERY_RULE
-from celadon.cli.main import COMMANDS
-from celadon.cli.main import Command
-from celadon.cli.main import parser_of
+
+from celadon.cli import output
+from celadon.cli.exits import Exit
+from celadon.cli.lint import EVERY_RULE
+from celadon.cli.main import COMMANDS, Command, parser_of
 from celadon.cli.options import VERSIONS
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
-from celadon.cli import output
-from celadon.cli.exits import Exit
-
 
 # --- What completes a line ---------------------------------------------------
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Final
 import argparse
 import shlex
+from pathlib import Path
+from typing import Final
+
 from celadon.cli import output
 from celadon.cli.exits import Exit
-
 
 # --- The files of a project --------------------------------------------------
 
@@ -298,7 +298,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> Exit:
     """Write, and say what comes next."""
     from celadon.cli.commands.library import say_what_to_set, unknown_name
-    from celadon.cli.library.shelf import (
+    from celadon.cli.library import (
         CopyError,
         UnknownNameError,
         chosen,

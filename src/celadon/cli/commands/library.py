@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import argparse
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Final
-from celadon.admission.lint import Settings
-from celadon.admission.lint import policy_costs
+
+from celadon.admission.lint import Settings, policy_costs
 from celadon.cel import Environment
-from celadon.cel.syntax import ListLiteral
-from celadon.cel.syntax import Literal
-from celadon.cel.syntax import walk
-from celadon.cli.library.shelf import LibraryPolicy
+from celadon.cel.syntax import ListLiteral, Literal, walk
+from celadon.cli import output
+from celadon.cli.exits import Exit
+from celadon.cli.library import LibraryPolicy
+from celadon.cli.options import add_version, did_you_mean
 from celadon.goyaml import read_yaml
 from celadon.kube import JsonObject
 from celadon.kube.library import RUNTIME_COST_BUDGET
-import argparse
-from collections.abc import Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING
-from celadon.cli import output
-from celadon.cli.exits import Exit
-from celadon.cli.options import add_version
-from celadon.cli.options import did_you_mean
-
 
 # --- Params and costs of a policy --------------------------------------------
 
@@ -140,7 +134,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """List, show or add."""
-    from celadon.cli.library.shelf import UnknownNameError, chosen, library, topics_of
+    from celadon.cli.library import UnknownNameError, chosen, library, topics_of
 
     if options.output_dir is not None and options.action != "add":
         return output.usage_error(_PROGRAM, "`--output-dir` belongs to `add`")
@@ -173,7 +167,7 @@ def run(options: argparse.Namespace) -> Exit:
 
 def unknown_name(word: str) -> str:
     """Return what to say of a word that is neither a policy of the library nor a topic."""
-    from celadon.cli.library.shelf import library, topics_of
+    from celadon.cli.library import library, topics_of
 
     policies = library()
     hint = did_you_mean(word, [*policies, *topics_of(policies.values())])
@@ -183,12 +177,11 @@ def unknown_name(word: str) -> str:
 def _write_json(policies: Iterable[LibraryPolicy], version: str) -> None:
     import json
 
-
     output.say(json.dumps([facts(policy, version) for policy in policies], indent=2))
 
 
 def _list(policies: Iterable[LibraryPolicy]) -> None:
-    from celadon.cli.library.shelf import groups
+    from celadon.cli.library import groups
 
     rows = {
         topic: [
@@ -233,7 +226,7 @@ def _shown(policy: LibraryPolicy, version: str) -> str:
 def _add(policies: list[LibraryPolicy], into: Path) -> Exit:
     import shlex
 
-    from celadon.cli.library.shelf import CopyError, copy
+    from celadon.cli.library import CopyError, copy
 
     try:
         written = copy(policies, into)

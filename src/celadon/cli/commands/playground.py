@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 import http.server
 import io
 import sys
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
-from typing import BinaryIO
-from typing import ClassVar
-from typing import Final
-import argparse
+from typing import Any, BinaryIO, ClassVar, Final
+
 from celadon.cli import output
 from celadon.cli.exits import Exit
-
 
 # --- The server of the page --------------------------------------------------
 

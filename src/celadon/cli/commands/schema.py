@@ -11,42 +11,28 @@ import time
 import urllib.parse
 import urllib.request
 import zlib
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
-from typing import BinaryIO
-from typing import Final
-from celadon.cli.reading.documents import Document
-from celadon.cli.reading.documents import DocumentReader
-from celadon.cli.reading.documents import Problem
-from celadon.cli.reading.documents import expand_paths
-from celadon.cli.reading.documents import read_text
-from celadon.cli.reading.documents import shape_problem
-from celadon.kube import GroupVersionKind
-from celadon.kube.go import json_text
-from celadon.kube.json_types import JsonDict
-from celadon.kube.json_types import Needed
-from celadon.kube.json_types import Shape
-from celadon.kube.json_types import misfit
-from celadon.kube.resources import Resource
-from celadon.kube.resources import custom_resources
-from celadon.kube.resources import known_resources
-from celadon.kube.schemas import ABSENT
-from celadon.kube.schemas import Schema
-from celadon.kube.schemas import SchemaPack
-from celadon.kube.schemas import built_in
-from celadon.kube.schemas import custom_schemas
-from celadon.kube.schemas import pack_schemas
-from celadon.patterns import late_pattern
-from celadon.records import dataclass
-from celadon.records import field
-from typing import TYPE_CHECKING
+from typing import Any, BinaryIO, Final
+
 from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.options import add_files
-
+from celadon.cli.reading.documents import (
+    Document,
+    DocumentReader,
+    Problem,
+    expand_paths,
+    read_text,
+    shape_problem,
+)
+from celadon.kube import GroupVersionKind
+from celadon.kube.go import json_text
+from celadon.kube.json_types import JsonDict, Needed, Shape, misfit
+from celadon.kube.resources import Resource, custom_resources, known_resources
+from celadon.kube.schemas import ABSENT, Schema, SchemaPack, built_in, custom_schemas, pack_schemas
+from celadon.patterns import late_pattern
+from celadon.records import dataclass, field
 
 # --- Schemas -----------------------------------------------------------------
 

@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
-from celadon.admission.registration import BINDING_KIND
-from celadon.admission.registration import MUTATING_BINDING_KIND
-from celadon.admission.registration import MUTATING_POLICY_KIND
-from celadon.cli.check.manifests import described
-from celadon.cli.check.manifests import policy_sets
-from celadon.cli.options import did_you_mean
+
+from celadon.admission.registration import BINDING_KIND, MUTATING_BINDING_KIND, MUTATING_POLICY_KIND
+from celadon.cli import output
+from celadon.cli.check.manifests import described, policy_sets
+from celadon.cli.exits import Exit
+from celadon.cli.options import add_version, did_you_mean
 from celadon.cli.own_files import API_VERSION
 from celadon.cli.policytest.files.file_format import KIND
 from celadon.cli.policytest.run.case_results import plain_document
-from celadon.cli.policytest.scaffolding.case_search import Found
-from celadon.cli.policytest.scaffolding.case_search import Tried
-from celadon.cli.reading.documents import Document
-from celadon.cli.reading.documents import DocumentReader
-from celadon.cli.reading.documents import Problem
-from celadon.cli.reading.documents import expand_paths
-from celadon.cli.reading.documents import read_text
-from celadon.cli.reading.documents import shape_problem
-from celadon.kube import GroupVersionKind
-from celadon.kube import Json
-from celadon.kube import JsonObject
+from celadon.cli.policytest.scaffolding.case_search import Found, Tried
+from celadon.cli.reading.documents import (
+    Document,
+    DocumentReader,
+    Problem,
+    expand_paths,
+    read_text,
+    shape_problem,
+)
+from celadon.kube import GroupVersionKind, Json, JsonObject
 from celadon.kube.registry import patch_between
 from celadon.kube.schemas import schema_for
 from celadon.records import dataclass
-import argparse
-from celadon.cli import output
-from celadon.cli.exits import Exit
-from celadon.cli.options import add_version
-
 
 # --- The first file ----------------------------------------------------------
 
@@ -264,7 +257,6 @@ def _differences(one: Tried, base: Tried) -> Iterator[str]:
 
 # --- The command -------------------------------------------------------------
 
-# `celadon test init`: a first test for a policy.
 
 DESCRIPTION: Final = """\
 Write a first test for a policy, beside it: for each validation a request that it refuses and one

@@ -1,4 +1,5 @@
-"""The library on the disk: a folder for each policy, with its page, its policy and its test.
+"""The library of policies to start from: a folder for each in `policies`, with its page, its policy
+and its test.
 
 A page (`README.md`) begins with three lines of facts: the title, an empty one, and which topics the
 policy belongs to, from which release on it has something to say, and which of its params nobody
@@ -11,12 +12,9 @@ policy writes their own values there.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Final
-from typing import NamedTuple
-
+from typing import Final, NamedTuple
 
 SHELF: Final = Path(__file__).parent / "policies"
 """Where the folders are."""

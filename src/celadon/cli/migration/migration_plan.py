@@ -7,62 +7,34 @@ the old engine has said of the same objects stands beside it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from collections.abc import Iterator
-from typing import Final
-from celadon.cli.audit.audit_blocks import AnyPiece
-from celadon.cli.audit.audit_blocks import Block
-from celadon.cli.reading.documents import Document
-from celadon.cli.reading.documents import DocumentReader
-from celadon.cli.reading.documents import Problem
-from celadon.kube import JsonObject
-from celadon.kube.well_known_values import DEFINITION_KIND
 import asyncio
-import json
-from celadon.apiserver.clientconfig import ClusterLocation
-from celadon.cli.audit.audit_blocks import Piece
-from celadon.cli.audit.cluster_audit import listed_resources
-from celadon.cli.audit.cluster_audit import pages
-from celadon.cli.audit.cluster_audit import path_of
-from celadon.kube import metadata
-from celadon.kube.resources import Catalog
-from celadon.kube.resources import Resource
-from celadon.kube.resources import known_resources
-from celadon.webhook.cluster import ClusterClient
-from celadon.webhook.cluster import ClusterError
-from celadon.webhook.cluster import cluster_catalog
-from celadon.webhook.cluster import discover
-from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
-from celadon.migrate import is_constraint
 import enum
+import json
 from collections import Counter
-from collections.abc import Callable
-from datetime import UTC
-from datetime import datetime
-from typing import TYPE_CHECKING
-from celadon.admission import ADMIN
-from celadon.admission import Operation
-from celadon.admission.registration import BINDING_KIND
-from celadon.admission.registration import MUTATING_BINDING_KIND
-from celadon.admission.registration import MUTATING_POLICY_KIND
-from celadon.cli.audit.audit_inputs import Inputs
-from celadon.cli.audit.audit_report import AuditReport
-from celadon.cli.audit.audit_report import FailOn
-from celadon.cli.audit.audit_report import Violation
-from celadon.cli.audit.audit_run import Audit
-from celadon.cli.audit.audit_run import Step
-from celadon.cli.audit.audit_run import audit_inputs
-from celadon.cli.audit.object_audit import AuditSettings
-from celadon.cli.check.manifests import described
-from celadon.cli.check.manifests import policy_sets
-from celadon.cli.migration.migration_files import migrated_files
-from celadon.cli.migration.migration_run import Migration
-from celadon.cli.migration.migration_run import RuleOutcome
-from celadon.cli.options import DEFAULT_VERSION
-from celadon.cli.reading.documents import Text
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
 
+from celadon.admission import ADMIN, Operation
+from celadon.admission.registration import BINDING_KIND, MUTATING_BINDING_KIND, MUTATING_POLICY_KIND
+from celadon.cli.audit.audit_blocks import AnyPiece, Block, Piece
+from celadon.cli.audit.audit_inputs import Inputs
+from celadon.cli.audit.audit_report import AuditReport, FailOn, Violation
+from celadon.cli.audit.audit_run import Audit, Step, audit_inputs
+from celadon.cli.audit.object_audit import AuditSettings
+from celadon.cli.check.manifests import described, policy_sets
+from celadon.cli.migration.migration_run import Migration, RuleOutcome, migrated_files
+from celadon.cli.options import DEFAULT_VERSION
+from celadon.cli.reading.documents import Document, DocumentReader, Problem, Text
+from celadon.kube import JsonObject, metadata
+from celadon.kube.resources import Catalog, Resource, known_resources
+from celadon.kube.well_known_values import DEFINITION_KIND
+from celadon.migrate import is_constraint
+
+if TYPE_CHECKING:
+    from celadon.apiserver.clientconfig import ClusterLocation
+    from celadon.webhook.cluster import ClusterClient
 
 # --- What is there -----------------------------------------------------------
 
@@ -122,9 +94,8 @@ def _may_be(piece: AnyPiece) -> bool:
 
 # --- What a running cluster has ----------------------------------------------
 
-# What a running cluster has of other engines, listed by nothing but GETs.
-#
-# Apart from dumps, which need none of the packages that speak to a server (`celadon[serve]`).
+# Listed by nothing but GETs. What speaks to a server is imported here only: dumps need none of the
+# packages of `celadon[serve]`.
 
 
 def wanted_of_cluster(location: ClusterLocation) -> tuple[list[Document | Problem], Catalog]:
@@ -133,6 +104,9 @@ def wanted_of_cluster(location: ClusterLocation) -> tuple[list[Document | Proble
 
 
 async def _wanted(location: ClusterLocation) -> tuple[list[Document | Problem], Catalog]:
+    from celadon.cli.audit.cluster_audit import listed_resources
+    from celadon.webhook.cluster import ClusterClient, ClusterError, cluster_catalog, discover
+
     client = ClusterClient(location)
     found: list[Document | Problem] = []
     catalog = known_resources()
@@ -150,6 +124,9 @@ async def _wanted(location: ClusterLocation) -> tuple[list[Document | Problem], 
 
 async def _listed(client: ClusterClient, resource: Resource) -> list[Document | Problem]:
     """Return the objects of a resource as documents, each as if it stood in a file of its own."""
+    from celadon.cli.audit.cluster_audit import pages, path_of
+    from celadon.webhook.cluster import ClusterError
+
     found: list[Document | Problem] = []
     reader = DocumentReader()
     try:
@@ -285,11 +262,6 @@ def gatekeeper_verdicts(constraint: JsonObject) -> OldVerdicts | None:
 
 # --- The plan ----------------------------------------------------------------
 
-# A plan for a whole cluster: which policies of other engines are there, what can move, in which
-# order, and what exists that the moved ones would refuse.
-#
-# What exists is audited by the translation as if its bindings were there (`celadon.cli.audit`); what
-# the old engine has said of the same objects stands beside it (`old_verdicts`).
 
 _EXAMPLES: Final = 3
 

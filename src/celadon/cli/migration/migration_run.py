@@ -1,6 +1,5 @@
-"""`celadon migrate`: what became of each rule of the policies it is given, and of the tests that come
-with them, and the files that are written for it.
-"""
+"""`celadon migrate`: what became of each rule of the policies it is given, and of the tests that
+come with them, and the files that are written for it."""
 
 from __future__ import annotations
 
@@ -9,60 +8,54 @@ import itertools
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
-from typing import Any
-from typing import Final
-import yaml
-from celadon.cli.reading.documents import Document
-from celadon.cli.reading.documents import DocumentReader
-from celadon.cli.reading.documents import Problem
-from celadon.cli.reading.documents import expand_paths
-from celadon.cli.reading.documents import read_text
-from celadon.cli.reading.documents import shape_problem
-from celadon.kube import JsonObject
-from celadon.kube.json_types import JsonDict
-from celadon.kube.json_types import Shape
-from celadon.kube.json_types import misfit
-from celadon.kube.resources import Catalog
-from celadon.kube.resources import known_resources
-from celadon.kube.well_known_values import DEFINITION_KIND
-from celadon.migrate import GATOR_SHAPE
-from celadon.migrate import SUITE_SHAPE
-from celadon.migrate import USER_SHAPE
-from celadon.migrate import VALUES_SHAPE
-from celadon.migrate import Case
-from celadon.migrate import GatorCase
-from celadon.migrate import PolicyException
-from celadon.migrate import Translation
-from celadon.migrate import disagreement
-from celadon.migrate import exempt_namespaces
-from celadon.migrate import gatekeeper_shape
-from celadon.migrate import is_constraint
-from celadon.migrate import is_exception
-from celadon.migrate import is_suite
-from celadon.migrate import is_template
-from celadon.migrate import judged_by
-from celadon.migrate import left_behind
-from celadon.migrate import outcome_of
-from celadon.migrate import patched_files
-from celadon.migrate import read_suite
-from celadon.migrate import renamed
-from celadon.migrate import shape_of
-from celadon.migrate import translate_constraints
-from celadon.migrate import translate_document
-from celadon.admission.registration import BINDING_KIND
-from celadon.admission.registration import MUTATING_BINDING_KIND
-from celadon.cel.formatter import laid_out
-from celadon.cli.fmt import expression_fields
-from celadon.cli.fmt import text_layout
-from celadon.cli.reading.documents import Text
-from celadon.kube.well_known_values import ADMISSION_REGISTRATION
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
 
+import yaml
+
+from celadon.admission.registration import BINDING_KIND, MUTATING_BINDING_KIND
+from celadon.cel.formatter import laid_out
+from celadon.cli.fmt import expression_fields, text_layout
+from celadon.cli.reading.documents import (
+    Document,
+    DocumentReader,
+    Problem,
+    Text,
+    expand_paths,
+    read_text,
+    shape_problem,
+)
+from celadon.kube import JsonObject
+from celadon.kube.json_types import JsonDict, Shape, misfit
+from celadon.kube.resources import Catalog, known_resources
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KIND
+from celadon.migrate import (
+    GATOR_SHAPE,
+    SUITE_SHAPE,
+    USER_SHAPE,
+    VALUES_SHAPE,
+    Case,
+    GatorCase,
+    PolicyException,
+    Translation,
+    disagreement,
+    exempt_namespaces,
+    gatekeeper_shape,
+    is_constraint,
+    is_exception,
+    is_suite,
+    is_template,
+    judged_by,
+    left_behind,
+    outcome_of,
+    patched_files,
+    read_suite,
+    renamed,
+    shape_of,
+    translate_constraints,
+    translate_document,
+)
 
 _SUITE_NAMES: Final = ("kyverno-test.yaml", "kyverno-test.yml")
 _NOTHING: Final[JsonObject] = {}

@@ -1,63 +1,37 @@
-"""The panes of the playground's page as values: their texts as documents, users and variables, and the
-explanations that a pane draws, as JSON.
-"""
+"""The panes of the playground's page as values: their texts as documents, users and variables, and
+the explanations that a pane draws, as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Sequence
-from typing import Any
-from typing import Final
-from celadon.cli.explain.annotated_source import Loop
-from celadon.cli.explain.annotated_source import Mark
-from celadon.cli.explain.annotated_source import Snippet
-from celadon.cli.explain.annotated_source import State as PartState
-from celadon.cli.explain.annotated_source import brief
-from celadon.cli.explain.outline import Item
-from celadon.cli.report.report_model import filled
-from celadon.kube import JsonObject
 import enum
-from collections.abc import Iterable
-from collections.abc import Mapping
-from dataclasses import field
-from dataclasses import replace
-from typing import TypeVar
-from celadon.admission import ADMIN
-from celadon.admission import Operation
-from celadon.cel import EvaluationError
-from celadon.cel import Issues
-from celadon.cel import Program
-from celadon.cel import ProgramError
-from celadon.cel import types
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from typing import Any, Final, TypeVar
+
+from celadon.admission import ADMIN, Operation
+from celadon.cel import EvaluationError, Issues, Program, ProgramError, types
 from celadon.cel.tracing import TraceRecorder
 from celadon.cel.value_functions import notation
+from celadon.cli.annotated_source import Loop, Mark, Snippet, brief, traced
+from celadon.cli.annotated_source import State as PartState
 from celadon.cli.check.check_options import FIELD_VALIDATIONS
 from celadon.cli.check.questions import user_info
-from celadon.cli.explain.annotated_source import traced
-from celadon.cli.explain.outline import Style
-from celadon.cli.options import DEFAULT_VERSION
-from celadon.cli.options import VERSIONS
-from celadon.cli.reading.documents import Document
-from celadon.cli.reading.documents import DocumentReader
-from celadon.cli.reading.documents import Problem
-from celadon.cli.reading.documents import Text
-from celadon.cli.reading.documents import shape_problem
-from celadon.cli.report.report_model import data
-from celadon.kube import Json
-from celadon.kube import User
+from celadon.cli.options import DEFAULT_VERSION, VERSIONS
+from celadon.cli.reading.documents import Document, DocumentReader, Problem, Text, shape_problem
+from celadon.cli.report.outline import Item, Style
+from celadon.cli.report.report_model import data, filled
+from celadon.kube import Json, JsonObject, User
 from celadon.kube.json_types import JsonDict
-from celadon.kube.library import PER_CALL_COST
-from celadon.kube.library import environment
+from celadon.kube.library import PER_CALL_COST, environment
 from celadon.kube.registry import request_bodies
 from celadon.records import dataclass
-
 
 # --- Explanations as JSON ----------------------------------------------------
 
 # Explanations as JSON for a page that draws them: items within items, expressions in pieces.
 #
-# An expression is a list of pieces, texts and parts in turn; a part has pieces of its own, and what
-# it came to. So whoever draws it needs no offsets.
+# An expression is a list of pieces, texts and parts in turn; a part has pieces of its own, and
+# what it came to. So whoever draws it needs no offsets.
 
 _ROOM_OF_PART: Final = 400
 """Characters of a value."""
@@ -112,7 +86,9 @@ def _state(one: Mark) -> str:
     """`true` and `false` are what people look for."""
     if one.state is PartState.VALUE:
         return str(one.value).lower() if isinstance(one.value, bool) else "value"
-    return {PartState.ERROR: "error", PartState.PASSED_ON: "passed", PartState.SKIPPED: "skipped"}[one.state]
+    return {PartState.ERROR: "error", PartState.PASSED_ON: "passed", PartState.SKIPPED: "skipped"}[
+        one.state
+    ]
 
 
 def _loop(one: Loop, text: str) -> JsonObject:

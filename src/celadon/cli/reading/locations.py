@@ -8,24 +8,16 @@ of one list costs as little as the first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-from typing import Final
-from typing import NamedTuple
-import yaml
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Callable
-from collections.abc import Collection
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING
-from celadon.cli.reading.json_text import JsonIndex
-from celadon.cli.reading.json_text import Path
+from typing import Any, Final, NamedTuple
+
+from celadon.cli.reading.json_text import JsonIndex, Path
 from celadon.goyaml import RepeatedKey
 from celadon.patterns import late_pattern
-
 
 # --- Nodes of YAML -----------------------------------------------------------
 
@@ -53,6 +45,8 @@ def composed(text: str, line: int) -> Node:
 
     Not PyYAML's composer, which refuses two anchors of one name: Kubernetes takes the later.
     """
+    import yaml
+
     loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
     events = iter(loader(text.removeprefix(_BYTE_ORDER_MARK)).get_event, None)
     starts = (next(events) for event in events if event.__class__ is yaml.DocumentStartEvent)
@@ -67,6 +61,8 @@ def _moved(node: Node) -> Node:
 
 
 def _node(event: Any, events: Iterator[Any], anchors: dict[str | None, Node]) -> Node:  # noqa: ANN401 - untyped PyYAML
+    import yaml
+
     start, end = event.start_mark.index, event.end_mark.index
     if isinstance(event, yaml.AliasEvent):
         meant = anchors[event.anchor]
@@ -91,12 +87,6 @@ def _node(event: Any, events: Iterator[Any], anchors: dict[str | None, Node]) ->
 
 # --- Locations ---------------------------------------------------------------
 
-# The line of a field, found when somebody asks for it.
-#
-# Readers keep no positions, because almost all documents are admitted and nobody wants to know. A
-# `Chunk` keeps its text instead and finds a path in it later: JSON by walking its tokens, YAML by
-# walking its events. Both remember what they found, so that the thousandth denied item
-# of one list costs as little as the first.
 
 # --- Scalar offsets ----------------------------------------------------------
 #
@@ -384,7 +374,6 @@ class Chunk:
     def node(self) -> Node:
         """The YAML document, reduced to places. Not for JSON."""
         if self._index is None:
-
             self._index = composed(self.text, self.text.count("\n", 0, self.start))
         node: Node = self._index
         return node

@@ -14,8 +14,8 @@ from html import escape
 from itertools import groupby
 from typing import Final
 
+from celadon.cli.annotated_source import shortened
 from celadon.cli.check.check_report import Notice, Place, Violation
-from celadon.cli.explain.annotated_source import shortened
 from celadon.cli.policytest.counts import (
     AlterationResult,
     Alterations,

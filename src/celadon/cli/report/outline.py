@@ -9,32 +9,28 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator
 from typing import Final
-from celadon.admission import Action
-from celadon.admission import Cause
-from celadon.admission import Decision
-from celadon.admission import Note
-from celadon.admission import Outcome
-from celadon.admission import Request
-from celadon.admission.explain import BindingExplanation
-from celadon.admission.explain import Budget
-from celadon.admission.explain import CaseExplanation
-from celadon.admission.explain import Explanation
-from celadon.admission.explain import ExpressionRun
-from celadon.admission.explain import HookExplanation
-from celadon.admission.explain import MatchReason
-from celadon.admission.explain import ParamLookup
-from celadon.admission.explain import Part
-from celadon.admission.explain import PolicyExplanation
-from celadon.admission.explain import RuleReason
-from celadon.admission.explain import SelectorReason
-from celadon.admission.explain import VariablePart
+
+from celadon.admission import Action, Cause, Decision, Note, Outcome, Request
+from celadon.admission.explain import (
+    BindingExplanation,
+    Budget,
+    CaseExplanation,
+    Explanation,
+    ExpressionRun,
+    HookExplanation,
+    MatchReason,
+    ParamLookup,
+    Part,
+    PolicyExplanation,
+    RuleReason,
+    SelectorReason,
+    VariablePart,
+)
+from celadon.cli.annotated_source import Snippet, annotated, brief
 from celadon.cli.check.check_report import State
-from celadon.cli.explain.annotated_source import Snippet
-from celadon.cli.explain.annotated_source import annotated
-from celadon.cli.explain.annotated_source import brief
-from celadon.cli.explain.recorded_requests import ExplainedObject
-from celadon.kube.go import json_text
+from celadon.cli.check.recorded_requests import ExplainedObject
 from celadon.kube import JsonObject
+from celadon.kube.go import json_text
 from celadon.kube.registry import patch_between
 from celadon.records import dataclass
 

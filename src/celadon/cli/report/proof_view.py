@@ -4,44 +4,42 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
-from celadon.cli.claims.proof_report import PART
-from celadon.cli.claims.proof_report import RULE
-from celadon.cli.claims.proof_report import VALIDATION
-from celadon.cli.claims.proof_report import ProofItem
-from celadon.cli.claims.proof_report import ProofReport
-from celadon.cli.report.report_model import CaseState
-from celadon.cli.report.report_model import Finding
-from celadon.cli.report.report_model import FindingRule
-from celadon.cli.report.report_model import Level
-from celadon.cli.report.report_model import Look
-from celadon.cli.report.report_model import ReportCase
-from celadon.cli.report.report_model import ReportView
-from celadon.cli.report.report_model import lines
-from celadon.cli.report.report_model import one_line
-from celadon.cli.report.report_model import yaml_text
-from celadon.kube.json_types import JsonDict
-from celadon.cli.claims.claim_report import BOUNDED
-from celadon.cli.claims.claim_report import COUNTEREXAMPLE
-from celadon.cli.claims.claim_report import PROVED
-from celadon.cli.claims.claim_report import UNDECIDED
-from celadon.cli.claims.claim_report import ClaimAnswer
-from celadon.cli.claims.claim_report import ClaimExample
-from celadon.cli.claims.claim_report import ClaimReport
-from celadon.cli.diff.diff_run import Against
-from celadon.cli.diff.diff_run import Reason
-from celadon.cli.report.diff_view import request_lines
-from celadon.cli.report.report_model import SHAPES
-from celadon.cli.report.report_model import Shapes
-from celadon.cli.report.report_model import document
-from celadon.cli.report.report_model import error_case
-from celadon.cli.report.report_model import error_finding
-from celadon.cli.report.report_model import joined
-from celadon.cli.report.report_model import plural
-from celadon.cli.report.report_model import policy_error_lines
 
+from celadon.cli.claims import (
+    BOUNDED,
+    COUNTEREXAMPLE,
+    PROVED,
+    UNDECIDED,
+    ClaimAnswer,
+    ClaimExample,
+    ClaimReport,
+)
+from celadon.cli.diff import Against, Reason
+from celadon.cli.proofs import PART, RULE, VALIDATION, ProofItem, ProofReport
+from celadon.cli.report.diff_view import request_lines
+from celadon.cli.report.report_model import (
+    SHAPES,
+    CaseState,
+    Finding,
+    FindingRule,
+    Level,
+    Look,
+    ReportCase,
+    ReportView,
+    Shapes,
+    document,
+    error_case,
+    error_finding,
+    joined,
+    lines,
+    one_line,
+    plural,
+    policy_error_lines,
+    yaml_text,
+)
+from celadon.kube.json_types import JsonDict
 
 # --- Proofs ------------------------------------------------------------------
 

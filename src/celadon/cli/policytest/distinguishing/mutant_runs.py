@@ -57,9 +57,9 @@ from celadon.cli.policytest.run.case_results import (
     Status,
 )
 from celadon.cli.policytest.run.case_running import run_case
+from celadon.cli.processes import possible_workers, received, started
 from celadon.cli.reading.documents import Document, DocumentReader, Text, read_text
 from celadon.cli.reading.locations import Chunk
-from celadon.cli.worker_pipes import possible_workers, received, started
 from celadon.kube import Json, JsonObject, Ruling, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import patch_between

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from celadon.admission.registration import BINDING_KIND, MUTATING_BINDING_KIND
-from celadon.cli.explain.annotated_source import shortened
+from celadon.cli.annotated_source import shortened
 from celadon.cli.policytest.counts import AlterationKind
 from celadon.cli.policytest.counts import AlterationKind as Kind
 from celadon.cli.policytest.mutants.canonical_expressions import (

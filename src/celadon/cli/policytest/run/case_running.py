@@ -14,11 +14,11 @@ from celadon.admission.explain import Explanation, ExpressionRun, Part, PolicyEx
 from celadon.admission.registration import Policy
 from celadon.cel.extend import Literal, re2
 from celadon.cel.tracing import written_tree
+from celadon.cli.annotated_source import brief, shortened
 from celadon.cli.check.check_report import Place, PolicyError, Violation
 from celadon.cli.check.cluster import Cluster
 from celadon.cli.check.manifests import Placed
 from celadon.cli.check.plugins import PluginChoice
-from celadon.cli.explain.annotated_source import brief, shortened
 from celadon.cli.options import DEFAULT_VERSION, did_you_mean
 from celadon.cli.policytest.counts import Coverage, Goal
 from celadon.cli.policytest.coverage import Aim, binding_goals, expression_aims, reached
@@ -31,8 +31,8 @@ from celadon.cli.policytest.run.case_judging import (
     under_test_in,
 )
 from celadon.cli.policytest.run.vacuity import case_doubts, shared_doubts
+from celadon.cli.processes import possible_workers, received, started
 from celadon.cli.reading.documents import Problem, crash
-from celadon.cli.worker_pipes import possible_workers, received, started
 from celadon.kube.releases import answering_as
 from celadon.records import dataclass
 
