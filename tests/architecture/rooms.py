@@ -212,7 +212,7 @@ JSON_ALIASES = {
     "celadon.cel.values.message_values": "values of CEL by the names of fields",
     "celadon.kube.defaulting.field_functions": "a rule of the table of defaults",
     "celadon.kube.fieldmanager.field_sets": "`fieldsV1` of an entry of managedFields",
-    "celadon.cli.policytest.files.file_format": "a JSON schema",
+    "celadon.cli.policytest.file_format": "a JSON schema",
     "celadon.kube.registry.patching.three_way_merge": "an item of a list with merge keys",
     "celadon.kube.registry.patching.patches": "an operation of a JSON patch",
     "celadon.apiserver.bootstrap_objects": "the rules of a FlowSchema",

@@ -14,9 +14,9 @@ from celadon.cli.check.manifests import described, policy_sets
 from celadon.cli.exits import Exit
 from celadon.cli.options import add_version, did_you_mean
 from celadon.cli.own_files import API_VERSION
-from celadon.cli.policytest.files.file_format import KIND
-from celadon.cli.policytest.run.case_results import plain_document
-from celadon.cli.policytest.scaffolding.case_search import Found, Tried
+from celadon.cli.policytest.case_results import plain_document
+from celadon.cli.policytest.case_search import Found, Tried
+from celadon.cli.policytest.file_format import KIND
 from celadon.cli.reading.documents import (
     Document,
     DocumentReader,
@@ -289,7 +289,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """Search and write."""
-    from celadon.cli.policytest.scaffolding.case_search import search
+    from celadon.cli.policytest.case_search import search
 
     path = f"{os.path.splitext(options.file)[0]}.policytest.yaml"
     if os.path.exists(path) and not (options.force or options.stdout):

@@ -57,15 +57,15 @@ from celadon.cli.playground.panes import (
     item_tree,
     state_of,
 )
-from celadon.cli.policytest.files.file_format import KIND
-from celadon.cli.policytest.run.case_judging import Bench, outcome_of
-from celadon.cli.policytest.run.case_results import (
+from celadon.cli.policytest.case_judging import Bench, outcome_of
+from celadon.cli.policytest.case_results import (
     DEFAULT_NOW,
     Case,
     CaseVerdict,
     Expectation,
     PolicyTest,
 )
+from celadon.cli.policytest.file_format import KIND
 from celadon.cli.reading.documents import Document, DocumentReader, Problem, Text
 from celadon.cli.report.check_view import CheckView
 from celadon.cli.report.lint_view import finding_data

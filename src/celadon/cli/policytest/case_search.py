@@ -23,8 +23,8 @@ from celadon.cel import syntax
 from celadon.cli.check.check_report import Place
 from celadon.cli.check.manifests import PolicySet, PolicySets
 from celadon.cli.check.questions import user_info
-from celadon.cli.policytest.run.case_judging import Bench, outcome_of
-from celadon.cli.policytest.run.case_results import (
+from celadon.cli.policytest.case_judging import Bench, outcome_of
+from celadon.cli.policytest.case_results import (
     Case,
     CaseOutcome,
     CaseVerdict,
@@ -32,7 +32,7 @@ from celadon.cli.policytest.run.case_results import (
     PolicyTest,
     plain_document,
 )
-from celadon.cli.policytest.scaffolding.read_places import (
+from celadon.cli.policytest.read_places import (
     ReadPlaces,
     SeedObjects,
     read_places,
@@ -40,15 +40,7 @@ from celadon.cli.policytest.scaffolding.read_places import (
     with_own_name,
     with_value_at,
 )
-from celadon.cli.policytest.scaffolding.wanted_values import (
-    ANY_VALUE,
-    GONE,
-    KEY,
-    THERE,
-    Length,
-    Wanted,
-    Way,
-)
+from celadon.cli.policytest.wanted_values import ANY_VALUE, GONE, KEY, THERE, Length, Wanted, Way
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.kube import GroupVersionKind, JsonObject

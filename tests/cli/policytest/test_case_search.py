@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.policytest.run.case_results import plain_document
-from celadon.cli.policytest.scaffolding.case_search import MOST_TRIALS, search
+from celadon.cli.policytest.case_results import plain_document
+from celadon.cli.policytest.case_search import MOST_TRIALS, search
 from tests.cli.files import Json, binding, policy
 
 PODS = [

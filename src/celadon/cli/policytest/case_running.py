@@ -20,17 +20,11 @@ from celadon.cli.check.cluster import Cluster
 from celadon.cli.check.manifests import Placed
 from celadon.cli.check.plugins import PluginChoice
 from celadon.cli.options import DEFAULT_VERSION, did_you_mean
-from celadon.cli.policytest.counts import Coverage, Goal
+from celadon.cli.policytest import case_results
+from celadon.cli.policytest.case_judging import Bench, Judged, mismatches, outcome_of, under_test_in
+from celadon.cli.policytest.case_results import Coverage, Goal
 from celadon.cli.policytest.coverage import Aim, binding_goals, expression_aims, reached
-from celadon.cli.policytest.run import case_results
-from celadon.cli.policytest.run.case_judging import (
-    Bench,
-    Judged,
-    mismatches,
-    outcome_of,
-    under_test_in,
-)
-from celadon.cli.policytest.run.vacuity import case_doubts, shared_doubts
+from celadon.cli.policytest.vacuity import case_doubts, shared_doubts
 from celadon.cli.processes import possible_workers, received, started
 from celadon.cli.reading.documents import Problem, crash
 from celadon.kube.releases import answering_as

@@ -13,14 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from celadon.cli.policytest.files.file_tests import is_policy_test
-from celadon.cli.policytest.run.case_results import (
-    CaseResult,
-    CaseVerdict,
-    FileResult,
-    How,
-    PolicyTest,
-)
+from celadon.cli.policytest.case_results import CaseResult, CaseVerdict, FileResult, How, PolicyTest
+from celadon.cli.policytest.file_tests import is_policy_test
 from celadon.cli.reading.documents import (
     Document,
     DocumentReader,

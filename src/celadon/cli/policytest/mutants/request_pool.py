@@ -24,10 +24,10 @@ from celadon.cel.syntax import walk
 from celadon.cli.check.check_report import Place
 from celadon.cli.check.cluster import Engines
 from celadon.cli.check.questions import refusal, user_info
-from celadon.cli.policytest.distinguishing.policy_stages import Glance, compiled_policy, glance
-from celadon.cli.policytest.run.case_judging import Bench
-from celadon.cli.policytest.run.case_results import Case, CaseVerdict, Expectation, plain_document
-from celadon.cli.policytest.scaffolding.read_places import (
+from celadon.cli.policytest.case_judging import Bench
+from celadon.cli.policytest.case_results import Case, CaseVerdict, Expectation, plain_document
+from celadon.cli.policytest.mutants.policy_stages import Glance, compiled_policy, glance
+from celadon.cli.policytest.read_places import (
     ReadPlaces,
     read_places,
     seed_object,

@@ -19,19 +19,27 @@ from celadon.cli.check.check_report import Place
 from celadon.cli.check.cluster import Cluster
 from celadon.cli.check.questions import identity
 from celadon.cli.own_files import API_VERSION
-from celadon.cli.policytest.counts import (
+from celadon.cli.policytest.case_judging import Bench, outcome_of
+from celadon.cli.policytest.case_results import (
     AlterationResult,
     Alterations,
+    AuthorizerAnswer,
+    Case,
+    CaseOutcome,
+    CaseVerdict,
     Fate,
     Measured,
+    PolicyTest,
+    Status,
     all_alterations,
 )
-from celadon.cli.policytest.distinguishing.input_combinations import (
-    InputCombinations,
-    PolicyInputs,
-    Space,
-)
-from celadon.cli.policytest.distinguishing.policy_stages import (
+from celadon.cli.policytest.case_running import run_case
+from celadon.cli.policytest.file_format import KIND
+from celadon.cli.policytest.file_tests import is_policy_test, read_test
+from celadon.cli.policytest.mutants.canonical_expressions import is_same
+from celadon.cli.policytest.mutants.input_combinations import InputCombinations, PolicyInputs, Space
+from celadon.cli.policytest.mutants.policy_mutants import Alteration, alterations, diff
+from celadon.cli.policytest.mutants.policy_stages import (
     Stage,
     altered_bench,
     as_original,
@@ -42,21 +50,7 @@ from celadon.cli.policytest.distinguishing.policy_stages import (
     is_same_object,
     stages,
 )
-from celadon.cli.policytest.distinguishing.request_pool import Generated, RequestPool
-from celadon.cli.policytest.files.file_format import KIND
-from celadon.cli.policytest.files.file_tests import is_policy_test, read_test
-from celadon.cli.policytest.mutants.canonical_expressions import is_same
-from celadon.cli.policytest.mutants.policy_mutants import Alteration, alterations, diff
-from celadon.cli.policytest.run.case_judging import Bench, outcome_of
-from celadon.cli.policytest.run.case_results import (
-    AuthorizerAnswer,
-    Case,
-    CaseOutcome,
-    CaseVerdict,
-    PolicyTest,
-    Status,
-)
-from celadon.cli.policytest.run.case_running import run_case
+from celadon.cli.policytest.mutants.request_pool import Generated, RequestPool
 from celadon.cli.processes import possible_workers, received, started
 from celadon.cli.reading.documents import Document, DocumentReader, Text, read_text
 from celadon.cli.reading.locations import Chunk

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.policytest.distinguishing.input_combinations import Inputs, choices
+from celadon.cli.policytest.mutants.input_combinations import Inputs, choices
 from celadon.cli.reading.json_text import Path
 
 PLACE: Path = ("object", "spec", "x")

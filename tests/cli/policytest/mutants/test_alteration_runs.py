@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from celadon.cli.policytest.counts import AlterationResult, Alterations, Fate
-from celadon.cli.policytest.distinguishing.mutant_runs import run_alterations
+from celadon.cli.policytest.case_results import AlterationResult, Alterations, Fate
+from celadon.cli.policytest.case_running import RunOptions, chosen_cases
 from celadon.cli.policytest.importers.foreign_formats import given_tests
-from celadon.cli.policytest.run.case_running import RunOptions, chosen_cases
+from celadon.cli.policytest.mutants.mutant_runs import run_alterations
 from tests.cli.files import Json, binding, config_map, policy, write
 from tests.cli.policytest.given_cases import report, written
 

@@ -24,8 +24,8 @@ from celadon.admission import (
 from celadon.admission.registration import MatchResources, Rule, missing_kind
 from celadon.cli.check.check_report import Place
 from celadon.cli.check.manifests import Placed, PolicySet
-from celadon.cli.policytest.run.case_judging import Judged, decisive, overlaid
-from celadon.cli.policytest.run.case_results import (
+from celadon.cli.policytest.case_judging import Judged, decisive, overlaid
+from celadon.cli.policytest.case_results import (
     Case,
     CaseOutcome,
     CaseResult,

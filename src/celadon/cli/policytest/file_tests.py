@@ -20,8 +20,8 @@ from celadon.cli.check.plugins import PluginChoice, plugin_choice
 from celadon.cli.check.questions import user_info
 from celadon.cli.options import VERSIONS, did_you_mean
 from celadon.cli.own_files import faults, is_own, problem_at
-from celadon.cli.policytest.files.file_format import KIND, SCHEMA, SNAPSHOT
-from celadon.cli.policytest.run import case_results
+from celadon.cli.policytest import case_results
+from celadon.cli.policytest.file_format import KIND, SCHEMA, SNAPSHOT
 from celadon.cli.reading.documents import (
     EXTENSIONS,
     Document,

@@ -47,7 +47,7 @@ from celadon.cli.check.object_judging import Judge, Settings, as_stored
 from celadon.cli.check.object_judging import Judged as Looked
 from celadon.cli.check.plugins import GivenWorld, OverlaidWorld
 from celadon.cli.check.questions import Asked, Question, ask, identity, strictly_refused
-from celadon.cli.policytest.run.case_results import (
+from celadon.cli.policytest.case_results import (
     AuthorizerAnswer,
     Case,
     CaseOutcome,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.policytest.files.snapshots import update
+from celadon.cli.policytest.snapshots import update
 from tests.cli.files import binding, config_map, write
 from tests.cli.policytest.given_cases import POLICY, report, written
 

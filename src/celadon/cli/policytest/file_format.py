@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from celadon.cli.own_files import API_VERSION
-from celadon.cli.policytest.run.case_results import UNMATCHED, CaseVerdict
+from celadon.cli.policytest.case_results import UNMATCHED, CaseVerdict
 from celadon.kube.json_types import JsonDict
 
 KIND: Final = "PolicyTest"

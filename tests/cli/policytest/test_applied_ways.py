@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.policytest.scaffolding.case_search import with_way
-from celadon.cli.policytest.scaffolding.read_places import SeedObjects
-from celadon.cli.policytest.scaffolding.wanted_values import GONE, KEY, THERE, Length
+from celadon.cli.policytest.case_search import with_way
+from celadon.cli.policytest.read_places import SeedObjects
+from celadon.cli.policytest.wanted_values import GONE, KEY, THERE, Length
 from celadon.kube import GroupVersionKind
 
 POD = GroupVersionKind("", "v1", "Pod")

@@ -19,15 +19,15 @@ from typing import Any, Final
 
 from celadon.admission import Operation, PolicyFrame
 from celadon.cel import syntax
-from celadon.cli.policytest.distinguishing.request_pool import (
+from celadon.cli.policytest.case_results import AuthorizerAnswer, Case
+from celadon.cli.policytest.mutants.policy_mutants import Alteration
+from celadon.cli.policytest.mutants.request_pool import (
     CaseChanges,
     Generated,
     RequestPool,
     asked_otherwise,
 )
-from celadon.cli.policytest.mutants.policy_mutants import Alteration
-from celadon.cli.policytest.run.case_results import AuthorizerAnswer, Case
-from celadon.cli.policytest.scaffolding.read_places import (
+from celadon.cli.policytest.read_places import (
     CONFIGURATION,
     PATCH,
     place_of,

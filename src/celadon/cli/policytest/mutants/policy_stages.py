@@ -22,12 +22,18 @@ from celadon.admission.registration import (
 )
 from celadon.cli.check.cluster import Engines
 from celadon.cli.check.manifests import Placed, PolicySet, PolicySets, Said
-from celadon.cli.policytest.counts import Measured
+from celadon.cli.policytest.case_judging import Bench, Sent
+from celadon.cli.policytest.case_results import (
+    Case,
+    Expectation,
+    Measured,
+    PolicyTest,
+    Status,
+    TextMatch,
+)
+from celadon.cli.policytest.case_running import full_name, run_case
 from celadon.cli.policytest.coverage import measured
 from celadon.cli.policytest.mutants.policy_mutants import Alteration
-from celadon.cli.policytest.run.case_judging import Bench, Sent
-from celadon.cli.policytest.run.case_results import Case, Expectation, PolicyTest, Status, TextMatch
-from celadon.cli.policytest.run.case_running import full_name, run_case
 from celadon.cli.reading.documents import Document
 from celadon.kube import Json
 from celadon.records import dataclass

@@ -10,7 +10,7 @@ from celadon.cel import Environment
 from celadon.cel.declarations import Switches
 from celadon.cel.libraries import optionals
 from celadon.cel.types import DYN
-from celadon.cli.policytest.scaffolding.wanted_values import (
+from celadon.cli.policytest.wanted_values import (
     GONE,
     KEY,
     THERE,

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celadon.cli.own_files import faults
-from celadon.cli.policytest.files.file_format import SCHEMA
+from celadon.cli.policytest.file_format import SCHEMA
 from celadon.cli.reading import DocumentReader, Problem, read_text
 from tests.paths import ROOT
 

@@ -8,7 +8,7 @@ import pytest
 
 from celadon.cel import Environment, types
 from celadon.cel.syntax import Expr
-from celadon.cli.policytest.distinguishing.input_combinations import InputReader, Inputs, place_text
+from celadon.cli.policytest.mutants.input_combinations import InputReader, Inputs, place_text
 
 ROOTS = ("object", "oldObject", "params", "request", "namespaceObject", "variables")
 
