@@ -375,7 +375,7 @@ UNDONE = (
     ),
     Undone(
         "a large object that one call reads, wherever it is made",
-        "apiserver/json_in_pieces.py",
+        "apiserver/http_messages.py",
         "PIECE: Final = 64 << 10\n",
         "PIECE: Final = 64 << 20\n",
         "tests/apiserver/test_json_in_pieces.py::test_no_piece_is_large",

@@ -137,7 +137,7 @@ def test_a_controller(copy: Copy) -> None:
     controllers = "src/celadon/apiserver/controllers/server_controllers.py"
     copy.insert(
         controllers,
-        "from celadon.apiserver.controllers.services import AddressRecords, OwnService\n",
+        "from celadon.apiserver.controllers.upkeep import AddressRecords, OwnService\n",
         "from celadon.apiserver.controllers.seen_namespaces import SeenNamespaces\n",
     )
     copy.insert(

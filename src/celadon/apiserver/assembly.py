@@ -26,7 +26,6 @@ from typing import Final
 from celadon.admission import RecordedWarning, recorded_warnings
 from celadon.admission.plugins import EVENT_RATE_LIMIT, IMAGE_POLICY, RESOURCE_QUOTA, PluginChain
 from celadon.admission.static import StaticObjects
-from celadon.apiserver.answers import NO_SNIFF, NOT_KEPT
 from celadon.apiserver.api_settings import AccessSettings, Settings
 from celadon.apiserver.authn.authentication import Authenticator
 from celadon.apiserver.authn.service_account_tokens import ServiceAccountTokens
@@ -56,7 +55,6 @@ from celadon.apiserver.caches.service_network_view import (
     ServiceNetworkView,
     first_address,
 )
-from celadon.apiserver.caches.webhook_view import WebhookView
 from celadon.apiserver.controllers.controller_loops import Controllers, ServerRequests
 from celadon.apiserver.controllers.server_controllers import (
     ControllerSurroundings,
@@ -91,15 +89,16 @@ from celadon.apiserver.handlers.watch import Watching
 from celadon.apiserver.handlers.write import FieldManagers, Writer, in_order
 from celadon.apiserver.http_messages import Header, HttpAnswer, HttpRequest, plain_text
 from celadon.apiserver.leaderelection import LeaderElection, ServedLeases, leases_path
+from celadon.apiserver.negotiation import NO_SNIFF, NOT_KEPT
 from celadon.apiserver.object_store import ObjectStore, object_key
 from celadon.apiserver.operation.log_lines import FAILURES
-from celadon.apiserver.operation.policy_metrics import MutationTimer, PolicyTimer
 from celadon.apiserver.operation.runtime_config import effective_version
+from celadon.apiserver.operation.server_metrics import MutationTimer, PolicyTimer
 from celadon.apiserver.quota_charging import QuotaCharging
 from celadon.apiserver.request_layers import RequestLayers
 from celadon.apiserver.request_work import MANY_OBJECTS, RequestWork
 from celadon.apiserver.server_core import ServerCore, Sources, core_on
-from celadon.apiserver.webhook_phases import Webhooks
+from celadon.apiserver.webhook_phases import Webhooks, WebhookView
 from celadon.apiserver.workers import TooMuchWork
 from celadon.kube import JsonObject, StatusError, User, metadata
 from celadon.kube.defaulting import DefaultingContext

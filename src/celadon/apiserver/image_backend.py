@@ -16,9 +16,9 @@ import httpcore
 
 from celadon.admission.plugins import ImageVerdict
 from celadon.admission.webhooks import Reply, http_failure
-from celadon.apiserver.clientconfig.client_credentials import CredentialsError
-from celadon.apiserver.clientconfig.cluster_location import (
+from celadon.apiserver.clientconfig.client_credentials import (
     ClusterLocation,
+    CredentialsError,
     given_cluster,
     tls_to_cluster,
 )

@@ -13,7 +13,6 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from celadon.apiserver.aggregation.api_services import RemoteApiService
-from celadon.apiserver.answers import NO_SNIFF, NOT_FOUND, object_answer, status_answer
 from celadon.apiserver.authn.authentication import Authenticator, Credentials
 from celadon.apiserver.authz.access_decisions import check_access, request_attributes
 from celadon.apiserver.authz.impersonation import (
@@ -44,7 +43,15 @@ from celadon.apiserver.handlers.endpoints import (
 )
 from celadon.apiserver.handlers.verbs import BODY_VERBS, Verbs, note_deprecation
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest, compressed, plain_text
-from celadon.apiserver.negotiation import BUILT_IN_TYPES, Accepted, accepted
+from celadon.apiserver.negotiation import (
+    BUILT_IN_TYPES,
+    NO_SNIFF,
+    NOT_FOUND,
+    Accepted,
+    accepted,
+    object_answer,
+    status_answer,
+)
 from celadon.apiserver.object_store import Undecodable, collection_prefix
 from celadon.apiserver.operation import log_lines
 from celadon.apiserver.operation.metric_table import add_counts, counted_since, counts_of

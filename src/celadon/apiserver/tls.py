@@ -10,10 +10,27 @@ from __future__ import annotations
 import contextlib
 import socket
 import ssl
+import tempfile
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Final
 
-from celadon.apiserver.private_files import load_pair
+from celadon import owner_only
+
+# --- Private files -----------------------------------------------------------
+#
+# Keys and certificates that TLS takes from files alone, and only for a moment.
+
+
+def load_pair(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
+    """Both are PEM; the standard library reads them from files only. A key with a password is not
+    asked for it. Raises OSError, ssl.SSLError among them."""
+    with tempfile.TemporaryDirectory(prefix="celadon-") as folder:
+        files = Path(folder, "tls.crt"), Path(folder, "tls.key")
+        for path, content in zip(files, (certificate, key), strict=True):
+            owner_only.write(path, content)
+        context.load_cert_chain(*files, password="")
+
 
 __all__ = ["ACCEPTED", "ChangingTls", "context_with", "load_pair", "server_context"]
 

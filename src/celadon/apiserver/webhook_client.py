@@ -19,13 +19,18 @@ from urllib.parse import urljoin, urlsplit
 import httpcore
 
 from celadon.admission.webhooks import NoReply, Reply, WebhookCall, call_url
-from celadon.apiserver.clientconfig.certificate_failures import UnusableRoots, tls_context
 from celadon.apiserver.clientconfig.client_credentials import (
     ClientCredentials,
     CredentialsError,
     Headers,
 )
-from celadon.apiserver.clientconfig.go_network import GoNetwork, ProtocolsSwitched, Route
+from celadon.apiserver.clientconfig.go_network import (
+    GoNetwork,
+    ProtocolsSwitched,
+    Route,
+    UnusableRoots,
+    tls_context,
+)
 from celadon.apiserver.clientconfig.kubeconfig_file import Kubeconfig, KubeconfigError
 from celadon.apiserver.http_messages import (
     FREE_BYTES,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.apiserver.clientconfig.cluster_location import (
+from celadon.apiserver.clientconfig.client_credentials import (
     given_cluster,
     own_cluster,
     tls_to_cluster,

@@ -9,8 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from celadon.admission import World
-from celadon.apiserver.aggregation.api_services import ApiServiceView, RemoteApiService
-from celadon.apiserver.aggregation.lookouts import Lookouts
+from celadon.apiserver.aggregation.api_services import ApiServiceView, Lookouts, RemoteApiService
 from celadon.apiserver.aggregation.proxy_settings import ProxySettings
 from celadon.apiserver.aggregation.remote_discovery import OPENAPI, Aside, RemoteDiscovery
 from celadon.apiserver.discovery.discovery_documents import RemoteVersion

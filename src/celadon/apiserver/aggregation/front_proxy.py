@@ -20,14 +20,14 @@ import httpcore
 
 from celadon.apiserver.aggregation.api_services import RemoteApiService
 from celadon.apiserver.aggregation.proxy_settings import ProxySettings
-from celadon.apiserver.answers import NO_SNIFF, NOT_KEPT
-from celadon.apiserver.clientconfig.certificate_failures import UnusableRoots, tls_context
 from celadon.apiserver.clientconfig.go_network import (
     READ_BYTES,
     GoNetwork,
     GoStream,
     ProtocolsSwitched,
+    UnusableRoots,
     head_complaint,
+    tls_context,
 )
 from celadon.apiserver.http_messages import (
     AnswerRoom,
@@ -40,6 +40,7 @@ from celadon.apiserver.http_messages import (
     NetworkFailure,
     plain_text,
 )
+from celadon.apiserver.negotiation import NO_SNIFF, NOT_KEPT
 from celadon.apiserver.webhook_routes import ServiceRoutes
 from celadon.kube import User
 from celadon.records import dataclass

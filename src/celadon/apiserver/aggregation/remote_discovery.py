@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 from celadon.apiserver.aggregation.api_services import (
     AGGREGATOR,
     ApiServiceView,
+    Lookouts,
     RemoteApiService,
 )
-from celadon.apiserver.aggregation.lookouts import Lookouts
 from celadon.apiserver.discovery.discovery_documents import DISCOVERY, RemoteVersion
 from celadon.apiserver.http_messages import Header, HeldBytes, NetworkFailure
 from celadon.apiserver.request_work import LARGE_BYTES
@@ -177,7 +177,7 @@ class RemoteDiscovery:
         """The code, the media type and the body. Raises DiscoveryFailed."""
         # late: most servers have nobody behind them
         from celadon.apiserver.aggregation.front_proxy import asking_headers, read_answer
-        from celadon.apiserver.clientconfig.certificate_failures import UnusableRoots
+        from celadon.apiserver.clientconfig.go_network import UnusableRoots
 
         servers = self._servers()
         held = HeldBytes(servers.room)

@@ -7,9 +7,10 @@ cluster, `client_credentials` proves who we are with each request, and runs the 
 kubeconfigs name for that.
 """
 
-from celadon.apiserver.clientconfig.client_credentials import ClientCredentials, CredentialsError
-from celadon.apiserver.clientconfig.cluster_location import (
+from celadon.apiserver.clientconfig.client_credentials import (
+    ClientCredentials,
     ClusterLocation,
+    CredentialsError,
     given_cluster,
     own_cluster,
     tls_to_cluster,

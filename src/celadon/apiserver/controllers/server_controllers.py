@@ -34,7 +34,6 @@ from celadon.apiserver.controllers.namespaces import (
     NamespaceDeletion,
     RootCertificates,
 )
-from celadon.apiserver.controllers.services import AddressRecords, OwnService
 from celadon.apiserver.controllers.storage_migrations import (
     ACCOUNT,
     GATE,
@@ -42,7 +41,9 @@ from celadon.apiserver.controllers.storage_migrations import (
     StorageMigrations,
 )
 from celadon.apiserver.controllers.upkeep import (
+    AddressRecords,
     FlowControlUpkeep,
+    OwnService,
     PolicyTypeChecks,
     QuotaCounts,
     RoleAggregation,

@@ -14,18 +14,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Final
 
-from celadon.apiserver.answers import NOT_FOUND, object_answer, status_answer
 from celadon.apiserver.bootstrap_objects import APIREGISTRATION, local_priorities
 from celadon.apiserver.discovery.server_pages import HealthCheck
 from celadon.apiserver.http_messages import JSON, HttpAnswer, HttpRequest
 from celadon.apiserver.negotiation import (
     BUILT_IN_TYPES,
+    NOT_FOUND,
     PROTOBUF,
     Accepted,
     MediaClause,
     is_pretty,
     media_clauses,
+    object_answer,
     require_route,
+    status_answer,
 )
 from celadon.kube import GroupVersion, GroupVersionKind, StatusError, status
 from celadon.kube.go import json_text

@@ -15,7 +15,6 @@ from functools import cached_property
 from typing import Any, Final
 
 from celadon import __version__
-from celadon.apiserver.answers import NOT_KEPT
 from celadon.apiserver.discovery.descriptions import Descriptions
 from celadon.apiserver.discovery.discovery_documents import PublishedApis, PublishedVersion
 from celadon.apiserver.discovery.openapi_documents import Document, info, root_documents
@@ -35,7 +34,7 @@ from celadon.apiserver.http_messages import (
     HttpRequest,
     compressed,
 )
-from celadon.apiserver.negotiation import MediaClause, media_clauses
+from celadon.apiserver.negotiation import NOT_KEPT, MediaClause, media_clauses
 from celadon.kube import JsonObject
 from celadon.kube.go import json_text
 from celadon.kube.json_types import JsonDict

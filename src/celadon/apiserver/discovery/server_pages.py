@@ -12,10 +12,18 @@ import urllib.parse
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Protocol
 
-from celadon.apiserver.answers import NO_SNIFF, NOT_FOUND, object_answer
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
 from celadon.apiserver.http_messages import JSON, HttpAnswer, HttpRequest, plain_text
-from celadon.apiserver.negotiation import YAML, Accepted, is_pretty, media_clauses, require_route
+from celadon.apiserver.negotiation import (
+    NO_SNIFF,
+    NOT_FOUND,
+    YAML,
+    Accepted,
+    is_pretty,
+    media_clauses,
+    object_answer,
+    require_route,
+)
 from celadon.kube import status
 from celadon.kube.go import quote
 from celadon.kube.json_types import JsonDict

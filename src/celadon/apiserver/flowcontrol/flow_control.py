@@ -16,19 +16,17 @@ from celadon.apiserver.flowcontrol.flow_dumps import (
     queues_dump,
     requests_dump,
 )
-from celadon.apiserver.flowcontrol.lent_seats import (
-    PERIOD,
-    SeatBounds,
-    adjusted,
-    seat_bounds,
-)
 from celadon.apiserver.flowcontrol.priority_levels import (
     CANCELLED,
+    PERIOD,
     TOO_LATE,
     Flow,
     PriorityLevel,
     Rejection,
+    SeatBounds,
     Turn,
+    adjusted,
+    seat_bounds,
 )
 from celadon.apiserver.flowcontrol.work_estimates import (
     ONE_SEAT,

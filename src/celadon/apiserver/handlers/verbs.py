@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Final
 
 from celadon.admission import Operation
-from celadon.apiserver.answers import object_answer
 from celadon.apiserver.authn.authentication import Authenticator, Credentials
 from celadon.apiserver.authn.token_requests import TokenIssuer, self_subject_review, token_review
 from celadon.apiserver.authz.access_decisions import Standings
@@ -37,7 +36,13 @@ from celadon.apiserver.handlers.read import ObjectList, Reader
 from celadon.apiserver.handlers.watch import CHANGES, WatchEvent, Watching, WatchRequest
 from celadon.apiserver.handlers.write import FieldManagers, Writer, Written, in_order
 from celadon.apiserver.http_messages import JSON, HttpAnswer
-from celadon.apiserver.negotiation import PROTOBUF, Accepted, accepted, require_stream
+from celadon.apiserver.negotiation import (
+    PROTOBUF,
+    Accepted,
+    accepted,
+    object_answer,
+    require_stream,
+)
 from celadon.apiserver.object_store import ObjectTexts, StoredObject
 from celadon.apiserver.operation.request_limits import InFlight
 from celadon.apiserver.operation.server_metrics import ServerMetrics

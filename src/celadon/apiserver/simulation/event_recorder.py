@@ -16,8 +16,8 @@ from typing import Final, Generic, Literal, TypeVar
 
 from celadon.apiserver.controllers.controller_loops import Stale
 from celadon.apiserver.controllers.server_controllers import built_in
+from celadon.apiserver.simulation.cluster_client import CREATED, Requests
 from celadon.apiserver.simulation.planning.pod_facts import precise_time_text, time_text
-from celadon.apiserver.simulation.requests import CREATED, Requests
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.records import dataclass

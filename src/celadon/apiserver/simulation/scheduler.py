@@ -15,16 +15,19 @@ from celadon.apiserver.controllers.controller_loops import (
     resource_path,
 )
 from celadon.apiserver.handlers.pods import BUDGETS
-from celadon.apiserver.simulation.planning.placement.filters import (
+from celadon.apiserver.simulation.nodes import disrupted_status
+from celadon.apiserver.simulation.planning.node_filters import (
+    Neighbours,
+    NodeState,
     before_filters,
     fit_of,
+    needs,
     takes_room,
     unschedulable,
 )
-from celadon.apiserver.simulation.planning.placement.neighbours import Neighbours, NodeState, needs
-from celadon.apiserver.simulation.planning.placement.node_scores import best_node
-from celadon.apiserver.simulation.planning.placement.preemption import (
+from celadon.apiserver.simulation.planning.node_scores import (
     Preemption,
+    best_node,
     nominated_node,
     preemption_for,
     priority_of,
@@ -32,8 +35,7 @@ from celadon.apiserver.simulation.planning.placement.preemption import (
 from celadon.apiserver.simulation.planning.pod_facts import node_of
 from celadon.apiserver.simulation.planning.pod_lifecycle import OBSERVED_SINCE
 from celadon.apiserver.simulation.planning.volume_claims import SELECTED_NODE
-from celadon.apiserver.simulation.pod_evictions import disrupted_status
-from celadon.apiserver.simulation.surroundings import Surroundings
+from celadon.apiserver.simulation.workload_controller import Surroundings
 from celadon.apiserver.workers import Turns
 from celadon.kube import GroupVersionResource, JsonObject, User, metadata
 from celadon.kube.defaulting import STORAGE_CLASSES

@@ -8,23 +8,27 @@ from typing import Final
 from celadon.apiserver.api_settings import SimulationSettings
 from celadon.apiserver.controllers.controller_loops import Controller
 from celadon.apiserver.controllers.server_controllers import ControllerSurroundings
-from celadon.apiserver.simulation.autoscalers import Autoscalers
-from celadon.apiserver.simulation.deployments import DeploymentController
-from celadon.apiserver.simulation.disruption import DisruptionBudgets
-from celadon.apiserver.simulation.kubelet import Kubelets
-from celadon.apiserver.simulation.nodes import Nodes
+from celadon.apiserver.simulation.deployments import (
+    DeploymentController,
+    ReplicaSetController,
+    ReplicationControllers,
+)
+from celadon.apiserver.simulation.nodes import Kubelets, Nodes, PodEvictions
 from celadon.apiserver.simulation.planned_controllers import (
+    Autoscalers,
     CronJobs,
     DaemonSets,
+    DefaultClass,
+    DisruptionBudgets,
+    Endpoints,
+    EndpointSlices,
     Jobs,
     StatefulSets,
+    VolumeClaims,
+    Volumes,
 )
-from celadon.apiserver.simulation.pod_evictions import PodEvictions
-from celadon.apiserver.simulation.replica_sets import ReplicaSetController, ReplicationControllers
 from celadon.apiserver.simulation.scheduler import Scheduler
-from celadon.apiserver.simulation.service_endpoints import Endpoints, EndpointSlices
-from celadon.apiserver.simulation.surroundings import Surroundings
-from celadon.apiserver.simulation.volumes import DefaultClass, VolumeClaims, Volumes
+from celadon.apiserver.simulation.workload_controller import Surroundings
 
 _MAKERS: Final[Sequence[Callable[[Surroundings], Controller]]] = (
     DeploymentController,

@@ -18,8 +18,7 @@ from celadon.admission import Operation, Request, Verdict, World, writing
 from celadon.admission.chain import Chain
 from celadon.admission.plugins import EventLimit, forbidden
 from celadon.apiserver.authz.access_decisions import check_access, request_attributes
-from celadon.apiserver.authz.claim_status_access import claim_status_errors
-from celadon.apiserver.authz.role_write_checks import RoleWriteChecks
+from celadon.apiserver.authz.role_write_checks import RoleWriteChecks, claim_status_errors
 from celadon.apiserver.caches.mirror import RoleView
 from celadon.apiserver.forks import require_server
 from celadon.apiserver.handlers.admission.chain_driver import ServerAdmitters

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
-from celadon.apiserver.simulation.planning.placement.filters import is_wanted_node, tolerates
+from celadon.apiserver.simulation.planning.node_filters import is_wanted_node, tolerates
 from celadon.apiserver.simulation.planning.plans import (
     NORMAL,
     NOTHING_TO_DO,
