@@ -108,7 +108,7 @@ def test_a_printer_column(copy: Copy) -> None:
 
 
 def test_an_endpoint(copy: Copy) -> None:
-    answers = "src/celadon/apiserver/discovery/publication_answers.py"
+    answers = "src/celadon/apiserver/request_layers.py"
     copy.replace(
         answers,
         "import HttpAnswer, HttpRequest\n",

@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from celadon.admission.plugins import PluginSettings
-from celadon.apiserver.aggregation.proxy_settings import ProxySettings
+from celadon.apiserver.aggregation.api_services import ProxySettings
 from celadon.apiserver.authn.authentication import TokenFile
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
 from celadon.apiserver.caches.service_network_view import CLUSTER_ADDRESSES

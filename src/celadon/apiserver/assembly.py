@@ -61,7 +61,6 @@ from celadon.apiserver.controllers.server_controllers import (
     led_controllers,
     server_controllers,
 )
-from celadon.apiserver.discovery.publication_answers import Publications
 from celadon.apiserver.discovery.server_pages import (
     KINDS,
     SINCE,
@@ -95,7 +94,7 @@ from celadon.apiserver.operation.log_lines import FAILURES
 from celadon.apiserver.operation.runtime_config import effective_version
 from celadon.apiserver.operation.server_metrics import MutationTimer, PolicyTimer
 from celadon.apiserver.quota_charging import QuotaCharging
-from celadon.apiserver.request_layers import RequestLayers
+from celadon.apiserver.request_layers import Publications, RequestLayers
 from celadon.apiserver.request_work import MANY_OBJECTS, RequestWork
 from celadon.apiserver.server_core import ServerCore, Sources, core_on
 from celadon.apiserver.webhook_phases import Webhooks, WebhookView

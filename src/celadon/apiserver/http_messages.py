@@ -384,7 +384,7 @@ def _accepts_gzip(request: HttpRequest) -> bool:
 #
 # That nobody answered.
 #
-# It stands apart from what opens connections (`clientconfig`), which takes a tenth of a start to
+# It stands apart from what opens connections (`go_network`), which takes a tenth of a start to
 # load and is needed when somebody is called.
 
 

@@ -16,14 +16,14 @@ import httpcore
 
 from celadon.admission.plugins import ImageVerdict
 from celadon.admission.webhooks import Reply, http_failure
-from celadon.apiserver.clientconfig.client_credentials import (
+from celadon.apiserver.clientconfig import (
     ClusterLocation,
     CredentialsError,
+    KubeconfigError,
     given_cluster,
     tls_to_cluster,
 )
-from celadon.apiserver.clientconfig.go_network import GoNetwork
-from celadon.apiserver.clientconfig.kubeconfig_file import KubeconfigError
+from celadon.apiserver.go_network import GoNetwork
 from celadon.apiserver.http_messages import NetworkFailure
 from celadon.apiserver.webhook_client import BrokenBody, Exchange, without_password
 from celadon.apiserver.webhook_routes import as_json

@@ -1,4 +1,5 @@
-"""Which form of an answer a client accepts: the media type, and what the object is shown as.
+"""The form of an answer: which media type a client accepts, what the object is shown as, and the
+object or error written so.
 
 As k8s.io/apiserver `pkg/endpoints/handlers/negotiation`, and the router in front of it, which
 refuses what no type of a path could fit.

@@ -1,7 +1,7 @@
 """Contexts of TLS, whatever they are for.
 
-A listener can change its certificate while it listens; `celadon.owner_only` hands keys to TLS. The
-second part says what of a pool of certificates Go would trust. `issuing`, a door of its own, signs
+Keys reach TLS in private files; a listener can change its certificate while it listens. The last
+part says what of a pool of certificates Go would trust. `issuing`, a door of its own, signs
 certificates.
 """
 
@@ -17,6 +17,8 @@ from typing import Final
 
 from celadon import owner_only
 
+__all__ = ["ACCEPTED", "ChangingTls", "context_with", "load_pair", "server_context"]
+
 # --- Private files -----------------------------------------------------------
 #
 # Keys and certificates that TLS takes from files alone, and only for a moment.
@@ -30,9 +32,6 @@ def load_pair(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
         for path, content in zip(files, (certificate, key), strict=True):
             owner_only.write(path, content)
         context.load_cert_chain(*files, password="")
-
-
-__all__ = ["ACCEPTED", "ChangingTls", "context_with", "load_pair", "server_context"]
 
 
 # --- Changing tls ------------------------------------------------------------

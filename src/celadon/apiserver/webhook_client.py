@@ -19,19 +19,20 @@ from urllib.parse import urljoin, urlsplit
 import httpcore
 
 from celadon.admission.webhooks import NoReply, Reply, WebhookCall, call_url
-from celadon.apiserver.clientconfig.client_credentials import (
+from celadon.apiserver.clientconfig import (
     ClientCredentials,
     CredentialsError,
     Headers,
+    Kubeconfig,
+    KubeconfigError,
 )
-from celadon.apiserver.clientconfig.go_network import (
+from celadon.apiserver.go_network import (
     GoNetwork,
     ProtocolsSwitched,
     Route,
     UnusableRoots,
     tls_context,
 )
-from celadon.apiserver.clientconfig.kubeconfig_file import Kubeconfig, KubeconfigError
 from celadon.apiserver.http_messages import (
     FREE_BYTES,
     MAX_HELD_BYTES,

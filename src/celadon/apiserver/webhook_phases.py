@@ -1,4 +1,5 @@
-"""The webhooks of a server: which a request concerns, and the calls that the chain asks for.
+"""The webhooks of a server: those in force, which of them a request concerns, and the calls that
+the chain asks for.
 
 Nothing here has a socket: a `Caller` makes the calls.
 """

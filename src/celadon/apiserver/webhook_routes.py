@@ -122,7 +122,7 @@ class CallerOnDemand:
         if not kubeconfig:
             return WebhookClient(self._routes.address)
         # late: see above
-        from celadon.apiserver.clientconfig.kubeconfig_file import read_kubeconfigs
+        from celadon.apiserver.clientconfig import read_kubeconfigs
         from celadon.apiserver.webhook_client import WebhookCredentials
 
         def read() -> WebhookCredentials:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from celadon.admission import Engine, decode_binding, decode_policy
-from celadon.admission.expressions.compiled_expressions import BOOL_RESULT, PolicyScope
+from celadon.admission.compiled_expressions import BOOL_RESULT, PolicyScope
 from celadon.kube import JsonObject
 from celadon.kube.releases import answering_as
 from celadon.kube.resources import Catalog, known_resources

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-from celadon.admission.plugins.plugin_settings import (
+from celadon.admission.plugins.plugin_chain import (
     EVENT_RATE_LIMIT,
     IMAGE_POLICY,
     EventLimit,

@@ -10,13 +10,13 @@ from dataclasses import field, replace
 from typing import Final, NamedTuple, Protocol
 
 from celadon.admission import decision_source, policy_limits
-from celadon.admission.decision_source import Source
-from celadon.admission.expressions.activation import Hit
-from celadon.admission.expressions.compiled_expressions import (
+from celadon.admission.activation import Hit
+from celadon.admission.compiled_expressions import (
     Expression,
     ExpressionMemory,
     PolicyScope,
 )
+from celadon.admission.decision_source import Source
 from celadon.admission.policies import params
 from celadon.admission.policies.compiled_policy import (
     Phase,

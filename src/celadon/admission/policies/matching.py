@@ -18,6 +18,7 @@ from dataclasses import replace
 from typing import Any, Final, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from celadon.admission import policy_limits
+from celadon.admission.activation import NAMESPACES, Hit, MatchError, RequestContext
 from celadon.admission.conversion import ConversionError, WebhookNotCalled
 from celadon.admission.decision_source import (
     MATCH_CONSTRAINTS,
@@ -26,7 +27,6 @@ from celadon.admission.decision_source import (
     PARAM_REF,
     Source,
 )
-from celadon.admission.expressions.activation import NAMESPACES, Hit, MatchError, RequestContext
 from celadon.admission.policies import params
 from celadon.admission.policies.compiled_policy import FrameSpec, PolicyFrame
 from celadon.admission.policies.params import ParamError, ParamFinder, ParamSource

@@ -21,13 +21,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
 from celadon.admission import policy_limits
+from celadon.admission.activation import Hit, MatchError, RequestContext
+from celadon.admission.compiled_expressions import ExpressionMemory
 from celadon.admission.conversion import ConversionError
 from celadon.admission.decision_source import MATCH_CONSTRAINTS
-from celadon.admission.expressions.activation import Hit, MatchError, RequestContext
-from celadon.admission.expressions.compiled_expressions import ExpressionMemory
 from celadon.admission.policies import matching, params
-from celadon.admission.policies.compiled_policy import CompiledPolicy, compile_policy
-from celadon.admission.policies.evaluation import Evaluation, Evaluator, Finding
+from celadon.admission.policies.compiled_policy import (
+    CompiledPolicy,
+    Evaluation,
+    Evaluator,
+    Finding,
+    compile_policy,
+)
 from celadon.admission.policies.params import ParamSource
 from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicy,

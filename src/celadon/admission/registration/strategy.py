@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from celadon.admission.expressions.compiled_expressions import (
+from celadon.admission.compiled_expressions import (
     BOOL_RESULT,
     base_environment,
     compile_expression,
@@ -19,20 +19,18 @@ from celadon.admission.expressions.compiled_expressions import (
 from celadon.admission.registration import registration_types
 from celadon.admission.registration import registration_types as registration
 from celadon.admission.registration.decoding import BY_KIND, KINDS, RegistrationKind
-from celadon.admission.registration.match_rules import (
-    MATCH_POLICIES,
-    validate_label_selector,
-    validate_meta_update,
-    validate_object_meta,
-    validate_rule,
-)
 from celadon.admission.registration.policy_validation import (
     FAILURE_POLICIES,
+    MATCH_POLICIES,
     REINVOCATION_POLICIES,
     validate_binding,
+    validate_label_selector,
     validate_match_conditions,
+    validate_meta_update,
     validate_mutating_policy,
+    validate_object_meta,
     validate_policy,
+    validate_rule,
 )
 from celadon.kube import (
     MASTERS,

@@ -10,7 +10,7 @@ import posixpath
 from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
-from celadon.admission.expressions.activation import RequestContext, request_value
+from celadon.admission.activation import RequestContext, request_value
 from celadon.admission.registration.registration_types import JSON_PATCH, WebhookClientConfig
 from celadon.admission.webhooks import hooks
 from celadon.admission.webhooks.hooks import (

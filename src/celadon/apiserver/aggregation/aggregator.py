@@ -9,8 +9,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from celadon.admission import World
-from celadon.apiserver.aggregation.api_services import ApiServiceView, Lookouts, RemoteApiService
-from celadon.apiserver.aggregation.proxy_settings import ProxySettings
+from celadon.apiserver.aggregation.api_services import (
+    ApiServiceView,
+    Lookouts,
+    ProxySettings,
+    RemoteApiService,
+)
 from celadon.apiserver.aggregation.remote_discovery import OPENAPI, Aside, RemoteDiscovery
 from celadon.apiserver.discovery.discovery_documents import RemoteVersion
 from celadon.apiserver.forks import require_server

@@ -1,4 +1,5 @@
-"""APIServices that lead to another server, as they are stored now.
+"""Servers behind this one: the APIServices that lead to them, what is shown to them, and who looks
+at each of them again and again.
 
 As k8s.io/kube-aggregator `pkg/apiserver/apiserver.go` (which paths are passed on) and
 `pkg/apis/apiregistration/v1/helper`. The group of APIServices itself is always served here.
@@ -8,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Final
 
 from celadon.apiserver.caches.mirror import Mirror
@@ -19,6 +22,51 @@ from celadon.kube import GroupVersion, GroupVersionResource, JsonObject, User, m
 from celadon.kube.resources import known_resources
 from celadon.kube.well_known_values import HTTPS_PORT
 from celadon.records import dataclass
+
+# --- Settings of front proxies -----------------------------------------------
+#
+# What a front proxy shows to the servers behind it, and by what those know one.
+
+
+@dataclass(frozen=True, slots=True)
+class ProxySettings:
+    """The flags of kube-apiserver. `certificate` and `key` are the files of what we show (PEM);
+    the others say by which authority (PEM), common names and headers any front proxy is known."""
+
+    certificate: Path | None = None
+    key: Path | None = None
+    authorities: str = ""
+    allowed_names: tuple[str, ...] = ()
+    user_headers: tuple[str, ...] = ()
+    uid_headers: tuple[str, ...] = ()
+    group_headers: tuple[str, ...] = ()
+    extra_prefixes: tuple[str, ...] = ()
+
+    def times(self) -> tuple[int, ...]:
+        """When the files were written: others may take their place. Raises OSError."""
+        files = (self.certificate, self.key)
+        return tuple(one.stat().st_mtime_ns for one in files if one is not None)
+
+    def data(self) -> dict[str, str]:
+        """As extension servers read it in the ConfigMap `extension-apiserver-authentication`."""
+        if not self.authorities:
+            return {}
+        found = {
+            "requestheader-allowed-names": _list(self.allowed_names),
+            "requestheader-client-ca-file": self.authorities,
+            "requestheader-extra-headers-prefix": _list(self.extra_prefixes),
+            "requestheader-group-headers": _list(self.group_headers),
+            "requestheader-uid-headers": _list(self.uid_headers),
+            "requestheader-username-headers": _list(self.user_headers),
+        }
+        if not self.uid_headers:
+            del found["requestheader-uid-headers"]
+        return found
+
+
+def _list(values: tuple[str, ...]) -> str:
+    return json.dumps(list(values), separators=(",", ":"))
+
 
 API_SERVICES: Final = GroupVersionResource("apiregistration.k8s.io", "v1", "apiservices")
 AVAILABLE: Final = "Available"

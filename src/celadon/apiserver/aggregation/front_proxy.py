@@ -18,9 +18,8 @@ from typing import Final
 
 import httpcore
 
-from celadon.apiserver.aggregation.api_services import RemoteApiService
-from celadon.apiserver.aggregation.proxy_settings import ProxySettings
-from celadon.apiserver.clientconfig.go_network import (
+from celadon.apiserver.aggregation.api_services import ProxySettings, RemoteApiService
+from celadon.apiserver.go_network import (
     READ_BYTES,
     GoNetwork,
     GoStream,

@@ -177,7 +177,7 @@ class RemoteDiscovery:
         """The code, the media type and the body. Raises DiscoveryFailed."""
         # late: most servers have nobody behind them
         from celadon.apiserver.aggregation.front_proxy import asking_headers, read_answer
-        from celadon.apiserver.clientconfig.go_network import UnusableRoots
+        from celadon.apiserver.go_network import UnusableRoots
 
         servers = self._servers()
         held = HeldBytes(servers.room)

@@ -1,4 +1,5 @@
-"""Nobody grants rights they lack: who may write a role or a binding.
+"""Writes that ask for more rights than their verb: those of roles, bindings and the statuses of
+ResourceClaims. Nobody grants rights they lack.
 
 A role is written by who holds all its rules (or may `escalate` it), a binding by who holds the
 rules of the role it refers to (or may `bind` it). Asked after mutating admission, before

@@ -153,7 +153,7 @@ class ApiServiceAvailability:
         """Return what is wrong; empty if nothing is."""
         # late: most servers have nobody behind them
         from celadon.apiserver.aggregation.front_proxy import GO_AGENT, asking_headers
-        from celadon.apiserver.clientconfig.go_network import UnusableRoots
+        from celadon.apiserver.go_network import UnusableRoots
 
         servers = self._aggregator.servers()
         try:

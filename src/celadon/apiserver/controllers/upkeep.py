@@ -1,7 +1,8 @@
-"""FlowSchemas and priority levels: those of every cluster are kept, and all say whether their level
-exists.
+"""Small controllers that keep up what others rely on: priority levels and FlowSchemas, statuses of
+policies and quotas, aggregated roles, addresses, the server's own Service.
 
-As k8s.io/kubernetes `pkg/registry/flowcontrol/{rest,ensurer}` (once a minute) and k8s.io/apiserver
+The first: those of every cluster are kept, and all say whether their level exists. As
+k8s.io/kubernetes `pkg/registry/flowcontrol/{rest,ensurer}` (once a minute) and k8s.io/apiserver
 `pkg/util/flowcontrol/apf_controller.go` (at once).
 """
 
@@ -232,7 +233,7 @@ def _schemas(served: Served) -> dict[GroupVersionKind, Schema]:
 #
 # Quotas say what is used: counted when a quota is new or changed, and when something has gone.
 #
-# What comes is charged by the request that brings it (`serve.charging`). As k8s.io/kubernetes
+# What comes is charged by the request that brings it (`quota_charging`). As k8s.io/kubernetes
 # `pkg/controller/resourcequota`.
 
 

@@ -1,4 +1,5 @@
-"""The seats of a priority level, and how requests wait for them.
+"""The seats of a priority level: how requests wait for them, and how levels lend them to each
+other.
 
 Nothing here waits or knows the time: who calls does.
 """

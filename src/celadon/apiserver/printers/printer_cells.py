@@ -86,7 +86,7 @@ from celadon.kube.well_known_values import (
 
 # --- Functions of cells ------------------------------------------------------
 #
-# The cells that are too hard for the language of `printer_cells`: one function for each.
+# The cells that are too hard for the language: one function for each.
 #
 # Every function takes the value at the path that the data name (most often the object) and the
 # row. As k8s.io/kubernetes `pkg/printers/internalversion/printers.go`.

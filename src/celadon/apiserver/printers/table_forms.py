@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.apiserver.printers.cell_texts import INVALID, Cell, CellsOf, Row, at, number, since
-from celadon.apiserver.printers.column_headers import CREATED_AT, Header, described
 from celadon.apiserver.printers.pod_cells import pod_conditions
 from celadon.apiserver.printers.printer_cells import compiled
 from celadon.kube import (
@@ -31,6 +30,28 @@ from celadon.kube.releases import per_release
 from celadon.kube.resources import Column, Resource, columns_of, every_description, scale_columns
 from celadon.kube.status import Status
 from celadon.records import dataclass
+
+# --- Headers of columns ------------------------------------------------------
+#
+# The heads of columns: name, type, and the words that explain a column to its reader.
+
+Header: TypeAlias = JsonDict
+"""An entry of a table's `columnDefinitions`."""
+
+CREATED_AT: Final = "Created At"
+"""The last column of a resource that nobody wrote a printer for."""
+
+
+def described(column: Column) -> Header:
+    """All members are always there."""
+    return {
+        "name": column.name,
+        "type": column.type,
+        "format": column.format,
+        "description": column.description,
+        "priority": column.priority,
+    }
+
 
 # --- Columns of custom resources ---------------------------------------------
 #

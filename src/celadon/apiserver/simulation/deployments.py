@@ -1,6 +1,8 @@
-"""Deployments: their ReplicaSets are made, scaled and cleaned up, step by step.
+"""ReplicaSets have as many pods as they want, and Deployments as many ReplicaSets as a rollout
+needs.
 
-As k8s.io/kubernetes `pkg/controller/deployment`. What each step is, `rollouts` says.
+As k8s.io/kubernetes `pkg/controller/replicaset`, which looks after ReplicationControllers, too, and
+`pkg/controller/deployment`. What each step of a rollout is, `rollouts` says.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Nodes that say that they are there: made at the start, kept ready, tainted as upstream's are.
+"""The nodes of a simulated cluster: they say that they are there, their kubelets run pods, and pods
+leave them that may not stay.
 
 Every node of the cluster is one of these, also those that users create. As k8s.io/kubernetes
-`pkg/kubelet/nodestatus` and `pkg/controller/nodelifecycle`.
+`pkg/kubelet/nodestatus`, `pkg/controller/nodelifecycle` and `pkg/controller/tainteviction`.
 """
 
 from __future__ import annotations
@@ -13,8 +14,7 @@ from datetime import datetime
 from typing import Final
 
 from celadon.apiserver.controllers.controller_loops import Change, Stale, find_condition, is_true
-from celadon.apiserver.simulation.cluster_client import Requests
-from celadon.apiserver.simulation.event_recorder import EventRecorder
+from celadon.apiserver.simulation.cluster_client import EventRecorder, Requests
 from celadon.apiserver.simulation.planning.node_filters import UNSCHEDULABLE_TAINT, tolerates
 from celadon.apiserver.simulation.planning.pod_facts import (
     has_ended,

@@ -1,6 +1,8 @@
-"""Controllers that carry out plans, and those of StatefulSets, DaemonSets, Jobs and CronJobs.
+"""Controllers that carry out plans: those of StatefulSets, DaemonSets, Jobs and CronJobs, of
+disruption budgets, endpoints, volumes and autoscalers.
 
-What there is to do is decided in `planning`; here it is seen, asked for, and told.
+What there is to do is decided in `planning`, a module for each; here it is seen, asked for, and
+told.
 """
 
 from __future__ import annotations
@@ -11,13 +13,12 @@ from typing import ClassVar, Final, TypeVar
 
 from celadon.apiserver.controllers.controller_loops import Change, Stale
 from celadon.apiserver.handlers.pods import BUDGETS
-from celadon.apiserver.simulation.cluster_client import CONFLICT, Requests
+from celadon.apiserver.simulation.cluster_client import CONFLICT, EventRecorder, Requests
 from celadon.apiserver.simulation.deployments import (
     DEPLOYMENTS,
     REPLICA_SETS,
     REPLICATION_CONTROLLERS,
 )
-from celadon.apiserver.simulation.event_recorder import EventRecorder
 from celadon.apiserver.simulation.planning.autoscaling import (
     Recommendation,
     Target,

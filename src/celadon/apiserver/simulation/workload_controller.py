@@ -1,4 +1,6 @@
-"""What the controllers of workloads have in common: which workload a change is about."""
+"""What the controllers of workloads have in common: what they are given, which workload a change is
+about, and how they make and delete its pods.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,10 @@ from celadon.apiserver.simulation.cluster_client import (
     CREATED,
     NOT_FOUND,
     ClusterView,
+    EventRecorder,
     KindView,
     Requests,
 )
-from celadon.apiserver.simulation.event_recorder import EventRecorder
 from celadon.apiserver.simulation.planning.pod_facts import (
     claims_of,
     controller_of,

@@ -1,8 +1,9 @@
-"""On which node a pod may run, and why not on others. Nothing is read or written here.
+"""On which node a pod may run, and why not on others: taints, affinity, ports, resources, and how
+the pods that are there are spread.
 
 As the filters of k8s.io/kubernetes `pkg/scheduler/framework/plugins`, in their order and words: the
-first that says no speaks for its node. Of several nodes that will do, `node_scores` chooses one;
-who has to go if none will, `preemption` says.
+first that says no speaks for its node. Of several nodes that will do, `node_scores` chooses one; it
+also says who has to go if none will. Nothing is read or written here.
 """
 
 from __future__ import annotations

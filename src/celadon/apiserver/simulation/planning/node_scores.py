@@ -1,4 +1,4 @@
-"""Which of several nodes that will do is the best one for a pod.
+"""Which node a pod gets: the best of several that will do, or one that others have to leave for it.
 
 As the scores of k8s.io/kubernetes `pkg/scheduler/framework/plugins`, from 0 to 100 each, with the
 weights of the default profile. Images and the balance of resources are not weighed. Of nodes that

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from celadon.admission.expressions.activation import RequestContext, request_value
-from celadon.admission.expressions.compiled_expressions import size_bound
+from celadon.admission.activation import RequestContext, request_value
+from celadon.admission.compiled_expressions import size_bound
 from celadon.admission.request import Operation
 from celadon.admission.world import ObjectWorld
 from celadon.kube import GroupVersionKind, GroupVersionResource

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.expressions.compiled_expressions import (
+from celadon.admission.compiled_expressions import (
     Expression,
     LazyVariables,
     Meter,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.admission import decision_source, policy_limits
-from celadon.admission.expressions.compiled_expressions import (
+from celadon.admission.compiled_expressions import (
     Condition,
     Expression,
     LazyVariables,

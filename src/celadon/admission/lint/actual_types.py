@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple, TypeAlias
 
-from celadon.admission.expressions.compiled_expressions import (
+from celadon.admission.compiled_expressions import (
     OBJECT_TYPES,
     VARIABLES,
     variable_type,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final
 
-from celadon.admission.expressions.compiled_expressions import Meter, size_bound
+from celadon.admission.compiled_expressions import Meter, size_bound
 from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
 from celadon.kube import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.admission.expressions.compiled_expressions import (
+from celadon.admission.compiled_expressions import (
     OBJECT_TYPES,
     VARIABLES_TYPE,
     variable_type,

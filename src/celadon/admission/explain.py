@@ -1,7 +1,17 @@
-"""Explanations put together: what the engine said, and what was seen while it worked.
+"""Why a request was decided as it was: the engine, with somebody looking on.
 
-Notes, decisions, failures and changes name their policy, binding and param; so do the cases that
-were looked at. Expressions are found by the field of the policy that they stand in.
+    explained = explain(engine, request, world)          what validating policies did
+    explain_hooks(hooks, request, world)                 which webhooks it goes to
+    explained.verdict                                    the engine's own
+    looking = MutationLook(engine, world)                what mutating policies did: made before
+    engine.rounds(world, kinds, contexts=looking.context)
+    looking.explained(notes, request)
+
+The engine itself runs: the request's context hands out budgets that trace what is paid from them,
+and matching says why it does not match. What came of it is put together as values (`explanations`),
+which others show. Notes, decisions, failures and changes name their policy, binding and param; so
+do the cases that were looked at. Expressions are found by the field of the policy that they stand
+in. Nothing is decided here.
 """
 
 from __future__ import annotations
@@ -10,9 +20,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeVar, assert_never
 
+from celadon.admission import explanations
+from celadon.admission.compiled_expressions import Expression
 from celadon.admission.decision_source import Source
-from celadon.admission.explain import explanations
-from celadon.admission.expressions.compiled_expressions import Expression
+from celadon.admission.explanations import (
+    BindingExplanation,
+    Budget,
+    CaseExplanation,
+    Explanation,
+    ExpressionRun,
+    MatchReason,
+    ParamLookup,
+    Part,
+    PolicyExplanation,
+    RuleReason,
+    SelectorReason,
+    VariablePart,
+)
 from celadon.admission.policies.compiled_mutations import (
     FORBIDDEN,
     Change,
@@ -301,6 +325,27 @@ def _variables(
 def _budget(meter: explanations.TracingMeter) -> explanations.Budget:
     field = meter.runs[0].expression.source.path.steps[1]
     return explanations.Budget(str(field), meter.budget, sum(one.charged for one in meter.runs))
+
+
+__all__ = [
+    "BindingExplanation",
+    "Budget",
+    "CaseExplanation",
+    "Explanation",
+    "ExpressionRun",
+    "HookExplanation",
+    "MatchReason",
+    "MutationLook",
+    "ParamLookup",
+    "Part",
+    "PolicyExplanation",
+    "RuleReason",
+    "SelectorReason",
+    "VariablePart",
+    "explain",
+    "explain_hooks",
+    "policy_expressions",
+]
 
 
 # --- Every expression --------------------------------------------------------

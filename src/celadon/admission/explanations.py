@@ -15,9 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from celadon.admission import policy_limits
+from celadon.admission.activation import Hit, MatchError, RequestContext
+from celadon.admission.compiled_expressions import Expression, Meter, OutOfBudget
 from celadon.admission.decision_source import Source
-from celadon.admission.expressions.activation import Hit, MatchError, RequestContext
-from celadon.admission.expressions.compiled_expressions import Expression, Meter, OutOfBudget
 from celadon.admission.policies.compiled_mutations import Change, MutationFailure
 from celadon.admission.policies.matching import (
     Binding,

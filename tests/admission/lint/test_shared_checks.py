@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.admission.expressions.compiled_expressions import (
+from celadon.admission.compiled_expressions import (
     OBJECT_TYPES,
     VARIABLES,
     variable_types,
     variables_object,
 )
-from celadon.admission.lint.trees.actual_types import SharedChecks, SharedTypes
+from celadon.admission.lint.actual_types import SharedChecks, SharedTypes
 from celadon.cel import Environment, types
 from celadon.kube import GroupVersionKind
 from celadon.kube.library import environment

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from celadon.admission import decision_source
-from celadon.admission.decision_source import WHOLE, Source
-from celadon.admission.expressions.compiled_expressions import (
+from celadon.admission.compiled_expressions import (
     ANY_RESULT,
     BOOL_RESULT,
     PolicyScope,
     compile_expression,
 )
+from celadon.admission.decision_source import WHOLE, Source
 from celadon.cel.extend import types
 from celadon.kube import FieldPath
 from celadon.kube.go import trim_space
