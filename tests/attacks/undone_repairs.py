@@ -312,7 +312,7 @@ UNDONE = (
     ),
     Undone(
         "policies and webhooks that are decoded on the event loop",
-        "apiserver/handlers/admission/chain_driver.py",
+        "apiserver/handlers/chain_driver.py",
         "step = await pace.step(call.work, kind, rules, next, steps, None)\n        while",
         "step = next(steps, None)\n        while",
         f"{SLOW}[what webhooks are made of]",

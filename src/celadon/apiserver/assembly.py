@@ -70,17 +70,17 @@ from celadon.apiserver.discovery.server_pages import (
     ServerVersion,
     checks_of,
 )
-from celadon.apiserver.handlers.admission.admission_chain import (
+from celadon.apiserver.handlers.admission_chain import (
     AUTO_PROVISION,
     Admission,
     EventRates,
     NamespaceProvision,
 )
-from celadon.apiserver.handlers.admission.chain_driver import ServerAdmitters
-from celadon.apiserver.handlers.admission.image_policy import ImagePolicy
 from celadon.apiserver.handlers.calls import Notes
+from celadon.apiserver.handlers.chain_driver import ServerAdmitters
 from celadon.apiserver.handlers.connect import Connector
 from celadon.apiserver.handlers.delete import Deleter
+from celadon.apiserver.handlers.image_policy import ImagePolicy
 from celadon.apiserver.handlers.pods import PodOperations
 from celadon.apiserver.handlers.read import Reader
 from celadon.apiserver.handlers.verbs import Reviewer, Verbs

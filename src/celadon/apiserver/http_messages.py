@@ -18,13 +18,13 @@ from typing import Any, Final, Protocol, TypeAlias, cast
 
 import msgspec
 
-from celadon.apiserver.remembered_properties import remembered
 from celadon.kube import JsonObject, User
 from celadon.kube.go import escaped_html, json_text
 from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Resource
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
+from celadon.remembering import remembered
 
 # --- JSON in pieces ----------------------------------------------------------
 #

@@ -56,7 +56,7 @@ from celadon.apiserver.forks import (
     Said,
     stored_for_fork,
 )
-from celadon.apiserver.handlers.admission.admission_chain import Denied
+from celadon.apiserver.handlers.admission_chain import Denied
 from celadon.apiserver.handlers.calls import Call, Notes, time_left, wanted_seconds
 from celadon.apiserver.handlers.endpoints import (
     Endpoint,

@@ -25,7 +25,7 @@ from celadon.apiserver.authz.access_reviews import (
 from celadon.apiserver.caches.mirror import RoleView
 from celadon.apiserver.caches.served_resources import Served
 from celadon.apiserver.discovery.discovery_documents import version_rank
-from celadon.apiserver.handlers.admission.admission_chain import Admission
+from celadon.apiserver.handlers.admission_chain import Admission
 from celadon.apiserver.handlers.calls import Call, checked_body, read_sent, require_body_type
 from celadon.apiserver.handlers.connect import LOG, SPLIT_STREAMS, Connector, pod_log
 from celadon.apiserver.handlers.delete import Deleter

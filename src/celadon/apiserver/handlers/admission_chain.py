@@ -21,9 +21,9 @@ from celadon.apiserver.authz.access_decisions import check_access, request_attri
 from celadon.apiserver.authz.role_write_checks import RoleWriteChecks, claim_status_errors
 from celadon.apiserver.caches.mirror import RoleView
 from celadon.apiserver.forks import require_server
-from celadon.apiserver.handlers.admission.chain_driver import ServerAdmitters
-from celadon.apiserver.handlers.admission.image_policy import ImagePolicy
 from celadon.apiserver.handlers.calls import Call, raise_refusal
+from celadon.apiserver.handlers.chain_driver import ServerAdmitters
+from celadon.apiserver.handlers.image_policy import ImagePolicy
 from celadon.apiserver.quota_charging import QuotaCharging
 from celadon.kube import (
     AuthorizerBackend,

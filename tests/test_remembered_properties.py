@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from celadon.apiserver.remembered_properties import remembered
+from celadon.remembering import remembered
 
 
 class Counted:
