@@ -48,7 +48,8 @@ class ProxySettings:
         return tuple(one.stat().st_mtime_ns for one in files if one is not None)
 
     def data(self) -> dict[str, str]:
-        """As extension servers read it in the ConfigMap `extension-apiserver-authentication`."""
+        """Return the members by which extension servers read this in the ConfigMap
+        `extension-apiserver-authentication`."""
         if not self.authorities:
             return {}
         found = {
@@ -77,8 +78,8 @@ AGGREGATOR: Final = User("system:kube-aggregator", ("system:masters",))
 
 @dataclass(frozen=True, slots=True)
 class RemoteApiService:
-    """What an APIService says that names a Service. `ca_bundle` is base64, empty for the system's
-    roots."""
+    """Holds what an APIService says that names a Service. `ca_bundle` is base64, empty for the
+    system's roots."""
 
     name: str
     group_version: GroupVersion
@@ -104,7 +105,7 @@ class RemoteApiService:
 
 @dataclass(frozen=True, slots=True)
 class RemoteApiServices:
-    """Those of one moment."""
+    """Holds the APIServices of one moment that lead to other servers."""
 
     by_version: Mapping[GroupVersion, RemoteApiService]
 
@@ -114,7 +115,8 @@ class RemoteApiServices:
         return self.by_version.get(GroupVersion(group, version))
 
     def serving(self, path: str) -> RemoteApiService | None:
-        """Who answers for a path (without percent-encoding); None for this server itself."""
+        """Return the APIService that a path (without percent-encoding) leads to; None for this
+        server itself."""
         if not self.by_version:
             return None
         _, _, first, *rest = ("", *path.split("/"), "")
@@ -138,7 +140,8 @@ class ApiServiceView:
 
     @on_loop
     def current(self) -> RemoteApiServices:
-        """As they are stored now: the same object until something changes."""
+        """Return the APIServices as they are stored now: the same object until something
+        changes."""
         if self._mirror.refresh():
             made = self._made()
             if made != self._current:
@@ -147,7 +150,7 @@ class ApiServiceView:
 
     @on_loop
     def unavailable(self) -> Mapping[tuple[str, ...], float]:
-        """Of every APIService whether it is known not to be available: 1, or 0."""
+        """Return 1 for each APIService that is known not to be available, 0 for every other one."""
         services = self.current()
         names = (metadata.name(one.object) for one in self._mirror)
         found = ((name, services.named(name)) for name in names)
@@ -160,13 +163,14 @@ class ApiServiceView:
         return RemoteApiServices({one.group_version: one for one in found})
 
     def _said_by(self, obj: JsonObject) -> RemoteApiService | None:
-        """What has not changed is not read again: there may be thousands."""
+        """Read an APIService, unless it has not changed since it was read: there may be
+        thousands."""
         known = self._read.get(metadata.name(obj))
         return known[1] if known is not None and known[0] is obj else remote_api_service(obj)
 
 
 def remote_api_service(obj: JsonObject) -> RemoteApiService | None:
-    """None for one that this server is responsible for."""
+    """Read an APIService; return None for one that this server is responsible for."""
     spec: JsonObject = obj.get("spec") or {}
     service: JsonObject | None = spec.get("service")
     version = GroupVersion(spec.get("group", ""), spec.get("version", ""))

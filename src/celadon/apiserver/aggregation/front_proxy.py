@@ -93,7 +93,7 @@ _IN_PATHS: Final = "$&+,/:;=@~"
 
 
 def asking_headers(user: User) -> Iterator[Header]:
-    """Who asks."""
+    """Yield the headers that tell an extension server who asks."""
     yield "X-Remote-User", user.name
     if user.uid:
         yield "X-Remote-Uid", user.uid
@@ -117,8 +117,8 @@ def _canonical(name: str) -> str:
 def forwarded_headers(
     request: HttpRequest, host: str, path: str, audit_id: str
 ) -> Iterator[Header]:
-    """What of a request's headers goes on, and what is added. `host` is the other server's, `path`
-    is percent-encoded."""
+    """Yield the headers of a request that go on, and those that are added. `host` is the other
+    server's, `path` is percent-encoded."""
     own = request.header("connection").split(",")
     dropped = {one.strip().lower() for one in own}
     for name, value in request.headers:
@@ -138,7 +138,8 @@ def forwarded_headers(
 
 
 def upgrade_headers(request: HttpRequest, audit_id: str) -> Iterator[Header]:
-    """What of the headers of a request for another protocol goes on, and what is added."""
+    """Yield the headers that go on with a request for another protocol, and those that are
+    added."""
     for name, value in request.headers:
         if name in ("connection", "upgrade"):
             yield _canonical(name), value
@@ -160,7 +161,7 @@ def upgrade_headers(request: HttpRequest, audit_id: str) -> Iterator[Header]:
 
 
 def encoded_path(path: str) -> str:
-    """As Go encodes one that has no percent-encoding."""
+    """Encode a path as Go encodes one that has no percent-encoding."""
     return urllib.parse.quote(path, safe=_IN_PATHS)
 
 
@@ -187,7 +188,7 @@ class ExtensionServers:
         """For documents that are read here."""
 
     def host(self, service: RemoteApiService) -> str:
-        """Where it is, as texts say it: host and port. Raises NetworkFailure."""
+        """Return the host and port of an extension server as one text. Raises NetworkFailure."""
         host, port = self._routes.address(service.host, service.port)
         return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
@@ -332,26 +333,27 @@ class UpgradedConnection:
         self._sending: asyncio.Future[None] | None = None
 
     def connect(self, hold: Hold) -> None:
-        """As a `Tunnel`."""
+        """Remember how to hold the client up, as a `Tunnel` does."""
         self._hold = hold
 
     def take(self, data: bytes) -> None:
-        """As a `Tunnel`."""
+        """Take bytes of the client, as a `Tunnel` does; the client is held up when too many of them
+        wait."""
         self._waiting += data
         self._wake.set()
         if len(self._waiting) > WAITING_BYTES:
             self._hold(is_held=True)
 
     def end(self) -> None:
-        """As a `Tunnel`. What is still to be sent has a little time."""
+        """End the client's side, as a `Tunnel` does. What is still to be sent has a little time."""
         self._is_over = True
         self._wake.set()
         if self._sending is not None:
             asyncio.get_running_loop().call_later(LAST_SECONDS, self._sending.cancel)
 
     async def body(self, length: int) -> bytes:
-        """Of an answer that is no upgrade, not too much of it; up to the end if nobody knows its
-        length."""
+        """Return the body of an answer that is no upgrade, cut where it is too long; without a
+        known length it is read up to the end."""
         most = JOINED_BYTES if length < 0 else min(length, JOINED_BYTES)
         with contextlib.suppress(NetworkFailure, TimeoutError):
             async with asyncio.timeout(LAST_SECONDS):
@@ -367,7 +369,7 @@ class UpgradedConnection:
         await self._stream.aclose()
 
     async def received(self) -> AsyncGenerator[bytes, None]:
-        """What the extension server sends, until one of both ends."""
+        """Yield what the extension server sends, until one of both ends."""
         sending = self._sending = asyncio.ensure_future(self._send())
         try:
             if self._behind:
@@ -391,7 +393,7 @@ class UpgradedConnection:
             await self._stream.aclose()
 
     async def _send(self) -> None:
-        """What the client sends, until there is no more, or nobody to take it."""
+        """Send what the client sends, until there is no more, or nobody to take it."""
         with contextlib.suppress(NetworkFailure):
             while True:
                 await self._wake.wait()
@@ -405,7 +407,8 @@ class UpgradedConnection:
 
 
 class _Trace:
-    """Whether a connection was opened for a request, or it was sent on one that had been kept."""
+    """Notes whether a connection was opened for a request; else it was sent on one that had been
+    kept."""
 
     def __init__(self) -> None:
         self.has_connected = False
@@ -418,12 +421,12 @@ class _Trace:
 
 
 def refusal(code: int, text: str) -> HttpAnswer:
-    """As Go's `http.Error`."""
+    """Return a refusal as Go's `http.Error` writes it."""
     return plain_text(code, f"{text}\n", NO_SNIFF)
 
 
 def is_upgrade(request: HttpRequest) -> bool:
-    """Whether the client wants to go on with another protocol."""
+    """Tell whether the client wants to go on with another protocol."""
     return any("upgrade" in one.lower() for one in request.header_values("connection"))
 
 
@@ -441,8 +444,8 @@ class FrontProxy:
         audit_id: str = "",
         seconds: float | None = None,
     ) -> HttpAnswer:
-        """Of an extension server, whatever it answers; ours, where there is none. `seconds` are
-        what the whole answer may take, None for one that lasts."""
+        """Return what an extension server answers, or our own refusal where it cannot be reached.
+        `seconds` are what the whole answer may take, None for one that lasts."""
         if not service.is_available:
             return refusal(503, UNAVAILABLE)
         try:
@@ -573,7 +576,7 @@ def _head_of(response: httpcore.Response) -> HttpAnswer:
 
 
 def _length(response: httpcore.Response) -> int:
-    """Of the body, -1 if the other server does not say."""
+    """Return the length of the body, -1 if the other server does not say."""
     for name, value in response.headers:
         if name.lower() == b"content-length" and value.isdigit() and len(value) < 19:
             return int(value)
@@ -617,7 +620,8 @@ async def _whole(response: httpcore.Response) -> bytes:
 async def _sent_on(
     response: httpcore.Response, remaining: Callable[[], float] | None
 ) -> AsyncGenerator[bytes, None]:
-    """What comes, until it ends. Raises BrokenStream when it ends too early, or is too late."""
+    """Yield the parts of the answer as they come, until it ends. Raises BrokenStream when it ends
+    too early, or is too late."""
     parts = response.aiter_stream()
     try:
         while True:

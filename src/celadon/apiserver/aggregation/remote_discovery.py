@@ -52,12 +52,12 @@ class Aside(Protocol):
 
 
 class DiscoveryFailed(Exception):
-    """What there is to say is not known now."""
+    """Says that an extension server could not be asked, or gave no answer that can be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What was found last."""
+    """Holds what an extension server said last."""
 
     document: JsonObject
     is_fresh: bool
@@ -65,7 +65,7 @@ class _Known:
 
 
 class RemoteDiscovery:
-    """Of one server. `servers` makes what asks extension servers."""
+    """Keeps what the extension servers of one server offer. `servers` makes what asks them."""
 
     def __init__(
         self, view: ApiServiceView, servers: Callable[[], ExtensionServers], aside: Aside
@@ -115,7 +115,7 @@ class RemoteDiscovery:
         )
 
     def describes(self, name: str) -> bool:
-        """Whether the server of an APIService has a document of it in OpenAPI v3."""
+        """Tell whether the server of an APIService has a document of it in OpenAPI v3."""
         known = self._known.get(name)
         return known is not None and bool(known.openapi)
 
@@ -153,7 +153,7 @@ class RemoteDiscovery:
         return await self._read(lambda text: read_list(text, version.version), body)
 
     async def _described(self, service: RemoteApiService) -> str:
-        """Where the document of its version in OpenAPI v3 is; empty if it is not known."""
+        """Return the path of the version's document in OpenAPI v3; empty if it is not known."""
         # late: see there
         from celadon.apiserver.aggregation.remote_documents import read_index
 

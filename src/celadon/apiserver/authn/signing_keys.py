@@ -143,7 +143,7 @@ def _public_key(label: str, pem: bytes) -> PublicKey:
 
 
 def _number(value: int, length: int = 0) -> str:
-    """As few bytes as it takes, or `length` of them."""
+    """Encode a number in as few bytes as it takes, or in `length` of them."""
     return encoded(value.to_bytes(length or (value.bit_length() + 7) // 8, "big"))
 
 
@@ -171,7 +171,8 @@ def verify(token: SignedToken, keys: Iterable[PublicKey]) -> None:
 
 
 def _check_critical(names: object) -> None:
-    """Of what a token may call critical, only `b64` is known. Raises SignatureRefused."""
+    """Refuse a token that calls anything critical but `b64`, which is all we know. Raises
+    SignatureRefused."""
     if names is None:
         return
     if not isinstance(names, list):

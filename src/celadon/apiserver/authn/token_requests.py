@@ -44,12 +44,12 @@ from celadon.records import dataclass
 
 
 def rfc3339(at: datetime.datetime) -> str:
-    """As times stand in objects: in UTC, in whole seconds."""
+    """Return a time as it stands in objects: in UTC, in whole seconds."""
     return at.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def self_subject_review(user: User, now: datetime.datetime) -> JsonDict:
-    """Who am I. Nothing of the review that was sent comes back."""
+    """Answer who the user is. Nothing of the review that was sent comes back."""
     return {
         "kind": "SelfSubjectReview",
         "apiVersion": f"{AUTHENTICATION_GROUP}/v1",

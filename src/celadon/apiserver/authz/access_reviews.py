@@ -66,18 +66,19 @@ def readable(review: JsonObject, gates: Mapping[str, bool]) -> JsonObject:
 
 
 def validate_self_review(review: JsonObject) -> list[FieldError]:
-    """Of a SelfSubjectAccessReview."""
+    """Validate a SelfSubjectAccessReview."""
     spec = review.get("spec") or {}
     return [*_attributes(spec), *_selectors(spec), *_no_metadata(review, frozenset())]
 
 
 def validate_subject_review(review: JsonObject) -> list[FieldError]:
-    """Of a SubjectAccessReview."""
+    """Validate a SubjectAccessReview."""
     return [*_subject_spec(review.get("spec") or {}), *_no_metadata(review, frozenset())]
 
 
 def validate_local_review(review: JsonObject) -> list[FieldError]:
-    """Of a LocalSubjectAccessReview."""
+    """Validate a LocalSubjectAccessReview, whose resource has to be in the review's own
+    namespace."""
     spec = review.get("spec") or {}
     errors = [*_subject_spec(spec), *_no_metadata(review, frozenset({"namespace"}))]
     resource = spec.get("resourceAttributes")
@@ -263,7 +264,7 @@ def _field_selector(given: JsonObject) -> tuple[FieldSelector | None, str]:
 
 
 def _label_selector(given: JsonObject) -> tuple[LabelSelector | None, str]:
-    """As `_field_selector`."""
+    """Read a label selector, and say what is wrong with it, as `_field_selector` does."""
     if given.get("rawSelector"):
         try:
             return parse_label_selector(given["rawSelector"]), ""

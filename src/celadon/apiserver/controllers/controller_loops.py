@@ -69,8 +69,8 @@ class Stale(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What happened under a key. `old` is None for what a controller sees for the first time, `new`
-    for what is gone."""
+    """Says what happened under a key. `old` is None for what a controller sees for the first time,
+    `new` for what is gone."""
 
     key: str
     old: JsonObject | None
@@ -108,7 +108,7 @@ class Timer(Protocol):
 
 
 class Timers(Protocol):
-    """What a loop waits by: an event loop, or a clock that somebody else moves."""
+    """Lets a loop wait: an event loop, or a clock that somebody else moves."""
 
     def call_later(self, delay: float, callback: Callable[..., object], *args: object) -> Timer: ...
 
@@ -226,7 +226,8 @@ class ControllerLoop:
     def _note(
         self, key: str, old: JsonObject | None, new: JsonObject | None, entry: Entry | None
     ) -> None:
-        """What cannot be decoded is nobody's work, and is not taken for gone."""
+        """Queue the items that a change concerns. What cannot be decoded is nobody's work, and is
+        not taken for gone."""
         if new is not None or (entry is None and old is not None):
             items = dict.fromkeys(self.controller.concerned(Change(key, old, new)))
             if self._quiet:
@@ -257,7 +258,7 @@ class ControllerLoop:
         return entry is None or self._objects.is_read(entry)
 
     def _object(self, entry: Entry | None) -> JsonObject | None:
-        """None also for what cannot be decoded."""
+        """Return the object of an entry; None for no entry, or for one that cannot be decoded."""
         if entry is None:
             return None
         try:
@@ -267,7 +268,8 @@ class ControllerLoop:
             return None
 
     async def _read(self, entry: Entry | None) -> JsonObject | None:
-        """As `_object`, beside the event loop where that takes long."""
+        """Return the object of an entry as `_object` does, read beside the event loop where that
+        takes long."""
         if entry is None or self._objects.is_read(entry):
             return self._object(entry)
         try:
@@ -305,8 +307,8 @@ class ControllerLoop:
             self._later(item, again)
 
     def _rest(self, item: str, began: float) -> None:
-        """What takes long to look at is looked at less often, so that it costs no more than its
-        share, however many changes there are."""
+        """Let an item rest that took long to look at, so that it costs no more than its share,
+        however many changes there are."""
         now = asyncio.get_running_loop().time()
         took = min(REST_SHARE * (now - began), LONGEST_REST)
         self._quiet[item] = now + max(self._gathers, took)
@@ -530,7 +532,8 @@ class ServerRequests:
 
 
 async def _body(answer: HttpAnswer) -> bytes:
-    """Of an answer that may come from another server; empty for one that is too long."""
+    """Return the body of an answer that may come from another server; empty for one that is too
+    long."""
     if answer.stream is None:
         return answer.body
     parts, size = [], 0
@@ -564,7 +567,7 @@ def _rank(resource: Resource) -> tuple[int, int, int, str]:
 
 
 def resource_path(resource: Resource, namespace: str = "", name: str = "") -> str:
-    """Of a collection, or of one object."""
+    """Return the path of a collection, or of one object."""
     gvr = resource.gvr
     parts = ["apis", gvr.group, gvr.version] if gvr.group else ["api", gvr.version]
     if resource.namespaced and namespace:
@@ -602,7 +605,7 @@ class StatusWrites:
         self.prefix = collection_prefix(resource)
 
     def get(self, name: str) -> StoredObject | None:
-        """As it is now."""
+        """Return the object as it is now, or None."""
         return self._objects.get(self._resource, "", name)
 
     def all(self) -> list[JsonObject]:
@@ -667,7 +670,7 @@ def condition(type_: str, status: Literal["True", "False"], reason: str, message
 
 
 def find_condition(conditions: Sequence[JsonObject] | None, type_: str) -> JsonObject | None:
-    """None when there is none."""
+    """Return the condition of this type, or None if there is none."""
     return next((one for one in conditions or () if one.get("type") == type_), None)
 
 

@@ -102,7 +102,8 @@ def _stored_versions(definition: JsonObject) -> list[str]:
 
 
 class AcceptedNames:
-    """Who was given which names, and who waits for some: definitions of each group, by name."""
+    """Knows which definitions of each group were given which names, and which of them wait for
+    some."""
 
     def __init__(self, definitions: Iterable[JsonObject] = ()) -> None:
         self._holders: dict[tuple[str, str], set[str]] = {}
@@ -121,19 +122,19 @@ class AcceptedNames:
             self._waiting.setdefault(group, set()).add(name)
 
     def remove(self, definition: JsonObject) -> None:
-        """As it was put."""
+        """Take out a definition in the state in which it was put."""
         group, name = definition["spec"]["group"], metadata.name(definition)
         for one in _given_names(definition):
             _leave(self._holders, (group, one), name)
         _leave(self._waiting, group, name)
 
     def has_another(self, definition: JsonObject, sort: str, name: str) -> bool:
-        """Whether somebody else in the group has the name."""
+        """Tell whether another definition in the group has the name."""
         holders = self._holders.get((definition["spec"]["group"], sort + name), set())
         return bool(holders - {metadata.name(definition)})
 
     def waiting(self, definition: JsonObject) -> list[str]:
-        """Those of its group that lack a name, in order."""
+        """Return the definitions of the same group that lack a name, in order."""
         return sorted(self._waiting.get(definition["spec"]["group"], ()))
 
 

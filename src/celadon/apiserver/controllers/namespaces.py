@@ -87,7 +87,8 @@ _GOOD: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Remains:
-    """What is left after an attempt: objects by resource, objects by finalizer, and problems."""
+    """Says what is left after an attempt: objects by resource, objects by finalizer, and
+    problems."""
 
     objects: Mapping[GroupResource, int] = field(default_factory=dict)
     finalizers: Mapping[str, int] = field(default_factory=dict)

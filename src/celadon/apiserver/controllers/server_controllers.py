@@ -73,9 +73,9 @@ CLUSTER_ROLES: Final = GroupVersionResource("rbac.authorization.k8s.io", "v1", "
 
 @dataclass(frozen=True, slots=True)
 class ControllerSurroundings:
-    """What controllers see of their server. `version` is the release whose behaviour is served;
-    `perform` answers a request as if this user had made it and were allowed to; `names` are the
-    controllers that run."""
+    """Holds what controllers see of their server. `version` is the release whose behaviour is
+    served; `perform` answers a request as if this user had made it and were allowed to; `names` are
+    the controllers that run."""
 
     objects: ObjectStore
     served: ServedResources
@@ -101,7 +101,8 @@ class ControllerSurroundings:
         return self.now().microsecond * 1000
 
     def writes(self, gvr: GroupVersionResource, manager: str = "") -> StatusWrites:
-        """Of a built-in cluster-scoped resource; `manager` is who is noted to write, if anybody."""
+        """Return what writes the statuses of a built-in cluster-scoped resource; `manager` is who
+        is noted to write, if anybody."""
         writer = (lambda: FieldWriter(manager, self.timestamp())) if manager else None
         return StatusWrites(self.objects, built_in(gvr), writer, self.workers)
 
@@ -110,7 +111,7 @@ class ControllerSurroundings:
         return RequestWork(self.workers, f"system:serviceaccount:kube-system:{account}").aside
 
     def requests(self, account: str) -> ServerRequests:
-        """Of a service account in `kube-system`."""
+        """Return the requests of a service account in `kube-system`."""
         return ServerRequests(self.perform, account)
 
 

@@ -53,7 +53,7 @@ _FOR_NOW: Final = frozenset(
 
 
 class _Unmigrated(Exception):
-    """Why a migration has failed."""
+    """Says why a migration has failed."""
 
 
 class StorageMigrations:
@@ -120,7 +120,8 @@ class StorageMigrations:
         await self._write(migration, others)
 
     async def _tell_definition(self, name: str, state: Any, reason: str, message: str) -> None:  # noqa: ANN401
-        """Of a custom resource, that a migration begins or is over. Raises Stale."""
+        """Write on the definition of a custom resource that a migration begins or is over. Raises
+        Stale."""
         path = f"/apis/{DEFINITIONS.group}/{DEFINITIONS.version}/{DEFINITIONS.resource}/{name}"
         read = await self._requests.call("GET", path)
         if read.code == 404:
@@ -159,7 +160,7 @@ class StorageMigrations:
     # --- the objects ---
 
     async def _proceed(self, item: str, migration: JsonObject) -> float | None:
-        """What comes next of a migration that runs; in how many seconds to look again."""
+        """Do what comes next of a migration that runs; return in how many seconds to look again."""
         resource = self._resource(migration)
         if resource is None:
             if self._seconds_since(migration) <= PATIENCE:
@@ -190,8 +191,8 @@ class StorageMigrations:
         return None
 
     async def _migrated(self, resource: Resource, version: int) -> bool:
-        """Whether all objects are written that have not been since a version. Raises
-        _Unmigrated."""
+        """Write all objects that have not been written since a version; return whether that is
+        done. Raises _Unmigrated."""
         for stored in self._stored(resource):
             if stored.revision > version:
                 continue
@@ -293,8 +294,8 @@ def _age(migration: JsonObject) -> tuple[str, str]:
 
 
 def _is_collected(resource: Resource) -> bool:
-    """Whether upstream's garbage collector, of whose cache migrations are made, knows its
-    objects."""
+    """Tell whether upstream's garbage collector, of whose cache migrations are made, knows the
+    resource's objects."""
     return not is_event(resource) and _COLLECTED.issubset(resource.verbs)
 
 

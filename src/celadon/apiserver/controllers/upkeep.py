@@ -293,7 +293,8 @@ class QuotaCounts:
         return tuple(quotas)
 
     async def reconcile(self, item: str) -> float | None:
-        """What was counted beside open charges is counted again."""
+        """Count what a quota covers; what was counted beside open charges is counted again
+        later."""
         namespace, _, name = item.partition("/")
         again = None if await self._charges.closed(namespace) else PATIENCE
         stored = self._objects.get(self._resource, namespace, name)

@@ -105,8 +105,8 @@ class ListedGroup:
 # House rule 9: without slots, because `cached_property` needs the instance dictionary.
 @dataclass(frozen=True, eq=False)
 class PublishedApis:
-    """What a catalogue and other servers offer. One object for each state of them; what is made of
-    it is kept with the object."""
+    """Holds what a catalogue and other servers offer. There is one object for each state of them;
+    what is made of it is kept with the object."""
 
     catalog: Catalog
     remote: Sequence[RemoteVersion] = ()
@@ -133,7 +133,7 @@ class PublishedApis:
 
     @cached_property
     def versions(self) -> tuple[PublishedVersion, ...]:
-        """Of all groups, the core first."""
+        """Return the versions of all groups, the core first."""
         return tuple(one for group in (self.core, *self.groups) for one in group.versions)
 
     @cached_property
@@ -193,8 +193,8 @@ def version_rank(version: str) -> tuple[int, int, int, str]:
 
 
 def storage_version_hash(resource: Resource) -> str:
-    """By it clients notice when objects begin to be stored in another version; empty for what is
-    not stored."""
+    """Return the hash by which clients notice when objects begin to be stored in another version;
+    empty for what is not stored."""
     if not resource.custom:
         return resource.storage_version_hash
     kind = f"{resource.gvr.group}/{resource.storage_version}/{resource.gvk.kind}"
@@ -250,7 +250,7 @@ def api_resource_list(version: PublishedVersion) -> JsonDict:
 
 
 def _resource_entries(resource: Resource) -> Iterable[JsonDict]:
-    """Of a resource and of what is below it."""
+    """Yield the entries of a resource and of what is below it."""
     own = resource.gvr.group_version
     stored = storage_version_hash(resource)
     yield {
@@ -333,7 +333,8 @@ def _aggregated_subresource(subresource: Subresource, parent: Resource) -> JsonD
 
 
 def _response_kind(kind: GroupVersionKind, resource: Resource) -> JsonDict:
-    """Of built-in resources, group and version are only said where they differ."""
+    """Return the kind as aggregated discovery names it: of built-in resources, group and version
+    are only said where they differ."""
     same = kind.group_version == resource.gvr.group_version and not resource.custom
     group, version = ("", "") if same else kind.group_version
     return {"group": group, "version": version, "kind": kind.kind}
@@ -347,8 +348,8 @@ _AGGREGATED: Final = {"as": "APIGroupDiscoveryList", "g": DISCOVERY}
 def discovery_answer(
     request: HttpRequest, apis: PublishedApis, server_address: str
 ) -> HttpAnswer | None:
-    """None for paths that discovery does not answer. `server_address` is host and port. Raises
-    StatusError."""
+    """Answer a request for discovery; return None for paths that discovery does not answer.
+    `server_address` is host and port. Raises StatusError."""
     if request.path.startswith("/apis//"):
         return NOT_FOUND
     parts = request.path.strip("/").split("/")
@@ -398,8 +399,8 @@ def _require_get(request: HttpRequest) -> None:
 
 
 def _version(request: HttpRequest, apis: PublishedApis, name: str, version: str) -> HttpAnswer:
-    """What there is not is said in one way of built-in groups and in another of custom ones: only
-    the former stand behind a router. Raises StatusError."""
+    """Answer for one group version. That there is none is said in one way of built-in groups and in
+    another of custom ones: only the former stand behind a router. Raises StatusError."""
     group = apis.group(name)
     if group is None:
         return NOT_FOUND

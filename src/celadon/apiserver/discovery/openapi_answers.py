@@ -287,8 +287,8 @@ _EXPIRES: Final = "%a, %d %b %Y %H:%M:%S UTC"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kept:
-    """What stays when definitions change: documents by their hashes, and the hashes of definitions
-    by their names, each with the object that it is of."""
+    """Holds what stays when definitions change: documents by their hashes, and the hashes of
+    definitions by their names, each with the object that it is of."""
 
     documents: dict[str, bytes] = field(default_factory=dict, repr=False)
     definitions: dict[str, tuple[JsonObject, str]] = field(default_factory=dict, repr=False)
@@ -297,9 +297,9 @@ class Kept:
 # House rule 9: without slots, because `cached_property` needs the instance dictionary.
 @dataclass(frozen=True, eq=False)
 class OpenApi:
-    """What is said of the APIs in OpenAPI. `definitions` are the CustomResourceDefinitions by the
-    name of their resource with its group, `open_id` the paths of the OpenID documents that there
-    are. Documents are made when they are first asked for."""
+    """Makes the documents of OpenAPI when they are first asked for. `definitions` are the
+    CustomResourceDefinitions by the name of their resource with its group, `open_id` the paths of
+    the OpenID documents that there are."""
 
     apis: PublishedApis
     definitions: Mapping[str, JsonObject]
@@ -314,7 +314,8 @@ class OpenApi:
 
     @cached_property
     def hashes(self) -> Mapping[str, str]:
-        """Of every document, by its path (`apis/apps/v1`)."""
+        """Return the hash of every document by its path (`apis/apps/v1`), and forget documents of
+        former hashes."""
         of_versions = {one.path: self._hash(one) for one in self.apis.versions}
         of_others = {path: self._hash_of(json_text(one)) for path, one in self._others.items()}
         hashes = {**of_versions, **of_others}
@@ -418,7 +419,7 @@ def _digest(text: str) -> str:
 
 
 def openapi_answer(request: HttpRequest, openapi: OpenApi, now: float) -> HttpAnswer | None:
-    """None for paths that are not of OpenAPI."""
+    """Answer a request for OpenAPI; return None for paths that are not of OpenAPI."""
     path = request.path
     if path == INDEX:
         return HttpAnswer(200, TEXT, openapi.index, (NOT_KEPT,))

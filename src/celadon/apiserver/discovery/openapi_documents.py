@@ -360,7 +360,7 @@ def _mentioned_by(name: str) -> frozenset[str]:
 
 
 def _mentioned(value: JsonObject) -> set[str]:
-    """Of what holds no texts of users."""
+    """Return the types that a document mentions. It must hold no texts of users."""
     return set(_MENTION.findall(json.dumps(value)))
 
 

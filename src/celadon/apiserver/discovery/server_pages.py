@@ -109,7 +109,7 @@ class Observe(Protocol):
 def health_answer(
     request: HttpRequest, checks: Sequence[HealthCheck], observe: Observe
 ) -> HttpAnswer:
-    """Of `/healthz`, `/livez` or `/readyz`, or of one check below it, whatever the method.
+    """Answer for `/healthz`, `/livez` or `/readyz`, or for one check below it, whatever the method.
     `observe` is told of the checks of a whole that are not left out."""
     root, slash, name = request.path[1:].partition("/")
     if not slash:
@@ -259,8 +259,8 @@ _HEADER: Final = (
 
 @dataclass(frozen=True, slots=True)
 class SelfPortrait:
-    """What a server knows of itself: `began` and `now` are in seconds, `flags` how it was
-    started."""
+    """Holds what a server knows of itself: `began` and `now` are in seconds, `flags` are those it
+    was started with."""
 
     version: ServerVersion
     began: float
@@ -271,7 +271,7 @@ class SelfPortrait:
 def page_answer(
     page: str, request: HttpRequest, portrait: SelfPortrait, paths: Iterable[str]
 ) -> HttpAnswer:
-    """Of one of KINDS; `paths` are those of `/`. Raises StatusError 406."""
+    """Answer for one of the pages in KINDS; `paths` are those of `/`. Raises StatusError 406."""
     wanted = _wanted(request, KINDS[page])
     if wanted is None:
         header = _HEADER.format(component=COMPONENT, page=page)
@@ -372,7 +372,7 @@ _CACHED: Final = (("Cache-Control", "public, max-age=3600"),)
 
 @dataclass(frozen=True, slots=True)
 class OpenId:
-    """Of a server at `address`, host and port."""
+    """Makes the OpenID documents of a server at `address`, host and port."""
 
     issuer: str
     address: str
@@ -384,8 +384,8 @@ class OpenId:
         return (CONFIGURATION, KEYS) if _is_discoverable(self.issuer) else ()
 
     def answer(self, request: HttpRequest) -> HttpAnswer | None:
-        """None for paths of somebody else. Raises StatusError: 404 for what is below one of the
-        two, 405, 406."""
+        """Answer a request for one of the documents; return None for paths of somebody else. Raises
+        StatusError: 404 for what is below one of the two, 405, 406."""
         path = request.path.rstrip("/")
         root = next((one for one in self.paths if f"{path}/".startswith(f"{one}/")), None)
         if root is None:

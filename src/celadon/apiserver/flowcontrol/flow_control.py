@@ -78,7 +78,7 @@ WAITING_PART: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class FlowRule:
-    """Of whom it speaks, and of what: one rule of a FlowSchema. `namespaces` is what
+    """Holds one rule of a FlowSchema: whom it is about, and which requests. `namespaces` is what
     the names of users begin with who are service accounts of one."""
 
     users: frozenset[str]
@@ -116,7 +116,7 @@ class FlowSchema:
         return any(rule.matches(user, info) for rule in self.rules)
 
     def distinguish(self, user: User, info: RequestInfo) -> str:
-        """What tells the flow of a request from the others of this schema."""
+        """Return what tells the flow of a request from the others of this schema."""
         if self.distinguisher == "ByUser":
             return user.name
         return info.namespace if self.distinguisher == "ByNamespace" else ""
@@ -135,7 +135,7 @@ def _schema_of(obj: JsonObject) -> FlowSchema:
 
 
 def flow_rule(rule: JsonObject) -> FlowRule:
-    """As it is stored."""
+    """Read a rule as it is stored."""
     users, groups, namespaces = set[str](), set[str](), list[str]()
     for subject in rule.get("subjects") or ():
         kind, account = subject.get("kind"), subject.get("serviceAccount")
@@ -427,7 +427,8 @@ class FlowControl:
         return Flow(level, hand, headers, labels, self._counts.of(labels), distinguisher)
 
     def _update(self) -> None:
-        """What is mandatory is there even where it is not stored (yet)."""
+        """Take over the levels and schemas as they are stored now. Mandatory ones are there even
+        where they are not stored (yet)."""
         levels = self._by_name("PriorityLevelConfiguration", priority_levels())
         specs = {name: _limits(obj) for name, obj in levels.items()}
         shares = sum(_shares(spec) for spec in specs.values())
@@ -473,8 +474,8 @@ class FlowControl:
 
 
 def waiting_seconds(seconds: float | None, usual: float) -> float:
-    """How long a request that may take so long waits for a seat at most; None lasts, and waits as
-    those whose time is the usual one."""
+    """Return how long a request that may take so long waits for a seat at most. One that lasts
+    (None) waits as those whose time is the usual one."""
     return min((usual if seconds is None else seconds) / WAITING_PART, LONGEST_WAIT)
 
 

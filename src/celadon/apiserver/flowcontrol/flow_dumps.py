@@ -98,7 +98,8 @@ def levels_dump(
     dispatched: Mapping[str, int],
     rejected: Mapping[tuple[str, ...], float],
 ) -> str:
-    """What there was until now is told by level (`dispatched`), or by level, schema and reason."""
+    """Return the table of levels. What there was until now is told by level (`dispatched`), or by
+    level, schema and reason (`rejected`)."""
     executing = Counter(one.flow.level.name for one in present if one.turn.is_executing)
     reasons: dict[str, Counter[str]] = {name: Counter() for name in levels}
     for (name, _, reason), count in rejected.items():
@@ -124,7 +125,7 @@ def levels_dump(
 
 
 def queues_dump(levels: Mapping[str, PriorityLevel], present: Iterable[Present]) -> str:
-    """Those of all levels."""
+    """Return the table of the queues of all levels."""
     executing = Counter(id(one.turn.queue) for one in present if one.turn.is_executing)
     rows = [
         (name, str(index), *_queue(queue, executing[id(queue)]))
@@ -150,7 +151,7 @@ def _queue(queue: Queue, executing: int) -> tuple[str, ...]:
 def requests_dump(
     levels: Mapping[str, PriorityLevel], present: Iterable[Present], *, detailed: bool
 ) -> str:
-    """By level and queue, those that wait first."""
+    """Return the table of requests, by level and queue, those that wait first."""
     by_level: dict[str, list[Present]] = {name: [] for name in levels}
     for one in present:
         by_level.setdefault(one.flow.level.name, []).append(one)
@@ -215,13 +216,13 @@ def _seat_seconds(number: float) -> str:
 
 
 def _time(seconds: float) -> str:
-    """As Go's RFC3339Nano."""
+    """Return a time as Go's RFC3339Nano prints it."""
     shown = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")
     return shown.rstrip("0").rstrip(".") + "Z"
 
 
 def _duration(seconds: float) -> str:
-    """As Go's, of less than a minute."""
+    """Return a span of less than a minute as Go prints it."""
     microseconds = round(seconds * 1_000_000)
     if not microseconds:
         return "0s"

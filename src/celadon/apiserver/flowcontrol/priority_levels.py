@@ -62,7 +62,8 @@ class SeatBounds:
 
 
 def seat_bounds(limits: JsonObject, share: float, seats: int, *, is_exempt: bool) -> SeatBounds:
-    """By the limits of a level whose share it is of all seats of a server."""
+    """Return the bounds that follow from a level's limits and its share of all seats of a
+    server."""
     nominal = math.ceil(seats * share)
     lent = _rounded(nominal * (limits.get("lendablePercent") or 0) / 100)
     borrowing = limits.get("borrowingLimitPercent")
@@ -123,7 +124,7 @@ class SeatDemand:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a level should have, and its bounds."""
+    """Holds what a level should have, and its bounds."""
 
     target: float
     least: float
@@ -131,8 +132,8 @@ class Wanted:
 
 
 def fair_allocation(total: int, classes: Sequence[Wanted]) -> tuple[list[float], float] | None:
-    """What each gets, so that it is `total` together: the same fraction of its target, or a bound;
-    and the fraction. None where the bounds do not allow it."""
+    """Return what each level gets, so that it is `total` together: the same fraction of its target,
+    or a bound; and the fraction. Returns None where the bounds do not allow it."""
     targets = [max(one.target, _LEAST_TARGET) for one in classes]
     low, high = sum(one.least for one in classes), sum(one.most for one in classes)
     if low - total > _NEGLIGIBLE or total - high > _NEGLIGIBLE:
@@ -170,7 +171,7 @@ def _fraction(total: float, low: float, turns: Sequence[tuple[float, float]]) ->
 
 @dataclass(frozen=True, slots=True)
 class Adjustment:
-    """What came of a period. `seats` and `targets` are by level."""
+    """Holds what came of a period. `seats` and `targets` are by level."""
 
     seats: Mapping[str, int]
     targets: Mapping[str, float]
@@ -295,7 +296,8 @@ class PriorityLevel:
         self._turn_time = 0.0
 
     def configure(self, queuing: JsonObject | None) -> None:
-        """What waits in a queue that is no more stays there until its turn comes."""
+        """Take over the settings of queues. Whatever waits in a queue that is no more stays there
+        until its turn comes."""
         queuing = queuing or {}
         self.queue_count = queuing.get("queues", 0)
         self.hand_size = queuing.get("handSize", 0)
@@ -316,7 +318,7 @@ class PriorityLevel:
 
     @property
     def has_waiting(self) -> bool:
-        """Whether somebody waits for a seat."""
+        """Tell whether somebody waits for a seat."""
         return bool(self._with_waiting)
 
     def hand(self, schema: str, distinguisher: str) -> tuple[int, ...]:
@@ -436,7 +438,7 @@ class PriorityLevel:
             queue.turn_time += turn.estimate.seat_seconds
 
     def _seat_waiting(self) -> None:
-        """Those whose turn it is, as long as there are seats."""
+        """Let those execute whose turn it is, as long as there are seats."""
         while self._with_waiting:
             queue = min(self._with_waiting, key=lambda one: one.turn_time)
             turn = next(iter(queue.waiting))
@@ -454,9 +456,9 @@ class PriorityLevel:
 
 
 class Drops:
-    """How many requests were rejected lately, and after how many seconds clients should come back
-    for that: twice as many when it is three for each of these seconds, one less when it is less
-    than one."""
+    """Counts how many requests were rejected lately, and says after how many seconds clients should
+    come back for that: twice as many when it is three for each of these seconds, one less when it
+    is less than one."""
 
     def __init__(self) -> None:
         self.retry_after = 1
@@ -487,9 +489,9 @@ class Drops:
 
 @dataclass(slots=True)
 class Flow:
-    """What is the same for requests that are alike: where they wait, what their answers say of it,
-    and where they are counted. `turn` is that of all requests that nothing limits, `distinguisher`
-    what tells the flow from others of its schema."""
+    """Holds what is the same for requests that are alike: where they wait, what their answers say
+    of it, and where they are counted. `turn` is that of all requests that nothing limits,
+    `distinguisher` what tells the flow from others of its schema."""
 
     level: PriorityLevel
     hand: tuple[int, ...]

@@ -110,7 +110,8 @@ _MEMBERS: Final = {
 
 
 def autoscaler_targets(obj: JsonObject, row: Row) -> Cell:
-    """Of any version: what v1 keeps in annotations counts, too."""
+    """Return the targets of an autoscaler of any version: what v1 keeps in annotations counts,
+    too."""
     scaler = convert(obj, AUTOSCALER)
     metrics = items(scaler, "spec", "metrics")
     if not metrics:
@@ -146,7 +147,8 @@ def _total_or_average(target: object, now: JsonObject | None) -> str:
 
 
 def _used(target: object, now: JsonObject | None) -> str:
-    """Of a resource: as an amount, or in percent of what was asked for."""
+    """Return what is used of a resource, and its target: as amounts, or in percent of what was
+    requested."""
     average = at(target, "averageValue")
     if average is not None:
         return f"{_amount(now, 'averageValue')}/{quantity_text(average)}"
@@ -228,7 +230,7 @@ def _job_duration(job: JsonObject, row: Row) -> Cell:
 
 
 def _node_status(node: JsonObject, row: Row) -> Cell:
-    """By the last condition of the type."""
+    """Return the status of a node by the last condition `Ready` that it has."""
     ready = [one for one in items(node, "status", "conditions") if one.get("type") == "Ready"]
     status = "Unknown"
     if ready:
@@ -257,7 +259,7 @@ def _health(condition: JsonObject, row: Row) -> Cell:
 
 
 def _event(event: JsonObject) -> JsonObject:
-    """Of both groups: the newer names are turned into those of the core group."""
+    """Convert an Event of either group to that of the core group."""
     return convert(event, CORE_EVENT)
 
 

@@ -71,7 +71,7 @@ _INT64: Final = 2**63
 
 
 def custom_headers(columns: Sequence[JsonObject]) -> tuple[Header, ...]:
-    """Of the `additionalPrinterColumns` of a version."""
+    """Return the heads of the `additionalPrinterColumns` of a version."""
     name = described(Column("Name", format="name", description=every_description("Name")))
     if not columns:
         age = Column("Age", type="date", description=every_description("Age"))
@@ -175,7 +175,8 @@ class TableShape:
 
 @per_release(maxsize=1024)
 def built_in_shape(gvr: GroupVersionResource) -> TableShape:
-    """Of a resource that is built in, or of any other: then name and time of creation."""
+    """Return the shape of a built-in resource; of any other one, it is name and time of
+    creation."""
     columns = columns_of(gvr)
     resource = str(gvr.group_resource)
     return TableShape(
@@ -189,7 +190,7 @@ def built_in_shape(gvr: GroupVersionResource) -> TableShape:
 
 @per_release()
 def scale_shape() -> TableShape:
-    """Of the subresource `scale`, whatever it scales."""
+    """Return the shape of the subresource `scale`, whatever it scales."""
     columns = scale_columns()
     return TableShape(_headers(columns), _cells(columns))
 
@@ -215,7 +216,7 @@ def flow_schema_order(obj: JsonObject) -> tuple[int, str]:
 
 
 def custom_shape(resource: Resource, definition: JsonObject) -> TableShape:
-    """Of a custom resource in the version that `resource` is."""
+    """Return the shape of a custom resource in the version that `resource` is."""
     columns = _printer_columns(resource, definition)
     return TableShape(custom_headers(columns), custom_cells(columns))
 
@@ -250,7 +251,7 @@ _PACKAGES: Final = {
 
 
 class IncludedObject(enum.Enum):
-    """What a row has of its object."""
+    """Says what a row has of its object."""
 
     METADATA = "Metadata"
     OBJECT = "Object"
@@ -259,7 +260,7 @@ class IncludedObject(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class TableForm:
-    """What was asked for: `version` is that of `meta.k8s.io`."""
+    """Says which table was asked for: `version` is that of `meta.k8s.io`."""
 
     version: str = "v1"
     included: IncludedObject = IncludedObject.METADATA

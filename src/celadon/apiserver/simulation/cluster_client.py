@@ -60,11 +60,11 @@ class KindView:
 
     @property
     def prefix(self) -> str:
-        """Of the keys of its objects."""
+        """Return the prefix of the keys of its objects."""
         return self._prefix
 
     def get(self, namespace: str, name: str) -> JsonObject | None:
-        """None if there is none."""
+        """Return the object of this name, or None if there is none."""
         self._refresh()
         return self._found.get(object_key(self.resource, namespace, name))
 
@@ -78,11 +78,11 @@ class KindView:
         return self._listed(metadata.namespace, namespace)
 
     def managed_by(self, uid: str) -> list[JsonObject]:
-        """Those whose managing owner has this uid, in the order of their keys."""
+        """Return the objects whose managing owner has this uid, in the order of their keys."""
         return self._listed(_owner, uid)
 
     def candidates(self, owner: JsonObject) -> list[JsonObject]:
-        """What an owner has, and what nobody has in its namespace, in the order of names."""
+        """Return what an owner has, and what nobody has in its namespace, in the order of names."""
         self._refresh()
         owners, spaces = self._keys[_owner], self._keys[metadata.namespace]
         free = owners.get("", {}).keys() & spaces.get(metadata.namespace(owner), {}).keys()
@@ -142,7 +142,7 @@ class ClusterView:
         self._views: dict[GroupVersionResource, KindView] = {}
 
     def of(self, gvr: GroupVersionResource) -> KindView:
-        """Of one kind; always the same view."""
+        """Return the view of one kind, which is always the same view."""
         found = self._views.get(gvr)
         if found is None:
             found = self._views[gvr] = KindView(self._objects, gvr)
@@ -157,8 +157,8 @@ NOT_FOUND: Final = 404
 
 
 class Requests:
-    """What one controller asks of the server. Answers of others than those that were hoped for
-    are replies, too, but for lost races, which raise Stale."""
+    """Makes the requests of one controller. An unwanted answer is a reply like any other, but for
+    lost races, which raise Stale."""
 
     def __init__(self, server: ServerRequests) -> None:
         self._server = server
@@ -176,7 +176,8 @@ class Requests:
     async def require_update(
         self, resource: Resource, obj: JsonObject, subresource: str = ""
     ) -> None:
-        """As `update`; raises Stale also when the server refuses for another reason."""
+        """Update the object; unlike `update`, raise Stale also when the server refuses for another
+        reason."""
         reply = await self.update(resource, obj, subresource)
         if reply.failed:
             raise Stale
@@ -250,7 +251,7 @@ V = TypeVar("V")
 
 
 class _Recent(Generic[V]):
-    """What was asked for last; the rest is forgotten."""
+    """Keeps what was asked for last; the rest is forgotten."""
 
     def __init__(self, make: Callable[[], V]) -> None:
         self._make = make
@@ -276,13 +277,13 @@ class _Similar:
 
 @dataclass(slots=True)
 class _Bucket:
-    """How many more events there may be."""
+    """Counts how many more events there may be."""
 
     tokens: float = BURST
     at: datetime | None = None
 
     def take(self, now: datetime) -> bool:
-        """Whether there may be one now."""
+        """Return whether there may be one more event now, and count it."""
         if self.at is not None:
             gone = (now - self.at).total_seconds()
             self.tokens = min(float(BURST), self.tokens + gone / REFILL_SECONDS)
@@ -294,7 +295,7 @@ class _Bucket:
 
 
 class Correlator:
-    """What becomes of an event: it is another one, or counted, or not told at all."""
+    """Decides what becomes of an event: it is another one, or counted, or not told at all."""
 
     def __init__(self) -> None:
         self._similar = _Recent(_Similar)
@@ -303,7 +304,8 @@ class Correlator:
     def key_of(
         self, about: Hashable, kind: str, reason: str, message: str, field: str, now: datetime
     ) -> tuple[Hashable, ...]:
-        """By which it is counted; without message and field where it is one of many."""
+        """Return the key by which an event is counted. It has no message and field once the event
+        is one of many that are similar."""
         group = (about, kind, reason)
         similar = self._similar.of(group)
         if similar.last is not None and now - similar.last > SIMILAR_FOR:
@@ -316,7 +318,7 @@ class Correlator:
         return group
 
     def may_tell(self, about: Hashable, kind: str, now: datetime) -> bool:
-        """Whether it is not too much."""
+        """Tell whether one more event about the object is not too much."""
         return self._buckets.of((about, kind)).take(now)
 
 
@@ -393,8 +395,8 @@ class EventRecorder:
         message: str,
         action: str,
     ) -> None:
-        """As those tell who write events of `events.k8s.io`: what is told again about the same
-        version of an object is a series, whatever its message is."""
+        """Write an event of `events.k8s.io`: what is told again about the same version of an object
+        is a series, whatever its message is."""
         about = (metadata.uid(obj), metadata.resource_version(obj))
         told = self._told.of((about, kind, reason, action))
         told.count += 1

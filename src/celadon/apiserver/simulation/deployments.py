@@ -79,7 +79,8 @@ class ReplicaSetController(WorkloadController):
         return next_availability(filter(is_active, pods), least, now) if least else None
 
     async def _manage(self, owner: JsonObject, active: Sequence[JsonObject]) -> str:
-        """Why not all that was to be done could be done."""
+        """Make or delete pods until there are as many as wanted; return why not all of that could
+        be done."""
         missing = replicas(owner) - len(active)
         if missing > 0:
             return await self._create(owner, min(missing, BURST))
@@ -171,7 +172,8 @@ class DeploymentController(WorkloadController):
     async def _is_marked_anew(
         self, deployment: JsonObject, new: JsonObject, old: Sequence[JsonObject]
     ) -> bool:
-        """Whether the new ReplicaSet, or the Deployment, did not yet say which revision it is."""
+        """Write the revision on the new ReplicaSet or the Deployment where it is not there yet;
+        return whether it was not."""
         revision = max(map(rollouts.revision_of, old), default=0) + 1
         annotations = rollouts.new_annotations(deployment, new, revision, exists=True)
         least = (deployment.get("spec") or {}).get("minReadySeconds") or 0
@@ -282,7 +284,7 @@ class DeploymentController(WorkloadController):
         await self._tell(deployment, self._sets.managed_by(metadata.uid(deployment)))
 
     async def _scaled(self, deployment: JsonObject, steps: Iterable[Scale]) -> bool:
-        """Whether any ReplicaSet has got another size."""
+        """Carry out the steps; return whether any ReplicaSet has got another size."""
         told = rollouts.size_annotations(deployment)
         has_scaled = False
         for step in steps:

@@ -66,7 +66,7 @@ class Kubelet:
 
 
 def kubelet_of(around: Surroundings, node: str) -> Kubelet:
-    """As whom the kubelet of a node is known."""
+    """Return the requests and the events of a node's kubelet, in its own name."""
     user = User(f"system:node:{node}", ("system:nodes", AUTHENTICATED))
     requests = around.requests_of(user, KUBELET)
     return Kubelet(requests, around.recorder(requests, KUBELET, node))
@@ -86,7 +86,7 @@ class Kubelets:
 
     @property
     def prefixes(self) -> Sequence[str]:
-        """Of pods and nodes."""
+        """Return the prefixes of pods and nodes."""
         return (self._pods.prefix, self._nodes.prefix)
 
     def concerned(self, change: Change) -> Iterable[str]:
@@ -228,7 +228,8 @@ def fake_node(number: int) -> JsonDict:
 
 
 def node_status(node: JsonObject, version: str, now: str) -> JsonDict:
-    """What its kubelet says. The heartbeat stays as it was, unless something else has changed."""
+    """Return the status that a node's kubelet writes. The heartbeat stays as it was, unless
+    something else has changed."""
     former = node.get("status") or {}
     capacity = former.get("capacity") or CAPACITY
     name = metadata.name(node)
@@ -282,7 +283,8 @@ def _condition(type_: str, node: JsonObject, former: Sequence[JsonObject], now: 
 
 
 def _host_address(node: JsonObject) -> str:
-    """Of nodes of ours by their number, of others by the letters of their names."""
+    """Return the address of a node: by the number of our own nodes, by the letters of the names of
+    others."""
     digits = metadata.name(node).removeprefix("node-")
     name = metadata.name(node).encode()
     number = int(digits) if digits.isdigit() and len(digits) < 5 else sum(name) + 0x4000
@@ -305,8 +307,8 @@ def _node_info(name: str, version: str) -> dict[str, str]:
 
 
 def lifecycle_taints(node: JsonObject, now: str) -> list[JsonObject]:
-    """Those of a node as the node controller wants them: one that is cordoned or not ready says
-    so."""
+    """Return the taints of a node as the node controller wants them: one that is cordoned or not
+    ready says so."""
     spec = node.get("spec") or {}
     former: Sequence[JsonObject] = spec.get("taints") or ()
     wanted = []
@@ -346,7 +348,8 @@ class Nodes:
 
     @property
     def prefixes(self) -> Sequence[str]:
-        """Of nodes, and of something that is there before the first of them."""
+        """Return the prefixes of nodes, and of namespaces, which are there before the first node
+        and so give the first occasion to make some."""
         return (self._nodes.prefix, self._namespaces.prefix)
 
     def concerned(self, change: Change) -> Iterable[str]:
@@ -467,7 +470,7 @@ class PodEvictions:
 
     @property
     def prefixes(self) -> Sequence[str]:
-        """Of pods and nodes."""
+        """Return the prefixes of pods and nodes."""
         return (self._pods.prefix, self._nodes.prefix)
 
     def concerned(self, change: Change) -> Iterable[str]:

@@ -115,7 +115,7 @@ class PlanRunner:
             raise Stale
 
     async def _take(self, step: Step, about: JsonObject, *, was_refused: bool) -> bool:
-        """Whether it succeeded. Raises Stale."""
+        """Carry out one step, and return whether it succeeded. Raises Stale."""
         if step.verb is Verb.TELL:
             await self._tell(step.done, step.object)
             return True
@@ -190,7 +190,7 @@ class PlannedController(WorkloadController):
         return plan.again
 
     async def plan(self, workload: JsonObject) -> Plan:
-        """What there is to do. Raises Stale."""
+        """Return what there is to do for a workload. Raises Stale."""
         raise NotImplementedError
 
     async def decided(self, count: int, plan: Callable[..., T], *args: object) -> T:
@@ -204,7 +204,7 @@ class PlannedController(WorkloadController):
 
 
 class StatefulSets(PlannedController):
-    """As upstream's `statefulset-controller`."""
+    """Does the work of upstream's `statefulset-controller`."""
 
     account = component = "statefulset-controller"
     workloads = STATEFUL_SETS
@@ -223,7 +223,7 @@ class StatefulSets(PlannedController):
 
 
 class DaemonSets(PlannedController):
-    """As upstream's `daemonset-controller`. A change of a node concerns all."""
+    """Does the work of upstream's `daemonset-controller`. A change of a node concerns all sets."""
 
     account = "daemon-set-controller"
     component = "daemonset-controller"
@@ -250,8 +250,8 @@ class DaemonSets(PlannedController):
 
 
 class Jobs(PlannedController):
-    """As upstream's `job-controller`. Pods that have no Job any longer are let go: they are items
-    of their own."""
+    """Does the work of upstream's `job-controller`. Pods that have no Job any longer are let go:
+    they are items of their own."""
 
     account = component = "job-controller"
     workloads = JOBS
@@ -271,8 +271,8 @@ class Jobs(PlannedController):
                 yield f"{metadata.namespace(pod)}/{_ORPHAN}{metadata.name(pod)}"
 
     def _is_left(self, pod: JsonObject) -> bool:
-        """Whether a pod still waits for a Job that is gone, also where there is another one of its
-        name."""
+        """Tell whether a pod still waits for a Job that is gone, also where there is another Job of
+        its name."""
         if JOB_TRACKING not in metadata.finalizers(pod):
             return False
         owner = controller_of(pod)
@@ -297,14 +297,14 @@ class Jobs(PlannedController):
 
 
 class CronJobs(PlannedController):
-    """As upstream's `cronjob-controller`."""
+    """Does the work of upstream's `cronjob-controller`."""
 
     account = component = "cronjob-controller"
     workloads = CRON_JOBS
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (JOBS,)
 
     async def plan(self, workload: JsonObject) -> Plan:
-        """What there is to do."""
+        """Plan the next Job of a schedule, and what becomes of former ones."""
         jobs = self.around.view(JOBS).managed_by(metadata.uid(workload))
         return await self.decided(len(jobs), cron_job_plan, workload, jobs, self.around.now())
 
@@ -345,7 +345,8 @@ class DisruptionBudgets(PlannedController):
                 yield item_of(budget)
 
     async def plan(self, workload: JsonObject) -> Plan:
-        """What there is to do."""
+        """Plan the status of a budget from the pods that it selects and the scales of their
+        owners."""
         pods = self.around.view(PODS).in_namespace(metadata.namespace(workload))
         selected = [one for one in pods if _selects(workload, one)]
         owned = {controller_of(one).get("uid"): one for one in selected if controller_of(one)}
@@ -354,7 +355,7 @@ class DisruptionBudgets(PlannedController):
         return await self.decided(len(selected), budget_plan, workload, selected, scales, now)
 
     def _scale(self, pod: JsonObject) -> Scale | str:
-        """Of the owner; in place of one that is not known, why."""
+        """Return the scale of a pod's owner, or why it is not known."""
         reference, namespace = controller_of(pod), metadata.namespace(pod)
         kind = reference.get("kind") or ""
         if kind in {"DaemonSet", "Job"}:
@@ -443,7 +444,7 @@ class EndpointSlices(_ServiceController):
         return (f"{metadata.namespace(changed)}/{name}",) if name else ()
 
     async def plan(self, workload: JsonObject) -> Plan:
-        """What there is to do."""
+        """Plan the slices of a Service from its pods and the nodes that they are on."""
         nodes = {
             metadata.name(one): metadata.labels(one) for one in self.around.view(NODES).every()
         }
@@ -479,7 +480,7 @@ class Endpoints(_ServiceController):
         return None
 
     async def plan(self, workload: JsonObject) -> Plan:
-        """What there is to do."""
+        """Plan the Endpoints of a Service from its pods."""
         namespace, name = metadata.namespace(workload), metadata.name(workload)
         present = self.around.view(ENDPOINTS).get(namespace, name)
         pods = self.selected(workload)
@@ -523,7 +524,8 @@ class VolumeClaims(PlannedController):
         )
 
     async def plan(self, workload: JsonObject) -> Plan:
-        """What there is to do."""
+        """Plan what a claim gets. The pods of its namespace are only looked at while it is not
+        bound."""
         is_bound = BIND_COMPLETED in metadata.annotations(workload)
         is_settled = is_bound and not metadata.deletion_timestamp(workload)
         pods = self.around.view(PODS)
@@ -568,7 +570,7 @@ class Volumes(PlannedController):
         return (f"/{name}",) if name else ()
 
     async def plan(self, workload: JsonObject) -> Plan:
-        """What there is to do."""
+        """Plan the phase of a volume from the claim that it names."""
         reference = (workload.get("spec") or {}).get("claimRef") or {}
         namespace, name = reference.get("namespace") or "", reference.get("name") or ""
         return volume_plan(workload, self.around.view(VOLUME_CLAIMS).get(namespace, name))
@@ -589,7 +591,7 @@ class DefaultClass(PlannedController):
         return (f"/{_SYSTEM}",) if is_first else ()
 
     async def plan(self, workload: JsonObject) -> Plan:
-        """What there is to do."""
+        """Plan the standard StorageClass, once, if there is no class at all."""
         if self._is_done or self.around.view(STORAGE_CLASSES).every():
             return NOTHING_TO_DO
         self._is_done = True
@@ -631,7 +633,8 @@ class Autoscalers(PlannedController):
         self._recent: dict[str, deque[Recommendation]] = {}
 
     async def plan(self, workload: JsonObject) -> Plan:
-        """What there is to do."""
+        """Plan the next size of a workload; what metrics recommend is remembered for the next
+        time."""
         uid, now = metadata.uid(workload), self.around.now()
         recent = self._recent.setdefault(uid, deque(maxlen=_REMEMBERED))
         scaling = autoscaler_plan(workload, self._target(workload), recent, now)

@@ -67,7 +67,7 @@ class Scheduler:
 
     @property
     def prefixes(self) -> Sequence[str]:
-        """Of what says where pods may go."""
+        """Return the prefixes of all that says where pods may go."""
         views = (self._pods, self._nodes, self._claims)
         return tuple(one.prefix for one in views)
 
@@ -213,8 +213,8 @@ class Scheduler:
         return found is not None and found.get("volumeBindingMode") == "WaitForFirstConsumer"
 
     async def _select(self, pod: JsonObject, node: str) -> bool:
-        """Whether claims have been told to get their volumes for that node, which is waited
-        for."""
+        """Tell unbound claims of the pod to get their volumes for that node; return whether there
+        are any, which are waited for."""
         unbound = False
         for name in self._wanted_claims(pod):
             claim = self._claims.get(metadata.namespace(pod), name)
@@ -228,7 +228,7 @@ class Scheduler:
 
 
 def waits(pod: JsonObject) -> bool:
-    """Whether it is this scheduler's to find a node for."""
+    """Tell whether the pod is this scheduler's to find a node for."""
     spec = pod.get("spec") or {}
     return (
         not node_of(pod)
@@ -243,7 +243,7 @@ def _turn(pod: JsonObject) -> tuple[int, str, str]:
 
 
 def _is_only_told(old: JsonObject | None, new: JsonObject) -> bool:
-    """Whether nothing but the status has changed."""
+    """Tell whether nothing of the pod has changed but its status."""
     if old is None:
         return False
     same = metadata.labels(old) == metadata.labels(new)
@@ -257,7 +257,7 @@ def _is_bound(claim: JsonObject) -> bool:
 
 
 def _node_facts(node: JsonObject) -> tuple[object, ...]:
-    """What pods are placed by."""
+    """Return what pods are placed by."""
     spec, status = node.get("spec") or {}, node.get("status") or {}
     facts = spec.get("unschedulable"), spec.get("taints"), status.get("allocatable")
     return metadata.labels(node), *facts

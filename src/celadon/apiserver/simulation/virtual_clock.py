@@ -17,7 +17,7 @@ class VirtualTimer:
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether it has happened, or will not happen."""
+        """Tell whether the callback has been called, or will never be."""
         return self._callback is None
 
     def cancel(self) -> None:
@@ -47,7 +47,7 @@ class VirtualClock:
         return self._seconds
 
     def now(self) -> datetime:
-        """What it shows."""
+        """Return the time that the clock shows."""
         return self._began + timedelta(seconds=self._seconds)
 
     def call_later(

@@ -44,7 +44,7 @@ CONTROLLER_MANAGER: Final = "kube-controller-manager"
 
 
 class Surroundings:
-    """What all simulated controllers of a server share."""
+    """Holds what all simulated controllers of a server share."""
 
     def __init__(self, given: ControllerSurroundings, settings: SimulationSettings) -> None:
         self.settings = settings
@@ -65,11 +65,11 @@ class Surroundings:
         return time_text(self.now())
 
     def requests(self, account: str) -> Requests:
-        """As a service account in `kube-system`, from the controller manager."""
+        """Return requests as a service account in `kube-system`, from the controller manager."""
         return Requests(ServerRequests(self._perform, account, CONTROLLER_MANAGER))
 
     def requests_of(self, user: User, agent: str) -> Requests:
-        """As somebody else."""
+        """Return requests as another user, from another program."""
         return Requests(ServerRequests(self._perform, agent, agent, user))
 
     def aside(self, account: str) -> Aside:
@@ -77,7 +77,7 @@ class Surroundings:
         return self._given.aside(account)
 
     def recorder(self, requests: Requests, component: str, host: str = "") -> EventRecorder:
-        """Of events that come from a component, in its own name."""
+        """Return the recorder of events that come from a component, in its own name."""
         return EventRecorder(requests, self.now, self._numbers, component, host)
 
 
@@ -85,7 +85,7 @@ class Surroundings:
 
 
 def item_of(obj: JsonObject) -> str:
-    """How a queue calls an object: `namespace/name`."""
+    """Return the name that queues have for an object: `namespace/name`."""
     return f"{metadata.namespace(obj)}/{metadata.name(obj)}"
 
 
@@ -107,7 +107,7 @@ class WorkloadController:
 
     @property
     def prefixes(self) -> Sequence[str]:
-        """Of the workloads and of what depends on them."""
+        """Return the prefixes of the workloads and of what depends on them."""
         return (self.view.prefix, *(self.around.view(one).prefix for one in self.dependents))
 
     def concerned(self, change: Change) -> Iterable[str]:
@@ -158,7 +158,8 @@ class Dependents:
         self._requests = requests
 
     async def claimed(self, owner: JsonObject) -> list[JsonObject]:
-        """What is the owner's now, in the order of names. Raises Stale."""
+        """Adopt and release what has to be, then return what is the owner's now, in the order of
+        names. Raises Stale."""
         claims = claims_of(owner, self._view.candidates(owner))
         for one in claims.released:
             others = [ref for ref in _references(one) if ref.get("uid") != metadata.uid(owner)]
@@ -200,7 +201,7 @@ class PodControl:
         return reply
 
     async def delete(self, pod: JsonObject, owner: JsonObject) -> Reply | None:
-        """None when it is gone already."""
+        """Delete a pod and tell of it; return None when it is gone already."""
         name = metadata.name(pod)
         try:
             reply = await self._requests.delete(self._pods, pod)
@@ -215,6 +216,6 @@ class PodControl:
 
 
 def is_namespace_ending(reply: Reply) -> bool:
-    """Whether something was refused because its namespace is being deleted."""
+    """Tell whether something was refused because its namespace is being deleted."""
     causes: Sequence[JsonDict] = (reply.body.get("details") or {}).get("causes") or ()
     return any(one.get("reason") == "NamespaceTerminating" for one in causes)

@@ -37,8 +37,8 @@ _NO_METRICS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is scaled: the object, how many replicas it has and is to have, and whether it selects
-    pods."""
+    """This is what is scaled: the object, how many replicas it has and is to have, and whether it
+    selects pods."""
 
     object: JsonObject
     replicas: int
@@ -47,7 +47,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """How many replicas metrics have asked for at a time."""
+    """Holds the number of replicas that metrics asked for at a time."""
 
     at: datetime
     replicas: int
@@ -77,7 +77,8 @@ class _Unknown(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Proposal:
-    """How many replicas a metric asks for, its name, and its value as a status tells it."""
+    """Holds the number of replicas that a metric asks for, its name, and its value as a status
+    tells it."""
 
     replicas: int
     name: str
@@ -145,7 +146,8 @@ class _Sync:
     # --- metrics ---
 
     def _proposed(self, target: Target) -> _Proposal | None:
-        """What the metric asks for that asks for most; None if nothing can be said."""
+        """Return what the metric asks for that asks for the most replicas, or None if nothing can
+        be said. Conditions and Events say why."""
         if not target.has_selector:
             self._warn("SelectorRequired", "selector is required")
             text = "the HPA target's scale is missing a selector"
@@ -280,7 +282,8 @@ def _failure_of(metric: JsonObject) -> tuple[str, str]:
 
 
 def _usage(text: str) -> dict[str, str]:
-    """By resource; what is neither a share nor an amount is left out."""
+    """Return the usage that an annotation tells, by resource. Parts that are neither a share nor an
+    amount are left out."""
     found = {}
     for part in text.split(","):
         name, _, amount = (one.strip() for one in part.partition("="))

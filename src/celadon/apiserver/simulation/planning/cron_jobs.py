@@ -70,7 +70,8 @@ def time_zone(name: str) -> tzinfo:
 
 
 def next_time(schedule: Schedule, after: datetime) -> datetime | None:
-    """None if there is none in the years to come. Raises UnknownZone."""
+    """Return the first time of the schedule after another time, or None if there is none in the
+    years to come. Raises UnknownZone."""
     if schedule.every:
         return after.replace(microsecond=0) + timedelta(seconds=schedule.every)
     found = _Search(schedule, after.astimezone(time_zone(schedule.zone))).found()
@@ -104,7 +105,7 @@ class _Search:
         return None
 
     def _moved(self, at: datetime, by: timedelta) -> datetime:
-        """By time that passes, not by what clocks show."""
+        """Return the time that is later by a span of real time, whatever clocks show in between."""
         return (at.astimezone(UTC) + by).astimezone(self._zone)
 
     def _day_fits(self) -> bool:
@@ -119,7 +120,8 @@ class _Search:
         self._at = datetime(year, month + 1, 1, tzinfo=self._zone)
 
     def _to_next_day(self) -> None:
-        """Where midnight is left out, the day begins at another hour."""
+        """Go on to the first hour of the next day, which is another one where a change of clocks
+        leaves out midnight."""
         day = datetime(self._at.year, self._at.month, self._at.day, tzinfo=self._zone)
         following = (day + timedelta(days=1)).astimezone(UTC).astimezone(self._zone)
         if following.hour:
@@ -199,7 +201,7 @@ class _Sync:
     # --- Jobs that are there ---
 
     def _clean_up(self) -> None:
-        """Of Jobs that have ended some are kept."""
+        """Delete the oldest of the Jobs that have ended, so that as many stay as the limits say."""
         for field, kind in _LIMITS.items():
             limit = self.spec.get(field)
             if limit is None:

@@ -115,7 +115,8 @@ class _Sync:
         return found
 
     def _fit(self, node: JsonObject) -> tuple[bool, bool]:
-        """Whether a pod is to be made there, and whether one that is there stays."""
+        """Return whether a pod is to be made on the node, and whether one that is there already
+        stays."""
         spec = dict((self.spec.get("template") or {}).get("spec") or {})
         tolerate_node_problems(spec)
         named = spec.get("nodeName") or metadata.name(node)
@@ -154,7 +155,7 @@ class _Sync:
         return Plan(tuple(self.steps), sooner(*(one for one in waits if one)))
 
     def steps_for_pods(self) -> bool:
-        """Whether pods come or go already: then the update waits until they have."""
+        """Tell whether pods come or go already: then the update waits until they have."""
         return any(one.object.get("kind") == "Pod" for one in self.steps)
 
     # --- history ---
@@ -221,7 +222,8 @@ class _Sync:
         self._sync_nodes(missing, surplus)
 
     def _is_kept(self, pod: JsonObject, node: str, surplus: list[JsonObject]) -> bool:
-        """Whether it runs; one that has ended goes, and another one comes later."""
+        """Tell whether the pod goes on running. One that has ended joins the surplus, and another
+        one comes later."""
         if is_going(pod):
             return False
         if not has_ended(pod):
@@ -265,7 +267,8 @@ class _Sync:
         return labels.get(REVISION_HASH) == self.hash
 
     def _pairs(self) -> Iterable[tuple[str, JsonObject | None, JsonObject | None, bool]]:
-        """Of each node its new pod and its old one, and whether there is one of each at most."""
+        """Yield each node with its new pod and its old one, and whether it has at most one of
+        each."""
         nodes = [*self.by_node, *(one for one in self.wanted if one not in self.by_node)]
         for node in sorted(nodes):
             present = [one for one in self.by_node.get(node, ()) if not is_going(one)]

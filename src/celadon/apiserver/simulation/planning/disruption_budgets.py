@@ -37,7 +37,8 @@ class _NoScale(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How many pods an owner wants; several pods may have the same."""
+    """Says how many replicas an owner wants; the owners of several pods may come to the same
+    scale."""
 
     uid: str
     replicas: int
@@ -96,7 +97,8 @@ class _Sync:
     # --- how many there should be ---
 
     def _expected(self, scales: Mapping[str, Scale | str]) -> tuple[int, int]:
-        """How many pods there should be, and how many of them healthy. Raises _NoScale."""
+        """Return how many pods there should be, and how many of them have to be healthy. Raises
+        _NoScale."""
         most, least = self.spec.get("maxUnavailable"), self.spec.get("minAvailable")
         if most is not None:
             total = self._total(scales)
@@ -107,7 +109,7 @@ class _Sync:
         return (0, 0) if least is None else (len(self.pods), least)
 
     def _total(self, scales: Mapping[str, Scale | str]) -> int:
-        """Of all owners. Raises _NoScale."""
+        """Return how many replicas all owners of the pods want together. Raises _NoScale."""
         unmanaged = [one for one in self.pods if not controller_of(one)]
         owners = {controller_of(one).get("uid") or "" for one in self.pods if controller_of(one)}
         wanted: dict[str, int] = {}
@@ -182,7 +184,7 @@ class _Sync:
 
 
 def _selector_text(selector: JsonObject) -> str:
-    """As Go prints one."""
+    """Return the selector as Go's `%v` prints a LabelSelector."""
     labels = "".join(
         f"{key}: {value}," for key, value in sorted((selector.get("matchLabels") or {}).items())
     )

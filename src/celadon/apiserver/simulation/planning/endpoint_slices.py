@@ -54,19 +54,21 @@ _LONGEST_NAME: Final = 253
 
 
 def has_endpoints(service: JsonObject) -> bool:
-    """Whether its pods are looked for: it selects some, and is no name of something outside."""
+    """Tell whether the pods of a Service are looked for: it has a selector, and is no name of
+    something outside of the cluster."""
     spec = spec_of(service)
     return spec.get("selector") is not None and spec.get("type") != "ExternalName"
 
 
 def selects(service: JsonObject, pod: JsonObject) -> bool:
-    """Whether the pod is one of the Service's."""
+    """Tell whether the Service selects the pod."""
     wanted = spec_of(service).get("selector") or {}
     return wanted.items() <= metadata.labels(pod).items()
 
 
 def is_own_slice(slice_: JsonObject, service: JsonObject) -> bool:
-    """Whether the controller looks after the slice: others make slices of their own."""
+    """Tell whether this controller looks after the slice: users may add slices of their own to a
+    Service."""
     labels = metadata.labels(slice_)
     return labels.get(SLICE_MANAGED_BY) == SLICE_CONTROLLER and labels.get(
         SERVICE_LABEL
@@ -75,8 +77,9 @@ def is_own_slice(slice_: JsonObject, service: JsonObject) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Reachable:
-    """What is known: the pods that the Service selects, the labels of all nodes by name, and the
-    time of the first change that has not been seen before; empty where there is none."""
+    """Holds what the plan is made from: the pods that the Service selects, the labels of all nodes
+    by name, and the time of the first change that no slice tells of yet; empty where there is
+    none."""
 
     pods: Sequence[JsonObject]
     nodes: Mapping[str, Mapping[str, str]]
@@ -172,7 +175,8 @@ class _SliceWork:
             self._hold_place()
 
     def _endpoint(self, pod: JsonObject, seen: Reachable) -> JsonDict | None:
-        """None without an address of the family, or on a node that is not there."""
+        """Return the endpoint of a pod, or None if the pod has no address of the family or is on a
+        node that does not exist."""
         node = node_of(pod)
         if node not in seen.nodes and not spec_of(self._service).get("publishNotReadyAddresses"):
             return None
@@ -363,7 +367,7 @@ def _target(pod: JsonObject) -> dict[str, str]:
 
 
 def _ports(service: JsonObject, pod: JsonObject) -> list[JsonDict]:
-    """Those of the Service that the pod has."""
+    """Return the ports of the Service that the pod has, with the pod's numbers."""
     made = []
     for port in spec_of(service).get("ports") or ():
         number = _port_number(pod, port)
@@ -397,7 +401,8 @@ def _ports_key(ports: Iterable[JsonObject]) -> str:
 
 
 def _endpoint_key(endpoint: JsonObject) -> str:
-    """What makes it the same endpoint, though its conditions change."""
+    """Return what identifies an endpoint while its conditions change: addresses, target and host
+    name."""
     target = endpoint.get("targetRef") or {}
     parts = (target.get("namespace"), target.get("name"), endpoint.get("hostname"))
     return json.dumps([sorted(endpoint.get("addresses") or ()), *parts])

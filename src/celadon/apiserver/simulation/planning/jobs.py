@@ -78,12 +78,13 @@ class FailureRuling:
 
     @property
     def is_counted(self) -> bool:
-        """Whether the failure counts towards the limits."""
+        """Tell whether the failure counts towards `backoffLimit` and its like."""
         return self.action != "Ignore"
 
 
 def failure_ruling(policy: JsonObject | None, pod: JsonObject) -> FailureRuling:
-    """By the first rule that matches."""
+    """Return what the first rule that matches says of a failed pod; without one, the failure
+    counts."""
     where = f"{metadata.namespace(pod)}/{metadata.name(pod)}"
     for number, rule in enumerate((policy or {}).get("rules") or ()):
         action = rule.get("action") or ""
@@ -127,7 +128,8 @@ def _matching_condition(pod: JsonObject, patterns: Sequence[JsonObject]) -> Json
 
 
 def success_message(policy: JsonObject | None, completions: int, succeeded: Intervals) -> str:
-    """Which rule says that the Job has succeeded; empty if none does."""
+    """Return the message about the rule by which the Job has succeeded, or an empty text if none is
+    met."""
     if not succeeded:
         return ""
     for number, rule in enumerate((policy or {}).get("rules") or ()):
@@ -180,7 +182,7 @@ def finished_condition(job: JsonObject) -> JsonObject | None:
 
 
 def is_finished(job: JsonObject) -> bool:
-    """Whether it is complete or has failed."""
+    """Tell whether the Job is complete or has failed."""
     return finished_condition(job) is not None
 
 
@@ -262,7 +264,8 @@ class _Sync:
         return Plan(tuple(self.steps), self.again)
 
     def _count(self) -> None:
-        """How many have succeeded and failed, those that no counter holds yet among them."""
+        """Count the pods that have succeeded and failed, with those that no counter of the status
+        holds yet."""
         new_succeeded = self._new(self.uncounted_succeeded, lambda pod: phase(pod) == "Succeeded")
         new_failed = self._new(self.uncounted_failed, self._has_failed)
         counted = sum(failure_ruling(self.policy, one).is_counted for one in new_failed)
@@ -436,7 +439,8 @@ class _Sync:
         }
 
     def _set_condition(self, wanted: JsonDict) -> bool:
-        """Whether that changed anything; that something is not so is told only where it was."""
+        """Set a condition, and return whether that changed anything. A condition that is false is
+        only written over one that the Job has."""
         fields = ("status", "reason", "message")
         for number, one in enumerate(self.conditions):
             if one["type"] == wanted["type"]:
@@ -606,7 +610,7 @@ class _Sync:
             self._tell_end(ended)
 
     def _move_counted(self, held: set[str]) -> None:
-        """Those that have lost their finalizers go from the lists into the counters."""
+        """Move pods that have lost their finalizers from the lists of uids into the counters."""
         for name, uids in (
             ("succeeded", self.uncounted_succeeded),
             ("failed", self.uncounted_failed),

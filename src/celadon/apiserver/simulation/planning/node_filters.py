@@ -37,7 +37,7 @@ Place: TypeAlias = tuple[str, str]
 
 
 def amounts(listed: JsonObject) -> dict[str, int]:
-    """Of resources, in units that are whole numbers: thousandths of a CPU, else what there is."""
+    """Return amounts of resources as whole numbers: thousandths of a CPU, units of all else."""
     found = {}
     for name, text in listed.items():
         quantity = parse_amounts(str(text))
@@ -46,7 +46,7 @@ def amounts(listed: JsonObject) -> dict[str, int]:
 
 
 def needs(pod: JsonObject) -> dict[str, int]:
-    """What a pod asks for of a node."""
+    """Return what a pod requests of a node."""
     return amounts(pod_needs(pod.get("spec") or {}, "requests"))
 
 
@@ -62,12 +62,12 @@ class NodeState:
 
     @property
     def name(self) -> str:
-        """Of the node."""
+        """Return the name of the node."""
         return metadata.name(self.node)
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """Of the node."""
+        """Return the labels of the node."""
         return metadata.labels(self.node)
 
     def take(self, pod: JsonObject, wanted: Mapping[str, int]) -> None:
@@ -86,7 +86,8 @@ class NodeState:
         return made
 
     def places(self, topologies: Iterable[str]) -> Iterable[Place]:
-        """Where the node is."""
+        """Yield the places that the node is in, one for each of the topologies that it has a label
+        for."""
         return ((one, self.labels[one]) for one in topologies if one in self.labels)
 
 
@@ -104,7 +105,7 @@ class PodSort:
     living: bool = False
 
     def matches(self, pod: JsonObject, namespaces: Mapping[str, Mapping[str, str]]) -> bool:
-        """Whether a pod is one; `namespaces` are the labels of namespaces."""
+        """Tell whether a pod is of this sort; `namespaces` are the labels of namespaces."""
         name = metadata.namespace(pod)
         is_there = name in self.namespaces or (
             self.of_namespaces is not None and self.of_namespaces.matches(namespaces.get(name, {}))
@@ -131,12 +132,13 @@ def affinity_of(pod: JsonObject, kind: str) -> JsonObject:
 
 
 def required_terms(pod: JsonObject, kind: str) -> list[Term]:
-    """Those without which it does not run."""
+    """Return the terms of a pod's affinity without which it does not run."""
     return [_term(pod, one) for one in affinity_of(pod, kind).get(REQUIRED_TERMS) or ()]
 
 
 def preferred_terms(pod: JsonObject, kind: str) -> list[Term]:
-    """Those that it would rather have; what it would rather not have weighs less than nothing."""
+    """Return the terms of a pod's affinity that it would rather have. What it would rather not have
+    weighs less than nothing."""
     sign = -1 if kind == FAR else 1
     return [
         _term(pod, one.get("podAffinityTerm") or {}, sign * int(one.get("weight") or 0))
@@ -184,7 +186,7 @@ class Neighbours:
         return Neighbours(states, self.namespaces)
 
     def counted(self, sort: PodSort) -> Counter[str]:
-        """How many pods of a sort are on each node."""
+        """Return how many pods of a sort are on each node. The counts are kept for the next pod."""
         found = self._counts.get(sort)
         if found is None:
             found = self._counts[sort] = Counter()
@@ -193,11 +195,11 @@ class Neighbours:
         return found
 
     def of_owner(self, uid: str) -> Counter[str]:
-        """How many living pods an owner has on each node."""
+        """Return how many living pods an owner has on each node."""
         return self._owners.get(uid) or Counter()
 
     def terms(self, kind: str) -> Iterable[tuple[Term, Mapping[Place, int]]]:
-        """What pods that are here say of others, and how many say so in which places."""
+        """Yield what the pods that are here say of others, with how many say so in which places."""
         return ((term, places) for (one, term), places in self._terms.items() if one == kind)
 
     def _note(self, state: NodeState, pod: JsonObject) -> None:
@@ -230,7 +232,7 @@ _OPERATORS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a node will not do. `final` says that it would not help if pods left it."""
+    """Says why a node will not do. `final`: it would not help if pods left it."""
 
     reasons: Sequence[str]
     final: bool = False
@@ -240,7 +242,7 @@ class Refusal:
 
 
 def tolerates(tolerations: Iterable[JsonObject], taint: JsonObject) -> bool:
-    """Whether one of them is about this taint."""
+    """Tell whether one of the tolerations is about this taint."""
     return any(_is_about(one, taint) for one in tolerations)
 
 
@@ -278,7 +280,7 @@ def _taints(pod: JsonObject, state: NodeState) -> Refusal | None:
 
 
 def matches_term(term: JsonObject, node: JsonObject) -> bool:
-    """Whether a NodeSelectorTerm matches; an empty one matches nothing."""
+    """Tell whether a NodeSelectorTerm matches the node; an empty term matches nothing."""
     expressions, fields = term.get("matchExpressions") or (), term.get("matchFields") or ()
     named = {"metadata.name": metadata.name(node)}
     return bool(expressions or fields) and all(
@@ -294,7 +296,7 @@ def _requirement(expression: JsonObject) -> Requirement:
 
 
 def is_wanted_node(pod: JsonObject, node: JsonObject) -> bool:
-    """By the node selector and the required node affinity of a pod."""
+    """Tell whether the node selector and the required node affinity of a pod allow the node."""
     spec = pod.get("spec") or {}
     if not (spec.get("nodeSelector") or {}).items() <= metadata.labels(node).items():
         return False
@@ -354,7 +356,8 @@ def _resources(asked: Mapping[str, int], state: NodeState) -> Refusal | None:
 
 
 class PodAffinity:
-    """What other pods have to do with where one may run, looked at once for all nodes."""
+    """Knows which places are required or forbidden by affinity between pods; worked out once for
+    all nodes."""
 
     def __init__(self, pod: JsonObject, neighbours: Neighbours) -> None:
         self._near = required_terms(pod, NEAR)
@@ -373,7 +376,7 @@ class PodAffinity:
         )
 
     def refusal(self, state: NodeState) -> Refusal | None:
-        """Of a node."""
+        """Return why affinity between pods forbids the node, or None if it allows it."""
         if not self._is_near(state):
             return Refusal(("node(s) didn't match pod affinity rules",), final=True)
         for term, places in zip(self._far, self._without, strict=True):
@@ -416,7 +419,7 @@ def alike(pod: JsonObject, constraint: JsonObject) -> PodSort:
 
 
 class TopologySpread:
-    """How evenly the pods like one must be spread."""
+    """Knows how evenly the pods like one must be spread; worked out once for all nodes."""
 
     def __init__(self, pod: JsonObject, neighbours: Neighbours) -> None:
         constraints = (pod.get("spec") or {}).get("topologySpreadConstraints") or ()
@@ -444,7 +447,7 @@ class TopologySpread:
         return not honors_taints or _taints(self._pod, state) is None
 
     def refusal(self, state: NodeState) -> Refusal | None:
-        """Of a node."""
+        """Return why a pod on this node would be spread too unevenly, or None if it would not."""
         unmet = "node(s) didn't match pod topology spread constraints"
         for constraint, counts in zip(self._hard, self._counts, strict=True):
             place = state.labels.get(constraint["topologyKey"])
@@ -463,7 +466,7 @@ class TopologySpread:
 
 
 class Filters:
-    """What a pod asks of nodes, looked at once for all of them."""
+    """Holds what a pod asks of nodes, worked out once for all of them."""
 
     def __init__(self, pod: JsonObject, neighbours: Neighbours) -> None:
         self._pod = pod
@@ -472,7 +475,7 @@ class Filters:
         self._affinity = PodAffinity(pod, neighbours)
 
     def refusal(self, state: NodeState) -> Refusal | None:
-        """Why a node will not do; None if it will."""
+        """Return why a node will not do; None if it will."""
         return (
             _taints(self._pod, state)
             or _node_affinity(self._pod, state)
@@ -492,7 +495,7 @@ class Fit:
 
 
 def fit_of(pod: JsonObject, neighbours: Neighbours) -> Fit:
-    """Of all nodes."""
+    """Try all nodes: return those that will do for the pod, and why the others will not."""
     filters = Filters(pod, neighbours)
     fitting: list[NodeState] = []
     refusals: dict[str, Refusal] = {}
@@ -506,7 +509,8 @@ def fit_of(pod: JsonObject, neighbours: Neighbours) -> Fit:
 
 
 def unschedulable(refusals: Mapping[str, Refusal], preemption: str | None) -> str:
-    """What is said of a pod that no node will do for; without `preemption`, others make room."""
+    """Return the message about a pod that no node will do for. `preemption` is what came of making
+    room; None while others make room."""
     if not refusals:
         return NO_NODES
     reasons = Counter(reason for one in refusals.values() for reason in one.reasons)
@@ -518,14 +522,14 @@ def unschedulable(refusals: Mapping[str, Refusal], preemption: str | None) -> st
 
 
 def nodes_told(nodes: int, reasons: Mapping[str, int]) -> str:
-    """How many nodes will not do for which reason."""
+    """Return the sentence that says how many nodes will not do for which reason."""
     listed = ", ".join(sorted(f"{count} {reason}" for reason, count in reasons.items()))
     return f"0/{nodes} nodes are available: {listed}."
 
 
 def before_filters(nodes: int, reason: str) -> str:
-    """What is said of a pod for which no node is looked at. Since there are claims of devices,
-    their plugin, which has not been asked yet, complains about that."""
+    """Return the message about a pod for which no node is looked at. Since there are claims of
+    devices, their plugin, which has not been asked yet, complains about that."""
     if is_since(_CLAIMS_SINCE):
         return f"0/{nodes} nodes are available: {reason}. not found"
     useless = nodes_told(nodes, {"Preemption is not helpful for scheduling": nodes})
@@ -533,5 +537,5 @@ def before_filters(nodes: int, reason: str) -> str:
 
 
 def takes_room(pod: JsonObject) -> bool:
-    """Whether it is on a node and has not ended."""
+    """Tell whether the pod is on a node and has not ended."""
     return bool(node_of(pod)) and not has_ended(pod)

@@ -134,7 +134,7 @@ def _spread(pod: JsonObject, fitting: Sequence[NodeState], neighbours: Neighbour
 
 
 def _pod_affinity(pod: JsonObject, fitting: Sequence[NodeState], neighbours: Neighbours) -> Scores:
-    """Where pods are that it wants to be with, and that want to be with it."""
+    """Score nodes by the pods there that the pod wants to be with, and that want to be with it."""
     total: Counter[tuple[str, str]] = Counter()
     for kind in (NEAR, FAR):
         for term in preferred_terms(pod, kind):
@@ -218,7 +218,7 @@ def priority_of(pod: JsonObject) -> int:
 
 
 def nominated_node(pod: JsonObject) -> str:
-    """Where others make room for it; empty if nobody does."""
+    """Return the name of the node where others make room for the pod; empty if nobody does."""
     return str(status_of(pod).get("nominatedNodeName") or "")
 
 
@@ -228,7 +228,8 @@ def preemption_for(
     refusals: Mapping[str, Refusal],
     budgets: Iterable[JsonObject],
 ) -> Preemption:
-    """For a pod that no node will do for."""
+    """Choose the node that pods have to leave for one that no node will do for, or say why that
+    would not help."""
     if spec_of(pod).get("preemptionPolicy") == "Never":
         return Preemption(said=_NEVER)
     mine = priority_of(pod)
@@ -290,8 +291,8 @@ def _importance(pod: JsonObject) -> tuple[int, str]:
 
 
 def _harm(candidate: _Candidate) -> tuple[Any, ...]:
-    """What is looked at first comes first; of equal nodes that one is taken whose most important
-    victims began last."""
+    """Return what candidates are compared by, the most important first. Of equal nodes that one is
+    taken whose most important victims began last."""
     priorities = [priority_of(one) for one in candidate.victims]
     highest = max(priorities, default=0)
     starts = [_importance(one)[1] for one in candidate.victims if priority_of(one) == highest]
@@ -306,7 +307,8 @@ class _Budgets:
         self._budgets = [(one, _selector(one)) for one in budgets]
 
     def violated(self, pods: Sequence[JsonObject]) -> list[JsonObject]:
-        """Those of the pods that a budget protects, if all of them went in their order."""
+        """Return those of the pods whose disruption a budget forbids, if all of them went in their
+        order."""
         allowed = [status_of(one).get("disruptionsAllowed") or 0 for one, _ in self._budgets]
         found = []
         for pod in pods:

@@ -35,7 +35,7 @@ def has_ended(pod: JsonObject) -> bool:
 
 
 def is_going(obj: JsonObject) -> bool:
-    """Whether it is being deleted."""
+    """Tell whether the object is being deleted."""
     return bool(metadata.deletion_timestamp(obj))
 
 
@@ -46,12 +46,12 @@ def condition_of(obj: JsonObject, kind: str) -> JsonObject | None:
 
 
 def is_controlled_by(obj: JsonObject, owner: JsonObject) -> bool:
-    """Whether this very owner manages it."""
+    """Tell whether this very owner, by its uid, manages the object."""
     return controller_of(obj).get("uid") == metadata.uid(owner)
 
 
 def controlled(objects: Iterable[JsonObject], owner: JsonObject) -> list[JsonObject]:
-    """Those that this owner manages."""
+    """Return the objects that this owner manages."""
     return [one for one in objects if is_controlled_by(one, owner)]
 
 
@@ -132,7 +132,7 @@ def is_terminating(pod: JsonObject) -> bool:
 
 
 def is_ready(pod: JsonObject) -> bool:
-    """By its condition."""
+    """Tell whether the condition `Ready` of the pod is true."""
     return is_true((pod.get("status") or {}).get("conditions"), "Ready")
 
 
@@ -164,8 +164,8 @@ class Claims:
 
 
 def claims_of(owner: JsonObject, candidates: Sequence[JsonObject]) -> Claims:
-    """Of the objects in its namespace. An owner that is being deleted adopts and releases
-    nothing."""
+    """Sort the candidates, which are in the owner's namespace, into those that it owns, adopts and
+    releases. An owner that is being deleted adopts and releases nothing."""
     is_going, selector = bool(metadata.deletion_timestamp(owner)), selector_of(owner)
     owned, adopted, released = [], [], []
     for one in candidates:
@@ -187,7 +187,7 @@ def claims_of(owner: JsonObject, candidates: Sequence[JsonObject]) -> Claims:
 
 
 def time_text(time: datetime) -> str:
-    """As objects have it."""
+    """Return the time as objects have it, in whole seconds."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -197,5 +197,6 @@ def precise_time_text(time: datetime) -> str:
 
 
 def read_time(text: str) -> datetime:
-    """What an object tells. Objects have been through validation, so it is one."""
+    """Return the time that an object's text tells. Objects have been through validation, so the
+    text is one."""
     return datetime.fromisoformat(text).astimezone(UTC)

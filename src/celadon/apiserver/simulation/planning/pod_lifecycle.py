@@ -61,7 +61,8 @@ def duration(text: str) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """What a container does once it starts; None is never."""
+    """Says what a container does once it starts: the seconds until it is ready and until it ends,
+    None for never."""
 
     ready_after: float | None
     run_for: float | None
@@ -71,13 +72,13 @@ class Behaviour:
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """What pods do that say nothing else."""
+    """Says what pods do whose annotations say nothing else."""
 
     ready_after: float = 0.0
     run_for: float = 0.0
 
     def of(self, pod: JsonObject, container: JsonObject) -> Behaviour:
-        """Of one of its containers that are no init containers."""
+        """Return how a container behaves that is no init container."""
         told = metadata.annotations(pod)
         runs_on = restart_policy(pod) == "Always"
         usual = Behaviour(self.ready_after, None if runs_on else self.run_for)
@@ -87,7 +88,8 @@ class Habits:
         return _told(told, usual)
 
     def of_init(self, pod: JsonObject, container: JsonObject) -> Behaviour:
-        """Of an init container: it has done its work at once, or is a sidecar."""
+        """Return how an init container behaves: it has done its work at once, or is a sidecar and
+        runs on."""
         told = metadata.annotations(pod)
         usual = Behaviour(0.0, None if is_sidecar(container) else 0.0)
         is_named = container["name"] in told.get(CONTAINERS, "").split(",")
@@ -109,12 +111,12 @@ def _told(told: Mapping[str, str], usual: Behaviour) -> Behaviour:
 
 
 def restart_policy(pod: JsonObject) -> str:
-    """Of the pod."""
+    """Return the restart policy of the pod."""
     return str((pod.get("spec") or {}).get("restartPolicy") or "Always")
 
 
 def is_sidecar(container: JsonObject) -> bool:
-    """Whether an init container runs on."""
+    """Tell whether an init container runs on beside the others."""
     return container.get("restartPolicy") == "Always"
 
 
@@ -133,7 +135,7 @@ class Told:
 
 @dataclass(slots=True)
 class _Progress:
-    """What is found on the way through the containers of a pod."""
+    """Collects what is found on the way through the containers of a pod."""
 
     pod: JsonObject
     now: datetime
@@ -145,7 +147,7 @@ class _Progress:
         self.events.append(Told(kind, reason, message, at))
 
     def named(self) -> str:
-        """As the kubelet calls the pod in messages."""
+        """Return the name that the kubelet gives the pod in messages."""
         pod = self.pod
         return f"{metadata.name(pod)}_{metadata.namespace(pod)}({metadata.uid(pod)})"
 
@@ -334,7 +336,7 @@ OBSERVED_SINCE: Final = "1.34"
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where a pod is: the node's address, and its own."""
+    """Holds the address of a pod's node, and the pod's own."""
 
     host: str
     pod: str
@@ -342,7 +344,8 @@ class Addresses:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a pod's status becomes, what is told of it, and in how many seconds to look again."""
+    """Holds what a pod's status becomes, what is told of it, and in how many seconds to look
+    again."""
 
     status: JsonObject
     events: Sequence[Told]
@@ -350,7 +353,7 @@ class Step:
 
 
 def next_step(pod: JsonObject, where: Addresses, habits: Habits, now: datetime) -> Step:
-    """Of a pod that runs, or is about to."""
+    """Return what comes next for a pod that runs, or is about to."""
     progress = _Progress(pod, now)
     former = pod.get("status") or {}
     spec = pod.get("spec") or {}
@@ -483,7 +486,7 @@ def _conditions(
 
 
 def _listed(names: Iterable[str]) -> str:
-    """As Go prints a list."""
+    """Return the names as Go prints a list."""
     return f"[{' '.join(names)}]"
 
 
@@ -545,7 +548,8 @@ def _initialized(
 
 
 def seconds_to_end(pod: JsonObject, now: datetime) -> float:
-    """How much longer a deleted pod goes on."""
+    """Return how much longer a deleted pod goes on: as long as it wants to, within its grace
+    period."""
     meta = metadata.metadata(pod)
     grace = float(meta.get("deletionGracePeriodSeconds") or 0)
     until = read_time(metadata.deletion_timestamp(pod))
@@ -555,7 +559,7 @@ def seconds_to_end(pod: JsonObject, now: datetime) -> float:
 
 
 def running_containers(pod: JsonObject) -> Iterator[tuple[str, str]]:
-    """Where they stand in the spec, and their names."""
+    """Yield the place in the spec and the name of each container that runs."""
     status = pod.get("status") or {}
     for field_, at in (("initContainerStatuses", _INIT), ("containerStatuses", _OWN)):
         for one in status.get(field_) or ():
@@ -564,7 +568,7 @@ def running_containers(pod: JsonObject) -> Iterator[tuple[str, str]]:
 
 
 def killed_status(pod: JsonObject, now: str, reason: str = "", message: str = "") -> JsonObject:
-    """Of a pod whose containers were stopped before they had ended."""
+    """Return the status of a pod whose containers were stopped before they had ended."""
     former = pod.get("status") or {}
     made: JsonDict = {**former, "phase": "Failed"}
     for field_ in ("initContainerStatuses", "containerStatuses"):

@@ -36,7 +36,7 @@ _PHASES: Final = {"Pending": 0, "Unknown": 1, "Running": 2}
 
 
 def replicas(workload: JsonObject) -> int:
-    """How many pods are wanted."""
+    """Return how many pods the workload wants."""
     found = (workload.get("spec") or {}).get("replicas")
     return found if isinstance(found, int) else 1
 
@@ -48,7 +48,7 @@ def counted(workload: JsonObject, field: str) -> int:
 
 
 def without_zeros(counts: JsonObject) -> JsonDict:
-    """As Go writes fields with `omitempty`."""
+    """Drop what is zero or empty, as Go does for fields with `omitempty`."""
     return {key: value for key, value in counts.items() if value}
 
 
@@ -58,8 +58,8 @@ def without_zeros(counts: JsonObject) -> JsonDict:
 def replica_set_status(
     owner: JsonObject, pods: Sequence[JsonObject], failure: str, now: datetime
 ) -> JsonDict:
-    """Of a ReplicaSet with these pods, or a ReplicationController, which has wanted to make or
-    delete some. `failure` says why it could not; empty if it could."""
+    """Return the status of a ReplicaSet or ReplicationController that has these pods. `failure`
+    says why it could not make or delete some; empty if it could."""
     active = [pod for pod in pods if is_active(pod)]
     least = (owner.get("spec") or {}).get("minReadySeconds") or 0
     labels = metadata.labels((owner.get("spec") or {}).get("template")).items()
@@ -79,7 +79,8 @@ def replica_set_status(
 
 
 def _labels(pod: JsonObject) -> JsonObject:
-    """Those that were validated, as they are: this is asked of all pods again and again."""
+    """Return the pod's labels, unchecked: they were validated, and this is asked of all pods again
+    and again."""
     found: JsonObject = metadata.metadata(pod).get("labels") or {}
     return found
 
@@ -153,7 +154,7 @@ def _ready_since(pod: JsonObject) -> str:
 
 
 def _restarts(pod: JsonObject) -> tuple[int, int]:
-    """Of its containers, and of its sidecars, at most."""
+    """Return the highest restart count of the pod's containers, and that of its sidecars."""
     status, spec = pod.get("status") or {}, pod.get("spec") or {}
     sidecars = {
         one.get("name")
@@ -170,6 +171,7 @@ def _restarts(pod: JsonObject) -> tuple[int, int]:
 
 
 def _magnitude(since: str, now: datetime) -> int:
-    """Of the time that has gone by, in nanoseconds: the binary logarithm."""
+    """Return the binary logarithm of the time that has gone by, in nanoseconds, as a whole number;
+    -1 for none. Upstream compares ages by it, so that pods of about the same age count as equal."""
     gone = (now - read_time(since)).total_seconds() * 1e9
     return int(math.log2(gone)) if gone > 0 else -1

@@ -29,7 +29,8 @@ _FNV_START: Final = 0x811C9DC5
 
 
 def template_patch(workload: JsonObject) -> JsonDict:
-    """What a revision of the workload holds. Older releases write a time that is not set."""
+    """Return the patch that a revision of the workload holds. Releases before 1.34 write a time in
+    it that is not set."""
     template = spec_of(workload).get("template") or {}
     if not is_since(_NO_TIMES_SINCE):
         meta = {"creationTimestamp": None, **metadata.metadata(template)}
@@ -45,7 +46,8 @@ def with_template(workload: JsonObject, revision: JsonObject) -> JsonObject:
 
 
 def patch_hash(patch: JsonObject, collisions: int) -> str:
-    """Of the text that Go writes: keys in order, and signs of HTML escaped."""
+    """Return the FNV hash of the patch as Go writes it: keys in order, and signs of HTML
+    escaped."""
     text = json.dumps(patch, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -56,7 +58,7 @@ def patch_hash(patch: JsonObject, collisions: int) -> str:
 
 
 def number_of(revision: JsonObject) -> int:
-    """How often there has been a change."""
+    """Return the number of a revision, which counts the changes of the workload."""
     found: int = revision.get("revision") or 0
     return found
 
@@ -117,7 +119,8 @@ def new_revision(
 def beyond_limit(
     history: Sequence[JsonObject], live: Iterable[str], limit: int
 ) -> Sequence[JsonObject]:
-    """Those of a history in order that are one too many; names that are `live` do not count."""
+    """Return the oldest revisions of a history beyond the limit. Those whose names are `live` are
+    kept and do not count."""
     kept = set(live)
     past = [one for one in history if metadata.name(one) not in kept]
     return past[: max(len(past) - limit, 0)] if limit >= 0 else ()

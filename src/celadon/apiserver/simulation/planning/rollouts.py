@@ -54,7 +54,7 @@ PROGRESSING: Final = "Progressing"
 
 
 def template_without_hash(workload: JsonObject) -> JsonObject:
-    """By which a Deployment knows its ReplicaSets."""
+    """Return the pod template without the hash: by it a Deployment knows its ReplicaSets."""
     template: JsonObject = (workload.get("spec") or {}).get("template") or {}
     meta = metadata.metadata(template)
     labels = {
@@ -79,7 +79,7 @@ def new_and_old(
 
 
 def active_sets(sets: Iterable[JsonObject]) -> list[JsonObject]:
-    """Those that are to have pods."""
+    """Return the ReplicaSets that are to have pods."""
     return [one for one in sets if replicas(one) > 0]
 
 
@@ -95,8 +95,9 @@ def revision_of(replica_set: JsonObject) -> int:
 def new_annotations(
     deployment: JsonObject, replica_set: JsonObject, revision: int, *, exists: bool
 ) -> dict[str, str]:
-    """Those of the new ReplicaSet: the Deployment's, and a revision that is greater than those of
-    all others. One that is rolled back to remembers the revisions that it had."""
+    """Return the annotations of the new ReplicaSet: the Deployment's, and a revision that is
+    greater than those of all others. One that is rolled back to remembers the revisions that it
+    had."""
     made = metadata.annotations(replica_set)
     for key, value in metadata.annotations(deployment).items():
         if key not in NOT_COPIED:
@@ -119,7 +120,8 @@ def _history(text: str, revision: str) -> str:
 
 
 def size_annotations(deployment: JsonObject) -> dict[str, str]:
-    """By which its ReplicaSets know how large it was when they were scaled last."""
+    """Return the annotations by which ReplicaSets know how large their Deployment was when they
+    were scaled last."""
     wanted = replicas(deployment)
     return {DESIRED_REPLICAS: str(wanted), MAX_REPLICAS: str(wanted + max_surge(deployment))}
 
@@ -144,13 +146,14 @@ def cleanable(deployment: JsonObject, old: Iterable[JsonObject]) -> list[JsonObj
 
 
 def is_rolling(deployment: JsonObject) -> bool:
-    """Whether old pods go while new ones come."""
+    """Tell whether old pods go while new ones come."""
     strategy = (deployment.get("spec") or {}).get("strategy") or {}
     return bool(strategy.get("type") == "RollingUpdate")
 
 
 def _fenceposts(deployment: JsonObject) -> tuple[int, int]:
-    """How many pods there may be too many, and too few. One of them is not zero."""
+    """Return how many pods there may be too many, and too few. One of them is not zero, or a
+    rollout would not move."""
     strategy = (deployment.get("spec") or {}).get("strategy") or {}
     told, total = strategy.get("rollingUpdate") or {}, replicas(deployment)
     surge = scaled(told.get("maxSurge"), total, round_up=True)
@@ -159,12 +162,12 @@ def _fenceposts(deployment: JsonObject) -> tuple[int, int]:
 
 
 def max_surge(deployment: JsonObject) -> int:
-    """How many pods there may be too many."""
+    """Return how many pods there may be too many."""
     return _fenceposts(deployment)[0] if is_rolling(deployment) else 0
 
 
 def max_unavailable(deployment: JsonObject) -> int:
-    """How many pods may not be available."""
+    """Return how many pods may not be available."""
     if not is_rolling(deployment):
         return 0
     return min(_fenceposts(deployment)[1], replicas(deployment))
@@ -176,7 +179,8 @@ def total(sets: Iterable[JsonObject]) -> int:
 
 
 def new_size(deployment: JsonObject, sets: Sequence[JsonObject], new: JsonObject | None) -> int:
-    """What the new ReplicaSet may grow to now; None has none yet, and is not among `sets`."""
+    """Return the size that the new ReplicaSet may have now. `new` is None as long as there is none,
+    and is one of `sets` otherwise."""
     wanted, size = replicas(deployment), 0 if new is None else replicas(new)
     if not is_rolling(deployment):
         return wanted
@@ -186,8 +190,8 @@ def new_size(deployment: JsonObject, sets: Sequence[JsonObject], new: JsonObject
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What size a ReplicaSet should have. `always`: its annotations are written even when the size
-    stays."""
+    """Says what size a ReplicaSet should have. `always`: its annotations are written even when the
+    size stays."""
 
     replica_set: JsonObject
     size: int
@@ -197,8 +201,8 @@ class Scale:
 def rolling_step(
     deployment: JsonObject, new: JsonObject, old: Sequence[JsonObject]
 ) -> Sequence[Scale]:
-    """What comes next in a rolling update: the new ReplicaSet grows as far as it may; if it may
-    not, old ones shrink as far as they may, those that are broken first."""
+    """Return what comes next in a rolling update: the new ReplicaSet grows as far as it may; if it
+    may not, old ones shrink as far as they may, those that are broken first."""
     wanted = replicas(deployment)
     if replicas(new) > wanted:
         return (Scale(new, wanted),)
@@ -230,7 +234,7 @@ def _shrunk(deployment: JsonObject, new: JsonObject, old: Sequence[JsonObject]) 
 
 
 def is_scaled(deployment: JsonObject, sets: Iterable[JsonObject]) -> bool:
-    """Whether the Deployment has got another size since its ReplicaSets were scaled."""
+    """Tell whether the Deployment has got another size since its ReplicaSets were scaled."""
     wanted = str(replicas(deployment))
     told = (metadata.annotations(one).get(DESIRED_REPLICAS) for one in active_sets(sets))
     return any(text is not None and text.isdigit() and text != wanted for text in told)
@@ -326,12 +330,12 @@ def put_condition(
 
 
 def without_condition(conditions: Sequence[JsonObject], type_: str) -> list[JsonObject]:
-    """Of the other types."""
+    """Return the conditions of all other types."""
     return [one for one in conditions if one.get("type") != type_]
 
 
 def has_deadline(deployment: JsonObject) -> bool:
-    """Whether it says how long progress may take."""
+    """Tell whether the Deployment says how long progress may take."""
     found = (deployment.get("spec") or {}).get("progressDeadlineSeconds")
     return found is not None and found != NO_DEADLINE
 
@@ -342,8 +346,8 @@ def progressing(deployment: JsonObject) -> JsonObject | None:
 
 
 def paused_condition(deployment: JsonObject, now: str) -> JsonObject | None:
-    """What is to be said because it was paused or resumed; None where nothing is. That it has
-    timed out is not taken back."""
+    """Return the condition that tells of a pause or its end, or None where there is nothing to
+    tell. A rollout that has timed out stays so."""
     found = progressing(deployment)
     reason = "" if found is None else found.get("reason")
     if not has_deadline(deployment) or reason == TIMED_OUT:
@@ -390,7 +394,8 @@ def deployment_status(
 
 
 def _is_uncounted(replica_set: JsonObject) -> bool:
-    """Whether somebody has seen it who does not count pods that are being deleted."""
+    """Tell whether the status was written by a controller that does not count pods that are being
+    deleted."""
     status = replica_set.get("status") or {}
     return bool(status.get("observedGeneration")) and status.get("terminatingReplicas") is None
 
@@ -406,7 +411,7 @@ def is_complete(deployment: JsonObject, status: JsonObject) -> bool:
 def rollout_status(
     deployment: JsonObject, new: JsonObject | None, old: Sequence[JsonObject], now: datetime
 ) -> JsonDict:
-    """As `deployment_status`, and how the rollout goes."""
+    """Return what `deployment_status` says, with the conditions that tell how the rollout goes."""
     status = deployment_status(deployment, new, old, now)
     conditions = status["conditions"]
     if not has_deadline(deployment):

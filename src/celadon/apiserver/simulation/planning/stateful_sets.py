@@ -64,7 +64,7 @@ _DELETE: Final = "Delete"
 
 
 def _policy(stateful_set: JsonObject) -> tuple[bool, bool]:
-    """Whether claims go with the set, and with a pod that is scaled down."""
+    """Return whether claims are deleted with the set, and with a pod that is scaled down."""
     found = spec_of(stateful_set).get("persistentVolumeClaimRetentionPolicy") or {}
     return found.get("whenDeleted") == _DELETE, found.get("whenScaled") == _DELETE
 
@@ -74,7 +74,7 @@ def _owners(claim: JsonObject) -> list[JsonDict]:
 
 
 def _names(reference: JsonObject, owner: JsonObject) -> bool:
-    """Whether it is about an owner of this name, though perhaps another one than this."""
+    """Tell whether the reference names an owner of this kind and name, whatever its uid is."""
     fields = ("apiVersion", "kind")
     return reference.get("name") == metadata.name(owner) and all(
         reference.get(field) == owner.get(field) for field in fields
@@ -87,7 +87,7 @@ def _is_stale_about(claim: JsonObject, owner: JsonObject) -> bool:
 
 
 def is_stale(stateful_set: JsonObject, pod: JsonObject, claims: Iterable[JsonObject]) -> bool:
-    """Whether a claim still belongs to the pod's predecessor, so that it will go with it."""
+    """Tell whether a claim still belongs to the pod's predecessor, so that it will go with it."""
     _, when_scaled = _policy(stateful_set)
     return when_scaled and any(_is_stale_about(one, pod) for one in claims)
 
@@ -123,7 +123,7 @@ _NUMBERED: Final = re.compile(r"(.*)-([0-9]+)\Z", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class StatefulWorld:
-    """What there is in the namespace."""
+    """Holds what there is of the set in its namespace."""
 
     pods: Sequence[JsonObject]
     claims: Mapping[str, JsonObject]
@@ -302,13 +302,14 @@ class _Sync:
             )
 
     def _claims(self, ordinal: int) -> list[JsonObject]:
-        """Those that are there, of a pod."""
+        """Return those claims of the pod with this ordinal that exist."""
         pod = f"{self.name}-{ordinal}"
         names = (claim_name(one, pod) for one in self.spec.get("volumeClaimTemplates") or ())
         return [self.world.claims[one] for one in names if one in self.world.claims]
 
     def _fix_claims(self, pod: JsonObject) -> bool:
-        """Whether there was anything to do: whose a claim is follows from the retention policy."""
+        """Write the owners that the retention policy gives a pod's claims; return whether there was
+        anything to write."""
         ordinal = ordinal_of(pod, self.set)
         is_scaled_down = not self.start <= ordinal < self.start + self.replicas
         changed = False

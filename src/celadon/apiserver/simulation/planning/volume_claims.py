@@ -152,7 +152,7 @@ class _Claim:
         return self._status(made)
 
     def _phase(self, phase: str, done: Told | None = None) -> Iterable[Step]:
-        """What a claim had of a volume goes with it."""
+        """Set the phase of the claim, without what its status had of a volume."""
         kept = {
             key: value
             for key, value in status_of(self.claim).items()
@@ -216,7 +216,7 @@ class _Claim:
         return selector is None or label_selector(selector).matches(metadata.labels(volume))
 
     def _mismatch(self, volume: JsonObject) -> str:
-        """Why the volume would not do; empty if it would."""
+        """Return why the volume does not do for the claim, or an empty text if it does."""
         spec = spec_of(volume)
         requested = ((self.spec.get("resources") or {}).get("requests") or {}).get(_STORAGE, "0")
         if _size(volume) < parse(requested).as_decimal():
@@ -303,12 +303,12 @@ class _Claim:
 
 
 def provisioned_name(claim: JsonObject) -> str:
-    """Of the volume that is made for a claim."""
+    """Return the name of the volume that is made for a claim."""
     return f"pvc-{metadata.uid(claim)}"
 
 
 def reference_to(claim: JsonObject) -> dict[str, str]:
-    """How a volume names its claim."""
+    """Return the `claimRef` by which a volume names its claim."""
     return {
         "kind": "PersistentVolumeClaim",
         "namespace": metadata.namespace(claim),
@@ -320,7 +320,7 @@ def reference_to(claim: JsonObject) -> dict[str, str]:
 
 
 def _refers_to(reference: JsonObject, claim: JsonObject) -> bool:
-    """By name, and by uid where it has one."""
+    """Tell whether the reference is to this claim: by name, and by uid where it has one."""
     return (
         reference.get("namespace") == metadata.namespace(claim)
         and reference.get("name") == metadata.name(claim)
