@@ -50,7 +50,7 @@ class AccessSettings:
 
 @dataclass(frozen=True, slots=True)
 class SimulationSettings:
-    """What a cluster is like that comes alive. `nodes` are made at the start; a pod is ready
+    """Says what a cluster is like that comes alive. `nodes` are made at the start; a pod is ready
     `ready_seconds` after it has a node, and one that is to end does so `run_seconds` after that.
     Without a `clock`, the controllers wait by the event loop."""
 
@@ -138,7 +138,8 @@ class Settings:
         return gate is not None and self.gates.get(name, gate.on)
 
     def as_flags(self, issuer: str) -> dict[str, str]:
-        """What kube-apiserver would have been told, of what there is to tell."""
+        """Return the flags that kube-apiserver would have been given, as far as it has such
+        flags."""
         config = {ALL: True} if self.all_versions else self.runtime_config.switches
         return {
             "enable-admission-plugins": ",".join(sorted(self.plugins)),

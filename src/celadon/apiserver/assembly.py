@@ -559,7 +559,8 @@ class ApiServer:
     def _in_release(
         self, stream: AsyncGenerator[bytes, None] | None
     ) -> AsyncGenerator[bytes, None] | None:
-        """What is sent later is of the same release, whoever reads it then."""
+        """Make a stream whose parts are of the same release as the answer, whoever reads them
+        later."""
         settings = self.core.settings
         if stream is None or (settings.version == DEFAULT and settings.effective is None):
             return stream

@@ -51,11 +51,11 @@ ANY: Final = "*"
 
 
 class AuditPolicyError(ValueError):
-    """Why a server does not start with this policy."""
+    """Says why a server does not start with this policy."""
 
 
 class Level(enum.IntEnum):
-    """How much of a request is recorded; each level has what those before have."""
+    """Says how much of a request is recorded; each level has what those before have."""
 
     NONE = 0
     METADATA = 1
@@ -95,7 +95,7 @@ class GroupResources:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What is recorded of a request."""
+    """Says what is recorded of a request."""
 
     level: Level
     omitted_stages: frozenset[str] = frozenset()
@@ -492,7 +492,7 @@ class Exchange:
 
 
 def _parsed(body: bytes, content_type: str) -> Any:  # noqa: ANN401 - any JSON
-    """None for what cannot be read."""
+    """Read a body by its media type; return None for what cannot be read."""
     media_type = content_type.partition(";")[0].strip().lower()
     try:
         if not body:
@@ -554,7 +554,8 @@ def _reference(info: RequestInfo, sent: object) -> JsonObject:
 
 
 def _attempted(request: HttpRequest) -> str:
-    """As k8s.io/apiserver `pkg/endpoints/filters/authn_audit.go`."""
+    """Say which ways of authentication a request has attempted, as k8s.io/apiserver
+    `pkg/endpoints/filters/authn_audit.go`."""
     scheme, _, rest = request.header("authorization").strip().partition(" ")
     methods = [scheme.lower()] if rest and scheme.lower() in ("basic", "bearer") else []
     if request.first("access_token").strip():

@@ -187,7 +187,7 @@ def default_service_account(namespace: str) -> JsonDict:
 
 
 def root_ca_config_map(namespace: str, server_ca: str) -> JsonDict:
-    """By which pods know the server; `server_ca` is PEM."""
+    """Return the ConfigMap by which pods know the server; `server_ca` is PEM."""
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -520,7 +520,7 @@ def _api_service(group: str, version: str) -> JsonDict:
 
 
 def local_priorities(group: str, version: str) -> tuple[int, int]:
-    """Of a group and of a version of it that this server serves itself."""
+    """Return the priorities of a group, and of a version of it, that this server serves itself."""
     if group == APIREGISTRATION:
         return _FIRST
     made = (

@@ -165,7 +165,7 @@ class KubeconfigContext:
 
 @dataclass(frozen=True, slots=True)
 class Kubeconfig:
-    """By name."""
+    """Holds clusters, users and contexts by their names."""
 
     clusters: Mapping[str, KubeconfigCluster] = field(default_factory=dict)
     users: Mapping[str, KubeconfigUser] = field(default_factory=dict)
@@ -203,7 +203,7 @@ def _read(path: Path) -> Kubeconfig:
 
 
 class _Reader:
-    """Of one file, which has the shape of one; everything raises KubeconfigError."""
+    """Reads one file that has the shape of a kubeconfig; everything raises KubeconfigError."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -317,7 +317,7 @@ MOST_PRINTED: Final = 1 << 20
 
 
 class ExecFailure(Exception):
-    """Why there are no credentials."""
+    """Says why there are no credentials."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,7 +330,7 @@ class ExecTarget:
     insecure: bool = False
 
     def to_json(self) -> JsonDict:
-        """As `spec.cluster` of an ExecCredential."""
+        """Return the member `spec.cluster` of an ExecCredential."""
         found: JsonDict = {"server": self.server, "config": None}
         if self.tls_server_name:
             found["tls-server-name"] = self.tls_server_name
@@ -473,7 +473,7 @@ class ClientCredentials:
         self._printed: ExecCredential | None = None
 
     async def headers(self) -> Headers:
-        """For a request now. Raises CredentialsError."""
+        """Return the headers for a request that is made now. Raises CredentialsError."""
         impersonated = tuple(
             (key.encode(), text.encode()) for key, text in self._user.impersonation
         )

@@ -114,7 +114,8 @@ class ConversionWebhook:
 def conversion_webhooks(
     definitions: Sequence[JsonObject],
 ) -> Mapping[GroupKind, ConversionWebhook]:
-    """Those of the definitions that have one, by the kind that they convert."""
+    """Return the conversion webhooks of the definitions that have one, by the kind that they
+    convert."""
     found = {}
     for definition in definitions:
         spec = definition["spec"]
@@ -141,7 +142,7 @@ def conversion_webhooks(
 
 
 def _has_text(bundle: object) -> bool:
-    """Whether there is anything but blanks in it, which upstream takes for nothing."""
+    """Tell whether there is anything but blanks in a bundle; upstream takes those for nothing."""
     return isinstance(bundle, str) and bool(bundle.strip())
 
 
@@ -210,7 +211,7 @@ def _text_of_kind(kind: GroupVersionKind) -> str:
 
 
 def _converted_objects(call: ConversionCall, reply: Reply) -> Sequence[object]:
-    """What the webhook has answered with. Raises CallError."""
+    """Return what the webhook has answered with. Raises CallError."""
     failure = http_failure(reply, media_type(reply), as_json)
     if failure is not None:
         raise CallError(failure[0])
@@ -356,11 +357,11 @@ class Caller(Protocol):
 
 
 class CustomKinds(Protocol):
-    """Which custom kinds are served now."""
+    """Says which custom kinds are served now."""
 
     @property
     def custom(self) -> Mapping[GroupVersionKind, CustomKind]:
-        """By version, served or not."""
+        """Return the custom kinds by version, served or not."""
         ...
 
     @property
@@ -374,7 +375,8 @@ _Memory = ObjectMemory[tuple[str, ...], JsonDict]
 
 @dataclass(frozen=True, slots=True)
 class Conversions:
-    """Of one server. `kinds` gives what is served now, `call` reaches webhooks."""
+    """Makes the conversions of one server. `kinds` gives what is served now, `call` reaches
+    webhooks."""
 
     kinds: Callable[[], CustomKinds]
     call: Caller
@@ -385,7 +387,7 @@ class Conversions:
     """Conversions that nobody waits for."""
 
     def concern(self, kind: GroupKind) -> bool:
-        """Whether objects of the kind may have to be converted by a webhook."""
+        """Tell whether objects of the kind may have to be converted by a webhook."""
         return kind in self.kinds().conversions
 
     def converted(self, obj: JsonObject, target: GroupVersionKind) -> JsonObject:
@@ -453,7 +455,8 @@ class Conversions:
         return kinds.conversions[target.group_kind]
 
     def _kept(self, objects: Sequence[JsonObject], custom: CustomKind) -> list[JsonObject | None]:
-        """Those in the version already, or converted before; None for the others."""
+        """Return the objects that are in the version already, or were converted before; None for
+        each of the others."""
         webhook = self.kinds().conversions[custom.gvk.group_kind]
         return [
             custom.shown(obj)
@@ -530,7 +533,8 @@ def _merged(shown: list[JsonObject | None], fetched: list[JsonObject]) -> list[J
 
 
 def _key(obj: JsonObject, target: GroupVersionKind, webhook: ConversionWebhook) -> tuple[str, ...]:
-    """What an object is converted from, and to what."""
+    """Return what tells one conversion from others: the webhook, the object's version, and the
+    version to convert to."""
     version = metadata.resource_version(obj)
     return webhook.revision, metadata.uid(obj), version, target.api_version
 
@@ -560,7 +564,7 @@ def _batches(objects: Sequence[JsonObject]) -> Iterator[list[JsonObject]]:
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """What definitions say of their kinds."""
+    """Holds what definitions say of their kinds."""
 
     custom: KindsOnDemand
     conversions: Mapping[GroupKind, ConversionWebhook]
@@ -583,8 +587,8 @@ class CalledWebhooks:
     async def ask(
         self, objects: Sequence[JsonObject], kind: GroupVersionKind, *, stored: bool
     ) -> Sequence[JsonObject]:
-        """As `Conversions.all_given`. Raises ConversionError; WebhookNotCalled for a webhook that
-        is out of reach."""
+        """Convert as `Conversions.all_given` does. Raises ConversionError; WebhookNotCalled for a
+        webhook that is out of reach."""
         source = next(one for one in map(metadata.gvk, objects) if one != kind)
         group_kind = kind.group_kind
         if not self._conversions.concern(group_kind):
@@ -603,7 +607,8 @@ class CalledWebhooks:
 
 
 def _says_whom_to_ask(obj: JsonObject) -> bool:
-    """Whether it is a definition with a webhook: those of files may lack what a server asks for."""
+    """Tell whether the object is a definition with a webhook that can be called: those of files may
+    lack what a server asks for."""
     if obj.get("kind") != "CustomResourceDefinition":
         return False
     spec = obj.get("spec") or {}

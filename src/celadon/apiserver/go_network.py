@@ -217,7 +217,7 @@ def _shown_name(authority: x509.Certificate) -> str:
 
 
 def _address(name: str) -> str:
-    """As Go writes it; empty for what is a name."""
+    """Return an IP address as Go writes it; empty for what is a name."""
     try:
         return str(ip_address(name.removeprefix("[").removesuffix("]")))
     except ValueError:
@@ -307,7 +307,7 @@ _LENGTH: Final = late_pattern(r"[0-9]{1,18}")
 
 
 def head_complaint(data: bytes) -> str | None:
-    """Of the first bytes of an answer; None where nothing is wrong with them."""
+    """Return what Go says is wrong with the first bytes of an answer; None where nothing is."""
     first, end, rest = data.partition(b"\n")
     if not end and data.startswith(b"HTTP/"[: len(data)]):
         return None
@@ -525,7 +525,7 @@ class GoStream(httpcore.AsyncNetworkStream):
             raise self._broken("write", error) from None
 
     async def send(self, data: bytes) -> None:
-        """As `write`, where no answer in HTTP follows. Raises NetworkFailure."""
+        """Send bytes as `write` does, where no answer in HTTP follows. Raises NetworkFailure."""
         try:
             self._writer.write(data)
             await self._writer.drain()

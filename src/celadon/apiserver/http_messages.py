@@ -200,7 +200,8 @@ class Departure:
         self._end: Callable[[], None] | None = None
 
     def ends(self, end: Callable[[], None] | None) -> None:
-        """What to call; None when there is nothing any more that could end."""
+        """Set what is called when the client goes; None when there is nothing left that could
+        end."""
         self._end = end
 
     def tell(self) -> None:
@@ -226,7 +227,7 @@ class HttpRequest:
 
     @remembered
     def path(self) -> str:
-        """As it was sent: percent-encoded."""
+        """Return the path as it was sent: percent-encoded."""
         return self.target.partition("?")[0]
 
     @remembered
@@ -282,8 +283,8 @@ class Hold(Protocol):
 
 
 class Tunnel(Protocol):
-    """Where the bytes go that a client sends when its connection is no HTTP any more: those that
-    come back are the answer's `stream`. `head` is what the client is sent before them."""
+    """Takes the bytes that a client sends when its connection is no HTTP any more: those that come
+    back are the answer's `stream`. `head` is what the client is sent before them."""
 
     @property
     def head(self) -> bytes: ...
@@ -440,7 +441,8 @@ def has_exact_numbers(resource: Resource) -> bool:
 
 
 def json_bytes(obj: JsonObject) -> bytes:
-    """For clients, without a line feed. Not for custom resources, which may hold any number."""
+    """Return JSON for clients, without a line feed. Custom resources, which may hold any number,
+    have `sorted_json_bytes`."""
     text = _fast(obj)
     if text is None:
         found = _in_parts(obj, json_bytes)
@@ -453,7 +455,7 @@ def json_bytes(obj: JsonObject) -> bytes:
 
 
 def sorted_json_bytes(obj: JsonObject) -> bytes:
-    """For clients, of a custom resource: its members have no order of their own."""
+    """Return JSON of a custom resource for clients: its members have no order of their own."""
     found = _in_parts(obj, sorted_json_bytes)
     if found is not None:
         return found
@@ -476,7 +478,8 @@ def _in_parts(obj: JsonObject, write: Callable[[JsonObject], bytes]) -> bytes | 
 
 
 def stored_bytes(obj: JsonObject, *, custom: bool) -> bytes:
-    """For the store: nothing is escaped, lone surrogates are kept; a custom resource is sorted."""
+    """Return JSON for the store: nothing is escaped, lone surrogates are kept; a custom resource is
+    sorted."""
     fast = None if custom else _fast(obj)
     if fast is not None:
         return fast
@@ -518,7 +521,7 @@ MAX_HELD_BYTES: Final = 128 << 20
 
 
 class AnswerRoom:
-    """Of one server; `free` are the bytes that are left."""
+    """Counts the bytes that answers of webhooks may still take of one server; `free` are left."""
 
     __slots__ = ("free",)
 
@@ -527,7 +530,7 @@ class AnswerRoom:
 
 
 class HeldBytes:
-    """What one call has taken of the room."""
+    """Counts the bytes that one call has taken of the room."""
 
     __slots__ = ("_count", "_room")
 

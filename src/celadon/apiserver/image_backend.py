@@ -38,7 +38,7 @@ _AGAIN: Final = frozenset({429, 500, 504})
 
 
 class NoAnswer(Exception):
-    """Why there is none, in Go's words."""
+    """Says, in Go's words, why the backend gave no answer."""
 
 
 class ImageBackend:

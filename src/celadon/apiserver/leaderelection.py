@@ -42,7 +42,7 @@ TOLD_FAILURES: Final = 3
 
 
 class LeaseError(Exception):
-    """What was asked may have happened or not."""
+    """Says that a request failed in a way that leaves open whether it had its effect."""
 
 
 class LeaseRefused(LeaseError):
@@ -53,7 +53,7 @@ class Leases(Protocol):
     """Leases of an API server, by path. All methods raise LeaseError."""
 
     async def get(self, path: str) -> JsonObject | None:
-        """None if there is none."""
+        """Return the object at a path, or None if there is none."""
 
     async def create(self, collection: str, lease: JsonObject) -> JsonObject: ...
 
@@ -200,7 +200,7 @@ def leases_path(namespace: str) -> str:
 
 
 def _micro_time(seconds: float) -> str:
-    """As meta/v1 `MicroTime`."""
+    """Return a time as meta/v1 `MicroTime` writes it."""
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
 
 

@@ -45,7 +45,7 @@ PRETTY_AGENTS: Final = ("curl", "Wget", "Mozilla/5.0")
 
 
 class Form(enum.Enum):
-    """What an object is shown as."""
+    """Says what an object is shown as."""
 
     OBJECT = ""
     TABLE = "Table"
@@ -142,14 +142,14 @@ _remembered: Final = functools.lru_cache(_HEADERS_KEPT)(_negotiated)
 
 
 def require_stream(found: Accepted, types: Sequence[str]) -> None:
-    """What was chosen among all types must do for a stream: there is no second choice. Raises
-    StatusError 406."""
+    """Refuse a stream of the type that was chosen among all types, if that cannot be streamed:
+    there is no second choice. Raises StatusError 406."""
     if found.media_type not in STREAM_TYPES:
         raise status.not_acceptable([_streamed(one) for one in types if one in STREAM_TYPES])
 
 
 def require_route(request: HttpRequest, types: Sequence[str]) -> None:
-    """What the router in front of a path has to say. Raises StatusError 406."""
+    """Refuse what the router in front of a path refuses. Raises StatusError 406."""
     header = ", ".join(request.header_values("accept"))
     if header:
         _require_route(media_clauses(header), types, types)
@@ -182,7 +182,8 @@ def _unroutable(types: Sequence[str]) -> StatusError:
 
 
 def _accepted(clause: MediaClause, media_type: str) -> Accepted | None:
-    """None where the parameters of the clause ask for what there is not."""
+    """Return what a clause accepts of a media type; None where its parameters ask for what there is
+    not."""
     parameters = clause.parameters
     if parameters.get("stream", "watch") != "watch":
         return None
@@ -201,7 +202,8 @@ def _accepted(clause: MediaClause, media_type: str) -> Accepted | None:
 
 
 def is_pretty(request: HttpRequest, parameter: str = "") -> bool:
-    """By the query, else by a parameter of the media type, else by who asks."""
+    """Tell whether JSON is indented: by the query, else by a parameter of the media type, else by
+    who asks."""
     if "pretty" in request.query:
         return parse_bool(request.first("pretty")) is True
     if parameter == "1":

@@ -127,7 +127,7 @@ class ObjectMemory(Generic[_K, _V]):
         self._weight -= self._weights.pop(key, 0)
 
     def weight_of(self, key: _K) -> int:
-        """Of what is remembered; 0 for what is not."""
+        """Return the weight of what is remembered under a key; 0 for what is not."""
         return self._weights.get(key, 0)
 
 
@@ -254,7 +254,7 @@ class ObjectStore:
 
     @on_loop
     def _entry(self, key: str) -> tuple[Entry | None, StoredObject | None]:
-        """What is stored, and the object if it has been read."""
+        """Return what is stored, and the object if it has been read."""
         entry = self.store.get(key)
         return entry, None if entry is None else self._known(entry)
 
@@ -295,7 +295,8 @@ class ObjectStore:
     def _entries(
         self, prefix: str, start: str, limit: int | None, revision: int | None
     ) -> tuple[Page, Sequence[StoredObject | None]]:
-        """What is stored, and those objects that have been read; some of them for a worker."""
+        """Return a page of what is stored, and those objects that have been read; a worker gets a
+        smaller page."""
         if not is_worker():
             return self._known_page(prefix, start, limit, revision)
         most = _AT_ONCE if limit is None else min(limit, _AT_ONCE)
@@ -354,7 +355,8 @@ class ObjectStore:
         )
 
     async def read_aside(self, entry: Entry) -> StoredObject:
-        """As `stored`, of an object that is large: a thread reads it, which waits for nobody."""
+        """Return an object that is large, as `stored` does: a thread reads it, which waits for
+        nobody."""
         return self._kept(entry, await aside(self._object, entry))
 
     def _known(self, entry: Entry) -> StoredObject | None:
@@ -379,7 +381,8 @@ class ObjectStore:
 
     @on_loop
     def _kept(self, entry: Entry, obj: JsonObject) -> StoredObject:
-        """What another thread has read meanwhile is what all share."""
+        """Remember an object that was read, and return the one that all share: another thread may
+        have read it meanwhile."""
         known = self._known(entry)
         if known is not None:
             return known
@@ -429,8 +432,8 @@ class ObjectStore:
         claims: Collection[Condition] = (),
         work: RequestWork = SMALL_WORK,
     ) -> StoredObject | None:
-        """None when there is one already, or somebody else has claimed the same. What is large is
-        encoded by `work`. Raises what that raises."""
+        """Store a new object; return None when there is one already, or somebody else has claimed
+        the same. What is large is encoded by `work`. Raises what that raises."""
         value, known = await work.step(_encoded_and_known, obj, resource)
         key = object_key(resource, namespace, name)
         transaction = create(key, value, self._seconds(resource))
@@ -446,9 +449,9 @@ class ObjectStore:
         claims: Collection[Condition] = (),
         work: RequestWork = SMALL_WORK,
     ) -> StoredObject | None:
-        """None when it is no longer at `revision`, or somebody else has claimed the same. What is
-        there already is not written again. What is large is encoded by `work`. Raises what that
-        raises."""
+        """Store an object anew; return None when it is no longer at `revision`, or somebody else
+        has claimed the same. What is there already is not written again. What is large is encoded
+        by `work`. Raises what that raises."""
         key = object_key(resource, namespace, name)
         value, known = await work.step(_encoded_and_known, obj, resource)
         entry = self.store.get(key)
@@ -491,8 +494,8 @@ class ObjectStore:
         return await self._submitted(transaction)
 
     async def read_before(self, values: Iterable[bytes]) -> None:
-        """What somebody else has encoded is going to be there, the same bytes. What is large of it
-        is read now, aside, so that nobody has to do that on the event loop."""
+        """Read large values that somebody else has encoded and that are going to be stored. They
+        are read now, aside, so that nobody has to do that on the event loop."""
         for value in values:
             if len(value) > LARGE_JSON:
                 obj = await aside(_read_if_plain, value)
@@ -584,7 +587,7 @@ class ContinueToken(NamedTuple):
     start: str
 
     def text(self) -> str:
-        """As it goes to the client."""
+        """Return the token as it goes to the client."""
         value = {"v": VERSION, "rv": self.revision, "start": self.start}
         return base64.urlsafe_b64encode(json_text(value).encode()).decode().rstrip("=")
 
@@ -665,7 +668,7 @@ class ObjectSelection:
     """Whether there is any term."""
 
     def matches(self, obj: JsonObject) -> bool:
-        """Of an object in the version of the request."""
+        """Tell whether the selectors choose an object, which is in the version of the request."""
         if not self.selects:
             return True
         if not self.labels.matches(metadata.labels(obj)):
@@ -719,7 +722,7 @@ class ObjectTexts:
         self._line: tuple[str, JsonObject, bytes] = ("", {}, b"")
 
     def whole(self, obj: JsonObject, resource: Resource) -> bytes:
-        """As a get shows it, without a line feed."""
+        """Return the JSON of an object as a get shows it, without a line feed."""
         found = self._texts.get(id(obj))
         if found is not None:
             return found[1]
@@ -737,8 +740,8 @@ class ObjectTexts:
         return line
 
     def items(self, objects: Iterable[JsonObject], resource: Resource) -> bytes:
-        """As a list shows them, with commas between: items of built-in kinds do not say what they
-        are."""
+        """Return the JSON of objects as a list shows them, with commas between: items of built-in
+        kinds do not say what they are."""
         if resource.custom:
             return b",".join([self.whole(obj, resource) for obj in objects])
         gvk = resource.gvk

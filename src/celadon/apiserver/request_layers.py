@@ -126,11 +126,12 @@ HEALTH_ROOTS: Final = ("healthz", "livez", "readyz")
 
 
 class Publications:
-    """Those of one server; what is made of a catalogue is kept until there is another one. `checks`
-    gives the outcome of the health checks below one of HEALTH_ROOTS, and `observe` is told of it;
-    `metrics` takes what `/metrics` and the pages below it show, `pages` names those debugging pages
-    that are there, `dumps` answers those that no list names, `descriptions` has texts of built-in
-    types; without, those of an installed client are taken."""
+    """Answers the requests of one server that are not for a resource; what is made of a catalogue
+    is kept until there is another one. `checks` gives the outcome of the health checks below one of
+    HEALTH_ROOTS, and `observe` is told of it; `metrics` takes what `/metrics` and the pages below
+    it show, `pages` names those debugging pages that are there, `dumps` answers those that no list
+    names, `descriptions` has texts of built-in types; without, those of an installed client are
+    taken."""
 
     def __init__(
         self,
@@ -166,8 +167,8 @@ class Publications:
     def answer(
         self, request: HttpRequest, served: Served, offered: Sequence[RemoteVersion] = ()
     ) -> HttpAnswer | None:
-        """None for paths that nobody answers. `offered` are the versions of other servers. Raises
-        StatusError."""
+        """Answer a request; return None for paths that nobody answers. `offered` are the versions
+        of other servers. Raises StatusError."""
         if served is not self._served or offered is not self._apis.remote:
             self._served = served
             self._apis = PublishedApis(served.catalog, offered)
@@ -228,7 +229,7 @@ _MOST_KINDS: Final = 1_000
 
 
 class RequestLayers:
-    """Of one server."""
+    """Leads the requests of one server through its layers."""
 
     def __init__(
         self,
@@ -349,8 +350,8 @@ class RequestLayers:
         return await self._or_error(self._routed(request, info, user, notes), request, notes)
 
     def _read_head(self, request: HttpRequest) -> tuple[RequestInfo, float | None]:
-        """What the request is about, and the seconds it may take. What is read of it is
-        remembered. Raises UnreadablePath."""
+        """Return what the request is about, and the seconds it may take; both are remembered.
+        Raises UnreadablePath."""
         info = request_info(request)
         return info, self._core.settings.limits.deadline(request, info)
 
@@ -427,7 +428,7 @@ class RequestLayers:
     def _shown_user(
         self, request: HttpRequest, info: RequestInfo, user: User
     ) -> Impersonated | None:
-        """As whom a user asks, if not as themselves. Raises StatusError."""
+        """Return as whom a user asks, if not as themselves. Raises StatusError."""
         wanted = wanted_user(request)
         if wanted is None:
             return None
@@ -533,7 +534,8 @@ class RequestLayers:
         return until is None or asyncio.get_running_loop().time() > until
 
     def _note_seconds(self, kind: Hashable, seconds: float) -> None:
-        """What a request has taken of workers or of its fork."""
+        """Note what a request has taken of workers or of its fork: one like it begins in a fork as
+        long as that is much."""
         if seconds > FORKED_SECONDS:
             if len(self._dear) >= _MOST_KINDS:
                 self._dear.clear()
@@ -563,8 +565,8 @@ class RequestLayers:
     async def _forked_rest(
         self, request: HttpRequest, info: RequestInfo, user: User, notes: Notes
     ) -> HttpAnswer | None:
-        """What is left when it is known who asks for what, and that they may. None if it has to be
-        done here. Raises StatusError, TooMuchWork, and as the store."""
+        """Do in a fork what is left when it is known who asks for what, and that they may. Returns
+        None if it has to be done here. Raises StatusError, TooMuchWork, and as the store."""
         answer, spent = await self._forked(
             request,
             notes,

@@ -128,8 +128,8 @@ def is_large_refusal(error: StatusError) -> bool:
 
 @dataclass(slots=True)
 class RequestWork:
-    """Of one request: `owner` is its user, `spent` the processor time of its workers, `is_large`
-    whether what it has sent, or changes, is; `size` is what it holds in memory."""
+    """Does the work of one request: `owner` is its user, `spent` the processor time of its workers,
+    `is_large` whether what it has sent, or changes, is; `size` is what it holds in memory."""
 
     workers: Workers = field(default_factory=Workers)
     owner: str = ""
@@ -161,8 +161,8 @@ class RequestWork:
 
 @dataclass(slots=True)
 class _Known:
-    """Of one kind of step: by which `rules` it was taken, the seconds it may be expected to take;
-    None until the first one is over."""
+    """Holds what is known of one kind of step: by which `rules` it was taken, and the seconds it
+    may be expected to take; None until the first one is over."""
 
     rules: object
     seconds: float | None = None
@@ -176,8 +176,8 @@ class _Known:
 
 
 class Pace:
-    """What steps have taken that depend on rules which somebody wrote. With other rules nothing is
-    known: steps of a kind are taken in a worker until the first of them is over."""
+    """Knows what steps have taken that depend on rules which somebody wrote. With other rules
+    nothing is known: steps of a kind are taken in a worker until the first of them is over."""
 
     def __init__(self, clock: Callable[[], float] = time.thread_time) -> None:
         self._clock = clock
@@ -193,8 +193,8 @@ class Pace:
         waits: Callable[[], bool] | None = None,
         aside: bool = False,
     ) -> T:
-        """As `RequestWork.step`. `waits` is asked of what is cheap: whether it may have to wait for
-        somebody all the same, which nobody may here."""
+        """Take a step as `RequestWork.step` does. `waits` is asked of what is cheap: whether it may
+        have to wait for somebody all the same, which nobody may here."""
         known = self._known.get(kind)
         if known is None or known.rules is not rules:
             if work.workers.is_fork:  # what is compiled would be lost

@@ -55,11 +55,11 @@ class ChangingTls:
         self.context.sni_callback = self._choose
 
     def use(self, context: ssl.SSLContext) -> None:
-        """For all handshakes from now on."""
+        """Use another context for all handshakes from now on."""
         self._current = context
 
     def _choose(self, connection: ssl.SSLObject, _name: str | None, _: ssl.SSLContext) -> None:
-        """For each handshake, whatever name the client asks for."""
+        """Give a handshake the context that counts now, whatever name the client asks for."""
         connection.context = self._current
 
 

@@ -197,7 +197,7 @@ class WebhookClient:
             await pool.aclose()
 
     def _user(self, url: str) -> tuple[str, ClientCredentials] | None:
-        """As whom to call; None for nobody. Raises KubeconfigError."""
+        """Return as whom to call; None for nobody. Raises KubeconfigError."""
         if self._read is None:
             return None
         if self._credentials is None:
@@ -331,7 +331,7 @@ class Exchange:
 
 
 def without_password(url: str) -> str:
-    """As Go shows a URL in an error."""
+    """Return a URL as Go shows it in an error."""
     scheme, slashes, rest = url.partition("://")
     authority, slash, path = rest.partition("/")
     user, at, host = authority.rpartition("@")
@@ -341,7 +341,7 @@ def without_password(url: str) -> str:
 
 
 class _Trace:
-    """Whether a request has opened a connection, or was sent on one that had been kept."""
+    """Notes whether a request has opened a connection, or was sent on one that had been kept."""
 
     def __init__(self) -> None:
         self.connected = False
@@ -396,7 +396,7 @@ async def _pass_over(got: httpcore.Response) -> None:
 
 
 class _Body:
-    """Of an answer, as it is read."""
+    """Reads the body of an answer, within the room there is."""
 
     def __init__(self, got: httpcore.Response, held: HeldBytes) -> None:
         self._got = got

@@ -53,7 +53,7 @@ from celadon.records import dataclass
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _StoredWebhooks:
-    """What a set of hooks is made of. One object for as long as all is the same."""
+    """Holds what a set of hooks is made of. It is one object for as long as all is the same."""
 
     objects: tuple[StoredObject, ...]
     static: StaticObjects
@@ -160,7 +160,7 @@ class Webhooks:
         return self._mutating is not None and self._mutating.hooks().concerns(request, self._world)
 
     def mutation(self, readmit: Readmit, *, coarse_times: bool) -> MutatingPhase:
-        """For one request."""
+        """Return the mutating phase of one request."""
         assert self._mutating is not None, "asked only after `mutates`"
         hooks = self._mutating.hooks()
         return MutatingPhase(
@@ -239,7 +239,7 @@ class Calling:
         _require_time(remaining)
 
     def forget(self) -> None:
-        """What was answered has been read."""
+        """Give back the room of answers: what was answered has been read."""
         for held in self.held:
             held.give_back()
 

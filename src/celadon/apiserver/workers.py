@@ -45,7 +45,7 @@ R = TypeVar("R")
 
 
 class _Here(threading.local):
-    """Of each thread: the loop that it works for; None if it works for none."""
+    """Knows, in each thread, the loop that it works for; None if it works for none."""
 
     home: asyncio.AbstractEventLoop | None = None
     work: _Work | None = None
@@ -265,7 +265,7 @@ class TooMuchWork(Exception):
 
 
 def out_of_time() -> StatusError:
-    """What a request is told whose work was ended (k8s.io/apiserver
+    """Return the error of a request whose work was ended (k8s.io/apiserver
     `pkg/endpoints/handlers/finisher/finisher.go`)."""
     return status.timeout(
         "request did not complete within requested timeout - context deadline exceeded"
@@ -401,12 +401,12 @@ class _ForkedWork(_Work):
 
 
 async def _unasked(_: Said) -> Said:
-    """What a fork is told that asks for something although it must not."""
+    """Answer a fork that asks for something although it must not."""
     return Said({})
 
 
 class _Account:
-    """What a user has in hand."""
+    """Counts the seconds of work that a user has in hand."""
 
     __slots__ = ("_share", "at", "seconds")
 
@@ -423,8 +423,8 @@ class _Account:
 
 
 class Workers:
-    """Of one server. Belongs to the event loop that first asks. `share` are the seconds that a user
-    is given each second."""
+    """Does the long work of one server, in threads and forks. It belongs to the event loop that
+    first asks. `share` are the seconds that a user is given each second."""
 
     def __init__(self, threads: int = THREADS, share: float = USER_SHARE) -> None:
         self.forks = False
@@ -501,8 +501,8 @@ class Workers:
         told: Said,
         allowed: float = REQUEST_SECONDS,
     ) -> tuple[Said, float]:
-        """As `run_forked`, in a fork of the template, which is told what it is for, and asks for
-        nothing."""
+        """Do work as `run_forked` does, in a fork of the template, which is told what it is for,
+        and asks for nothing."""
 
         def fork(
             seconds: float, heard: Callable[[Said], None], ended: Callable[[], None]
@@ -548,7 +548,7 @@ class Workers:
                 del self._waiting[work.owner]
 
     def _begin_some(self) -> None:
-        """As many as there are places for: of each user one, in turn."""
+        """Begin as much work as there are places for: one piece of each user, in turn."""
         assert self._loop is not None
         now = self._loop.time()
         for owner in list(self._waiting):
@@ -589,7 +589,8 @@ class Workers:
             self._begin_some()
 
     def _look(self) -> None:
-        """What has used up its time ends; what waits may have time again."""
+        """End work that has used up its time; begin what was waiting for time and has some
+        again."""
         assert self._loop is not None
         self._timer = None
         for work in [*self._working.values(), *self._without_place]:

@@ -166,7 +166,8 @@ class Keyspace:
         return self._events[surplus - 1].revision if surplus > 0 else self.compacted
 
     def history_bytes(self) -> int:
-        """Of the values that only the history has: those that others have replaced."""
+        """Return the bytes of the values that only the history has: those that others have
+        replaced."""
         return self._superseded
 
     def revision_before_bytes(self, most: int) -> int:
@@ -369,7 +370,7 @@ class Watcher:
         return not told and self._notify is not None
 
     def notify(self) -> None:
-        """Not under the lock."""
+        """Notify the reader. Call it without the lock."""
         notify = self._notify
         if notify is not None:
             notify()
@@ -431,7 +432,8 @@ class Watchers:
         return {one: None for one in watchers if self.end(one, error)}
 
     def tell(self, watchers: Iterable[Watcher]) -> None:
-        """Not under the lock. A reader that cannot be told (its event loop is closed) has gone."""
+        """Notify the readers, without the lock. One that cannot be told (its event loop is closed)
+        has gone."""
         for watcher in watchers:
             try:
                 watcher.notify()
@@ -482,7 +484,7 @@ def settle(jobs: Sequence[Job], results: Sequence[Any]) -> None:
 
 
 class Writer(Protocol):
-    """Who carries out writes, one batch at a time."""
+    """Carries out writes, one batch at a time."""
 
     def put(self, job: Job) -> None:
         """See to it that the job is carried out. Raises StoreClosed."""

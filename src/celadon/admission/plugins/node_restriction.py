@@ -594,8 +594,8 @@ _MIGRATED: Final = {
 
 
 def _audience(request: Request, pod: JsonObject, world: World) -> str:
-    """Why a kubelet does not get a token for whom it is to be: a volume of the pod needs one for
-    them, or the kubelet may ask for any."""
+    """Return why a kubelet does not get a token for an audience: no volume of the pod needs one,
+    and the kubelet may not ask for any."""
     audiences = _spec(request.object).get("audiences") or [""]
     if len(audiences) > 1:
         return "node may only request 0 or 1 audiences"
@@ -628,7 +628,7 @@ def _audience(request: Request, pod: JsonObject, world: World) -> str:
 
 
 def _serves(volume: JsonObject, pod: JsonObject, audience: str, world: World) -> bool:
-    """Whether a volume needs a token for this audience, itself or for its driver. Raises
+    """Return whether a volume needs a token for this audience, itself or for its driver. Raises
     StatusError for what leads to the driver and is not there."""
     for source in (volume.get("projected") or {}).get("sources") or ():
         token = source.get("serviceAccountToken")

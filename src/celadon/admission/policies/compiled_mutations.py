@@ -141,8 +141,8 @@ class MutationObserver(Protocol):
 
 @dataclass(slots=True)
 class MutationNotes:
-    """What happened to one request: the mutations in their order, failures, also those that were
-    ignored, and what had no say."""
+    """Holds what happened to one request: the mutations in their order, failures, also those that
+    were ignored, and what had no say."""
 
     changes: list[Change] = field(default_factory=list)
     failures: list[MutationFailure] = field(default_factory=list)

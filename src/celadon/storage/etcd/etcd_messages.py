@@ -223,7 +223,7 @@ def _first(found: Iterable[Any]) -> KeyValue | None:
 
 
 def lease_request(seconds: int) -> bytes:
-    """For a lease that lasts so long."""
+    """Return the request for a lease that lasts so long."""
     return _bytes("LeaseGrantRequest", TTL=seconds)
 
 
@@ -238,7 +238,7 @@ def compaction_request(revision: int) -> bytes:
 
 
 def watch_request(start: int) -> bytes:
-    """Of all changes from that revision on; large answers in parts."""
+    """Return the request for all changes from that revision on; large answers come in parts."""
     create = {
         "key": EVERYTHING,
         "range_end": EVERYTHING,

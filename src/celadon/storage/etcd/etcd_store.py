@@ -238,7 +238,7 @@ class SharedLeases:
     _granting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def lease(self, seconds: int) -> int:
-        """For one more key that is to last at least so long. Raises ServiceError."""
+        """Return a lease for one more key that is to last at least so long. Raises ServiceError."""
         async with self._granting:
             now = self.clock()
             shared = self._newest.get(seconds)
@@ -382,7 +382,7 @@ class EtcdStore:
                 return
 
     def tell_before(self, coming: Coming) -> None:
-        """Of the values that others write, which are not seen before it returns."""
+        """Set who is told of the values that others write; they are not seen before it returns."""
         self._mirror.coming = coming
 
     # Reading
@@ -684,7 +684,7 @@ class EtcdStore:
             asyncio.run_coroutine_threadsafe(self.aclose(), self._loop).result()
 
     async def aclose(self) -> None:
-        """As `close`; returns when everything has ended."""
+        """Close the store as `close` does, and return when everything has ended."""
         with self._lock:
             self._closed = True
         self._ended = self._ending()
