@@ -593,7 +593,8 @@ class OutOfBudget(BaseException):
 
 
 def run_plain(expression: Expression, activation: Activation) -> object:
-    """Without counting. EvaluationError as the expression's own text, unwrapped."""
+    """Run an expression without counting. Raises EvaluationError with the expression's own text,
+    unwrapped."""
     if expression.program is None:
         raise EvaluationError(expression.detail)
     return expression.program.evaluate(activation)

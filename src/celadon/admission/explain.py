@@ -264,7 +264,8 @@ def _part(expression: Expression, runs: _Runs, name: str = "") -> explanations.P
 def _validations(
     policy: CompiledPolicy, runs: _Runs, decisions: Sequence[Decision]
 ) -> tuple[explanations.Part, ...]:
-    """With their decisions, if there is one of each: else one stands for all."""
+    """Return the validations with their decisions, if there is one of each: else one stands for
+    all."""
     own = [
         one for one in decisions if one.cause in _OWN and _ANNOTATIONS not in one.source.path.steps
     ]

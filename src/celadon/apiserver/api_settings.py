@@ -32,7 +32,7 @@ DEFAULT_ISSUER: Final = "https://kubernetes.default.svc"
 
 @dataclass(frozen=True, slots=True)
 class AccessSettings:
-    """Whom the server knows. `issuer` is what its own tokens say that they are from; tokens of
+    """Says whom the server knows. `issuer` is what its own tokens say that they are from; tokens of
     `former_issuers` are taken, too."""
 
     signer: SignerOnDemand
@@ -119,7 +119,7 @@ class Settings:
         return self.version if self.effective is None else self.effective.emulation
 
     def enter(self) -> Answering:
-        """From now on it is the current release, until it is left again."""
+        """Make this the current release until it is left again."""
         before = enter_release(self.version, self.compatible, self.emulated)
         if not is_since("1.34"):
             remember_sent()

@@ -416,7 +416,8 @@ class Exchange:
     received: datetime
 
     def shortened(self) -> Exchange:
-        """Without what is long of the request, for whom nobody has time."""
+        """Return the exchange without what is long of the request, for when nobody has time to
+        write it."""
         request = self.request
         short = [(name, value) for name, value in request.headers if name in _SHORT_HEADERS]
         short = [(name, value[:MAX_AGENT]) for name, value in short]

@@ -101,7 +101,7 @@ def kubernetes_service(address: str = FIRST_ADDRESS) -> JsonDict:
 
 
 def service_range(cidr: str, now: str) -> JsonDict:
-    """From where Services get their addresses."""
+    """Return the ServiceCIDR from which Services get their addresses."""
     ready = {
         "type": "Ready",
         "status": "True",
@@ -531,7 +531,7 @@ def local_priorities(group: str, version: str) -> tuple[int, int]:
 
 
 def custom_api_service(group: str, version: str) -> JsonDict:
-    """That of a version of custom resources."""
+    """Return the APIService of a version of custom resources."""
     return _local(group, version, _CUSTOM_GROUP, _CUSTOM_VERSION, ALWAYS)
 
 

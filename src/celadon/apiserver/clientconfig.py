@@ -623,7 +623,8 @@ def _target(cluster: KubeconfigCluster) -> ExecTarget:
 def own_cluster(
     environment: Mapping[str, str], clock: Callable[[], float], folder: Path = SERVICE_ACCOUNT
 ) -> ClusterLocation | None:
-    """That of the pod we run in; None outside of a cluster. Raises KubeconfigError."""
+    """Return the cluster of the pod we run in; None outside of a cluster. Raises
+    KubeconfigError."""
     host = environment.get("KUBERNETES_SERVICE_HOST", "")
     port = environment.get("KUBERNETES_SERVICE_PORT", "")
     token = folder / "token"

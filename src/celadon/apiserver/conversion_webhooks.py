@@ -84,7 +84,7 @@ class ConversionFailed(Exception):
 
 
 class Unreached(ConversionFailed):
-    """Nobody has answered; `why` is the reason alone."""
+    """Says that nobody has answered; `why` is the reason alone."""
 
     def __init__(self, source: str, why: str) -> None:
         super().__init__(f"conversion webhook for {source} failed: {why}", CALL)

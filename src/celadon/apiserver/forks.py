@@ -113,7 +113,7 @@ class Parent:
         self._connection.sendall(said.written())
 
     def tell_who_we_are(self) -> None:
-        """With what our end is seen by."""
+        """Send our process id, with a descriptor by which our end is seen."""
         end = os.pidfd_open(os.getpid())
         socket.send_fds(self._connection, [_BORN.pack(os.getpid())], [end])
         os.close(end)
@@ -262,7 +262,7 @@ class Process(ABC):
 
     @abstractmethod
     def kill(self) -> None:
-        """It ends now."""
+        """End the process now."""
 
     def tell(self, said: Said) -> None:
         """Short things only: nobody waits until the fork has heard them."""
@@ -346,7 +346,7 @@ class Fork(Process):
         heard: Callable[[Said], None],
         ended: Callable[[], None],
     ) -> None:
-        """Without limits if `seconds` has none. Raises ForkFailed."""
+        """Fork this process, without limits if `seconds` has none. Raises ForkFailed."""
         ours, theirs = _pair()
         try:
             with warnings.catch_warnings(), held():
@@ -426,11 +426,11 @@ class Template:
             raise ForkFailed(str(error)) from None
 
     def retire(self) -> None:
-        """It ends when those have ended that it has forked."""
+        """Let the template end when those have ended that it has forked."""
         self._process.ask_no_more()
 
     def close(self) -> None:
-        """It ends now, and they with it."""
+        """End the template now, and its forks with it."""
         self._process.close()
         self.is_over = True
 

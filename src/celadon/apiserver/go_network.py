@@ -481,8 +481,8 @@ class GoStream(httpcore.AsyncNetworkStream):
             raise self._broken("read", error) from None
 
     async def _final(self, data: bytes) -> bytes:
-        """From the beginning of the answer that counts: informational ones are read over. Raises
-        NetworkFailure if they have no end."""
+        """Return the data from the beginning of the answer that counts: informational ones are read
+        over. Raises NetworkFailure if they have no end."""
         start = size = 0
         while True:
             line = data[start : start + _CODE_END]
@@ -537,7 +537,7 @@ class GoStream(httpcore.AsyncNetworkStream):
         return NetworkFailure(f"{operation} tcp {here}->{there}: {operation}: {_words(error)}")
 
     async def aclose(self) -> None:
-        """Without a farewell, for which TLS would wait."""
+        """Close the connection without a farewell, for which TLS would wait."""
         self._writer.transport.abort()
 
     async def start_tls(

@@ -51,7 +51,8 @@ Read = Callable[[bytes], Any]
 
 
 class NotInPieces(Exception):
-    """It is written otherwise than we write JSON, or it is no JSON: read it at once."""
+    """Says that a text is written otherwise than we write JSON, or is no JSON: it has to be read at
+    once."""
 
 
 class _Container:
@@ -192,7 +193,7 @@ _short_query: Final = functools.lru_cache(maxsize=512)(_read_query)
 
 
 class Departure:
-    """When the client of a connection goes: what is done for its request then ends."""
+    """Ends what is done for a request when its client goes."""
 
     __slots__ = ("_end",)
 
@@ -277,7 +278,7 @@ class HttpRequest:
 
 
 class Hold(Protocol):
-    """Is told whether nothing more should come for now."""
+    """Takes notice whether nothing more should come for now."""
 
     def __call__(self, *, is_held: bool) -> None: ...
 
@@ -290,7 +291,7 @@ class Tunnel(Protocol):
     def head(self) -> bytes: ...
 
     def connect(self, hold: Hold) -> None:
-        """It begins."""
+        """Begin, with what holds up the client."""
         ...
 
     def take(self, data: bytes) -> None:

@@ -46,7 +46,7 @@ class LeaseError(Exception):
 
 
 class LeaseRefused(LeaseError):
-    """It has not happened: somebody else was faster, or it is not allowed."""
+    """Says that a request had no effect: somebody else was faster, or it is not allowed."""
 
 
 class Leases(Protocol):
@@ -58,7 +58,7 @@ class Leases(Protocol):
     async def create(self, collection: str, lease: JsonObject) -> JsonObject: ...
 
     async def update(self, path: str, lease: JsonObject) -> JsonObject:
-        """If it is still the version that its metadata tells of."""
+        """Write the lease if it is still the version that its metadata tells of."""
 
 
 class LeaderElection:

@@ -95,14 +95,15 @@ _MAP_BYTES: Final = 256
 
 
 def weight(text: bytes) -> int:
-    """About the bytes that an object takes beside this text of it; rather more than less."""
+    """Estimate the bytes that an object takes beside this text of it; rather more than less."""
     items = text.count(b",") + text.count(b"[")
     return len(text) + _ITEM_BYTES * items + _MAP_BYTES * text.count(b"{")
 
 
 class ObjectMemory(Generic[_K, _V]):
-    """When a value would make it heavier than `most`, the oldest are forgotten; one that is too
-    heavy by itself is not remembered, and nothing else is forgotten because of it."""
+    """Remembers values by their weight. When one would make it heavier than `most`, the oldest are
+    forgotten; one that is too heavy by itself is not remembered, and nothing else is forgotten
+    because of it."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -112,7 +113,7 @@ class ObjectMemory(Generic[_K, _V]):
         self.get = self._values.get
 
     def keep(self, key: _K, value: _V, heavy: int) -> None:
-        """In the place of what was there."""
+        """Remember a value in the place of what was there."""
         self._forget(key)
         if heavy > self._most:
             return
@@ -419,7 +420,7 @@ class ObjectStore:
         return found.object
 
     def claim(self, key: str) -> Condition:
-        """That nobody claims the key between now and a write with this."""
+        """Return the condition that nobody claims the key between now and a write with it."""
         entry = self.store.get(key)
         return Condition(key, 0 if entry is None else entry.mod_revision)
 
@@ -714,7 +715,7 @@ _MOST: Final = 64 << 20
 
 
 class ObjectTexts:
-    """Only for objects that came from the store and are as they are stored."""
+    """Remembers texts, but only of objects that came from the store and are as they are stored."""
 
     def __init__(self, most: int = _MOST) -> None:
         self._texts = ObjectMemory[int, tuple[JsonObject, bytes]](most)
@@ -756,5 +757,5 @@ class ObjectTexts:
 
 
 def _item(obj: JsonObject) -> bytes:
-    """Without what it is, wherever it says that."""
+    """Return the JSON of an item without its kind and version, wherever it says those."""
     return json_bytes({key: obj[key] for key in obj if key not in ("apiVersion", "kind")})

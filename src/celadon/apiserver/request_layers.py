@@ -252,7 +252,8 @@ class RequestLayers:
         """Until when requests for a verb and a resource have no fork."""
 
     async def answered(self, request: HttpRequest, notes: Notes) -> HttpAnswer:
-        """Whatever is wrong with the request is an answer, too; what is known of it is noted."""
+        """Answer a request. Whatever is wrong with it is an answer, too; what is known of it is
+        noted."""
         workers = self._core.workers
         if workers.forks and not workers.is_fork and request.head_size > FORKED_HEAD:
             forked = await self._forked_whole(request, notes)
@@ -284,7 +285,7 @@ class RequestLayers:
     async def _admitted(
         self, request: HttpRequest, info: RequestInfo, notes: Notes, seconds: float | None
     ) -> HttpAnswer:
-        """When there is room. Raises TooManyRequests, StatusError."""
+        """Answer a request when there is room for it. Raises TooManyRequests, StatusError."""
         if request.has_long_head:
             await self._stranger(request).step(check_timeout, request, info, aside=True)
         else:
@@ -621,7 +622,7 @@ class RequestLayers:
         return answer, spent
 
     def _begin_forked(self, endpoint: Endpoint) -> None:
-        """In a fork: what it may write. Raises Elsewhere for what is no business of forks."""
+        """Set, in a fork, what it may write. Raises Elsewhere for what is no business of forks."""
         if endpoint.verb not in FORKED_VERBS or endpoint.connects:
             raise Elsewhere
         store = self._core.objects.store

@@ -146,8 +146,8 @@ class RequestWork:
         return made
 
     async def step(self, function: Callable[..., T], *args: object, aside: bool = False) -> T:
-        """Here, or in a worker if the request is large, or this step is to be taken `aside`. Raises
-        what it raises; StatusError 504, TooMuchWork."""
+        """Call a function here, or in a worker if the request is large, or this step is to be taken
+        `aside`. Raises what it raises; StatusError 504, TooMuchWork."""
         if not (aside or self.is_large):
             return function(*args)
         left = REQUEST_SECONDS - self.spent

@@ -45,7 +45,7 @@ class StaticFiles:
             }
 
     def load(self) -> None:
-        """At the start. Raises ManifestError."""
+        """Load all folders at the start. Raises ManifestError."""
         for source in self._sources.values():
             source.load()
 

@@ -74,8 +74,8 @@ def read_folder(folder: str) -> ManifestFolder:
 
 
 def folder_signature(folder: str) -> Signature:
-    """Another one when a file is: by name, time, size and place on the disk. Empty for what cannot
-    be looked at."""
+    """Return what is another value when a file is another one: by name, time, size and place on the
+    disk. It is empty for what cannot be looked at."""
     try:
         return tuple(
             (path.name, found.st_mtime_ns, found.st_size, found.st_ino)

@@ -64,8 +64,8 @@ class ChangingTls:
 
 
 def server_context() -> ssl.SSLContext:
-    """Without a certificate yet. Sessions are not resumed by tickets: those would bring back what
-    was trusted when they were given."""
+    """Return a context of a server that has no certificate yet. Sessions are not resumed by
+    tickets: those would bring back what was trusted when they were given."""
     context = _ServerContext(ssl.PROTOCOL_TLS_SERVER)
     context.sslobject_class = _ServerSide
     context.options |= ssl.OP_NO_TICKET
@@ -76,7 +76,8 @@ def server_context() -> ssl.SSLContext:
 
 
 def context_with(certificate: bytes, key: bytes) -> ssl.SSLContext:
-    """That shows this certificate (PEM). Raises OSError, ssl.SSLError among them."""
+    """Return a context of a server that shows this certificate (PEM). Raises OSError, ssl.SSLError
+    among them."""
     context = server_context()
     load_pair(context, certificate, key)
     return context
@@ -138,9 +139,9 @@ class _ServerContext(ssl.SSLContext):
 
 
 def trust_as_go(context: ssl.SSLContext) -> None:
-    """Whatever is in a pool is an anchor: an intermediate certificate, the certificate of the other
-    side itself, an authority whose certificate lacks some extension. A common name is no name of a
-    host. As Go's `crypto/x509`."""
+    """Make a context trust what Go's `crypto/x509` trusts. Whatever is in a pool is an anchor: an
+    intermediate certificate, the certificate of the other side itself, an authority whose
+    certificate lacks some extension. A common name is no name of a host."""
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if context.protocol is ssl.PROTOCOL_TLS_CLIENT:

@@ -292,7 +292,7 @@ class Exchange:
         raise NetworkFailure(f"stopped after {REDIRECTS} redirects")
 
     async def _sent(self, method: str, body: bytes, *, is_last: bool) -> _Answer:
-        """On a kept connection, or on a new one if that turns out to be done for."""
+        """Send a request on a kept connection, or on a new one if that turns out to be done for."""
         trace = _Trace()
         try:
             return await self._tried(method, body, trace, is_last=is_last)

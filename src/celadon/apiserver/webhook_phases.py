@@ -86,7 +86,8 @@ class WebhookView:
 
     @on_loop
     def rules(self) -> _StoredWebhooks:
-        """Another object when webhooks have changed. Nothing is compiled for it."""
+        """Return the webhooks in force: another object when they have changed. Nothing is compiled
+        for it."""
         changed, static = self._mirror.refresh(), self._static()
         if changed or static is not self._stored.static:
             objects = tuple(self._mirror) if changed else self._stored.objects
@@ -180,7 +181,7 @@ class Webhooks:
         return lambda request: ValidatingPhase(hooks, request, self._world, self._new_uid, as_json)
 
     def rules(self, *, mutating: bool) -> object:
-        """Another object when webhooks have changed. Nothing is compiled for it."""
+        """Return what is another object when webhooks have changed. Nothing is compiled for it."""
         view = self._mutating if mutating else self._validating
         return None if view is None else view.rules()
 
@@ -188,7 +189,7 @@ class Webhooks:
     async def round(
         self, notes: WebhookNotes, operation: str, work: RequestWork, *, mutating: bool
     ) -> AsyncIterator[Calling]:
-        """Around a round of calls, which are counted at its end, whatever came of them. `work` is
+        """Make a round of calls, which are counted at its end, whatever came of them. `work` is
         that of the request."""
         begin = self._counts.mutating_round if mutating else self._counts.validating_round
         await in_task()

@@ -261,7 +261,7 @@ class WorkEnded(BaseException):
 
 
 class TooMuchWork(Exception):
-    """So much of one user waits already."""
+    """Says that so much work of one user waits already."""
 
 
 def out_of_time() -> StatusError:
@@ -313,7 +313,7 @@ class _Work:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, error)
 
     def begin(self) -> None:
-        """In a thread."""
+        """Begin in a thread."""
         workers = self.workers
         workers.beginner.begin(self, workers.loop, workers.over)
 
@@ -356,7 +356,7 @@ class _ForkedWork(_Work):
         self._asking: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
-        """In a process that is made now."""
+        """Begin in a process that is made now."""
         workers = self.workers
 
         def ended() -> None:
@@ -465,8 +465,8 @@ class Workers:
         return await self._done(_Work(self, owner, run_here, allowed, size))
 
     def allow_forks(self, held: Held) -> None:
-        """In a process that is ours, whose loop is in its main thread, if the system can do it.
-        While somebody has `held` it, no other thread changes what forks look at."""
+        """Allow forks of a process that is ours, whose loop is in its main thread, if the system
+        can make them. While somebody has `held` it, no other thread changes what forks look at."""
         self.forks = can_fork()
         self.held = held
 
@@ -512,7 +512,7 @@ class Workers:
         return await self._done(_ForkedWork(self, owner, fork, _unasked, allowed, len(told.body)))
 
     async def _done(self, work: _Work) -> tuple[Any, float]:
-        """When it is this work's turn, and the turn is over."""
+        """Wait until it is this work's turn, and the turn is over."""
         self._loop = asyncio.get_running_loop()
         waiting = self._waiting.setdefault(work.owner, deque())
         held = work.size + sum(one.size for one in waiting)
@@ -536,7 +536,7 @@ class Workers:
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:
-        """That all this belongs to."""
+        """Return the loop that all this belongs to."""
         assert self._loop is not None
         return self._loop
 
@@ -605,7 +605,7 @@ class Workers:
         self._begin_some()
 
     def over(self, work: _Work, made: Any, error: BaseException | None) -> None:  # noqa: ANN401 - any function's
-        """In the loop, when a thread is done."""
+        """Take what a thread has made, in the loop, when it is done."""
         if work in self._without_place:
             self._without_place.remove(work)
         elif self._working.get(work.owner) is work:

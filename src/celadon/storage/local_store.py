@@ -137,7 +137,7 @@ def at_once(function: Callable[[], object]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Clocks:
-    """In seconds: one that is never put back, and that of the calendar."""
+    """Gives seconds: of a clock that is never put back, and of the calendar."""
 
     monotonic: Callable[[], float] = time.monotonic
     since_1970: Callable[[], float] = time.time

@@ -578,7 +578,7 @@ class TypedScopes:
 
 
 def _with_variables(env: Environment, spec: JsonObject, path: Steps) -> Environment:
-    """With the variables that the expression at a path may name: all, or those before it."""
+    """Declare the variables that the expression at a path may name: all, or those before it."""
     variables = spec.get("variables")
     if not isinstance(variables, list):
         return env

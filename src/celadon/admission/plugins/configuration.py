@@ -113,7 +113,7 @@ CACHE_SIZE: Final = 4096
 
 
 def event_limits(document: object) -> tuple[EventLimit, ...]:
-    """At least one. Raises BadConfiguration."""
+    """Read the limits, of which there has to be one. Raises BadConfiguration."""
     given = require_kind(document, "Configuration", EVENT_VERSIONS)
     limits, path = objects_in(given, "limits"), FieldPath("limits")
     errors: list[FieldError] = []

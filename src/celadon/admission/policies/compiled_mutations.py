@@ -130,10 +130,11 @@ class Change:
 
 
 class MutationObserver(Protocol):
-    """Is told what mutations came to, one after the other: for measuring."""
+    """Takes notice of what mutations came to, one after the other: for measuring."""
 
     def begin(self) -> object:
-        """Before the mutations of a policy with one param; what it returns is nobody's business."""
+        """Begin before the mutations of a policy with one param; what it returns is nobody's
+        business."""
 
     def mutated(self, policy: str, binding: str, failure: str) -> None:
         """A mutation was tried; `failure` is empty if it was applied."""
@@ -329,7 +330,7 @@ class CompiledMutatingPolicy(PolicyFrame):
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
-        """And those of its own."""
+        """Return the expressions that all policies have, and those of the mutations."""
         return (*self.frame_expressions, *(one.expression for one in self.mutations))
 
 
@@ -419,7 +420,7 @@ class Planned(NamedTuple):
 def planned(
     candidate: Candidate[CompiledMutatingPolicy], binding: str, hit: Hit, param: JsonObject | None
 ) -> Planned:
-    """With a param as it was found."""
+    """Plan the mutations of a policy with a param as it was found."""
     policy, name = candidate.compiled, params.param_name(param)
     note = Note(Outcome.EVALUATED, policy.name, binding, name)
     given = params.untyped(param, candidate.source)

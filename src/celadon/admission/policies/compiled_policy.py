@@ -59,7 +59,7 @@ class Phase:
 
 
 def condition_phase(conditions: Sequence[Condition]) -> Phase:
-    """That of match conditions."""
+    """Return the phase of match conditions, which has a budget of its own."""
     expressions = tuple(condition.expression for condition in conditions)
     return Phase(expressions, policy_limits.MATCH_CONDITIONS_COST_BUDGET)
 
@@ -258,7 +258,8 @@ class CompiledPolicy(PolicyFrame):
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
-        """And those of its own."""
+        """Return the expressions that all policies have, and those of validations and
+        annotations."""
         messages = (one.message_expression for one in self.validations)
         return (
             *self.frame_expressions,

@@ -292,7 +292,8 @@ class MutatingEngine:
         hooks: _Hooks | None = None,
         memory: ExpressionMemory | None = None,
     ) -> None:
-        """With a `memory`, expressions that are in it are not compiled again."""
+        """Compile the policies. With a `memory`, expressions that are in it are not compiled
+        again."""
         self.version = version = version or current_release()
         if hooks is None:
             empty: _Hooks = Hooks(lambda policy: compile_mutating_policy(policy, version, memory))

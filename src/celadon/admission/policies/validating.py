@@ -58,8 +58,8 @@ from celadon.records import dataclass
 
 
 class Observer(Protocol):
-    """Is told what policies did, one after the other: for measuring. `hears_all`: also of policies
-    that are quickly found to have nothing against a request."""
+    """Takes notice of what policies did, one after the other: for measuring. `hears_all`: also of
+    policies that are quickly found to have nothing against a request."""
 
     @property
     def hears_all(self) -> bool:
@@ -130,7 +130,8 @@ class Engine:
         hooks: _Hooks | None = None,
         memory: ExpressionMemory | None = None,
     ) -> None:
-        """With a `memory`, expressions that are in it are not compiled again."""
+        """Compile the policies. With a `memory`, expressions that are in it are not compiled
+        again."""
         self.version = version = version or current_release()
         if hooks is None:
             empty: _Hooks = matching.Hooks(lambda policy: compile_policy(policy, version, memory))

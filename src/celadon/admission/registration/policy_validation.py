@@ -135,7 +135,7 @@ def _operations(operations: Sequence[str], path: FieldPath) -> list[FieldError]:
 def _exclusive(
     values: Sequence[str], path: FieldPath, demand: str, type_: str = "[]string"
 ) -> list[FieldError]:
-    """At least one value, and `*` only alone."""
+    """Require at least one value, and `*` only alone."""
     if not values:
         return [fieldpath.required(path)]
     if len(values) > 1 and ALL in values:
@@ -145,8 +145,8 @@ def _exclusive(
 
 
 def _resources(resources: Sequence[str], path: FieldPath) -> list[FieldError]:
-    """Only what stands before an entry can make it superfluous, and the check for a lone `*`
-    depends on the last entry without a slash: both as upstream."""
+    """Validate resources of a rule. Only what stands before an entry can make it superfluous, and
+    the check for a lone `*` depends on the last entry without a slash: both as upstream."""
     if not resources:
         return [fieldpath.required(path)]
     errors: list[FieldError] = []
@@ -264,7 +264,8 @@ NAMING: Final = Naming(namespaced=None)
 
 
 def validate_object_meta(meta: JsonObject) -> list[FieldError]:
-    """In upstream's order; the document has been decoded, so its values are of the right types."""
+    """Validate metadata in upstream's order; the document has been decoded, so its values are of
+    the right types."""
     return list(kube_validation.validate_object_meta(meta, NAMING))
 
 

@@ -71,7 +71,7 @@ class OnDemandConditions:
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """In their order."""
+        """Return the match conditions in their order, compiled at the first call."""
         if self._compiled is None:
             self._compiled = _conditions(self._webhook, self._version)
         return self._compiled

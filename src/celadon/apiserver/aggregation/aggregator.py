@@ -79,7 +79,7 @@ class Aggregator:
         return Gauge(UNAVAILABLE, self.services.unavailable), self.failures
 
     def lookouts(self, look: Callable[[str], Awaitable[bool]], seconds: float) -> Lookouts:
-        """More of them, which end with this."""
+        """Return more lookouts, which end with this aggregator."""
         made = Lookouts(look, seconds)
         self._lookouts.append(made)
         return made

@@ -43,7 +43,7 @@ class ProxySettings:
     extra_prefixes: tuple[str, ...] = ()
 
     def times(self) -> tuple[int, ...]:
-        """When the files were written: others may take their place. Raises OSError."""
+        """Return when the files were written: others may take their place. Raises OSError."""
         files = (self.certificate, self.key)
         return tuple(one.stat().st_mtime_ns for one in files if one is not None)
 

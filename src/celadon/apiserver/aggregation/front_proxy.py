@@ -104,7 +104,7 @@ def asking_headers(user: User) -> Iterator[Header]:
 
 
 def _header_key(key: str) -> str:
-    """With `%` before the number of each byte that no header's name may have."""
+    """Encode a key with `%` before the number of each byte that no header's name may have."""
     return "".join(
         chr(one) if chr(one) in _IN_HEADER_NAMES else f"%{one:02X}" for one in key.encode()
     )
@@ -166,7 +166,7 @@ def encoded_path(path: str) -> str:
 
 
 def encoded_query(request: HttpRequest) -> str:
-    """With its parameters in the order of their names."""
+    """Return the query with its parameters in the order of their names."""
     if not request.query:
         return ""
     return "?" + urllib.parse.urlencode(sorted(request.query.items()), doseq=True)
@@ -365,7 +365,7 @@ class UpgradedConnection:
         return self._behind[:most]
 
     async def aclose(self) -> None:
-        """It became nothing else."""
+        """Close a connection that became nothing else."""
         await self._stream.aclose()
 
     async def received(self) -> AsyncGenerator[bytes, None]:

@@ -83,7 +83,7 @@ class RemoteDiscovery:
         self._lookouts.wake(name)
 
     def forget(self, name: str) -> None:
-        """It is not there any more."""
+        """Forget an APIService that is not there any more."""
         self._lookouts.forget(name)
         if self._known.pop(name, None) is not None:
             self._offered = (None, ())

@@ -264,7 +264,8 @@ class Authenticator:
 
 
 def _completed(user: User) -> User:
-    """With the group of all who have proven who they are; who has proven to be nobody, has not."""
+    """Return the user with the group of all who have proven who they are; who has proven to be
+    nobody, has not."""
     if user.name == ANONYMOUS or UNAUTHENTICATED in user.groups:
         return user
     return with_group(user, AUTHENTICATED)

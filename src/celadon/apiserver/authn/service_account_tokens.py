@@ -227,8 +227,8 @@ def _audiences(value: object) -> tuple[str, ...]:
 
 
 def _date(value: object) -> int:
-    """Whole seconds. A number that is too large for them is the least there is, as in Go. Raises
-    ValueError for what is no number."""
+    """Return a date in whole seconds. A number that is too large for them is the least there is, as
+    in Go. Raises ValueError for what is no number."""
     if not isinstance(value, int | float) or isinstance(value, bool) or math.isinf(value):
         raise ValueError(NO_DATE)
     return int(value) if -_SECONDS <= value < _SECONDS else -_SECONDS

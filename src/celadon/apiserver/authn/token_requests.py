@@ -187,7 +187,8 @@ class TokenIssuer:
         return self.objects.get(NODES, "", node) or {"metadata": {"name": node}}
 
     def _lifetime(self, spec: JsonObject, bound: BoundTo) -> tuple[int, int]:
-        """In seconds: until the end, and until using the token is worth a warning (0: never)."""
+        """Return the seconds until the token ends, and those until using it is worth a warning (0:
+        never)."""
         seconds = spec["expirationSeconds"]
         own = set(spec["audiences"]) == set(self.api_audiences)
         if bound.pod is not None and seconds == WARN_SECONDS and own:

@@ -179,12 +179,12 @@ _NAMELESS: Final = GroupKind(AUTHORIZATION_GROUP, "")
 def self_subject_access_review(
     review: JsonObject, user: User, authorizer: AuthorizerBackend
 ) -> JsonDict:
-    """May I. Raises StatusError (422)."""
+    """Answer whether the user may do what the review asks about. Raises StatusError (422)."""
     return _reviewed(review, user, validate_self_review(review), authorizer)
 
 
 def subject_access_review(review: JsonObject, authorizer: AuthorizerBackend) -> JsonDict:
-    """May they. Raises StatusError (422)."""
+    """Answer whether the subject of the review may. Raises StatusError (422)."""
     subject = _subject(review.get("spec") or {})
     return _reviewed(review, subject, validate_subject_review(review), authorizer)
 
@@ -192,7 +192,8 @@ def subject_access_review(review: JsonObject, authorizer: AuthorizerBackend) -> 
 def local_subject_access_review(
     review: JsonObject, namespace: str, authorizer: AuthorizerBackend
 ) -> JsonDict:
-    """May they, in the namespace of the path. Raises StatusError (400, 422)."""
+    """Answer whether the subject of the review may, in the namespace of the path. Raises
+    StatusError (400, 422)."""
     errors = validate_local_review(review)
     if not errors and metadata.namespace(review) != namespace:
         raise status.bad_request(

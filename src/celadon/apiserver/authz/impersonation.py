@@ -68,16 +68,16 @@ _EXTRA_KEY: Final = FieldPath("extra").child("key")
 
 @dataclass(frozen=True, slots=True)
 class Impersonated:
-    """Whom a request acts as; `constraint` names the mode for the audit event, empty for the old
-    one."""
+    """Says whom a request acts as; `constraint` names the mode for the audit event, empty for the
+    old one."""
 
     user: User
     constraint: str = ""
 
 
 def wanted_user(request: HttpRequest) -> User | None:
-    """Whom the headers name, as they name them; None without such headers. Raises StatusError (400)
-    for headers that do not name a user."""
+    """Return the user whom the headers name, as they name them; None without such headers. Raises
+    StatusError (400) for headers that do not name a user."""
     if not any(name.startswith(HEADERS_BEGIN) for name, _ in request.headers):
         return None
     extra: dict[str, list[str]] = {}
@@ -266,7 +266,8 @@ class _Check:
             raise forbidden(asked, ": ".join(part for part in (error, reason) if part))
 
     def _named(self, wanted: User) -> User:
-        """With the groups that nodes and service accounts have."""
+        """Ask whether this name may be impersonated; return the user with the groups that nodes and
+        service accounts have. Raises StatusError (403)."""
         asked = self._about("users", wanted.name, self.mode.identity_group)
         user = wanted
         node = node_of(wanted.name) if self.mode.constrained else None

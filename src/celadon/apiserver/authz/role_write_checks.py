@@ -162,7 +162,7 @@ def _is_the_same(new: JsonObject, old: JsonObject | None) -> bool:
 
 
 def _compared(obj: JsonObject) -> JsonDict:
-    """Without empty members, which mean the same as absent ones."""
+    """Return the object without empty members, which mean the same as absent ones."""
     meta = {
         name: value
         for name, value in metadata.metadata(obj).items()

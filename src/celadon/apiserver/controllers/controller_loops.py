@@ -63,8 +63,8 @@ _LOG: Final = logging.getLogger("celadon.controllers")
 
 
 class Stale(Exception):
-    """Somebody else has written the object since it was read, or what was asked for was refused:
-    look again after a pause."""
+    """Says that somebody else has written the object since it was read, or that a request was
+    refused: look again after a pause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Aside(Protocol):
 
 
 class Timer(Protocol):
-    """Something that will happen, unless it is cancelled."""
+    """Calls something later, unless it is cancelled."""
 
     def cancel(self) -> None: ...
 
@@ -146,7 +146,7 @@ class ControllerLoop:
         """The revision up to which everything has been taken, when somebody last waited."""
 
     async def run(self) -> None:
-        """Until the store is closed or the task is cancelled."""
+        """Work until the store is closed or the task is cancelled."""
         try:
             while True:
                 self._wake.clear()
@@ -245,7 +245,7 @@ class ControllerLoop:
             self._gathered[item] = None
 
     def look(self) -> bool:
-        """At what was gathered, now; whether there is anything."""
+        """Look now at what was gathered; return whether there is anything."""
         now = asyncio.get_running_loop().time()
         self._quiet = {item: until for item, until in self._quiet.items() if until > now}
         found = bool(self._gathered)
@@ -362,7 +362,7 @@ class Controllers:
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
-        """In the running event loop."""
+        """Start all loops in the running event loop."""
         self._tasks = [asyncio.create_task(one.run()) for one in self._loops]
         if self._leading is not None:
             self._tasks.append(asyncio.create_task(self._lead(self._leading)))
@@ -609,11 +609,11 @@ class StatusWrites:
         return self._objects.get(self._resource, "", name)
 
     def all(self) -> list[JsonObject]:
-        """In the order of their names."""
+        """Return all objects in the order of their names."""
         return [one.object for one in self._objects.page(self._resource).objects]
 
     async def write(self, stored: StoredObject, status: JsonObject) -> StoredObject:
-        """With another status; nothing is written when it is the same. Raises Stale."""
+        """Write another status; nothing is written when it is the same. Raises Stale."""
         if status == stored.object.get("status"):
             return stored
         changed = await self._work(stored).step(self._managed, stored.object, status)
@@ -639,7 +639,7 @@ class StatusWrites:
         return {**changed, "metadata": {**metadata.metadata(live), "managedFields": managers}}
 
     async def replace(self, stored: StoredObject, obj: JsonObject) -> StoredObject:
-        """Another object in its place. Raises Stale."""
+        """Write another object in the place of this one. Raises Stale."""
         if obj == stored.object:
             return stored
         name = metadata.name(stored.object)
@@ -665,7 +665,7 @@ class StatusWrites:
 
 
 def condition(type_: str, status: Literal["True", "False"], reason: str, message: str) -> JsonDict:
-    """Without a time."""
+    """Return a condition without a time."""
     return {"type": type_, "status": status, "reason": reason, "message": message}
 
 
@@ -683,7 +683,7 @@ def is_true(conditions: Sequence[JsonObject] | None, type_: str) -> bool:
 def with_condition(
     conditions: Sequence[JsonObject] | None, wanted: JsonObject, now: str
 ) -> list[JsonObject]:
-    """With this one in the place of that of its type, or at the end."""
+    """Return the conditions with this one in the place of that of its type, or at the end."""
     made = list(conditions or ())
     former = find_condition(made, wanted["type"])
     since = now

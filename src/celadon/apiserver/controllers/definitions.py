@@ -324,8 +324,8 @@ class DefinitionCleanup:
         return None
 
     def _resource(self, definition: JsonObject) -> Resource | None:
-        """In the version in which its objects are stored, if that is served, else in another one;
-        None when there is none, or never was."""
+        """Return the resource in the version in which its objects are stored, if that is served,
+        else in another one; None when there is none, or never was."""
         name = metadata.name(definition)
         served = (one for one in self._served().catalog if one.custom and one.served)
         found = [one for one in served if str(one.gvr.group_resource) == name]
@@ -348,7 +348,7 @@ class DefinitionCleanup:
         return await self._definitions.write(stored, {**status, "conditions": conditions})
 
     async def _released(self, stored: StoredObject) -> None:
-        """Without the finalizer; gone, if it was the last one."""
+        """Take the finalizer off the definition, which is gone if that was the last one."""
         meta = dict(stored.object["metadata"])
         meta["finalizers"] = [one for one in metadata.finalizers(stored.object) if one != FINALIZER]
         if not meta["finalizers"]:

@@ -318,7 +318,7 @@ class GarbageCollection:
             raise RequestFailed(f"{method} {path}: {reply.code} {reply.message}")
 
     def _resource(self, key: str) -> Resource | None:
-        """In one of its versions."""
+        """Return the resource of a key, in one of its versions."""
         served = self._served()
         if served is not self._for:
             self._for = served

@@ -107,7 +107,7 @@ class ControllerSurroundings:
         return StatusWrites(self.objects, built_in(gvr), writer, self.workers)
 
     def aside(self, account: str) -> Aside:
-        """Long work of a controller, which has as much time as a user."""
+        """Return what does long work of a controller, which has as much time as a user."""
         return RequestWork(self.workers, f"system:serviceaccount:kube-system:{account}").aside
 
     def requests(self, account: str) -> ServerRequests:
@@ -177,7 +177,8 @@ def _remote_api_services(given: ControllerSurroundings) -> Iterator[Controller]:
 
 
 def _addresses(given: ControllerSurroundings) -> Iterator[Controller]:
-    """Since 1.33, which brought version 1 of the kind, each address of a Service is an object."""
+    """Yield the controller of IPAddresses. Since 1.33, which brought version 1 of the kind, each
+    address of a Service is an object."""
     records = known_resources(all_versions=True).by_gvr(ADDRESSES)
     if records is not None:
         yield AddressRecords(given.objects, built_in(SERVICES), records, given.new_context)
@@ -253,8 +254,8 @@ def _quotas(given: ControllerSurroundings) -> Controller:
 
 
 def _migrations(given: ControllerSurroundings) -> Controller | None:
-    """Since 1.36 it does what is done here; before, it went by other conditions. None where its
-    gate is off."""
+    """Return the controller of storage migrations, or None where its gate is off. Since 1.36
+    upstream's does what is done here; before, it went by other conditions."""
     is_there = known_resources(all_versions=True).by_gvr(MIGRATIONS) is not None
     if not (is_since("1.36") and is_there and given.new_context().gates.get(GATE)):
         return None

@@ -100,7 +100,7 @@ def checks_of(root: str, trouble: str, unwritable: str, ending: str) -> tuple[He
 
 
 class Observe(Protocol):
-    """Is told what came of a check."""
+    """Takes notice of what came of a check."""
 
     def __call__(self, name: str, root: str, *, is_well: bool) -> None:
         """The check was made for the path of health `root`."""
@@ -318,7 +318,7 @@ def _seconds(portrait: SelfPortrait) -> int:
 
 
 def _folders(paths: Iterable[str]) -> list[str]:
-    """First words of paths, without those of the API itself."""
+    """Return the first words of paths, without those of the API itself."""
     words = {path.strip("/").partition("/")[0] for path in paths}
     return [f"/{word}" for word in sorted(words - _NOT_FOR_DEBUGGING - {""})]
 

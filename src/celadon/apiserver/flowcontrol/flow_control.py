@@ -284,7 +284,7 @@ class FlowControl:
         return turn
 
     def appear(self, turn: Turn, user: User, info: RequestInfo) -> Present:
-        """From here on the pages tell of the request."""
+        """Show the request on the debugging pages from here on."""
         now = time.time()
         made = Present(turn.flow, turn, user, info, now, now if turn.is_executing else None)
         self._present[made] = None
@@ -310,7 +310,7 @@ class FlowControl:
         return plain_text(200, text)
 
     def now(self) -> float:
-        """When a request begins to execute, for `leave`."""
+        """Return when a request begins to execute, for `leave`."""
         return self._clock()
 
     def leave(self, turn: Turn, began: float | None, info: RequestInfo) -> None:
@@ -328,8 +328,7 @@ class FlowControl:
             self._counts.execution_seconds.observe(seconds, (*turn.flow.labels, kind))
 
     async def seated(self, turn: Turn, seconds: float) -> None:
-        """When a request that waits may execute, of which it is seconds the most that it waits.
-        Raises TooManyRequests."""
+        """Wait until a request may execute, at most for so many seconds. Raises TooManyRequests."""
         loop, arrived = asyncio.get_running_loop(), self._clock()
         future: asyncio.Future[None] = loop.create_future()
 
@@ -355,7 +354,7 @@ class FlowControl:
             raise self._rejected(turn.flow, TOO_LATE)
 
     def _tick(self) -> None:
-        """While somebody waits, seats are lent in time, whoever comes meanwhile."""
+        """Lend seats in time while somebody waits, whoever comes meanwhile."""
         self.adjust()
         self._ticking = None
         if any(level.has_waiting for level in self._levels.values()):
@@ -363,7 +362,7 @@ class FlowControl:
             self._ticking = asyncio.get_running_loop().call_later(seconds, self._tick)
 
     def _refresh(self) -> None:
-        """Before somebody looks at the counts."""
+        """Bring the counts up to now, before somebody looks at them."""
         self.adjust()
         for level in self._levels.values():
             level.note()

@@ -39,7 +39,7 @@ _NEGLIGIBLE: Final = 1e-7
 
 
 def _rounded(number: float) -> int:
-    """To the nearest one, a half upwards; Python's would go to the even one."""
+    """Round to the nearest integer, a half upwards; Python's `round` would go to the even one."""
     return math.floor(number + 0.5)
 
 
@@ -57,7 +57,7 @@ class SeatBounds:
 
     @property
     def initial(self) -> int:
-        """Before anything is known of what it needs."""
+        """Return the seats of a level before anything is known of what it needs."""
         return self.nominal - (self.nominal - self.least) // 2
 
 
@@ -90,11 +90,11 @@ class SeatDemand:
 
     @property
     def seats(self) -> int:
-        """That are asked for now."""
+        """Return how many seats are asked for now."""
         return self._now
 
     def add(self, seats: int, now: float) -> None:
-        """So many more, or less, from now on."""
+        """Note that so many seats more, or less, are asked for from now on."""
         had, seconds = self._now, now - self._at
         self._at = now
         self._integral += seconds * had
@@ -305,7 +305,7 @@ class PriorityLevel:
         self.queues += [Queue() for _ in range(len(self.queues), self.queue_count)]
 
     def admit(self, limit: int | None) -> None:
-        """So many from now on."""
+        """Let the level have so many seats from now on."""
         self.limit = limit
         self._seat_waiting()
         self.note()

@@ -83,7 +83,7 @@ class StoredKind:
 
 
 def most_seats(nominal: int, queuing: JsonObject | None) -> int:
-    """That one request of a level may take; 0 where that is as for all."""
+    """Return how many seats one request of a level may take; 0 where that is as for all."""
     if not queuing:
         return 0
     hand = queuing.get("handSize") or 1

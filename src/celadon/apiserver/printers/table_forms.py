@@ -136,7 +136,8 @@ def _integer(value: object) -> int | None:
 
 
 def _number(value: object) -> int | float | None:
-    """Whole floats are written without a fraction."""
+    """Return a number for JSON, or None for what is none. Whole floats are written without a
+    fraction."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return int(value) if abs(value) < _INT64 and value == int(value) else value
@@ -315,7 +316,7 @@ def partial_object(obj: JsonObject, version: str) -> JsonDict:
 
 
 def _own_metadata(obj: JsonObject) -> JsonObject:
-    """Without the annotations that are fields elsewhere."""
+    """Return the metadata without the annotations that are fields elsewhere."""
     meta = metadata.metadata(obj)
     notes = metadata.annotations(obj)
     if not notes or FIELDS_IN_ANNOTATIONS.isdisjoint(notes):

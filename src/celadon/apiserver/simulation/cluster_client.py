@@ -69,12 +69,12 @@ class KindView:
         return self._found.get(object_key(self.resource, namespace, name))
 
     def every(self) -> list[JsonObject]:
-        """In the order of their keys."""
+        """Return all objects in the order of their keys."""
         self._refresh()
         return [self._found[key] for key in sorted(self._found)]
 
     def in_namespace(self, namespace: str) -> list[JsonObject]:
-        """In the order of their names."""
+        """Return the objects of a namespace in the order of their names."""
         return self._listed(metadata.namespace, namespace)
 
     def managed_by(self, uid: str) -> list[JsonObject]:
@@ -164,12 +164,12 @@ class Requests:
         self._server = server
 
     async def create(self, resource: Resource, obj: JsonObject) -> Reply:
-        """In the namespace that the object names."""
+        """Create an object in the namespace that it names."""
         path = resource_path(resource, metadata.namespace(obj))
         return await self._server.call("POST", path, obj)
 
     async def update(self, resource: Resource, obj: JsonObject, subresource: str = "") -> Reply:
-        """If it is still the version that its metadata tells of. Raises Stale."""
+        """Write an object if it is still the version that its metadata tells of. Raises Stale."""
         path = self._path(resource, obj, subresource)
         return self._checked(await self._server.call("PUT", path, obj))
 
@@ -211,7 +211,7 @@ class Requests:
         return self._checked(await self._server.call("DELETE", self._path(resource, obj), options))
 
     async def post(self, path: str, body: JsonObject) -> Reply:
-        """To a subresource that is no object of its own."""
+        """Post to a subresource that is no object of its own."""
         return await self._server.call("POST", path, body)
 
     def _path(self, resource: Resource, obj: JsonObject, subresource: str = "") -> str:
@@ -356,7 +356,8 @@ class EventRecorder:
         message: str,
         field: str = "",
     ) -> None:
-        """About an object, or a field of it. What the server answers is nobody's concern."""
+        """Write an Event about an object, or a field of it. What the server answers is nobody's
+        concern."""
         about, now = (metadata.uid(obj), metadata.name(obj)), self._now()
         key = self._correlator.key_of(about, kind, reason, message, field, now)
         is_combined = key == (about, kind, reason)

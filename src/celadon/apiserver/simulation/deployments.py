@@ -306,7 +306,8 @@ class DeploymentController(WorkloadController):
     async def _clean_up(
         self, deployment: JsonObject, old: Sequence[JsonObject], *, at_once: bool = False
     ) -> None:
-        """When a rollout is complete, or at once."""
+        """Delete old ReplicaSets beyond the limit of the history, when a rollout is complete, or at
+        once."""
         if at_once or rollouts.is_complete(deployment, deployment.get("status") or {}):
             for one in rollouts.cleanable(deployment, old):
                 await self.requests.delete(self._sets.resource, one)

@@ -59,7 +59,7 @@ KUBELET: Final = "kubelet"
 
 @dataclass(frozen=True, slots=True)
 class Kubelet:
-    """That of one node: who asks, and who tells."""
+    """Holds the kubelet of one node: what asks and what tells in its name."""
 
     requests: Requests
     events: EventRecorder
@@ -146,7 +146,8 @@ class Kubelets:
         return None
 
     def _pod_address(self, pod: JsonObject, node: JsonObject) -> str:
-        """That it has, or the first of its node that no other pod there has."""
+        """Return the address that the pod has, or the first of its node that no other pod there
+        has."""
         status = pod.get("status") or {}
         if status.get("podIP"):
             return str(status["podIP"])
@@ -423,8 +424,8 @@ _DISRUPTED: Final = "DisruptionTarget"
 def seconds_to_eviction(
     taints: Iterable[JsonObject], tolerations: Sequence[JsonObject], now: datetime
 ) -> float | None:
-    """Until a pod must go that tolerates this much; None: never. A toleration counts from when
-    the taint was added."""
+    """Return the seconds until a pod must go that tolerates this much; None for never. A toleration
+    counts from when the taint was added."""
     found = []
     for taint in taints:
         if taint.get("effect") != "NoExecute":
@@ -441,7 +442,7 @@ def seconds_to_eviction(
 
 
 def disrupted_status(pod: JsonObject, reason: str, message: str, now: str) -> JsonDict:
-    """With the condition that says why the pod is made to go."""
+    """Return the pod's status with the condition that says why it is made to go."""
     status = pod.get("status") or {}
     conditions = status.get("conditions") or ()
     former = find_condition(conditions, _DISRUPTED)

@@ -280,7 +280,8 @@ class Jobs(PlannedController):
         return job is None or metadata.uid(job) != owner.get("uid")
 
     async def reconcile(self, item: str) -> float | None:
-        """In how many seconds to look again, if at all. Raises Stale."""
+        """Bring a Job, or a pod that has lost its Job, to where it should be; return in how many
+        seconds to look again, if at all. Raises Stale."""
         namespace, _, name = item.partition("/")
         if not name.startswith(_ORPHAN):
             return await super().reconcile(item)
@@ -417,7 +418,8 @@ class _ServiceController(PlannedController):
                 yield item_of(service)
 
     async def reconcile(self, item: str) -> float | None:
-        """In how many seconds to look again, if at all. Raises Stale."""
+        """Bring what belongs to a Service to where it should be; return in how many seconds to look
+        again, if at all. Raises Stale."""
         namespace, _, name = item.partition("/")
         if self.view.get(namespace, name) is None:
             self._times.forget(item)
@@ -468,7 +470,7 @@ class Endpoints(_ServiceController):
         return super().concerned(change)
 
     async def reconcile(self, item: str) -> float | None:
-        """In how many seconds to look again, if at all. Raises Stale."""
+        """Do the same for Endpoints, which are deleted with their Service. Raises Stale."""
         namespace, _, name = item.partition("/")
         again = await super().reconcile(item)
         if self.view.get(namespace, name) is not None:

@@ -165,7 +165,8 @@ class Scheduler:
         await self._events.record_action(pod, "Normal", "Scheduled", message, "Binding")
 
     async def _refuse(self, pod: JsonObject, message: str, node: str = "") -> None:
-        """With the node where others make room for it, if they do."""
+        """Write and tell why the pod has no node, with the node where others make room for it, if
+        they do."""
         status = pod.get("status") or {}
         conditions = list(status.get("conditions") or ())
         former = find_condition(conditions, "PodScheduled")

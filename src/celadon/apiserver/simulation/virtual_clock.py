@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 
 class VirtualTimer:
-    """Something that is due at a time of a virtual clock."""
+    """Calls something at a time of a virtual clock."""
 
     def __init__(self, callback: Callable[..., object], args: tuple[object, ...]) -> None:
         self._callback: Callable[..., object] | None = callback
@@ -21,11 +21,11 @@ class VirtualTimer:
         return self._callback is None
 
     def cancel(self) -> None:
-        """It will not happen."""
+        """Drop the callback: it will not be called."""
         self._callback = None
 
     def run(self) -> None:
-        """It happens, once."""
+        """Call the callback, once."""
         callback, self._callback = self._callback, None
         if callback is not None:
             callback(*self._args)
@@ -43,7 +43,7 @@ class VirtualClock:
 
     @property
     def seconds(self) -> float:
-        """Since it began."""
+        """Return the seconds since the clock began."""
         return self._seconds
 
     def now(self) -> datetime:
@@ -53,7 +53,7 @@ class VirtualClock:
     def call_later(
         self, delay: float, callback: Callable[..., object], *args: object
     ) -> VirtualTimer:
-        """In so many seconds."""
+        """Call something in so many seconds of this clock."""
         timer = VirtualTimer(callback, args)
         due = self._seconds + max(delay, 0.0)
         heapq.heappush(self._due, (due, next(self._number), timer))

@@ -73,7 +73,7 @@ class Surroundings:
         return Requests(ServerRequests(self._perform, agent, agent, user))
 
     def aside(self, account: str) -> Aside:
-        """Long work of a controller, which has as much time as a user."""
+        """Return what does long work of a controller, which has as much time as a user."""
         return self._given.aside(account)
 
     def recorder(self, requests: Requests, component: str, host: str = "") -> EventRecorder:
@@ -132,7 +132,8 @@ class WorkloadController:
                     yield item_of(one)
 
     async def reconcile(self, item: str) -> float | None:
-        """In how many seconds to look again, if at all. Raises Stale."""
+        """Bring the workload of an item to where it should be; return in how many seconds to look
+        again, if at all. Raises Stale."""
         namespace, _, name = item.partition("/")
         found = self.view.get(namespace, name)
         return None if found is None else await self.sync(found)
@@ -190,7 +191,8 @@ class PodControl:
         self._events = events
 
     async def create(self, pod: JsonObject, owner: JsonObject) -> Reply:
-        """Whatever the answer is. That a namespace is ending is not told."""
+        """Create a pod, tell of it, and return the answer, whatever it is. That a namespace is
+        ending is not told."""
         reply = await self._requests.create(self._pods, pod)
         if reply.code == CREATED:
             made = metadata.name(reply.body)

@@ -235,7 +235,7 @@ _CALLS: Final = 1 << 20
 
 
 class Connection:
-    """To one member: all calls share one connection of HTTP/2."""
+    """Makes all calls to one member on one connection of HTTP/2."""
 
     def __init__(self, endpoint: Endpoint, settings: EtcdSettings) -> None:
         self._endpoint = endpoint
@@ -416,7 +416,7 @@ _WATCH: Final = "/etcdserverpb.Watch/Watch"
 
 
 class EtcdClient:
-    """On connections that others may use as well. All methods raise ServiceError."""
+    """Asks etcd on connections that others may use as well. All methods raise ServiceError."""
 
     def __init__(self, connections: EtcdConnections) -> None:
         self._connections = connections
@@ -441,7 +441,8 @@ class EtcdClient:
             first = page.found[-1].key + b"\0"
 
     async def transact(self, transaction: EtcdTransaction) -> TransactionAnswer:
-        """After a ServiceUnavailable that is not NotBegun, nobody knows what has become of it."""
+        """Carry out a transaction. After a ServiceUnavailable that is not NotBegun, nobody knows
+        what has become of it."""
         request = messages.transaction_request(transaction)
         answer = await self._connections.call(_TXN, request, repeatable=False)
         return messages.transaction_answer(answer, transaction)
@@ -547,7 +548,7 @@ class Audience(Protocol):
     """Has the keyspace, and tells its readers."""
 
     def begin_with(self, space: Keyspace) -> None:
-        """From here on this is the keyspace; changes between it and the former are not known."""
+        """Take this keyspace from here on; changes between it and the former are not known."""
 
     def apply(self, events: Sequence[contract.Event], revision: int) -> None:
         """These events happen, and nothing else up to the revision."""
@@ -648,7 +649,7 @@ class EtcdMirror:
                     parts = []
 
     def _take(self, changes: Sequence[KeyValue]) -> None:
-        """Whole revisions, each the next one. Raises Missed."""
+        """Apply changes of whole revisions, each the next one. Raises Missed."""
         events: list[contract.Event] = []
         former: dict[str, contract.Entry | None] = {}
         taken = self._space.revision
@@ -682,7 +683,7 @@ class EtcdMirror:
         return contract.Event(change.mod_revision, key, entry, previous)
 
     def _catch_up(self) -> None:
-        """With what is known without being shown, as far as there is no gap."""
+        """Apply what is known without being shown, as far as there is no gap."""
         while self._known:
             revision = self._space.revision + 1
             operations = self._known.pop(revision, None)

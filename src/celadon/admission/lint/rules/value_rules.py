@@ -56,7 +56,8 @@ def _type_errors(bundle: Bundle) -> Iterator[Report]:
 
 
 def is_comparison(node: Expr | None) -> bool:
-    """At run time, values of different types are unequal, which is no error."""
+    """Tell whether the node compares values. At run time, values of different types are unequal,
+    which is no error."""
     return node.__class__ is Call and node.function in (EQUALS, NOT_EQUALS, IN)
 
 
@@ -358,7 +359,7 @@ def _selection(raw: str) -> str:
 def _unescaped(
     document: int, expression: PolicyExpression, offset: int | None, name: str, raw: str
 ) -> Replacement | None:
-    """Only where the selection is spelled out as `.name`."""
+    """Return the correction of a selection that is spelled out as `.name`; None for any other."""
     if offset is None:
         return None
     old = f".{name}"

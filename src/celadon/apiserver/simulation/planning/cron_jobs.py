@@ -79,7 +79,8 @@ def next_time(schedule: Schedule, after: datetime) -> datetime | None:
 
 
 class _Search:
-    """From a time onward. Whatever moves to a later month, day or hour begins at its start."""
+    """Looks for the next time from one onward. Whatever moves to a later month, day or hour begins
+    at its start."""
 
     def __init__(self, schedule: Schedule, after: datetime) -> None:
         minutes, hours, self._days, months, self._weekdays = schedule.fields
@@ -143,7 +144,7 @@ def cron_job_plan(cron_job: JsonObject, jobs: Sequence[JsonObject], now: datetim
 
 
 def job_name(cron_job: JsonObject, scheduled: datetime) -> str:
-    """With the minutes since 1970."""
+    """Return the name of the Job for a time, which ends with the minutes since 1970."""
     return f"{metadata.name(cron_job)}-{int(scheduled.timestamp()) // 60}"
 
 
@@ -401,6 +402,6 @@ _MONTHS: Final = (
 
 
 def _rfc1123(at: datetime) -> str:
-    """In English, wherever this runs."""
+    """Return the time in English, wherever this runs."""
     month = _MONTHS[at.month - 1]
     return f"{_DAYS[at.weekday()]}, {at.day:02} {month} {at.year} {at:%H:%M:%S} UTC"

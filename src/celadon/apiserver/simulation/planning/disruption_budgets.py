@@ -32,7 +32,7 @@ _CONDITION: Final = "DisruptionAllowed"
 
 
 class _NoScale(Exception):
-    """It is not known how many pods the owner of a pod wants."""
+    """Says that it is not known how many pods the owner of a pod wants."""
 
 
 @dataclass(frozen=True, slots=True)

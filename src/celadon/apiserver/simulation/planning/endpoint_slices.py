@@ -87,7 +87,7 @@ class Reachable:
 
 
 class TriggerTimes:
-    """When the pods of Services were changed, and these made, as far as it is known; as
+    """Remembers when the pods of Services, and these, were changed, as far as it is known; as
     k8s.io/endpointslice `util/trigger_time_tracker.go`. Items are Services."""
 
     def __init__(self) -> None:
@@ -296,7 +296,7 @@ class _SliceWork:
 
 
 def _stamped(obj: JsonObject, changed_at: str) -> JsonDict:
-    """With the time of what it follows from, if it is known."""
+    """Return the object with the time of the change that it follows from, if that is known."""
     annotations = {**metadata.annotations(obj)}
     annotations.pop(LAST_CHANGE, None)
     if changed_at:

@@ -501,7 +501,7 @@ class _Sync:
         return [*gone, *others]
 
     def _remove(self, pods: Sequence[JsonObject]) -> None:
-        """Without being counted."""
+        """Delete pods without counting them as failures."""
         for pod in pods:
             if _is_tracked(pod):
                 self.steps.append(Step(Verb.UPDATE, without_tracking(pod)))

@@ -257,8 +257,9 @@ def preemption_for(
 def _on_node(
     pod: JsonObject, state: NodeState, neighbours: Neighbours, budgets: _Budgets
 ) -> _Candidate | Refusal:
-    """Without all less important pods it has to fit; then they come back one by one, the most
-    important first, as long as it still fits."""
+    """Return which pods would have to leave the node, or why that would not help. The pod has to
+    fit without all less important ones; then they come back one by one, the most important first,
+    as long as it still fits."""
     mine = priority_of(pod)
     possible = sorted((one for one in state.pods if priority_of(one) < mine), key=_importance)
     if not possible:

@@ -64,8 +64,8 @@ def scaled(value: int | str | None, total: int, *, round_up: bool) -> int:
 
 
 def finished_at(pod: JsonObject) -> datetime:
-    """When its last container ended; else when it was no longer ready; else when it was deleted;
-    else, which happens in no real cluster, when it was created."""
+    """Return when the pod's last container ended; else when it was no longer ready; else when it
+    was deleted; else, which happens in no real cluster, when it was created."""
     ends = [_end_of_container(one) for one in status_of(pod).get("containerStatuses") or ()]
     known = [one for one in ends if one is not None]
     if known and len(known) == len(ends):
@@ -104,8 +104,8 @@ def node_of(pod: JsonObject) -> str:
 
 
 def selector_of(owner: JsonObject) -> LabelSelector:
-    """That of a workload, where it is labels alone in a ReplicationController; one that is empty
-    or broken matches nothing."""
+    """Return the selector of a workload, which is labels alone in a ReplicationController; one that
+    is empty or broken matches nothing."""
     selector = spec_of(owner).get("selector")
     if owner.get("kind") == "ReplicationController":
         selector = {"matchLabels": selector}
@@ -137,8 +137,8 @@ def is_ready(pod: JsonObject) -> bool:
 
 
 def seconds_to_availability(pod: JsonObject, least: float, now: datetime) -> float | None:
-    """Until it has been ready for the least number of seconds; 0 if it has, None if it is not
-    ready."""
+    """Return the seconds until the pod has been ready for long enough; 0 if it has, None if it is
+    not ready."""
     ready = find_condition((pod.get("status") or {}).get("conditions"), "Ready")
     if ready is None or ready.get("status") != "True":
         return None
@@ -192,7 +192,7 @@ def time_text(time: datetime) -> str:
 
 
 def precise_time_text(time: datetime) -> str:
-    """With microseconds, as Leases and some Events have it."""
+    """Return the time with microseconds, as Leases and some Events have it."""
     return time.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 

@@ -101,8 +101,8 @@ def _conditions(owner: JsonObject, active: int, failure: str, now: str) -> list[
 
 
 def next_availability(pods: Iterable[JsonObject], least: float, now: datetime) -> float | None:
-    """In how many seconds the first of the pods will have been ready for long enough; None if
-    nobody waits for that."""
+    """Return in how many seconds the first of the pods will have been ready for long enough; None
+    if nobody waits for that."""
     waits = (seconds_to_availability(pod, least, now) for pod in pods)
     return min((wait for wait in waits if wait), default=None)
 
@@ -113,8 +113,8 @@ def next_availability(pods: Iterable[JsonObject], least: float, now: datetime) -
 def pods_to_delete(
     pods: Sequence[JsonObject], related: Iterable[JsonObject], count: int, now: datetime
 ) -> list[JsonObject]:
-    """So many of the pods, those that are missed least first. `related` are the pods of the same
-    ReplicaSet, and of others with the same owner: where many are together, one goes rather."""
+    """Return so many of the pods, those that are missed least first. `related` are the pods of the
+    same ReplicaSet, and of others with the same owner: where many are together, one goes rather."""
     together = Counter(_node(pod) for pod in related if is_active(pod))
 
     def compared(one: JsonObject, other: JsonObject) -> int:
@@ -140,7 +140,8 @@ def _node(pod: JsonObject) -> str:
 
 
 def _first(pod: JsonObject, together: int) -> tuple[object, ...]:
-    """Without a node, not running, not ready, cheap, in company: these come first."""
+    """Return what pods are compared by: those go first that have no node, do not run, are not
+    ready, are cheap, or have company."""
     try:
         cost = int(metadata.annotations(pod).get(DELETION_COST, "0"))
     except ValueError:

@@ -243,7 +243,8 @@ def is_scaled(deployment: JsonObject, sets: Iterable[JsonObject]) -> bool:
 def scaling_step(
     deployment: JsonObject, new: JsonObject | None, old: Sequence[JsonObject]
 ) -> Sequence[Scale]:
-    """When the size has changed, or the Deployment is paused: all grow or shrink alike."""
+    """Return the sizes of all ReplicaSets, which grow or shrink alike when the size has changed or
+    the Deployment is paused."""
     wanted = replicas(deployment)
     active = active_sets((*old, *(() if new is None else (new,))))
     if len(active) <= 1:
@@ -317,8 +318,8 @@ def deployment_condition(type_: str, status: str, reason: str, message: str, now
 def put_condition(
     conditions: Sequence[JsonObject], wanted: JsonObject, *, anew: bool = False
 ) -> list[JsonObject]:
-    """With this one as the last; as they are, if there is one with that status and reason, unless
-    it is to be told `anew`."""
+    """Return the conditions with this one as the last; as they are, if there is one with that
+    status and reason, unless it is to be told `anew`."""
     former = find_condition(conditions, wanted["type"])
     others = [one for one in conditions if one is not former]
     if former is None or former.get("status") != wanted["status"]:
@@ -479,7 +480,7 @@ def _seconds_left(deployment: JsonObject, current: JsonObject, now: datetime) ->
 
 
 def seconds_to_deadline(deployment: JsonObject, status: JsonObject, now: datetime) -> float | None:
-    """When to look again whether there was progress; None where nobody waits for that."""
+    """Return when to look again whether there was progress; None where nobody waits for that."""
     current = find_condition(status.get("conditions"), PROGRESSING)
     if not has_deadline(deployment) or current is None:
         return None
