@@ -111,11 +111,6 @@ def test_an_endpoint(copy: Copy) -> None:
     answers = "src/celadon/apiserver/request_layers.py"
     copy.replace(
         answers,
-        "import HttpAnswer, HttpRequest\n",
-        "import HttpAnswer, HttpRequest, plain_text\n",
-    )
-    copy.replace(
-        answers,
         '        if first == "version":\n',
         '        if request.path == "/motto":\n'
         '            return plain_text(200, "exactly")\n'
@@ -137,7 +132,7 @@ def test_a_controller(copy: Copy) -> None:
     controllers = "src/celadon/apiserver/controllers/server_controllers.py"
     copy.insert(
         controllers,
-        "from celadon.apiserver.controllers.upkeep import AddressRecords, OwnService\n",
+        "    NamespaceDeletion,\n    RootCertificates,\n)\n",
         "from celadon.apiserver.controllers.seen_namespaces import SeenNamespaces\n",
     )
     copy.insert(

@@ -13,17 +13,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from celadon.apiserver.caches.served_resources import DEFINITIONS, Served
-from celadon.apiserver.controllers.controller_loops import (
-    Change,
-    ServerRequests,
-    Stale,
-    StatusWrites,
-    asked_resources,
-    condition,
-    find_condition,
-    is_true,
-    resource_path,
-)
+from celadon.apiserver.controllers import controller_loops as loops
 from celadon.apiserver.object_store import ObjectStore, StoredObject, is_event
 from celadon.kube import GroupResource, GroupVersionResource, JsonObject, metadata
 from celadon.kube.go import quote
@@ -64,9 +54,9 @@ class StorageMigrations:
     def __init__(
         self,
         objects: ObjectStore,
-        migrations: StatusWrites,
+        migrations: loops.StatusWrites,
         served: Callable[[], Served],
-        requests: ServerRequests,
+        requests: loops.ServerRequests,
         now: Callable[[], datetime],
     ) -> None:
         self._objects = objects
@@ -79,7 +69,7 @@ class StorageMigrations:
     def prefixes(self) -> Sequence[str]:
         return (self._migrations.prefix,)
 
-    def concerned(self, change: Change) -> Iterable[str]:
+    def concerned(self, change: loops.Change) -> Iterable[str]:
         return {_item(one) for one in (change.old, change.new) if one is not None}
 
     async def reconcile(self, item: str) -> float | None:
@@ -102,11 +92,11 @@ class StorageMigrations:
         await self._tell_definition(
             item, "True", "MigrationRunning", f"Migration {name} is running"
         )
-        began = condition(RUNNING, "True", "MigrationRunning", "The migration is running")
+        began = loops.condition(RUNNING, "True", "MigrationRunning", "The migration is running")
         await self._write(migration, [*_conditions(migration), self._timed(began)])
 
     async def _clean_up(self, item: str, migration: JsonObject) -> None:
-        if is_true(_conditions(migration), SUCCEEDED):
+        if loops.is_true(_conditions(migration), SUCCEEDED):
             await self._tell_definition(
                 item, "False", "MigrationSucceeded", "The migration has succeeded"
             )
@@ -114,7 +104,7 @@ class StorageMigrations:
             await self._tell_definition(
                 item, "False", "MigrationFailed", "The migration has failed"
             )
-        done = condition(RUNNING, "False", "MigrationCompleted", "Migration completed")
+        done = loops.condition(RUNNING, "False", "MigrationCompleted", "Migration completed")
         ended = self._timed(done, metadata.generation(migration))
         others = [ended if one["type"] == RUNNING else one for one in _conditions(migration)]
         await self._write(migration, others)
@@ -127,12 +117,12 @@ class StorageMigrations:
         if read.code == 404:
             return
         if read.failed:
-            raise Stale
+            raise loops.Stale
         definition = read.body
         generation = metadata.generation(definition)
         told: JsonDict = {}
         if state == "False":
-            former = find_condition(_conditions(definition), _IN_DEFINITIONS)
+            former = loops.find_condition(_conditions(definition), _IN_DEFINITIONS)
             is_same = former is not None and former.get("observedGeneration") == generation
             if is_same:
                 told["storedVersions"] = [
@@ -145,7 +135,7 @@ class StorageMigrations:
                     else " but the stored versions have not been updated due to a generation "
                     "mismatch"
                 )
-        shown = condition(_IN_DEFINITIONS, state, reason, message)
+        shown = loops.condition(_IN_DEFINITIONS, state, reason, message)
         told["conditions"] = [self._timed(shown, generation)]
         body = {
             "apiVersion": "apiextensions.k8s.io/v1",
@@ -155,7 +145,7 @@ class StorageMigrations:
         }
         applied = await self._requests.apply(f"{path}/status", body, RUNNER, force=True)
         if applied.failed:
-            raise Stale
+            raise loops.Stale
 
     # --- the objects ---
 
@@ -186,7 +176,9 @@ class StorageMigrations:
         except _Unmigrated as error:
             await self._fail(migration, _unhandled(str(error)))
             return None
-        done = self._timed(condition(SUCCEEDED, "True", "StorageVersionMigrationSucceeded", ""))
+        done = self._timed(
+            loops.condition(SUCCEEDED, "True", "StorageVersionMigrationSucceeded", "")
+        )
         await self._write(migration, [*_conditions(migration), done])
         return None
 
@@ -197,7 +189,7 @@ class StorageMigrations:
             if stored.revision > version:
                 continue
             obj = stored.object
-            path = resource_path(resource, metadata.namespace(obj), metadata.name(obj))
+            path = loops.resource_path(resource, metadata.namespace(obj), metadata.name(obj))
             same = {"uid": metadata.uid(obj), "resourceVersion": str(stored.revision)}
             gvk = resource.gvk
             body = {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": same}
@@ -226,12 +218,12 @@ class StorageMigrations:
         """The resource, in the version that clients prefer."""
         wanted = migration["spec"]["resource"]
         named = GroupResource(wanted.get("group", ""), wanted["resource"])
-        return asked_resources(self._served().catalog).get(named)
+        return loops.asked_resources(self._served().catalog).get(named)
 
     # --- the status ---
 
     async def _fail(self, migration: JsonObject, why: str) -> None:
-        failed = self._timed(condition(FAILED, "True", "StorageVersionMigrationFailed", why))
+        failed = self._timed(loops.condition(FAILED, "True", "StorageVersionMigrationFailed", why))
         await self._write(migration, [*_conditions(migration), failed])
 
     async def _write(
@@ -242,7 +234,7 @@ class StorageMigrations:
         if stored is None:
             return
         if metadata.resource_version(stored.object) != metadata.resource_version(migration):
-            raise Stale
+            raise loops.Stale
         status = {**(migration.get("status") or {}), **more}
         if conditions:
             status["conditions"] = list(conditions)
@@ -281,11 +273,11 @@ def _conditions(obj: JsonObject) -> Sequence[JsonObject]:
 
 
 def _is_running(migration: JsonObject) -> bool:
-    return is_true(_conditions(migration), RUNNING)
+    return loops.is_true(_conditions(migration), RUNNING)
 
 
 def _is_over(migration: JsonObject) -> bool:
-    return any(is_true(_conditions(migration), one) for one in (SUCCEEDED, FAILED))
+    return any(loops.is_true(_conditions(migration), one) for one in (SUCCEEDED, FAILED))
 
 
 def _age(migration: JsonObject) -> tuple[str, str]:

@@ -14,16 +14,7 @@ from typing import Final
 from celadon.admission import TypeChecker
 from celadon.admission.plugins import counts_differ, recounted
 from celadon.admission.registration import RegistrationError, decode_policy
-from celadon.apiserver.bootstrap_objects import (
-    ADDRESS_ALLOCATOR,
-    AUTO_UPDATE,
-    MANAGED_BY,
-    MANDATORY,
-    address_record,
-    flow_schemas,
-    level_condition,
-    priority_levels,
-)
+from celadon.apiserver import bootstrap_objects
 from celadon.apiserver.caches.served_resources import Served
 from celadon.apiserver.controllers.controller_loops import (
     Aside,
@@ -85,8 +76,10 @@ class FlowControlUpkeep:
         if item == _STATUSES:
             await self._tell()
             return None
-        await self._keep("prioritylevelconfigurations", self._levels, list(priority_levels()))
-        await self._keep("flowschemas", self._schemas, list(flow_schemas()))
+        await self._keep(
+            "prioritylevelconfigurations", self._levels, list(bootstrap_objects.priority_levels())
+        )
+        await self._keep("flowschemas", self._schemas, list(bootstrap_objects.flow_schemas()))
         return UPKEEP_SECONDS
 
     async def _keep(self, plural: str, found: StatusWrites, wanted: Sequence[JsonObject]) -> None:
@@ -114,7 +107,7 @@ class FlowControlUpkeep:
                 continue
             level = (schema.get("spec") or {}).get("priorityLevelConfiguration") or {}
             name = level.get("name") or ""
-            said = level_condition(name, exists=name in levels)
+            said = bootstrap_objects.level_condition(name, exists=name in levels)
             status = stored.object.get("status") or {}
             conditions = with_condition(status.get("conditions"), said, self._now())
             await self._schemas.write(stored, {**status, "conditions": conditions})
@@ -122,7 +115,7 @@ class FlowControlUpkeep:
 
 def is_kept(obj: JsonObject) -> bool:
     """Return whether the server looks after the spec of an object of its own."""
-    if (obj.get("kind"), metadata.name(obj)) in MANDATORY:
+    if (obj.get("kind"), metadata.name(obj)) in bootstrap_objects.MANDATORY:
         return True
     said = _annotation(obj)
     if said is None:
@@ -131,13 +124,13 @@ def is_kept(obj: JsonObject) -> bool:
 
 
 def _annotation(obj: JsonObject) -> str | None:
-    found = metadata.annotations(obj).get(AUTO_UPDATE)
+    found = metadata.annotations(obj).get(bootstrap_objects.AUTO_UPDATE)
     return None if found is None else str(found)
 
 
 def _corrected(live: JsonObject, wanted: JsonObject) -> JsonObject:
     meta = metadata.metadata(live)
-    annotations = {**(meta.get("annotations") or {}), AUTO_UPDATE: "true"}
+    annotations = {**(meta.get("annotations") or {}), bootstrap_objects.AUTO_UPDATE: "true"}
     return {**live, "metadata": {**meta, "annotations": annotations}, "spec": wanted["spec"]}
 
 
@@ -435,7 +428,7 @@ class AddressRecords:
                 await self._objects.delete(self._records, "", item, record.revision)
         elif record is None:
             target, context = Target(self._records, ""), self._new_context()
-            made = create.created(address_record(item, *owner), target, context)
+            made = create.created(bootstrap_objects.address_record(item, *owner), target, context)
             kept = in_order(stored_object(made, target, context))
             await self._objects.create(self._records, "", item, kept)
 
@@ -447,7 +440,10 @@ def _addresses(service: JsonObject | None) -> Iterator[str]:
 
 
 def _is_ours(record: JsonObject) -> bool:
-    return metadata.labels(record).get(MANAGED_BY) == ADDRESS_ALLOCATOR
+    return (
+        metadata.labels(record).get(bootstrap_objects.MANAGED_BY)
+        == bootstrap_objects.ADDRESS_ALLOCATOR
+    )
 
 
 # --- Own service -------------------------------------------------------------

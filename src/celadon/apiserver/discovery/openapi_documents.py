@@ -13,20 +13,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
+from celadon.apiserver.discovery import openapi
 from celadon.apiserver.discovery.descriptions import Descriptions, with_texts
 from celadon.apiserver.discovery.discovery_documents import PublishedApis, PublishedVersion
-from celadon.apiserver.discovery.openapi import (
-    SECURITY,
-    UNAUTHORIZED,
-    built_in_schema,
-    group_tag,
-    path_parameter,
-    paths,
-    plain_item,
-    reference,
-    type_with_fields,
-    upper_first,
-)
 from celadon.apiserver.discovery.server_pages import CONFIGURATION, KEY_SET, KEYS
 from celadon.apiserver.http_messages import JSON
 from celadon.kube import GroupVersion, GroupVersionKind, JsonObject, parse_api_version
@@ -59,8 +48,8 @@ KINDS: Final = "x-kubernetes-group-version-kind"
 """The member of a schema that lists the kinds it describes."""
 
 _TEXT: Final = {"type": "string"}
-_METADATA: Final = {"allOf": [reference(f"{META_PREFIX}ObjectMeta")]}
-_LIST_METADATA: Final = {"allOf": [reference(f"{META_PREFIX}ListMeta")]}
+_METADATA: Final = {"allOf": [openapi.reference(f"{META_PREFIX}ObjectMeta")]}
+_LIST_METADATA: Final = {"allOf": [openapi.reference(f"{META_PREFIX}ListMeta")]}
 _ALTERNATIVES: Final = ("allOf", "anyOf", "oneOf", "not")
 _SELECTABLE_SINCE: Final = "1.31"
 """The release since which selectable fields are there by default."""
@@ -118,7 +107,7 @@ def _types(resource: Resource, version: JsonObject, shown: JsonObject) -> Types:
         "required": ["items"],
         "properties": {
             "apiVersion": _TEXT,
-            "items": {"type": "array", "items": reference(name)},
+            "items": {"type": "array", "items": openapi.reference(name)},
             "kind": _TEXT,
             "metadata": _LIST_METADATA,
         },
@@ -286,7 +275,7 @@ class Document:
         if self.version.custom:
             components: JsonObject = {"schemas": schemas}
         else:
-            components = {"schemas": schemas, "securitySchemes": SECURITY}
+            components = {"schemas": schemas, "securitySchemes": openapi.SECURITY}
         return {
             "openapi": "3.0.0",
             "info": CUSTOM_INFO if self.version.custom else info(self.release),
@@ -311,7 +300,7 @@ class Document:
             assert found is not None, kind
             return found
 
-        made = paths(self.version, type_name)
+        made = openapi.paths(self.version, type_name)
         texts = self.descriptions
         schema = partial(_built_in_type, everywhere=everywhere, descriptions=texts)
         return made, reached(made, own, schema)
@@ -531,8 +520,8 @@ def _type(name: str) -> Schema:
 
 def _schema(name: str) -> JsonObject:
     if name not in _ROOT_TYPES:
-        return dict(built_in_schema(name))
-    return type_with_fields(_type(name), _ROOT_TYPES[name])
+        return dict(openapi.built_in_schema(name))
+    return openapi.type_with_fields(_type(name), _ROOT_TYPES[name])
 
 
 def root_documents(
@@ -544,15 +533,17 @@ def root_documents(
     """Returns the documents of paths that are not of a group version, by those paths; `open_id` are
     the paths of the OpenID documents that there are."""
     found: dict[str, JsonObject] = {
-        "api": plain_item("core", "getCoreAPIVersions", f"{META_PREFIX}APIVersions"),
-        "apis": plain_item("apis", "getAPIVersions", f"{META_PREFIX}APIGroupList"),
-        "version": plain_item("version", "getCodeVersion", _VERSION_TYPE, (JSON,)),
+        "api": openapi.plain_item("core", "getCoreAPIVersions", f"{META_PREFIX}APIVersions"),
+        "apis": openapi.plain_item("apis", "getAPIVersions", f"{META_PREFIX}APIGroupList"),
+        "version": openapi.plain_item("version", "getCodeVersion", _VERSION_TYPE, (JSON,)),
     }
     for group in apis.groups:
         if not group.custom:
-            tag = group_tag(group.name)
-            operation = f"get{upper_first(tag)}APIGroup"
-            found[f"apis/{group.name}"] = plain_item(tag, operation, f"{META_PREFIX}APIGroup")
+            tag = openapi.group_tag(group.name)
+            operation = f"get{openapi.upper_first(tag)}APIGroup"
+            found[f"apis/{group.name}"] = openapi.plain_item(
+                tag, operation, f"{META_PREFIX}APIGroup"
+            )
     found |= {path.strip("/"): _OPEN_ID[path] for path in open_id}
     made: dict[str, JsonObject] = {path: {f"/{path}/": item} for path, item in found.items()}
     if not is_since("1.31"):
@@ -561,16 +552,16 @@ def root_documents(
 
 
 _OPEN_ID: Final = {
-    CONFIGURATION: plain_item(
+    CONFIGURATION: openapi.plain_item(
         "WellKnown", "getServiceAccountIssuerOpenIDConfiguration", "", (JSON,)
     ),
-    KEYS: plain_item("openid", "getServiceAccountIssuerOpenIDKeyset", "", (KEY_SET,)),
+    KEYS: openapi.plain_item("openid", "getServiceAccountIssuerOpenIDKeyset", "", (KEY_SET,)),
 }
-_LOG_PATH: Final = path_parameter("logpath")
+_LOG_PATH: Final = openapi.path_parameter("logpath")
 
 
 def _log_item(operation_id: str) -> JsonDict:
-    responses = {"401": UNAUTHORIZED}
+    responses = {"401": openapi.UNAUTHORIZED}
     return {"get": {"tags": ["logs"], "operationId": operation_id, "responses": responses}}
 
 
@@ -590,6 +581,6 @@ def _root_document(made: JsonObject, release: str, descriptions: Descriptions | 
         "paths": made,
         "components": {
             **({"schemas": schemas} if schemas else {}),
-            "securitySchemes": SECURITY,
+            "securitySchemes": openapi.SECURITY,
         },
     }

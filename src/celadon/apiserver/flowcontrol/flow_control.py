@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from celadon.apiserver.bootstrap_objects import flow_schemas, priority_levels
+from celadon.apiserver import bootstrap_objects
 from celadon.apiserver.caches.mirror import Mirror
 from celadon.apiserver.flowcontrol.flow_dumps import (
     PAGES,
@@ -428,7 +428,7 @@ class FlowControl:
     def _update(self) -> None:
         """Take over the levels and schemas as they are stored now. Mandatory ones are there even
         where they are not stored (yet)."""
-        levels = self._by_name("PriorityLevelConfiguration", priority_levels())
+        levels = self._by_name("PriorityLevelConfiguration", bootstrap_objects.priority_levels())
         specs = {name: _limits(obj) for name, obj in levels.items()}
         shares = sum(_shares(spec) for spec in specs.values())
         before, self._levels, self._bounds = self._levels, {}, {}
@@ -451,7 +451,7 @@ class FlowControl:
             self._most[name] = most_seats(bounds.nominal, queuing)
         self._lend(self._clock())
         self._level_uids = {name: obj["metadata"].get("uid", "") for name, obj in levels.items()}
-        schemas = self._by_name("FlowSchema", flow_schemas())
+        schemas = self._by_name("FlowSchema", bootstrap_objects.flow_schemas())
         known = (_schema_of(obj) for obj in schemas.values())
         self._schemas = sorted(
             (one for one in known if one.level in self._levels),

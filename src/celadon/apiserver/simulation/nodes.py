@@ -15,23 +15,13 @@ from typing import Final
 
 from celadon.apiserver.controllers.controller_loops import Change, Stale, find_condition, is_true
 from celadon.apiserver.simulation.cluster_client import EventRecorder, Requests
+from celadon.apiserver.simulation.planning import pod_lifecycle
 from celadon.apiserver.simulation.planning.node_filters import UNSCHEDULABLE_TAINT, tolerates
 from celadon.apiserver.simulation.planning.pod_facts import (
     has_ended,
     node_of,
     precise_time_text,
     read_time,
-)
-from celadon.apiserver.simulation.planning.pod_lifecycle import (
-    DOMAIN,
-    EVICT,
-    OBSERVED_SINCE,
-    Addresses,
-    Habits,
-    killed_status,
-    next_step,
-    running_containers,
-    seconds_to_end,
 )
 from celadon.apiserver.simulation.workload_controller import Surroundings, item_of
 from celadon.kube import GroupVersionResource, JsonObject, User, metadata
@@ -82,7 +72,9 @@ class Kubelets:
         self._pods = around.view(PODS)
         self._nodes = around.view(NODES)
         self._kubelets: dict[str, Kubelet] = {}
-        self._habits = Habits(around.settings.ready_seconds, around.settings.run_seconds)
+        self._habits = pod_lifecycle.Habits(
+            around.settings.ready_seconds, around.settings.run_seconds
+        )
 
     @property
     def prefixes(self) -> Sequence[str]:
@@ -111,14 +103,16 @@ class Kubelets:
             return await self._end(pod, kubelet)
         if has_ended(pod):
             return None
-        message = metadata.annotations(pod).get(EVICT)
+        message = metadata.annotations(pod).get(pod_lifecycle.EVICT)
         if message:
             await kubelet.events.record(pod, "Warning", "Evicted", message)
             now = self._around.timestamp()
-            await self._write(pod, killed_status(pod, now, "Evicted", message), kubelet)
+            await self._write(
+                pod, pod_lifecycle.killed_status(pod, now, "Evicted", message), kubelet
+            )
             return None
-        where = Addresses(_address(node), self._pod_address(pod, node))
-        step = next_step(pod, where, self._habits, self._around.now())
+        where = pod_lifecycle.Addresses(_address(node), self._pod_address(pod, node))
+        step = pod_lifecycle.next_step(pod, where, self._habits, self._around.now())
         if step.status != pod.get("status"):
             await self._write(pod, step.status, kubelet)
         for told in step.events:
@@ -131,14 +125,16 @@ class Kubelets:
 
     async def _end(self, pod: JsonObject, kubelet: Kubelet) -> float | None:
         """A pod that is deleted: its containers are stopped, then it is gone."""
-        for at, name in running_containers(pod):
+        for at, name in pod_lifecycle.running_containers(pod):
             message = f"Stopping container {name}"
             await kubelet.events.record(pod, "Normal", "Killing", message, f"{at}{{{name}}}")
-        left = seconds_to_end(pod, self._around.now())
+        left = pod_lifecycle.seconds_to_end(pod, self._around.now())
         if left > 0:
             return left
         if not has_ended(pod):
-            await self._write(pod, killed_status(pod, self._around.timestamp()), kubelet)
+            await self._write(
+                pod, pod_lifecycle.killed_status(pod, self._around.timestamp()), kubelet
+            )
         elif metadata.metadata(pod).get("deletionGracePeriodSeconds") != 0:
             reply = await kubelet.requests.delete(self._pods.resource, pod, grace=0)
             if reply.failed:
@@ -201,7 +197,7 @@ CAPACITY: Final = {
 """Of nodes that say nothing else."""
 ZONES: Final = 3
 """Nodes are in so many zones, in turn."""
-READY: Final = f"{DOMAIN}/ready"
+READY: Final = f"{pod_lifecycle.DOMAIN}/ready"
 """The annotation by which a node is not ready: `false`."""
 _ACCOUNT: Final = "node-controller"
 _LIFECYCLE: Final = frozenset({NOT_READY, UNREACHABLE, UNSCHEDULABLE_TAINT})
@@ -448,7 +444,7 @@ def disrupted_status(pod: JsonObject, reason: str, message: str, now: str) -> Js
     former = find_condition(conditions, _DISRUPTED)
     others = [one for one in conditions if one is not former]
     condition: JsonDict = {"type": _DISRUPTED, "status": "True"}
-    if is_since(OBSERVED_SINCE):
+    if is_since(pod_lifecycle.OBSERVED_SINCE):
         condition["observedGeneration"] = metadata.generation(pod)
     told = {"lastProbeTime": None, "lastTransitionTime": now, "reason": reason, "message": message}
     return {**status, "conditions": [*others, {**condition, **told}]}

@@ -16,15 +16,7 @@ from celadon.apiserver.controllers.controller_loops import (
 )
 from celadon.apiserver.handlers.pods import BUDGETS
 from celadon.apiserver.simulation.nodes import disrupted_status
-from celadon.apiserver.simulation.planning.node_filters import (
-    Neighbours,
-    NodeState,
-    before_filters,
-    fit_of,
-    needs,
-    takes_room,
-    unschedulable,
-)
+from celadon.apiserver.simulation.planning import node_filters
 from celadon.apiserver.simulation.planning.node_scores import (
     Preemption,
     best_node,
@@ -75,10 +67,10 @@ class Scheduler:
         """A pod that waits, room that is free, a node that has changed, a claim."""
         old, new = change.old, change.new
         if change.key.startswith(self._pods.prefix):
-            gone = new is None or not takes_room(new)
+            gone = new is None or not node_filters.takes_room(new)
             if new is not None and waits(new) and not _is_only_told(old, new):
                 return (_ALL,)
-            return (_ALL,) if old is not None and takes_room(old) and gone else ()
+            return (_ALL,) if old is not None and node_filters.takes_room(old) and gone else ()
         if change.key.startswith(self._nodes.prefix) and old is not None and new is not None:
             return (_ALL,) if _node_facts(old) != _node_facts(new) else ()
         return (_ALL,)
@@ -100,24 +92,26 @@ class Scheduler:
         if has_lost:
             raise Stale
 
-    def _neighbours(self) -> Neighbours:
-        states = [NodeState(node) for node in self._nodes.every()]
+    def _neighbours(self) -> node_filters.Neighbours:
+        states = [node_filters.NodeState(node) for node in self._nodes.every()]
         known: dict[str, dict[str, int]] = {}
         for state in states:
-            for pod in filter(takes_room, self._pods.on_node(state.name)):
+            for pod in filter(node_filters.takes_room, self._pods.on_node(state.name)):
                 uid = metadata.uid(pod)
-                wanted = known[uid] = self._needs.get(uid) or needs(pod)
+                wanted = known[uid] = self._needs.get(uid) or node_filters.needs(pod)
                 state.take(pod, wanted)
         self._needs = known
         spaces = self._around.view(NAMESPACES).every()
-        return Neighbours(states, {metadata.name(one): metadata.labels(one) for one in spaces})
+        return node_filters.Neighbours(
+            states, {metadata.name(one): metadata.labels(one) for one in spaces}
+        )
 
-    async def _schedule(self, pod: JsonObject, neighbours: Neighbours) -> None:
+    async def _schedule(self, pod: JsonObject, neighbours: node_filters.Neighbours) -> None:
         why = self._claims_missing(pod)
         if why:
-            await self._refuse(pod, before_filters(len(neighbours.states), why))
+            await self._refuse(pod, node_filters.before_filters(len(neighbours.states), why))
             return
-        fit = fit_of(pod, neighbours)
+        fit = node_filters.fit_of(pod, neighbours)
         if fit.fitting:
             best = best_node(pod, fit.fitting, neighbours)
             if not await self._select(pod, best.name):
@@ -130,10 +124,10 @@ class Scheduler:
             node = preemption.state.name
             await self._evict(pod, preemption)
         said = None if preemption.state is not None else preemption.said
-        await self._refuse(pod, unschedulable(fit.refusals, said), node)
+        await self._refuse(pod, node_filters.unschedulable(fit.refusals, said), node)
         for state in neighbours.states:
             if state.name == node:  # less important pods do not get what is made free
-                neighbours.take(state, pod, needs(pod))
+                neighbours.take(state, pod, node_filters.needs(pod))
 
     async def _evict(self, pod: JsonObject, preemption: Preemption) -> None:
         for victim in preemption.victims:
@@ -147,7 +141,9 @@ class Scheduler:
             told = f"Preempted by pod {metadata.uid(pod)} on node {where}"
             await self._events.record_action(victim, "Normal", "Preempted", told, "Preempting")
 
-    async def _bind(self, pod: JsonObject, state: NodeState, neighbours: Neighbours) -> None:
+    async def _bind(
+        self, pod: JsonObject, state: node_filters.NodeState, neighbours: node_filters.Neighbours
+    ) -> None:
         meta = {"name": metadata.name(pod), "uid": metadata.uid(pod)}
         binding = {
             "apiVersion": "v1",
@@ -160,7 +156,7 @@ class Scheduler:
         reply = await self._requests.post(f"{path}/binding", binding)
         if reply.code >= 400:
             raise Stale
-        neighbours.take(state, pod, needs(pod))
+        neighbours.take(state, pod, node_filters.needs(pod))
         message = f"Successfully assigned {namespace}/{name} to {state.name}"
         await self._events.record_action(pod, "Normal", "Scheduled", message, "Binding")
 

@@ -10,27 +10,13 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from celadon.apiserver.simulation.planning import plans
+from celadon.apiserver.simulation.planning import pod_facts as facts
 from celadon.apiserver.simulation.planning.jobs import (
     COMPLETE,
     FAILED,
     finished_condition,
     is_finished,
-)
-from celadon.apiserver.simulation.planning.plans import (
-    NORMAL,
-    WARNING,
-    Plan,
-    Step,
-    Told,
-    Verb,
-    told,
-)
-from celadon.apiserver.simulation.planning.pod_facts import (
-    is_going,
-    read_time,
-    spec_of,
-    status_of,
-    time_text,
 )
 from celadon.kube import JsonObject, metadata
 from celadon.kube.go import quote
@@ -138,7 +124,7 @@ MANY: Final = 100
 """Missed times, of which more are told."""
 
 
-def cron_job_plan(cron_job: JsonObject, jobs: Sequence[JsonObject], now: datetime) -> Plan:
+def cron_job_plan(cron_job: JsonObject, jobs: Sequence[JsonObject], now: datetime) -> plans.Plan:
     """The next steps of a CronJob, whose Jobs these are."""
     return _Sync(cron_job, jobs, now).plan()
 
@@ -167,37 +153,39 @@ class _Sync:
 
     def __init__(self, given: JsonObject, jobs: Sequence[JsonObject], now: datetime) -> None:
         self.cron_job = given
-        self.spec = spec_of(given)
+        self.spec = facts.spec_of(given)
         self.jobs = jobs
         self.now = now
-        self.steps: list[Step] = []
+        self.steps: list[plans.Step] = []
         self.again: float | None = None
-        self.status: JsonDict = dict(status_of(given))
+        self.status: JsonDict = dict(facts.status_of(given))
         self.active: list[Any] = list(self.status.get("active") or ())
-        self.started: Step | None = None
+        self.started: plans.Step | None = None
 
     # --- the order of things ---
 
-    def plan(self) -> Plan:
+    def plan(self) -> plans.Plan:
         self._clean_up()
         self._look_at_jobs()
-        if not is_going(self.cron_job):
+        if not facts.is_going(self.cron_job):
             self._schedule()
         if self.started is not None:
             self.steps.append(self.started)
-        elif self._made_status() != status_of(self.cron_job):
+        elif self._made_status() != facts.status_of(self.cron_job):
             self.steps.append(self._status_step())
-        return Plan(tuple(self.steps), self.again)
+        return plans.Plan(tuple(self.steps), self.again)
 
     def _tell(self, reason: str, text: str, *, warning: bool = False) -> None:
-        self.steps.append(told(text, self.cron_job, reason, WARNING if warning else NORMAL))
+        self.steps.append(
+            plans.told(text, self.cron_job, reason, plans.WARNING if warning else plans.NORMAL)
+        )
 
     def _made_status(self) -> JsonDict:
         made = {**self.status, "active": self.active}
         return {key: value for key, value in made.items() if value}
 
-    def _status_step(self) -> Step:
-        return Step(Verb.STATUS, {**self.cron_job, "status": self._made_status()})
+    def _status_step(self) -> plans.Step:
+        return plans.Step(plans.Verb.STATUS, {**self.cron_job, "status": self._made_status()})
 
     # --- Jobs that are there ---
 
@@ -213,9 +201,9 @@ class _Sync:
 
     def _delete(self, jobs: Iterable[JsonObject]) -> None:
         for job in jobs:
-            done = Told(NORMAL, "SuccessfulDelete", f"Deleted job {metadata.name(job)}")
-            failed = Told(WARNING, "FailedDelete", "Deleted job: ")
-            self.steps.append(Step(Verb.DELETE, job, done, failed))
+            done = plans.Told(plans.NORMAL, "SuccessfulDelete", f"Deleted job {metadata.name(job)}")
+            failed = plans.Told(plans.WARNING, "FailedDelete", "Deleted job: ")
+            self.steps.append(plans.Step(plans.Verb.DELETE, job, done, failed))
             self._forget(metadata.uid(job))
 
     def _forget(self, uid: str) -> None:
@@ -235,7 +223,7 @@ class _Sync:
                 self._forget(uid)
                 text = f"Saw completed job: {name}, condition: {condition['type']}"
                 self._tell("SawCompletedJob", text)
-            ended = status_of(job).get("completionTime")
+            ended = facts.status_of(job).get("completionTime")
             if condition["type"] == COMPLETE and ended:
                 former = self.status.get("lastSuccessfulTime") or ""
                 self.status["lastSuccessfulTime"] = max(ended, former)
@@ -292,7 +280,7 @@ class _Sync:
     def _missed(self, schedule: Schedule, *, with_deadline: bool) -> _Missed:
         """Raises _InvalidSchedule, UnknownZone."""
         began = self.status.get("lastScheduleTime") or metadata.creation_timestamp(self.cron_job)
-        earliest = read_time(began)
+        earliest = facts.read_time(began)
         deadline = self.spec.get("startingDeadlineSeconds")
         if with_deadline and deadline is not None:
             earliest = max(earliest, self.now - timedelta(seconds=deadline))
@@ -332,7 +320,7 @@ class _Sync:
             return
         name = job_name(self.cron_job, scheduled)
         is_started = any(one.get("name") == name for one in self.active)
-        if is_started or self.status.get("lastScheduleTime") == time_text(scheduled):
+        if is_started or self.status.get("lastScheduleTime") == facts.time_text(scheduled):
             return
         policy = self.spec.get("concurrencyPolicy")
         if policy == "Forbid" and self.active:
@@ -348,7 +336,7 @@ class _Sync:
         self._start(name, scheduled)
 
     def _start(self, name: str, scheduled: datetime) -> None:
-        self.status["lastScheduleTime"] = time_text(scheduled)
+        self.status["lastScheduleTime"] = facts.time_text(scheduled)
         present = next((one for one in self.jobs if metadata.name(one) == name), None)
         if present is not None:  # it was made, but not noted
             self._note(present)
@@ -356,15 +344,15 @@ class _Sync:
         zone = time_zone(self.spec.get("timeZone") or "")
         local = scheduled.astimezone(zone).isoformat(timespec="seconds")
         job = scheduled_job(self.cron_job, name, local.replace("+00:00", "Z"))
-        self.started = Step(
-            Verb.CREATE,
+        self.started = plans.Step(
+            plans.Verb.CREATE,
             job,
-            Told(NORMAL, "SuccessfulCreate", f"Created job {name}"),
-            Told(WARNING, "FailedCreate", "Error creating job: "),
+            plans.Told(plans.NORMAL, "SuccessfulCreate", f"Created job {name}"),
+            plans.Told(plans.WARNING, "FailedCreate", "Error creating job: "),
             follow=self._noted,
         )
 
-    def _noted(self, job: JsonObject) -> Step:
+    def _noted(self, job: JsonObject) -> plans.Step:
         self._note(job)
         return self._status_step()
 
@@ -391,7 +379,7 @@ def _end(job: JsonObject) -> str:
 
 
 def _start(job: JsonObject) -> tuple[bool, str, str]:
-    began = status_of(job).get("startTime") or ""
+    began = facts.status_of(job).get("startTime") or ""
     return not began, began, metadata.name(job)
 
 

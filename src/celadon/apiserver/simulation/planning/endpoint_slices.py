@@ -13,23 +13,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from celadon.apiserver.simulation.planning.plans import (
-    NOTHING_TO_DO,
-    WARNING,
-    Plan,
-    Step,
-    Told,
-    Verb,
-)
-from celadon.apiserver.simulation.planning.pod_facts import (
-    condition_of,
-    has_ended,
-    is_going,
-    is_ready,
-    node_of,
-    spec_of,
-    status_of,
-)
+from celadon.apiserver.simulation.planning import plans
+from celadon.apiserver.simulation.planning import pod_facts as facts
 from celadon.kube import JsonObject, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.well_known_values import HEADLESS, SERVICE_LABEL
@@ -56,13 +41,13 @@ _LONGEST_NAME: Final = 253
 def has_endpoints(service: JsonObject) -> bool:
     """Tell whether the pods of a Service are looked for: it has a selector, and is no name of
     something outside of the cluster."""
-    spec = spec_of(service)
+    spec = facts.spec_of(service)
     return spec.get("selector") is not None and spec.get("type") != "ExternalName"
 
 
 def selects(service: JsonObject, pod: JsonObject) -> bool:
     """Tell whether the Service selects the pod."""
-    wanted = spec_of(service).get("selector") or {}
+    wanted = facts.spec_of(service).get("selector") or {}
     return wanted.items() <= metadata.labels(pod).items()
 
 
@@ -98,7 +83,7 @@ class TriggerTimes:
         former = self._seen.get(item, {})
         times = {"": metadata.creation_timestamp(service)}
         for pod in pods:
-            since = (condition_of(pod, "Ready") or {}).get("lastTransitionTime")
+            since = (facts.condition_of(pod, "Ready") or {}).get("lastTransitionTime")
             if since:
                 times[metadata.name(pod)] = since
         self._seen[item] = times
@@ -109,33 +94,33 @@ class TriggerTimes:
         self._seen.pop(item, None)
 
 
-def slices_plan(service: JsonObject, seen: Reachable, slices: Iterable[JsonObject]) -> Plan:
+def slices_plan(service: JsonObject, seen: Reachable, slices: Iterable[JsonObject]) -> plans.Plan:
     """The slices of a Service, brought to what its pods are now."""
     if not has_endpoints(service):
-        return NOTHING_TO_DO
+        return plans.NOTHING_TO_DO
     name, namespace = metadata.name(service), metadata.namespace(service)
-    failed = Told(
-        WARNING,
+    failed = plans.Told(
+        plans.WARNING,
         "FailedToUpdateEndpointSlices",
         f"Error updating Endpoint Slices for Service {namespace}/{name}: ",
     )
     present = [one for one in slices if is_own_slice(one, service)]
     families = _address_types(service)
-    steps: list[Step] = []
+    steps: list[plans.Step] = []
     for family in families:
         work = _SliceWork(service, family, seen.changed_at)
         work.sort_out([one for one in present if one["addressType"] == family], seen)
         steps += work.steps(failed)
     steps += (
-        Step(Verb.DELETE, one, failed=failed)
+        plans.Step(plans.Verb.DELETE, one, failed=failed)
         for one in present
         if one["addressType"] not in families
     )
-    return Plan(tuple(steps))
+    return plans.Plan(tuple(steps))
 
 
 def _address_types(service: JsonObject) -> tuple[str, ...]:
-    return tuple(spec_of(service).get("ipFamilies") or ("IPv4",))
+    return tuple(facts.spec_of(service).get("ipFamilies") or ("IPv4",))
 
 
 class _SliceWork:
@@ -177,14 +162,16 @@ class _SliceWork:
     def _endpoint(self, pod: JsonObject, seen: Reachable) -> JsonDict | None:
         """Return the endpoint of a pod, or None if the pod has no address of the family or is on a
         node that does not exist."""
-        node = node_of(pod)
-        if node not in seen.nodes and not spec_of(self._service).get("publishNotReadyAddresses"):
+        node = facts.node_of(pod)
+        if node not in seen.nodes and not facts.spec_of(self._service).get(
+            "publishNotReadyAddresses"
+        ):
             return None
         addresses = [one for one in _pod_addresses(pod) if _family(one) == self._family]
         if not addresses:
             return None
-        serving, ending = is_ready(pod), is_going(pod)
-        published = bool(spec_of(self._service).get("publishNotReadyAddresses"))
+        serving, ending = facts.is_ready(pod), facts.is_going(pod)
+        published = bool(facts.spec_of(self._service).get("publishNotReadyAddresses"))
         made: JsonDict = {
             "addresses": addresses,
             "conditions": {
@@ -194,7 +181,7 @@ class _SliceWork:
             },
         }
         if _has_host_name(pod, self._service):
-            made["hostname"] = spec_of(pod)["hostname"]
+            made["hostname"] = facts.spec_of(pod)["hostname"]
         made["targetRef"] = _target(pod)
         if node:
             made["nodeName"] = node
@@ -278,7 +265,7 @@ class _SliceWork:
             "ports": ports or None,
         }
 
-    def steps(self, failed: Told) -> Iterable[Step]:
+    def steps(self, failed: plans.Told) -> Iterable[plans.Step]:
         """A slice that would go takes the place of one that would come."""
         reused = []
         for gone in list(self._deleted):
@@ -287,12 +274,12 @@ class _SliceWork:
                 meta = {**metadata.metadata(gone), "labels": made["metadata"]["labels"]}
                 reused.append({**made, "metadata": meta})
                 self._deleted.remove(gone)
-        if not is_going(self._service):
+        if not facts.is_going(self._service):
             for one in self._created:
-                yield Step(Verb.CREATE, _stamped(one, self._changed_at), failed=failed)
+                yield plans.Step(plans.Verb.CREATE, _stamped(one, self._changed_at), failed=failed)
         for one in (*self._updated, *reused):
-            yield Step(Verb.UPDATE, _stamped(one, self._changed_at), failed=failed)
-        yield from (Step(Verb.DELETE, one, failed=failed) for one in self._deleted)
+            yield plans.Step(plans.Verb.UPDATE, _stamped(one, self._changed_at), failed=failed)
+        yield from (plans.Step(plans.Verb.DELETE, one, failed=failed) for one in self._deleted)
 
 
 def _stamped(obj: JsonObject, changed_at: str) -> JsonDict:
@@ -335,15 +322,15 @@ def _is_owned(slice_: JsonObject, service: JsonObject) -> bool:
 
 
 def _is_headless(service: JsonObject) -> bool:
-    return spec_of(service).get("clusterIP") in (None, "", HEADLESS)
+    return facts.spec_of(service).get("clusterIP") in (None, "", HEADLESS)
 
 
 def _belongs(pod: JsonObject) -> bool:
-    return not has_ended(pod) and bool(_pod_addresses(pod))
+    return not facts.has_ended(pod) and bool(_pod_addresses(pod))
 
 
 def _pod_addresses(pod: JsonObject) -> list[str]:
-    state = status_of(pod)
+    state = facts.status_of(pod)
     found = [one.get("ip") for one in state.get("podIPs") or ()] or [state.get("podIP")]
     return [str(ipaddress.ip_address(one)) for one in found if one]
 
@@ -353,7 +340,7 @@ def _family(address: str) -> str:
 
 
 def _has_host_name(pod: JsonObject, service: JsonObject) -> bool:
-    spec = spec_of(pod)
+    spec = facts.spec_of(pod)
     return bool(spec.get("hostname")) and spec.get("subdomain") == metadata.name(service)
 
 
@@ -369,7 +356,7 @@ def _target(pod: JsonObject) -> dict[str, str]:
 def _ports(service: JsonObject, pod: JsonObject) -> list[JsonDict]:
     """Return the ports of the Service that the pod has, with the pod's numbers."""
     made = []
-    for port in spec_of(service).get("ports") or ():
+    for port in facts.spec_of(service).get("ports") or ():
         number = _port_number(pod, port)
         if number is None:
             continue
@@ -386,7 +373,7 @@ def _port_number(pod: JsonObject, port: JsonObject) -> int | None:
     target = port.get("targetPort", port.get("port"))
     if isinstance(target, int):
         return target
-    spec, protocol = spec_of(pod), port.get("protocol") or "TCP"
+    spec, protocol = facts.spec_of(pod), port.get("protocol") or "TCP"
     beside = (one for one in spec.get("initContainers") or () if one.get("restartPolicy"))
     for container in (*(spec.get("containers") or ()), *beside):
         for one in container.get("ports") or ():
@@ -418,10 +405,10 @@ def endpoints_plan(
     pods: Iterable[JsonObject],
     present: JsonObject | None,
     changed_at: str = "",
-) -> Plan:
+) -> plans.Plan:
     """The Endpoints of a Service, brought to what its pods are now; see `Reachable`."""
     if not has_endpoints(service):
-        return NOTHING_TO_DO
+        return plans.NOTHING_TO_DO
     name, namespace = metadata.name(service), metadata.namespace(service)
     subsets, is_cut = _within_capacity(_subsets(service, pods))
     labels = {**metadata.labels(service), ENDPOINTS_MANAGED_BY: ENDPOINTS_CONTROLLER}
@@ -440,7 +427,7 @@ def endpoints_plan(
         and metadata.labels(present) == labels
         and metadata.annotations(present) == annotations
     ):
-        return NOTHING_TO_DO
+        return plans.NOTHING_TO_DO
     meta |= {"name": name, "namespace": namespace, "labels": labels}
     if annotations or meta.get("annotations"):
         meta["annotations"] = annotations
@@ -448,28 +435,28 @@ def endpoints_plan(
     made = _stamped({**made, "subsets": subsets}, changed_at)
     if present is None:
         text = f"Failed to create endpoint for service {namespace}/{name}: "
-        return Plan((Step(Verb.CREATE, made, failed=_failure("Create", text)),))
+        return plans.Plan((plans.Step(plans.Verb.CREATE, made, failed=_failure("Create", text)),))
     text = f"Failed to update endpoint {namespace}/{name}: "
-    return Plan((Step(Verb.UPDATE, made, failed=_failure("Update", text)),))
+    return plans.Plan((plans.Step(plans.Verb.UPDATE, made, failed=_failure("Update", text)),))
 
 
-def _failure(verb: str, text: str) -> Told:
-    return Told(WARNING, f"FailedTo{verb}Endpoint", text)
+def _failure(verb: str, text: str) -> plans.Told:
+    return plans.Told(plans.WARNING, f"FailedTo{verb}Endpoint", text)
 
 
 def _subsets(service: JsonObject, pods: Iterable[JsonObject]) -> list[JsonDict]:
     """Ports that the same addresses have stand together."""
-    published = bool(spec_of(service).get("publishNotReadyAddresses"))
+    published = bool(facts.spec_of(service).get("publishNotReadyAddresses"))
     family = _address_types(service)[0]
     by_port: dict[str, dict[str, tuple[bool, Any]]] = {}
     for pod in sorted(pods, key=metadata.name):
         found = [one for one in _pod_addresses(pod) if _family(one) == family]
-        if has_ended(pod) or not found or (is_going(pod) and not published):
+        if facts.has_ended(pod) or not found or (facts.is_going(pod) and not published):
             continue
         address = _address(service, pod, found[0])
-        ready = published or is_ready(pod)
+        ready = published or facts.is_ready(pod)
         ports: list[JsonDict | None] = [*_ports(service, pod)]
-        if not spec_of(service).get("ports") and _is_headless(service):
+        if not facts.spec_of(service).get("ports") and _is_headless(service):
             ports = [None]
         for port in ports:
             key = json.dumps(port, sort_keys=True)
@@ -504,9 +491,9 @@ def _named(port: JsonDict) -> JsonDict:
 def _address(service: JsonObject, pod: JsonObject, ip: str) -> JsonDict:
     made: JsonDict = {"ip": ip}
     if _has_host_name(pod, service):
-        made["hostname"] = spec_of(pod)["hostname"]
-    if node_of(pod):
-        made["nodeName"] = node_of(pod)
+        made["hostname"] = facts.spec_of(pod)["hostname"]
+    if facts.node_of(pod):
+        made["nodeName"] = facts.node_of(pod)
     made["targetRef"] = _target(pod)
     return made
 

@@ -12,30 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from celadon.apiserver.simulation.planning.node_filters import (
-    FAR,
-    LEAST_ASKED,
-    NEAR,
-    NODE_AFFINITY,
-    Filters,
-    Neighbours,
-    NodeState,
-    Refusal,
-    affinity_of,
-    alike,
-    amounts,
-    matches_term,
-    needs,
-    nodes_told,
-    preferred_terms,
-    tolerates,
-)
-from celadon.apiserver.simulation.planning.pod_facts import (
-    controller_of,
-    is_going,
-    spec_of,
-    status_of,
-)
+from celadon.apiserver.simulation.planning import node_filters
+from celadon.apiserver.simulation.planning import pod_facts as facts
 from celadon.kube import JsonObject, metadata
 from celadon.kube.selectors import NOTHING, LabelSelector, SelectorError, label_selector
 from celadon.kube.well_known_values import PREFERRED_TERMS
@@ -54,7 +32,9 @@ Scores = Mapping[str, float]
 """By the names of nodes."""
 
 
-def best_node(pod: JsonObject, fitting: Sequence[NodeState], neighbours: Neighbours) -> NodeState:
+def best_node(
+    pod: JsonObject, fitting: Sequence[node_filters.NodeState], neighbours: node_filters.Neighbours
+) -> node_filters.NodeState:
     """One of the nodes that will do, of which there is one at least."""
     if len(fitting) == 1:
         return fitting[0]
@@ -65,18 +45,21 @@ def best_node(pod: JsonObject, fitting: Sequence[NodeState], neighbours: Neighbo
     return min(fitting, key=lambda one: (-total[one.name], len(one.pods)))
 
 
-def _tolerated(pod: JsonObject, fitting: Sequence[NodeState], _: Neighbours) -> Scores:
+def _tolerated(
+    pod: JsonObject, fitting: Sequence[node_filters.NodeState], _: node_filters.Neighbours
+) -> Scores:
     """The fewer taints it would rather avoid, the better."""
     tolerations: Sequence[JsonObject] = [
         one
-        for one in spec_of(pod).get("tolerations") or ()
+        for one in facts.spec_of(pod).get("tolerations") or ()
         if one.get("effect") in (None, "", "PreferNoSchedule")
     ]
     found = {
         one.name: float(
             sum(
-                taint.get("effect") == "PreferNoSchedule" and not tolerates(tolerations, taint)
-                for taint in spec_of(one.node).get("taints") or ()
+                taint.get("effect") == "PreferNoSchedule"
+                and not node_filters.tolerates(tolerations, taint)
+                for taint in facts.spec_of(one.node).get("taints") or ()
             )
         )
         for one in fitting
@@ -85,13 +68,15 @@ def _tolerated(pod: JsonObject, fitting: Sequence[NodeState], _: Neighbours) -> 
     return {name: _MOST - _MOST * value / most if most else _MOST for name, value in found.items()}
 
 
-def _node_affinity(pod: JsonObject, fitting: Sequence[NodeState], _: Neighbours) -> Scores:
-    preferred = affinity_of(pod, NODE_AFFINITY).get(PREFERRED_TERMS) or ()
+def _node_affinity(
+    pod: JsonObject, fitting: Sequence[node_filters.NodeState], _: node_filters.Neighbours
+) -> Scores:
+    preferred = node_filters.affinity_of(pod, node_filters.NODE_AFFINITY).get(PREFERRED_TERMS) or ()
     found = {
         one.name: sum(
             term["weight"]
             for term in preferred
-            if matches_term(term.get("preference") or {}, one.node)
+            if node_filters.matches_term(term.get("preference") or {}, one.node)
         )
         for one in fitting
     }
@@ -99,13 +84,15 @@ def _node_affinity(pod: JsonObject, fitting: Sequence[NodeState], _: Neighbours)
     return {name: _MOST * value / most if most else 0 for name, value in found.items()}
 
 
-def _spread(pod: JsonObject, fitting: Sequence[NodeState], neighbours: Neighbours) -> Scores:
+def _spread(
+    pod: JsonObject, fitting: Sequence[node_filters.NodeState], neighbours: node_filters.Neighbours
+) -> Scores:
     """The fewer pods like it there are in the same places, the better."""
-    given = spec_of(pod).get("topologySpreadConstraints") or ()
+    given = facts.spec_of(pod).get("topologySpreadConstraints") or ()
     soft = [one for one in given if one.get("whenUnsatisfiable") == "ScheduleAnyway"]
-    owner = str(controller_of(pod).get("uid") or "")
+    owner = str(facts.controller_of(pod).get("uid") or "")
     if soft:
-        counts = [neighbours.counted(alike(pod, one)) for one in soft]
+        counts = [neighbours.counted(node_filters.alike(pod, one)) for one in soft]
     elif not given and owner:
         soft, counts = list(_BY_DEFAULT), [neighbours.of_owner(owner)] * 2
     else:
@@ -133,17 +120,19 @@ def _spread(pod: JsonObject, fitting: Sequence[NodeState], neighbours: Neighbour
     }
 
 
-def _pod_affinity(pod: JsonObject, fitting: Sequence[NodeState], neighbours: Neighbours) -> Scores:
+def _pod_affinity(
+    pod: JsonObject, fitting: Sequence[node_filters.NodeState], neighbours: node_filters.Neighbours
+) -> Scores:
     """Score nodes by the pods there that the pod wants to be with, and that want to be with it."""
     total: Counter[tuple[str, str]] = Counter()
-    for kind in (NEAR, FAR):
-        for term in preferred_terms(pod, kind):
+    for kind in (node_filters.NEAR, node_filters.FAR):
+        for term in node_filters.preferred_terms(pod, kind):
             counts = neighbours.counted(term.sort)
             for state in neighbours.states:
                 for place in state.places((term.topology,)):
                     total[place] += term.weight * counts[state.name]
         for term, places in neighbours.terms(kind):
-            weight = term.weight or (_HARD_WEIGHT if kind == NEAR else 0)
+            weight = term.weight or (_HARD_WEIGHT if kind == node_filters.NEAR else 0)
             if weight and term.sort.matches(pod, neighbours.namespaces):
                 for place, count in places.items():
                     total[place] += weight * count
@@ -156,23 +145,25 @@ def _pod_affinity(pod: JsonObject, fitting: Sequence[NodeState], neighbours: Nei
     return {name: _MOST * (value - least) / apart if apart else 0 for name, value in found.items()}
 
 
-def _least_allocated(pod: JsonObject, fitting: Sequence[NodeState], _: Neighbours) -> Scores:
+def _least_allocated(
+    pod: JsonObject, fitting: Sequence[node_filters.NodeState], _: node_filters.Neighbours
+) -> Scores:
     """The more would be left, the better."""
-    asked = needs(pod)
-    wanted = {name: asked.get(name) or least for name, least in LEAST_ASKED.items()}
+    asked = node_filters.needs(pod)
+    wanted = {name: asked.get(name) or least for name, least in node_filters.LEAST_ASKED.items()}
     found: dict[str, float] = {}
     for one in fitting:
-        allocatable = amounts(status_of(one.node).get("allocatable") or {})
+        allocatable = node_filters.amounts(facts.status_of(one.node).get("allocatable") or {})
         shares = []
         for name, own in wanted.items():
             there = allocatable.get(name, 0)
-            used = own + one.used[name] + one.unasked[name] * LEAST_ASKED[name]
+            used = own + one.used[name] + one.unasked[name] * node_filters.LEAST_ASKED[name]
             shares.append(max(0, there - used) * _MOST // there if there else 0)
         found[one.name] = sum(shares) // len(shares)
     return found
 
 
-_Score = Callable[[JsonObject, Sequence[NodeState], Neighbours], Scores]
+_Score = Callable[[JsonObject, Sequence[node_filters.NodeState], node_filters.Neighbours], Scores]
 _SCORES: Final[Iterable[tuple[int, _Score]]] = (
     (3, _tolerated),
     (2, _node_affinity),
@@ -200,43 +191,43 @@ _WAITING: Final = "not eligible due to a terminating pod on the nominated node."
 class Preemption:
     """The node that becomes free when some pods leave it; without one, why nobody leaves."""
 
-    state: NodeState | None = None
+    state: node_filters.NodeState | None = None
     victims: Sequence[JsonObject] = ()
     said: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    state: NodeState
+    state: node_filters.NodeState
     victims: Sequence[JsonObject]
     violations: int
 
 
 def priority_of(pod: JsonObject) -> int:
     """0 where there is none."""
-    return int(spec_of(pod).get("priority") or 0)
+    return int(facts.spec_of(pod).get("priority") or 0)
 
 
 def nominated_node(pod: JsonObject) -> str:
     """Return the name of the node where others make room for the pod; empty if nobody does."""
-    return str(status_of(pod).get("nominatedNodeName") or "")
+    return str(facts.status_of(pod).get("nominatedNodeName") or "")
 
 
 def preemption_for(
     pod: JsonObject,
-    neighbours: Neighbours,
-    refusals: Mapping[str, Refusal],
+    neighbours: node_filters.Neighbours,
+    refusals: Mapping[str, node_filters.Refusal],
     budgets: Iterable[JsonObject],
 ) -> Preemption:
     """Choose the node that pods have to leave for one that no node will do for, or say why that
     would not help."""
-    if spec_of(pod).get("preemptionPolicy") == "Never":
+    if facts.spec_of(pod).get("preemptionPolicy") == "Never":
         return Preemption(said=_NEVER)
     mine = priority_of(pod)
     by_name = {one.name: one for one in neighbours.states}
     nominated = by_name.get(nominated_node(pod))
     if nominated is not None and any(
-        is_going(one) and priority_of(one) < mine for one in nominated.pods
+        facts.is_going(one) and priority_of(one) < mine for one in nominated.pods
     ):
         return Preemption(said=_WAITING)
     protected = _Budgets(budgets)
@@ -249,21 +240,24 @@ def preemption_for(
         else:
             said.update((_USELESS,) if refusal.final else found.reasons)
     if not candidates:
-        return Preemption(said=nodes_told(len(refusals), said))
+        return Preemption(said=node_filters.nodes_told(len(refusals), said))
     best = min(candidates, key=_harm)
     return Preemption(best.state, best.victims)
 
 
 def _on_node(
-    pod: JsonObject, state: NodeState, neighbours: Neighbours, budgets: _Budgets
-) -> _Candidate | Refusal:
+    pod: JsonObject,
+    state: node_filters.NodeState,
+    neighbours: node_filters.Neighbours,
+    budgets: _Budgets,
+) -> _Candidate | node_filters.Refusal:
     """Return which pods would have to leave the node, or why that would not help. The pod has to
     fit without all less important ones; then they come back one by one, the most important first,
     as long as it still fits."""
     mine = priority_of(pod)
     possible = sorted((one for one in state.pods if priority_of(one) < mine), key=_importance)
     if not possible:
-        return Refusal((_NOBODY,), final=True)
+        return node_filters.Refusal((_NOBODY,), final=True)
     refusal = _refusal_without(pod, possible, state, neighbours)
     if refusal is not None:
         return refusal
@@ -280,15 +274,18 @@ def _on_node(
 
 
 def _refusal_without(
-    pod: JsonObject, gone: Sequence[JsonObject], state: NodeState, neighbours: Neighbours
-) -> Refusal | None:
+    pod: JsonObject,
+    gone: Sequence[JsonObject],
+    state: node_filters.NodeState,
+    neighbours: node_filters.Neighbours,
+) -> node_filters.Refusal | None:
     left = state.without(gone)
-    return Filters(pod, neighbours.replacing(state, left)).refusal(left)
+    return node_filters.Filters(pod, neighbours.replacing(state, left)).refusal(left)
 
 
 def _importance(pod: JsonObject) -> tuple[int, str]:
     """The most important pod first: of higher priority, then that has run for longer."""
-    return -priority_of(pod), str(status_of(pod).get("startTime") or "~")
+    return -priority_of(pod), str(facts.status_of(pod).get("startTime") or "~")
 
 
 def _harm(candidate: _Candidate) -> tuple[Any, ...]:
@@ -310,7 +307,7 @@ class _Budgets:
     def violated(self, pods: Sequence[JsonObject]) -> list[JsonObject]:
         """Return those of the pods whose disruption a budget forbids, if all of them went in their
         order."""
-        allowed = [status_of(one).get("disruptionsAllowed") or 0 for one, _ in self._budgets]
+        allowed = [facts.status_of(one).get("disruptionsAllowed") or 0 for one, _ in self._budgets]
         found = []
         for pod in pods:
             is_violating = False
@@ -326,6 +323,6 @@ class _Budgets:
 
 def _selector(budget: JsonObject) -> LabelSelector:
     try:
-        return label_selector(spec_of(budget).get("selector"))
+        return label_selector(facts.spec_of(budget).get("selector"))
     except SelectorError:
         return NOTHING

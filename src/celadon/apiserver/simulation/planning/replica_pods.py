@@ -13,16 +13,7 @@ from datetime import datetime
 from typing import Final
 
 from celadon.apiserver.controllers.controller_loops import find_condition
-from celadon.apiserver.simulation.planning.pod_facts import (
-    is_active,
-    is_available,
-    is_ready,
-    is_terminating,
-    phase,
-    read_time,
-    seconds_to_availability,
-    time_text,
-)
+from celadon.apiserver.simulation.planning import pod_facts as facts
 from celadon.kube import JsonObject, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
@@ -60,21 +51,21 @@ def replica_set_status(
 ) -> JsonDict:
     """Return the status of a ReplicaSet or ReplicationController that has these pods. `failure`
     says why it could not make or delete some; empty if it could."""
-    active = [pod for pod in pods if is_active(pod)]
+    active = [pod for pod in pods if facts.is_active(pod)]
     least = (owner.get("spec") or {}).get("minReadySeconds") or 0
     labels = metadata.labels((owner.get("spec") or {}).get("template")).items()
     made: JsonDict = {"replicas": len(active)}
     made |= without_zeros(
         {
             "fullyLabeledReplicas": sum(labels <= _labels(pod).items() for pod in active),
-            "readyReplicas": sum(map(is_ready, active)),
-            "availableReplicas": sum(is_available(pod, least, now) for pod in active),
+            "readyReplicas": sum(map(facts.is_ready, active)),
+            "availableReplicas": sum(facts.is_available(pod, least, now) for pod in active),
             "observedGeneration": metadata.generation(owner),
         }
     )
     if is_since(TERMINATING_SINCE) and owner.get("kind") != "ReplicationController":
-        made["terminatingReplicas"] = sum(map(is_terminating, pods))
-    conditions = _conditions(owner, len(active), failure, time_text(now))
+        made["terminatingReplicas"] = sum(map(facts.is_terminating, pods))
+    conditions = _conditions(owner, len(active), failure, facts.time_text(now))
     return {**made, "conditions": conditions} if conditions else made
 
 
@@ -103,7 +94,7 @@ def _conditions(owner: JsonObject, active: int, failure: str, now: str) -> list[
 def next_availability(pods: Iterable[JsonObject], least: float, now: datetime) -> float | None:
     """Return in how many seconds the first of the pods will have been ready for long enough; None
     if nobody waits for that."""
-    waits = (seconds_to_availability(pod, least, now) for pod in pods)
+    waits = (facts.seconds_to_availability(pod, least, now) for pod in pods)
     return min((wait for wait in waits if wait), default=None)
 
 
@@ -115,7 +106,7 @@ def pods_to_delete(
 ) -> list[JsonObject]:
     """Return so many of the pods, those that are missed least first. `related` are the pods of the
     same ReplicaSet, and of others with the same owner: where many are together, one goes rather."""
-    together = Counter(_node(pod) for pod in related if is_active(pod))
+    together = Counter(_node(pod) for pod in related if facts.is_active(pod))
 
     def compared(one: JsonObject, other: JsonObject) -> int:
         keys = [_first(pod, together[_node(pod)]) for pod in (one, other)]
@@ -146,7 +137,7 @@ def _first(pod: JsonObject, together: int) -> tuple[object, ...]:
         cost = int(metadata.annotations(pod).get(DELETION_COST, "0"))
     except ValueError:
         cost = 0
-    return bool(_node(pod)), _PHASES.get(phase(pod), 0), is_ready(pod), cost, -together
+    return bool(_node(pod)), _PHASES.get(facts.phase(pod), 0), facts.is_ready(pod), cost, -together
 
 
 def _ready_since(pod: JsonObject) -> str:
@@ -174,5 +165,5 @@ def _restarts(pod: JsonObject) -> tuple[int, int]:
 def _magnitude(since: str, now: datetime) -> int:
     """Return the binary logarithm of the time that has gone by, in nanoseconds, as a whole number;
     -1 for none. Upstream compares ages by it, so that pods of about the same age count as equal."""
-    gone = (now - read_time(since)).total_seconds() * 1e9
+    gone = (now - facts.read_time(since)).total_seconds() * 1e9
     return int(math.log2(gone)) if gone > 0 else -1

@@ -10,14 +10,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from celadon.apiserver.simulation.planning import pod_facts as facts
 from celadon.apiserver.simulation.planning.plans import Step, Verb
-from celadon.apiserver.simulation.planning.pod_facts import (
-    controller_of,
-    is_controlled_by,
-    is_going,
-    selector_of,
-    spec_of,
-)
 from celadon.kube import JsonObject, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
@@ -31,7 +25,7 @@ _FNV_START: Final = 0x811C9DC5
 def template_patch(workload: JsonObject) -> JsonDict:
     """Return the patch that a revision of the workload holds. Releases before 1.34 write a time in
     it that is not set."""
-    template = spec_of(workload).get("template") or {}
+    template = facts.spec_of(workload).get("template") or {}
     if not is_since(_NO_TIMES_SINCE):
         meta = {"creationTimestamp": None, **metadata.metadata(template)}
         template = {**template, "metadata": meta}
@@ -42,7 +36,7 @@ def with_template(workload: JsonObject, revision: JsonObject) -> JsonObject:
     """The workload with the template that the revision holds."""
     kept = ((revision.get("data") or {}).get("spec") or {}).get("template") or {}
     template = {key: value for key, value in kept.items() if key != "$patch"}
-    return {**workload, "spec": {**spec_of(workload), "template": template}}
+    return {**workload, "spec": {**facts.spec_of(workload), "template": template}}
 
 
 def patch_hash(patch: JsonObject, collisions: int) -> str:
@@ -77,14 +71,14 @@ def claimed_revisions(
 ) -> tuple[list[JsonObject], list[Step]]:
     """A workload's own in their order, and the steps by which it takes those that nobody has and
     that it selects. One that is being deleted looks at these, too, and takes none."""
-    selector = selector_of(workload)
+    selector = facts.selector_of(workload)
     found: list[JsonObject] = []
     steps: list[Step] = []
     for one in revisions:
-        if is_controlled_by(one, workload):
+        if facts.is_controlled_by(one, workload):
             found.append(one)
-        elif not controller_of(one) and selector.matches(metadata.labels(one)):
-            if not is_going(workload):
+        elif not facts.controller_of(one) and selector.matches(metadata.labels(one)):
+            if not facts.is_going(workload):
                 meta = metadata.metadata(one)
                 owners = [*meta.get("ownerReferences", ()), owner_reference(workload)]
                 one = {**one, "metadata": {**meta, "ownerReferences": owners}}
@@ -97,7 +91,7 @@ def new_revision(
     workload: JsonObject, name: str, hash_label: Mapping[str, str], number: int
 ) -> JsonDict:
     """One for the template that the workload has."""
-    labels = metadata.metadata(spec_of(workload).get("template") or {}).get("labels") or {}
+    labels = metadata.metadata(facts.spec_of(workload).get("template") or {}).get("labels") or {}
     meta: JsonDict = {
         "name": name,
         "namespace": metadata.namespace(workload),

@@ -10,17 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from celadon.apiserver.simulation.planning.plans import (
-    NORMAL,
-    NOTHING_TO_DO,
-    WARNING,
-    EventType,
-    Plan,
-    Step,
-    Told,
-    Verb,
-    told,
-)
+from celadon.apiserver.simulation.planning import plans
 from celadon.apiserver.simulation.planning.pod_facts import is_going, node_of, spec_of, status_of
 from celadon.kube import JsonObject, metadata
 from celadon.kube.json_types import JsonDict
@@ -56,11 +46,11 @@ class VolumeWorld:
 # --- Claims ------------------------------------------------------------------
 
 
-def claim_plan(claim: JsonObject, world: VolumeWorld) -> Plan:
+def claim_plan(claim: JsonObject, world: VolumeWorld) -> plans.Plan:
     """The next steps of a claim."""
     if is_going(claim):
         return _unprotected(claim, world.pods)
-    return Plan(tuple(_Claim(claim, world).steps()))
+    return plans.Plan(tuple(_Claim(claim, world).steps()))
 
 
 def users_of(claim: JsonObject, pods: Iterable[JsonObject]) -> list[JsonObject]:
@@ -76,12 +66,12 @@ def users_of(claim: JsonObject, pods: Iterable[JsonObject]) -> list[JsonObject]:
     ]
 
 
-def _unprotected(claim: JsonObject, pods: Iterable[JsonObject]) -> Plan:
+def _unprotected(claim: JsonObject, pods: Iterable[JsonObject]) -> plans.Plan:
     """A claim that is being deleted goes when no pod on a node names it."""
     held = CLAIM_PROTECTION in metadata.finalizers(claim)
     if not held or any(map(node_of, users_of(claim, pods))):
-        return NOTHING_TO_DO
-    return Plan((Step(Verb.UPDATE, _without(claim, CLAIM_PROTECTION)),))
+        return plans.NOTHING_TO_DO
+    return plans.Plan((plans.Step(plans.Verb.UPDATE, _without(claim, CLAIM_PROTECTION)),))
 
 
 def _without(obj: JsonObject, finalizer: str) -> JsonObject:
@@ -106,7 +96,7 @@ class _Claim:
     def _is_own(self, kind: JsonObject) -> bool:
         return metadata.name(kind) == self.class_name
 
-    def steps(self) -> Iterable[Step]:
+    def steps(self) -> Iterable[plans.Step]:
         name = self.spec.get("volumeName")
         if BIND_COMPLETED in self.annotations:
             return self._bound(name)
@@ -118,30 +108,30 @@ class _Claim:
         reference = spec_of(volume).get("claimRef")
         if reference is not None and not _refers_to(reference, self.claim):
             text = f'volume "{name}" already bound to a different claim.'
-            return [self._told("FailedBinding", text, WARNING), *self._phase("Pending")]
+            return [self._told("FailedBinding", text, plans.WARNING), *self._phase("Pending")]
         problem = self._mismatch(volume) if reference is None else ""
         if problem:
             text = f'Cannot bind to requested volume "{name}": {problem}'
-            return [self._told("VolumeMismatch", text, WARNING), *self._phase("Pending")]
+            return [self._told("VolumeMismatch", text, plans.WARNING), *self._phase("Pending")]
         return self._bind(volume)
 
-    def _told(self, reason: str, text: str, kind: EventType = NORMAL) -> Step:
-        return told(text, self.claim, reason, kind)
+    def _told(self, reason: str, text: str, kind: plans.EventType = plans.NORMAL) -> plans.Step:
+        return plans.told(text, self.claim, reason, kind)
 
     # --- bound ---
 
-    def _bound(self, name: str | None) -> Iterable[Step]:
+    def _bound(self, name: str | None) -> Iterable[plans.Step]:
         volume = self.volumes.get(name or "")
         if volume is None:
             what = "its" if name else "reference to"
             text = f"Bound claim has lost {what} PersistentVolume. Data on the volume is lost!"
-            return self._phase("Lost", Told(WARNING, "ClaimLost", text))
+            return self._phase("Lost", plans.Told(plans.WARNING, "ClaimLost", text))
         reference = spec_of(volume).get("claimRef")
         if reference is None:
             return self._bind(volume)
         if reference.get("uid") != metadata.uid(self.claim):
             text = "Two claims are bound to the same volume, this one is bound incorrectly"
-            return self._phase("Lost", Told(WARNING, "ClaimMisbound", text))
+            return self._phase("Lost", plans.Told(plans.WARNING, "ClaimMisbound", text))
         spec, state = spec_of(volume), status_of(self.claim)
         made = {
             **state,
@@ -151,7 +141,7 @@ class _Claim:
         }
         return self._status(made)
 
-    def _phase(self, phase: str, done: Told | None = None) -> Iterable[Step]:
+    def _phase(self, phase: str, done: plans.Told | None = None) -> Iterable[plans.Step]:
         """Set the phase of the claim, without what its status had of a volume."""
         kept = {
             key: value
@@ -160,14 +150,14 @@ class _Claim:
         }
         return self._status({**kept, "phase": phase}, done)
 
-    def _status(self, made: JsonObject, done: Told | None = None) -> Iterable[Step]:
+    def _status(self, made: JsonObject, done: plans.Told | None = None) -> Iterable[plans.Step]:
         if made == status_of(self.claim):
             return ()
-        return (Step(Verb.STATUS, {**self.claim, "status": made}, done),)
+        return (plans.Step(plans.Verb.STATUS, {**self.claim, "status": made}, done),)
 
     # --- not bound yet ---
 
-    def _unbound(self) -> Iterable[Step]:
+    def _unbound(self) -> Iterable[plans.Step]:
         own = [one for one in self.world.volumes if self._is_meant(one)]
         if own:
             return self._bind(own[0])
@@ -180,7 +170,7 @@ class _Claim:
             default = next((one for one in self.world.classes if _is_default(one)), None)
             if default is not None:
                 spec = {**self.spec, "storageClassName": metadata.name(default)}
-                return (Step(Verb.UPDATE, {**self.claim, "spec": spec}),)
+                return (plans.Step(plans.Verb.UPDATE, {**self.claim, "spec": spec}),)
         if waits and not selected:
             return (self._waiting(),)
         if self.class_name:
@@ -192,7 +182,7 @@ class _Claim:
         reference = spec_of(volume).get("claimRef")
         return reference is not None and _refers_to(reference, self.claim)
 
-    def _waiting(self) -> Step:
+    def _waiting(self) -> plans.Step:
         pods = [one for one in users_of(self.claim, self.world.pods) if not node_of(one)]
         names = ",".join(map(metadata.name, pods))
         if not pods:
@@ -229,7 +219,7 @@ class _Claim:
             return "incompatible accessMode"
         return ""
 
-    def _bind(self, volume: JsonObject) -> Iterable[Step]:
+    def _bind(self, volume: JsonObject) -> Iterable[plans.Step]:
         """The volume names the claim first, then the claim the volume."""
         spec = spec_of(volume)
         wanted = reference_to(self.claim)
@@ -237,27 +227,27 @@ class _Claim:
         if present is None or not present.get("uid"):
             note = {BOUND_BY_CONTROLLER: "yes"} if present is None else {}
             bound = {**volume, "spec": {**spec, "claimRef": wanted}}
-            yield Step(Verb.UPDATE, _annotated(bound, note))
+            yield plans.Step(plans.Verb.UPDATE, _annotated(bound, note))
         notes = {BIND_COMPLETED: "yes"}
         if not self.spec.get("volumeName"):
             notes[BOUND_BY_CONTROLLER] = "yes"
         name = metadata.name(volume)
         claim = {**self.claim, "spec": {**self.spec, "volumeName": name}}
-        yield Step(Verb.UPDATE, _annotated(claim, notes))
+        yield plans.Step(plans.Verb.UPDATE, _annotated(claim, notes))
 
     # --- provisioning ---
 
-    def _provision(self) -> Iterable[Step]:
+    def _provision(self) -> Iterable[plans.Step]:
         kind = self.kind
         if kind is None:
             text = f'storageclass.storage.k8s.io "{self.class_name}" not found'
-            return (self._told("ProvisioningFailed", text, WARNING),)
+            return (self._told("ProvisioningFailed", text, plans.WARNING),)
         provisioner = kind.get("provisioner") or ""
         if provisioner == NO_PROVISIONER:
             return ()
         if any(self.annotations.get(one) != provisioner for one in PROVISIONER):
             notes = dict.fromkeys(PROVISIONER, provisioner)
-            return (Step(Verb.UPDATE, _annotated(self.claim, notes)),)
+            return (plans.Step(plans.Verb.UPDATE, _annotated(self.claim, notes)),)
         text = (
             f"Waiting for a volume to be created either by the external provisioner "
             f"'{provisioner}' or manually by the system administrator. If volume creation is "
@@ -266,16 +256,18 @@ class _Claim:
         where = f"{metadata.namespace(self.claim)}/{metadata.name(self.claim)}"
         provisioning = f'External provisioner is provisioning volume for claim "{where}"'
         name = provisioned_name(self.claim)
-        done = Told(NORMAL, "ProvisioningSucceeded", f"Successfully provisioned volume {name}")
+        done = plans.Told(
+            plans.NORMAL, "ProvisioningSucceeded", f"Successfully provisioned volume {name}"
+        )
         failed = f'failed to provision volume with StorageClass "{self.class_name}": '
         return (
             self._told("ExternalProvisioning", text),
             self._told("Provisioning", provisioning),
-            Step(
-                Verb.CREATE,
+            plans.Step(
+                plans.Verb.CREATE,
                 self._volume(name, provisioner, kind),
                 done,
-                Told(WARNING, "ProvisioningFailed", failed),
+                plans.Told(plans.WARNING, "ProvisioningFailed", failed),
                 may_exist=True,
             ),
         )
@@ -349,29 +341,31 @@ def _size(volume: JsonObject) -> Any:  # noqa: ANN401 - a Decimal
 # --- Volumes -----------------------------------------------------------------
 
 
-def volume_plan(volume: JsonObject, claim: JsonObject | None) -> Plan:
+def volume_plan(volume: JsonObject, claim: JsonObject | None) -> plans.Plan:
     """The next steps of a volume; `claim` is the one that it names, if that is there."""
     phase = status_of(volume).get("phase")
     if is_going(volume):
         if VOLUME_PROTECTION in metadata.finalizers(volume) and phase != "Bound":
-            return Plan((Step(Verb.UPDATE, _without(volume, VOLUME_PROTECTION)),))
+            return plans.Plan((plans.Step(plans.Verb.UPDATE, _without(volume, VOLUME_PROTECTION)),))
         if claim is not None:
-            return NOTHING_TO_DO
+            return plans.NOTHING_TO_DO
     reference = spec_of(volume).get("claimRef")
     if reference is None or not reference.get("uid"):
         return _in_phase(volume, "Available")
     if claim is not None and metadata.uid(claim) == reference["uid"]:
         is_bound = spec_of(claim).get("volumeName") == metadata.name(volume)
-        return _in_phase(volume, "Bound") if is_bound else NOTHING_TO_DO
+        return _in_phase(volume, "Bound") if is_bound else plans.NOTHING_TO_DO
     if phase != "Released":
         return _in_phase(volume, "Released")
     if spec_of(volume).get("persistentVolumeReclaimPolicy") != "Delete" or is_going(volume):
-        return NOTHING_TO_DO
-    return Plan((Step(Verb.DELETE, volume),))
+        return plans.NOTHING_TO_DO
+    return plans.Plan((plans.Step(plans.Verb.DELETE, volume),))
 
 
-def _in_phase(volume: JsonObject, phase: str) -> Plan:
+def _in_phase(volume: JsonObject, phase: str) -> plans.Plan:
     state = status_of(volume)
     if state.get("phase") == phase:
-        return NOTHING_TO_DO
-    return Plan((Step(Verb.STATUS, {**volume, "status": {**state, "phase": phase}}),))
+        return plans.NOTHING_TO_DO
+    return plans.Plan(
+        (plans.Step(plans.Verb.STATUS, {**volume, "status": {**state, "phase": phase}}),)
+    )
