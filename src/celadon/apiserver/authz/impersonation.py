@@ -118,11 +118,15 @@ def _references(user: User) -> Iterator[str]:
         yield f"{{UID  {user.uid}  {version}  }}"
 
 
+# Go unescapes the whole key or, where one escape of it is broken, nothing of it
+# (`impersonation.go`, `unescapeExtraKey`).
 def _extra_key(encoded: str) -> str:
     key = encoded.lower()
     return key if _BAD_ESCAPE.search(key) else urllib.parse.unquote(key)
 
 
+# Upstream prints the user with `%#v` since 1.36, so the text has the names of Go's struct and tells
+# nil maps from empty ones.
 def _go_text(user: User) -> str:
     """Go's `%#v` of a user."""
     extra = ", ".join(f"{quote(key)}:{_go_list(user.extra[key])}" for key in sorted(user.extra))
@@ -179,6 +183,8 @@ def _is_other_user(wanted: User, _: User) -> bool:
 
 
 ASSOCIATED_NODE: Final = _Mode("associated-node", _is_own_node)
+# Upstream's order (`mode.go`, `allImpersonationModes`): the narrower a mode is, the earlier it is
+# tried, and the old one, which suits everybody, comes last.
 MODES: Final = (
     ASSOCIATED_NODE,
     _Mode("arbitrary-node", _is_node),
@@ -188,6 +194,9 @@ MODES: Final = (
 )
 
 
+# Modes cost up to seven questions of the authorizer. Who impersonates does so with every request
+# and in the same way, so the mode that worked last is tried first; it is a guess only, for it is
+# asked anew each time (`cache.go`, with as many users).
 class Impersonation:
     """Decides, and remembers which mode worked last for whom."""
 
@@ -283,6 +292,8 @@ class _Check:
         self._ask(asked)
         return user
 
+    # As `authorizeGroups` of `mode.go`. The old mode lets anybody become `system:masters` who may
+    # impersonate that group; the constrained ones never do.
     def _check_groups(self, groups: Sequence[str]) -> None:
         asked = self._about("groups", "", self.mode.identity_group)
         if self.mode.constrained:
@@ -313,6 +324,8 @@ class _Check:
         return self.authorizer.authorize(asked)[0] is Ruling.ALLOW
 
 
+# As `associatedNodeImpersonationMode` of `mode.go`: the authorizer is asked about no node at all,
+# so that one answer holds for all pods of a DaemonSet, whichever nodes they run on.
 def _for_any_node(asked: Attributes) -> Attributes:
     """A service account's right to its own node does not depend on which that is."""
     keys = tuple(sorted(asked.user.extra))

@@ -94,6 +94,8 @@ class TriggerTimes:
         self._seen.pop(item, None)
 
 
+# As `Reconcile` of k8s.io/endpointslice `reconciler.go`. Each family of addresses has slices of its
+# own: a slice has one `addressType`, which cannot be changed.
 def slices_plan(service: JsonObject, seen: Reachable, slices: Iterable[JsonObject]) -> plans.Plan:
     """The slices of a Service, brought to what its pods are now."""
     if not has_endpoints(service):
@@ -134,6 +136,7 @@ class _SliceWork:
         self._updated: list[JsonDict] = []
         self._deleted: list[JsonObject] = []
 
+    # As `reconcileByAddressType`.
     def sort_out(self, present: Sequence[JsonObject], seen: Reachable) -> None:
         """Endpoints are grouped by their ports: a slice has the same for all."""
         groups: dict[str, list[JsonObject]] = {}
@@ -159,6 +162,7 @@ class _SliceWork:
         if len(present) == len(self._deleted) and not self._created:
             self._hold_place()
 
+    # As `podToEndpoint` of k8s.io/endpointslice `utils.go`.
     def _endpoint(self, pod: JsonObject, seen: Reachable) -> JsonDict | None:
         """Return the endpoint of a pod, or None if the pod has no address of the family or is on a
         node that does not exist."""
@@ -175,6 +179,9 @@ class _SliceWork:
         made: JsonDict = {
             "addresses": addresses,
             "conditions": {
+                # `ready` is never true of a pod that ends, so that proxies which know nothing but
+                # `ready` stop sending to it; who can drain connections looks at `serving` and
+                # `terminating`.
                 "ready": published or (serving and not ending),
                 "serving": serving,
                 "terminating": ending,
@@ -190,6 +197,8 @@ class _SliceWork:
             made["zone"] = zone
         return made
 
+    # As `reconcileByPortMapping`. A change of a slice is sent to every node, so that as few slices
+    # as possible are touched, even if some stay half empty.
     def _fill(
         self,
         slices: Sequence[JsonObject],
@@ -229,6 +238,8 @@ class _SliceWork:
                 self._updated.append(_with_endpoints(roomy, endpoints, self._labels()))
                 left = []
 
+    # As the placeholder of `reconcileByAddressType`: by it, a Service without endpoints differs
+    # from one that nobody has looked at yet.
     def _hold_place(self) -> None:
         """A Service without endpoints has one empty slice."""
         made = self._new([], [])
@@ -238,6 +249,8 @@ class _SliceWork:
         else:
             self._created.append(made)
 
+    # As `setEndpointSliceLabels`: labels of the Service are mirrored, but those that say whose a
+    # slice is are the controller's own.
     def _labels(self) -> dict[str, str]:
         labels = metadata.labels(self._service)
         made = {key: value for key, value in labels.items() if key not in _RESERVED}
@@ -265,6 +278,8 @@ class _SliceWork:
             "ports": ports or None,
         }
 
+    # As `finalize`: an update is cheaper for all who watch than a deletion and a creation. A
+    # Service that is being deleted gets no new slices; those that it has go with it.
     def steps(self, failed: plans.Told) -> Iterable[plans.Step]:
         """A slice that would go takes the place of one that would come."""
         reused = []
@@ -304,6 +319,7 @@ def _with_endpoints(slice_: JsonObject, endpoints: list[Any], labels: dict[str, 
     return {**slice_, "metadata": meta, "endpoints": endpoints}
 
 
+# As `getSliceToFill`.
 def _roomiest(slices: Sequence[JsonObject], count: int) -> JsonObject | None:
     """The slice that would be fullest with so many more, if they have room in any."""
     if count >= MAX_ENDPOINTS:
@@ -368,6 +384,8 @@ def _ports(service: JsonObject, pod: JsonObject) -> list[JsonDict]:
     return made
 
 
+# As `FindPort` of k8s.io/endpointslice. A sidecar has ports that others may use; an init container
+# that ends has none any more.
 def _port_number(pod: JsonObject, port: JsonObject) -> int | None:
     """Names are looked up in the containers, and in those that run beside them."""
     target = port.get("targetPort", port.get("port"))
@@ -383,6 +401,7 @@ def _port_number(pod: JsonObject, port: JsonObject) -> int | None:
     return None
 
 
+# The order of ports means nothing, so it must not make two groups of one.
 def _ports_key(ports: Iterable[JsonObject]) -> str:
     return json.dumps(sorted(json.dumps(dict(one), sort_keys=True) for one in ports))
 
@@ -444,6 +463,9 @@ def _failure(verb: str, text: str) -> plans.Told:
     return plans.Told(plans.WARNING, f"FailedTo{verb}Endpoint", text)
 
 
+# As `syncService` of `endpoints_controller.go`, and `RepackSubsets` of `pkg/api/endpoints`: every
+# pair of address and port is taken apart and put together again, so that equal pods give equal
+# subsets in whatever order they come.
 def _subsets(service: JsonObject, pods: Iterable[JsonObject]) -> list[JsonDict]:
     """Ports that the same addresses have stand together."""
     published = bool(facts.spec_of(service).get("publishNotReadyAddresses"))
@@ -498,6 +520,8 @@ def _address(service: JsonObject, pod: JsonObject, ip: str) -> JsonDict:
     return made
 
 
+# As `truncateEndpoints`: one object holds all addresses, which has to end somewhere; slices have no
+# such end.
 def _within_capacity(subsets: list[JsonDict]) -> tuple[list[JsonDict], bool]:
     """Ready addresses before others; upstream shares what is left out among the subsets."""
     total = sum(len(one.get(key, ())) for one in subsets for key in _ADDRESS_LISTS)

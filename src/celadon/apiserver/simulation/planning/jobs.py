@@ -42,6 +42,7 @@ class FailureRuling:
         return self.action != "Ignore"
 
 
+# As `matchPodFailurePolicy`.
 def failure_ruling(policy: JsonObject | None, pod: JsonObject) -> FailureRuling:
     """Return what the first rule that matches says of a failed pod; without one, the failure
     counts."""
@@ -64,6 +65,8 @@ def failure_ruling(policy: JsonObject | None, pod: JsonObject) -> FailureRuling:
     return FailureRuling()
 
 
+# As `getMatchingContainerFromList`: a container that has ended well never matches, not even
+# `NotIn`.
 def _container_with_code(pod: JsonObject, requirement: JsonObject) -> JsonObject | None:
     state = facts.status_of(pod)
     name, values = requirement.get("containerName"), requirement.get("values") or ()
@@ -87,6 +90,7 @@ def _matching_condition(pod: JsonObject, patterns: Sequence[JsonObject]) -> Json
     return next((one for one in found if (one["type"], one["status"]) in wanted), None)
 
 
+# As `matchSuccessPolicy`.
 def success_message(
     policy: JsonObject | None, completions: int, succeeded: job_indexes.Intervals
 ) -> str:
@@ -109,6 +113,8 @@ def success_message(
     return ""
 
 
+# Upstream: `DefaultJobPodFailureBackOff` and `MaxJobPodFailureBackOff` of `job_controller.go`; the
+# two numbers after them are `MaxPodCreateDeletePerSync` and `MaxUncountedPods`, which are the same.
 _FIRST_BACKOFF: Final = 10.0
 _LONGEST_BACKOFF: Final = 600.0
 """Seconds after a failure until a pod is made again: after the first one, and at most."""
@@ -154,6 +160,8 @@ def without_tracking(pod: JsonObject) -> JsonObject:
     return {**pod, "metadata": {**metadata.metadata(pod), "finalizers": kept}}
 
 
+# As `processTTL` of `ttlafterfinished_controller.go`. Dependents go first, so that no pod outlives
+# its Job.
 def _after_its_end(job: JsonObject, pods: Sequence[JsonObject], now: datetime) -> plans.Plan:
     steps = released_pods(pods).steps
     seconds = facts.spec_of(job).get("ttlSecondsAfterFinished")
@@ -166,6 +174,8 @@ def _after_its_end(job: JsonObject, pods: Sequence[JsonObject], now: datetime) -
     return plans.Plan((*steps, plans.Step(plans.Verb.DELETE, job, is_foreground=True)))
 
 
+# As `syncJob`. Upstream's expectations, by which it does not make pods twice, are not needed: what
+# is seen here is never older than what was written.
 class _Sync:
     """One look at one Job."""
 
@@ -253,6 +263,8 @@ class _Sync:
             and holds(one)
         ]
 
+    # As `isPodFailed`. With `podReplacementPolicy: Failed`, or a policy that has to see exit codes,
+    # a pod that is being deleted may still succeed.
     def _has_failed(self, pod: JsonObject) -> bool:
         """One that is being deleted counts as failed, unless its end is waited for."""
         if facts.phase(pod) == "Failed":
@@ -263,6 +275,8 @@ class _Sync:
 
     # --- whether it is over ---
 
+    # What has been decided in an earlier round stands, even if the counts would now say something
+    # else; then policies come before limits, since they say more precisely why.
     def _ending(self) -> JsonDict | None:
         """The condition by which the Job ends, if it does."""
         found = self._present(CRITERIA_MET)
@@ -301,6 +315,7 @@ class _Sync:
         text = "Job was active longer than specified deadline"
         return self._condition(FAILURE_TARGET, "DeadlineExceeded", text)
 
+    # As `pastBackoffLimitOnFailure`. With `backoffLimit: 0`, the first restart is one too many.
     def _restarts_exceed(self) -> bool:
         """Containers that are started again in their pods count as well."""
         template = (self.spec.get("template") or {}).get("spec") or {}
@@ -315,6 +330,8 @@ class _Sync:
         )
         return restarts >= max(self.limit, 1)
 
+    # As `calculateSucceededIndexes` and `calculateFailedIndexes` of `indexed_job_utils.go`: pods of
+    # an index that has succeeded already add nothing.
     def _index_ending(self, found: JsonDict | None) -> JsonDict | None:
         total = self.completions or 0
         self.succeeded_before = job_indexes.parsed(self.status.get("completedIndexes") or "", total)
@@ -367,6 +384,8 @@ class _Sync:
             return self._condition(FAILURE_TARGET, "FailedIndexes", "Job has failed indexes")
         return None
 
+    # As `getPodsWithDelayedDeletionPerIndex`. The count of failures lives in annotations of pods
+    # only, so the last failed pod must not be lost before it is handed on.
     def _delayed(self, total: int) -> dict[int, JsonObject]:
         """The last failed pod of each index that is to be tried again: it stays until there is
         another one, which takes over how often the index has failed."""
@@ -427,6 +446,7 @@ class _Sync:
         self.conditions.append(wanted)
         return True
 
+    # `startTime` begins anew after a suspension, and `activeDeadlineSeconds` with it.
     def _tell_suspension(self) -> None:
         if self.is_suspended:
             text = "Job suspended"
@@ -448,6 +468,7 @@ class _Sync:
         self.terminating += self.active
         self.active = self.ready = 0
 
+    # As `manageJob`.
     def _manage(self) -> None:
         if self.is_suspended:
             self._remove(self._surplus(self.active))
@@ -466,6 +487,8 @@ class _Sync:
         if missing > 0:
             self._create(min(missing, MOST_AT_ONCE))
 
+    # As `activePodsForRemoval`: pods of indexes that are too many or twice there go before any
+    # other.
     def _surplus(self, least: int) -> list[JsonObject]:
         gone: list[JsonObject] = []
         left = self.active_pods
@@ -528,6 +551,8 @@ class _Sync:
         self.active = 0
         return True
 
+    # As `newBackoffRecord` and `getRemainingTime` of `backoff_utils.go`, whose record is in memory:
+    # here the same is read off the pods, so that it survives a restart.
     def _backoff(self) -> float:
         """Seconds that are left, after so many failures since the last success."""
         successes = [facts.finished_at(one) for one in self.pods if facts.phase(one) == "Succeeded"]
@@ -555,6 +580,9 @@ class _Sync:
 
     # --- counting ---
 
+    # As `trackJobStatusAndRemoveFinalizers`. Uids are noted in the status before finalizers go, and
+    # become numbers only after that: whoever dies in between counts nothing twice and loses
+    # nothing.
     def _track(self, ending: JsonObject | None) -> None:
         """Pods that have ended are noted, lose their finalizers, and are counted; the Job ends when
         all are."""
@@ -604,6 +632,7 @@ class _Sync:
             self.status[name] = (self.status.get(name) or 0) + gone
             uids[:] = [one for one in uids if one in held]
 
+    # As `canRemoveFinalizer`.
     def _may_release(self, pod: JsonObject, ending: JsonObject | None) -> bool:
         if facts.is_going(self.job) or ending is not None or facts.phase(pod) == "Succeeded":
             return True
@@ -639,6 +668,8 @@ class _Sync:
     def _has_uncounted(self) -> bool:
         return bool(self.uncounted_succeeded or self.uncounted_failed)
 
+    # As `enactJobFinished`; the condition waits until no pod runs any longer
+    # (`delayTerminalCondition`).
     def _end(self, ending: JsonObject) -> JsonDict | None:
         """The last condition; None while pods are still ending."""
         if self.terminating:

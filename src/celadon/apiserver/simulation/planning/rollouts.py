@@ -68,6 +68,8 @@ def by_age(sets: Iterable[JsonObject]) -> list[JsonObject]:
     return sorted(sets, key=lambda one: (metadata.creation_timestamp(one), metadata.name(one)))
 
 
+# As `FindNewReplicaSet`. Of several ReplicaSets with the template, which only a lost race makes,
+# the oldest counts as the new one, so that all who look choose the same.
 def new_and_old(
     deployment: JsonObject, sets: Iterable[JsonObject]
 ) -> tuple[JsonObject | None, list[JsonObject]]:
@@ -92,6 +94,8 @@ def revision_of(replica_set: JsonObject) -> int:
         return 0
 
 
+# As `SetNewReplicaSetAnnotations`: revisions count up even when a template comes back, so that
+# `kubectl rollout history` has each template once, under its last number.
 def new_annotations(
     deployment: JsonObject, replica_set: JsonObject, revision: int, *, exists: bool
 ) -> dict[str, str]:
@@ -119,6 +123,8 @@ def _history(text: str, revision: str) -> str:
     return ",".join((*revisions, revision))
 
 
+# Without them nobody could tell a ReplicaSet that is on its way to its size from one whose
+# Deployment was scaled meanwhile.
 def size_annotations(deployment: JsonObject) -> dict[str, str]:
     """Return the annotations by which ReplicaSets know how large their Deployment was when they
     were scaled last."""
@@ -126,6 +132,8 @@ def size_annotations(deployment: JsonObject) -> dict[str, str]:
     return {DESIRED_REPLICAS: str(wanted), MAX_REPLICAS: str(wanted + max_surge(deployment))}
 
 
+# As `cleanupDeployment`. A ReplicaSet whose controller has not yet seen its last spec may still
+# have pods, whatever its status says.
 def cleanable(deployment: JsonObject, old: Iterable[JsonObject]) -> list[JsonObject]:
     """Old ReplicaSets beyond `revisionHistoryLimit`, which have no pods."""
     limit = (deployment.get("spec") or {}).get("revisionHistoryLimit")
@@ -151,6 +159,7 @@ def is_rolling(deployment: JsonObject) -> bool:
     return bool(strategy.get("type") == "RollingUpdate")
 
 
+# As `ResolveFenceposts`: percentages of `maxSurge` round up and those of `maxUnavailable` down.
 def _fenceposts(deployment: JsonObject) -> tuple[int, int]:
     """Return how many pods there may be too many, and too few. One of them is not zero, or a
     rollout would not move."""
@@ -178,6 +187,7 @@ def total(sets: Iterable[JsonObject]) -> int:
     return sum(map(replicas, sets))
 
 
+# As `NewRSNewReplicas`.
 def new_size(deployment: JsonObject, sets: Sequence[JsonObject], new: JsonObject | None) -> int:
     """Return the size that the new ReplicaSet may have now. `new` is None as long as there is none,
     and is one of `sets` otherwise."""
@@ -212,7 +222,12 @@ def rolling_step(
     return _shrunk(deployment, new, by_age(active_sets(old)))
 
 
+# As `reconcileOldReplicaSets`, in its two steps: pods that are not available go first and cost
+# nothing (`cleanupUnhealthyReplicas`), then available ones, as long as enough of them stay
+# (`scaleDownOldReplicaSetsForRollingUpdate`).
 def _shrunk(deployment: JsonObject, new: JsonObject, old: Sequence[JsonObject]) -> Sequence[Scale]:
+    # Pods of the new ReplicaSet that are not available yet may not be made up for by old ones that
+    # go.
     least = replicas(deployment) - max_unavailable(deployment)
     missing = replicas(new) - counted(new, "availableReplicas")
     room = total((*old, new)) - least - missing
@@ -233,6 +248,7 @@ def _shrunk(deployment: JsonObject, new: JsonObject, old: Sequence[JsonObject]) 
     return tuple(one for one in found if one.size != replicas(one.replica_set))
 
 
+# As `isScalingEvent`: a size that the user has changed is put into force before a rollout goes on.
 def is_scaled(deployment: JsonObject, sets: Iterable[JsonObject]) -> bool:
     """Tell whether the Deployment has got another size since its ReplicaSets were scaled."""
     wanted = str(replicas(deployment))
@@ -240,6 +256,7 @@ def is_scaled(deployment: JsonObject, sets: Iterable[JsonObject]) -> bool:
     return any(text is not None and text.isdigit() and text != wanted for text in told)
 
 
+# As `scale` of `sync.go`.
 def scaling_step(
     deployment: JsonObject, new: JsonObject | None, old: Sequence[JsonObject]
 ) -> Sequence[Scale]:
@@ -251,6 +268,7 @@ def scaling_step(
         latest = new if new is not None else next(reversed(by_age(old)), None)
         only = active[0] if active else latest
         return () if only is None or replicas(only) == wanted else (Scale(only, wanted),)
+    # Old ReplicaSets that appear when the rollout is over were adopted, and are of no use.
     if new is not None and _is_saturated(deployment, new):
         return tuple(Scale(one, 0) for one in active if one is not new)
     return _proportional(deployment, active) if is_rolling(deployment) else ()
@@ -262,6 +280,8 @@ def _is_saturated(deployment: JsonObject, new: JsonObject) -> bool:
     return replicas(new) == wanted == counted(new, "availableReplicas") and told == str(wanted)
 
 
+# Each ReplicaSet gets its share of what is added or taken away, so that a rollout in the middle
+# stays in the middle. What rounding leaves over goes to the largest one.
 def _proportional(deployment: JsonObject, active: Sequence[JsonObject]) -> Sequence[Scale]:
     wanted = replicas(deployment)
     allowed = wanted + max_surge(deployment) if wanted else 0
@@ -287,6 +307,9 @@ def _largest_first(sets: Sequence[JsonObject], *, newest_first: bool) -> list[Js
     return sorted(aged, key=lambda one: -replicas(one))
 
 
+# As `getReplicaSetFraction`, which rounds to the nearest number, a half away from zero. The size
+# before is that of the annotation; ReplicaSets of old controllers have none, and then the status
+# has to do.
 def _fraction(deployment: JsonObject, replica_set: JsonObject) -> int:
     size, wanted = replicas(replica_set), replicas(deployment)
     if wanted == 0:
@@ -401,6 +424,7 @@ def _is_uncounted(replica_set: JsonObject) -> bool:
     return bool(status.get("observedGeneration")) and status.get("terminatingReplicas") is None
 
 
+# As `DeploymentComplete`.
 def is_complete(deployment: JsonObject, status: JsonObject) -> bool:
     """All pods are new and available, and there are no others."""
     wanted = replicas(deployment)
@@ -409,6 +433,7 @@ def is_complete(deployment: JsonObject, status: JsonObject) -> bool:
     return all(one == wanted for one in counts) and seen >= metadata.generation(deployment)
 
 
+# As `syncRolloutStatus` of `progress.go`.
 def rollout_status(
     deployment: JsonObject, new: JsonObject | None, old: Sequence[JsonObject], now: datetime
 ) -> JsonDict:
@@ -437,6 +462,7 @@ def _progress(
 ) -> list[JsonObject]:
     conditions: list[JsonObject] = status["conditions"]
     current = progressing(deployment)
+    # A Deployment that is done keeps saying so: pods that fail later are no rollout that fails.
     is_of_one = (status.get("replicas") or 0) == (status.get("updatedReplicas") or 0)
     if is_of_one and current is not None and current.get("reason") == NEW_AVAILABLE:
         return conditions
@@ -458,6 +484,7 @@ def _progress(
     return conditions
 
 
+# As `DeploymentProgressing`.
 def _has_progressed(former: JsonObject, status: JsonObject) -> bool:
     def old(counts: JsonObject) -> int:
         return int((counts.get("replicas") or 0) - (counts.get("updatedReplicas") or 0))
@@ -467,6 +494,8 @@ def _has_progressed(former: JsonObject, status: JsonObject) -> bool:
     return more or old(status) < old(former)
 
 
+# As `DeploymentTimedOut`. The deadline runs from the last progress, not from the beginning, and a
+# rollout that has once timed out stays so until there is progress.
 def _has_timed_out(deployment: JsonObject, current: JsonObject | None, now: datetime) -> bool:
     if current is None or current.get("reason") == NEW_AVAILABLE:
         return False
@@ -479,6 +508,8 @@ def _seconds_left(deployment: JsonObject, current: JsonObject, now: datetime) ->
     return float(limit - (now - since).total_seconds())
 
 
+# As `requeueStuckDeployment`: nothing happens to a rollout that is stuck, so somebody has to come
+# back and say so; a second later, since conditions have whole seconds.
 def seconds_to_deadline(deployment: JsonObject, status: JsonObject, now: datetime) -> float | None:
     """Return when to look again whether there was progress; None where nobody waits for that."""
     current = find_condition(status.get("conditions"), PROGRESSING)
