@@ -53,12 +53,15 @@ from celadon.records import dataclass
 GROUP: Final = "apiextensions.k8s.io"
 KIND: Final = "ConversionReview"
 REVIEW_VERSIONS: Final = ("v1", "v1beta1")
+# Upstream leaves it at this constant (`webhook_converter.go`): a definition cannot set it.
 SECONDS: Final = 30
 """That a webhook has."""
 
 _KEPT_BYTES: Final = 64 << 20
 """What objects may weigh that were converted and are kept for lists and watches."""
 
+# Both bounds are ours. Upstream sends a whole list in one call, which a large collection makes
+# arbitrarily large; a webhook sees no difference but in the number of its calls.
 _MOST_OBJECTS: Final = 500
 """That a webhook is asked for at once."""
 
@@ -124,6 +127,7 @@ def conversion_webhooks(
             continue
         webhook = conversion["webhook"]
         config = webhook["clientConfig"]
+        # An empty bundle is the same as none: the system's authorities are trusted then.
         if not _has_text(config.get("caBundle")):
             config = {key: value for key, value in config.items() if key != "caBundle"}
         kind = GroupKind(spec["group"], spec["names"]["kind"])
@@ -178,6 +182,7 @@ def begin_conversion(
         "kind": KIND,
         "apiVersion": review_version,
         "request": {"uid": uid, "desiredAPIVersion": api_version, "objects": list(objects)},
+        # Go writes the struct of the answer, too, though a request has none.
         "response": {"uid": "", "convertedObjects": None, "result": {"metadata": {}}},
     }
     return ConversionCall(webhook.client_config, review_version, uid, document)
@@ -230,6 +235,7 @@ def _converted_objects(call: ConversionCall, reply: Reply) -> Sequence[object]:
     result = _member(response, "result", "response.") or {}
     uid = _member(response, "uid", "response.") or ""
     given: Sequence[object] = _member(response, "convertedObjects", "response.") or ()
+    # Webhooks of v1beta1 need not return the uid.
     if expected.version == "v1" and uid != call.uid:
         raise _Malformed(f"expected response.uid={quote(call.uid)}, got {quote(uid)}")
     state = _member(result, "status", "response.result.") or ""
@@ -239,6 +245,7 @@ def _converted_objects(call: ConversionCall, reply: Reply) -> Sequence[object]:
     return given
 
 
+# Go names the type of the struct's field where a member is of another type, so the texts need them.
 _GO_TYPES: Final = {
     "response": (dict, "v1.ConversionResponse"),
     "result": (dict, "v1.Status"),
@@ -261,6 +268,7 @@ def _member(value: JsonObject, name: str, place: str = "") -> Any:  # noqa: ANN4
     return found
 
 
+# As `validateConvertedObject` of `webhook_converter.go`.
 def _checked(before: JsonObject, after: object, target: GroupVersionKind) -> JsonDict:
     """A converted object, with the metadata that a webhook must leave alone. Raises
     ConversionFailed."""
@@ -305,6 +313,8 @@ def _text(value: object, name: str) -> str:
     return found if isinstance(found, str) else ""
 
 
+# As `restoreObjectMeta`. A webhook may change labels and annotations; whatever else it says of
+# metadata is quietly put back, for clients rely on uid, owners and finalizers.
 def _restored(before: JsonObject, after: JsonObject) -> JsonDict:
     """The metadata that an object had, with the labels and annotations that it was given. Raises
     _InvalidMetadata."""
@@ -417,6 +427,8 @@ class Conversions:
         (found,) = _waited(lambda: self._asked(webhook, (sent,), target))
         return custom.received(found)
 
+    # Upstream's watch cache holds each served version already converted. Converting early costs a
+    # call for each write, and saves lists and watches from failing together with the webhook.
     def written(self, obj: JsonObject) -> None:
         """An object has been stored. It is converted for those who list and watch, as upstream's
         caches do: they see it even if the webhook is out of reach later."""
@@ -518,6 +530,8 @@ class Conversions:
             self.counts.converted(versions, time.perf_counter() - began, stage)
 
 
+# Whoever is on the event loop converts first (`prepared`), so this is reached in workers only; a
+# call that blocked the loop would stop the very server that may have to answer it.
 def _waited(asked: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Raises ConversionFailed on the event loop, which must not wait: who asks there has to be
     mended."""
@@ -543,6 +557,8 @@ def _weight(obj: JsonObject) -> int:
     return weight(json_text(obj).encode("utf-8", "replace"))
 
 
+# One call has objects of one version only: the texts of failures name the version that was
+# converted from.
 def _batches(objects: Sequence[JsonObject]) -> Iterator[list[JsonObject]]:
     """Objects of one version in the order given, so many that a webhook may be asked at once."""
     some: list[JsonObject] = []

@@ -43,9 +43,13 @@ STOP_AFTER: Final = f"{DOMAIN}/stop-after"
 EVICT: Final = f"{DOMAIN}/evict"
 """A text: the node evicts the pod, and says this."""
 
+# As the kubelet (`pkg/kubelet/kubelet.go`): `initialCrashLoopBackOff` is 10 seconds, `MaxCrashLoopBackOff`
+# five minutes. It forgets failures after ten minutes without one; here they are counted by the
+# status and never forgotten.
 FIRST_BACKOFF: Final = 10.0
 LAST_BACKOFF: Final = 300.0
 """Seconds before a container is started again: at its second restart, and at most."""
+# 128 and the number of SIGKILL, as a container ends that did not heed SIGTERM.
 _KILLED: Final = 137
 _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -96,6 +100,8 @@ class Habits:
         return _told(told, usual) if is_named else usual
 
 
+# What cannot be read is as if it were not there: an annotation on a pod must never hold up a
+# cluster.
 def _told(told: Mapping[str, str], usual: Behaviour) -> Behaviour:
     ready, run = usual.ready_after, usual.run_for
     if READY_AFTER in told:
@@ -159,6 +165,8 @@ def _moved(
     but the second restart waits."""
     found = dict(former or _fresh(container))
     field_path = f"{at}{{{container['name']}}}"
+    # A virtual clock may have been moved by hours: what happened meanwhile happens now, in its
+    # order.
     while True:
         state = found["state"]
         if "running" in state:
@@ -177,6 +185,8 @@ def _moved(
             if wait > 0:
                 return _backing_off(progress, container, found, wait, field_path)
             found = _started(progress, container, found, field_path)
+        # The container waits for its next start (`CrashLoopBackOff`); how it ended stands in
+        # `lastState`.
         elif "reason" in state["waiting"] and found["lastState"]:
             last = found["lastState"]["terminated"]
             wait = _backoff(found["restartCount"], last, progress.now)
@@ -191,6 +201,8 @@ def _moved(
             found = _started(progress, container, found, field_path)
 
 
+# As `convertToAPIContainerStatuses` of `kubelet_pods.go` for a container of which the runtime knows
+# nothing yet.
 def _fresh(container: JsonObject, reason: str = "ContainerCreating") -> JsonDict:
     return {
         "name": container["name"],
@@ -214,6 +226,8 @@ def _is_ready(progress: _Progress, how: Behaviour, age: float) -> bool:
 
 def _restarts(pod: JsonObject, container: JsonObject, code: int, at: str) -> bool:
     policy = restart_policy(pod)
+    # An init container that failed runs again even under `OnFailure`; one that succeeded is done
+    # for good, unless it is a sidecar, which runs as long as the pod does.
     if at == _INIT:
         return is_sidecar(container) or (code != 0 and policy != "Never")
     return policy == "Always" or (policy == "OnFailure" and code != 0)
@@ -234,6 +248,8 @@ def _started(progress: _Progress, container: JsonObject, found: JsonObject, at: 
     named = container["name"]
     if container.get("imagePullPolicy") == "Always":
         progress.tell("Normal", "Pulling", f'Pulling image "{image}"', at)
+        # Nothing is pulled, so that it takes no time and the image has no size; the rest of the
+        # text is the kubelet's (`pkg/kubelet/images/image_manager.go`).
         took = "in 0s (0s including waiting). Image size: 0 bytes."
         progress.tell("Normal", "Pulled", f'Successfully pulled image "{image}" {took}', at)
     else:
@@ -241,10 +257,14 @@ def _started(progress: _Progress, container: JsonObject, found: JsonObject, at: 
         more = " and can be accessed by the pod" if is_since("1.35") else ""
         progress.tell("Normal", "Pulled", present + more, at)
     made, started = f"Created container: {named}", f"Started container {named}"
+    # The message has no name of the container any longer: the event is about the field of the pod
+    # that it stands in.
     if is_since("1.36"):
         made, started = "Container created", "Container started"
     progress.tell("Normal", "Created", made, at)
     progress.tell("Normal", "Started", started, at)
+    # Digests stand for what a runtime would say. They depend on uids alone, so that a run with the
+    # same uids comes to the same statuses.
     seed = f"{metadata.uid(progress.pod)}/{named}/{restarts}"
     resources = container.get("resources") or {}
     asked = {"allocatedResources": resources["requests"]} if resources.get("requests") else {}
@@ -370,6 +390,8 @@ def next_step(pod: JsonObject, where: Addresses, habits: Habits, now: datetime) 
     phase = _phase(pod, inits, owns, is_initialized=is_initialized)
     if phase in ("Succeeded", "Failed"):
         ended = time_text(now)
+        # Sidecars are stopped when the containers that count have ended, and their exit codes are
+        # not looked at.
         inits = [_ended(one, 0, ended) if "running" in one["state"] else one for one in inits]
         progress.waits.clear()
     status = _status(pod, where, phase, inits, owns, time_text(now))
@@ -405,6 +427,7 @@ def _init_statuses(
     return made, is_initialized
 
 
+# As `getPhase` of `kubelet_pods.go`.
 def _phase(
     pod: JsonObject,
     inits: Sequence[JsonObject],
@@ -419,6 +442,7 @@ def _phase(
     if all("terminated" in one for one in states):
         codes = [one["terminated"]["exitCode"] for one in states]
         return "Failed" if any(codes) else "Succeeded"
+    # A pod that waits for a restart is `Running`; one whose containers have never run is not.
     if any("waiting" in one["state"] and not one["lastState"] for one in owns):
         return "Pending"
     return "Running"
@@ -437,6 +461,7 @@ def _status(
     made |= {"hostIPs": [{"ip": where.host}], "startTime": former.get("startTime") or now}
     if is_since(OBSERVED_SINCE):
         made["observedGeneration"] = metadata.generation(pod)
+    # A pod gets its address with its sandbox, so before its first container runs.
     if phase != "Pending" or any("running" in one["state"] for one in (*inits, *owns)):
         made |= {"podIP": where.pod, "podIPs": [{"ip": where.pod}]}
     if inits:
@@ -449,6 +474,8 @@ def _status(
 # --- Conditions --------------------------------------------------------------
 
 
+# As k8s.io/kubernetes `pkg/kubelet/status/generate.go`. Conditions of others stay, and a time of
+# transition is kept as long as the status is the same.
 def _conditions(
     pod: JsonObject,
     phase: str,
@@ -524,6 +551,8 @@ def _unmet_gates(pod: JsonObject, former: Sequence[JsonObject]) -> Iterator[str]
             yield f'the status of pod readiness gate "{type_}" is not "True", but {state}'
 
 
+# As `GeneratePodInitializedCondition`: a sidecar counts once it has started, others once they have
+# ended well. Once a container of the pod itself has run, nothing can take that back.
 def _initialized(
     pod: JsonObject, phase: str, inits: Sequence[JsonObject], owns: Sequence[JsonObject]
 ) -> dict[str, str]:
@@ -547,6 +576,7 @@ def _initialized(
 # --- Ends --------------------------------------------------------------------
 
 
+# `deletionTimestamp` is the end of the grace period, not the time of the request.
 def seconds_to_end(pod: JsonObject, now: datetime) -> float:
     """Return how much longer a deleted pod goes on: as long as it wants to, within its grace
     period."""
