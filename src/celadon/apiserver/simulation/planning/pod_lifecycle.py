@@ -43,9 +43,9 @@ STOP_AFTER: Final = f"{DOMAIN}/stop-after"
 EVICT: Final = f"{DOMAIN}/evict"
 """A text: the node evicts the pod, and says this."""
 
-# As the kubelet (`pkg/kubelet/kubelet.go`): `initialCrashLoopBackOff` is 10 seconds, `MaxCrashLoopBackOff`
-# five minutes. It forgets failures after ten minutes without one; here they are counted by the
-# status and never forgotten.
+# As the kubelet (`pkg/kubelet/kubelet.go`): `initialCrashLoopBackOff` is 10 seconds,
+# `MaxCrashLoopBackOff` five minutes. It forgets failures after ten minutes without one; here they
+# are counted by the status and never forgotten.
 FIRST_BACKOFF: Final = 10.0
 LAST_BACKOFF: Final = 300.0
 """Seconds before a container is started again: at its second restart, and at most."""
