@@ -214,6 +214,8 @@ class Publications:
         return openapi_answer(request, self._openapi, self._portrait.now())
 
 
+# --- Layers ------------------------------------------------------------------
+
 EXPRESSIVE: Final = frozenset({ADMISSION_REGISTRATION, "apiextensions.k8s.io", "resource.k8s.io"})
 """Groups whose objects have expressions and schemas: a kilobyte may take long."""
 
@@ -255,6 +257,7 @@ class RequestLayers:
         """Answer a request. Whatever is wrong with it is an answer, too; what is known of it is
         noted."""
         workers = self._core.workers
+        # Even the first look at a head of a megabyte takes long, so that a fork does all of it.
         if workers.forks and not workers.is_fork and request.head_size > FORKED_HEAD:
             forked = await self._forked_whole(request, notes)
             if forked is not None:
@@ -269,6 +272,7 @@ class RequestLayers:
             return plain_text(500, f"{where}: failed to create RequestInfo: {error}\n", NO_SNIFF)
         except TooMuchWork:
             return TOO_MANY
+        # Nothing is known of the request yet, so that the form of the answer cannot be negotiated.
         except StatusError as error:  # so much of this client was read already
             return status_answer(error, Accepted())
         try:
@@ -282,6 +286,9 @@ class RequestLayers:
         except TooMuchWork:
             return TOO_MANY
 
+    # In the order of `DefaultBuildHandlerChain` (k8s.io/apiserver `pkg/server/config.go`):
+    # deadline, authentication, impersonation, priority and fairness, authorization. Who may not do
+    # something at all has waited for its turn as well, since asking the authorizer is work, too.
     async def _admitted(
         self, request: HttpRequest, info: RequestInfo, notes: Notes, seconds: float | None
     ) -> HttpAnswer:
@@ -298,6 +305,8 @@ class RequestLayers:
         flow = None if flows is None else flows.classify(user, info)
         if flows is not None and flow is not None:
             notes.flow_headers = flow.headers
+            # A fork sees the state of the moment in which it was made, and has no controllers that
+            # could catch up.
             if not self._core.workers.is_fork:  # which has its turn among the workers
                 turn = flows.arrive(flow, flows.estimate(flow, request, info))
                 present = flows.appear(turn, user, info)
@@ -309,6 +318,8 @@ class RequestLayers:
                     present.began = time.time()
             began = None if flows is None else flows.now()
             kind = self._core.in_flight.enter(info, user)
+            # A connection through the front proxy may last for days; its seat is given back as soon
+            # as it is there, as upstream does with watches.
             if flows is not None and turn is not None and self._lasts_elsewhere(info):
                 flows.leave(turn, began, info)
                 turn = None
@@ -336,6 +347,8 @@ class RequestLayers:
                 await self._core.served.settled()
         return await self._routed(request, info, user, notes)
 
+    # Upstream tells clients to wait for `Established`. Here a request that comes after a write of a
+    # definition sees it, which costs nothing where no definition is being written.
     def _needs_definitions(self, info: RequestInfo) -> bool:
         """Return whether the answer may depend on a CustomResourceDefinition that was written a
         moment ago."""
@@ -366,6 +379,7 @@ class RequestLayers:
         except NobodyNamed as error:
             where = f'Internal Server Error: "{request.target}"'
             return plain_text(500, f"{where}: {error}\n")
+        # The Status is made by the chain already, in the words of the policy or webhook.
         except Denied as denied:
             return object_answer(denied.code, denied.body, await self._form_of_errors(request))
         except NoSuchPath:
@@ -394,6 +408,7 @@ class RequestLayers:
                 await self._form_of_errors(request),
             )
 
+    # A refusal may repeat what was sent, a megabyte of it: then it is written aside.
     async def _refused(self, error: StatusError, request: HttpRequest, notes: Notes) -> HttpAnswer:
         """Raises TooMuchWork."""
         form = await self._form_of_errors(request)
@@ -438,6 +453,7 @@ class RequestLayers:
     async def _routed(
         self, request: HttpRequest, info: RequestInfo, user: User, notes: Notes
     ) -> HttpAnswer:
+        # Go's mux would send a redirect to the cleaned path; kube-apiserver has no route for it.
         if info.path.startswith("//"):
             raise NoSuchPath(info.path)
         remote = self._core.aggregator.serving(info.path)
@@ -488,6 +504,7 @@ class RequestLayers:
                 return await work.step(compressed, answer, request, aside=True)
             return compressed(answer, request)
         finally:
+            # Whether the next request like this one gets a fork is decided by what this one took.
             self._note_seconds((user.name, info.verb, info.group, info.resource), work.spent)
 
     # --- other servers ---

@@ -44,6 +44,8 @@ from celadon.apiserver.webhook_routes import ServiceRoutes
 from celadon.kube import User
 from celadon.records import dataclass
 
+# Without it, one server that hangs would stop every `kubectl`, which asks for all group versions
+# before it does anything else.
 DISCOVERY_SECONDS: Final = 5.0
 """For `/apis/GROUP/VERSION`, which clients ask for all group versions."""
 LAST_SECONDS: Final = 10.0
@@ -52,6 +54,8 @@ UPGRADE_SECONDS: Final = 60.0
 """For the head of an answer to a request for another protocol."""
 JOINED_BYTES: Final = 64 << 10
 """Up to so many bytes of an answer are sent as one, if the other server says how many there are."""
+# Bounds of ours: an APIService can be rewritten again and again, and each version of it would leave
+# a pool of connections behind.
 POOLS: Final = 200
 IDLE_CONNECTIONS: Final = 25
 REDIRECTED: Final = "the backend attempted to redirect this request, which is not permitted"
@@ -65,12 +69,15 @@ WAITING_BYTES: Final = 64 << 10
 _TOKEN_PROTOCOL: Final = "base64url.bearer.authorization.k8s.io."
 """How a browser shows its token, which is nobody else's."""
 
+# RFC 9110, section 7.6.1, with the names that Go's `httputil.ReverseProxy` removes.
 _HOP_BY_HOP: Final = frozenset(
     {
         *("connection", "keep-alive", "proxy-authenticate", "proxy-authorization"),
         *("proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"),
     }
 )
+# Nothing that the client says of who it is may reach the other server: it believes these headers,
+# because our certificate comes with them (k8s.io/client-go `transport.SetAuthProxyHeaders`).
 _NOT_SENT: Final = _HOP_BY_HOP | {
     *("authorization", "content-length", "host", "expect", "audit-id"),
     *("impersonate-user", "impersonate-group", "impersonate-uid"),
@@ -83,8 +90,11 @@ _NOT_RETURNED: Final = _HOP_BY_HOP | {
     *("access-control-allow-credentials", "access-control-allow-headers"),
     *("access-control-allow-methods", "access-control-allow-origin"),
 }
+# Go's transport sends such requests again when a kept connection turns out to be closed (`net/http`
+# `transport.go`, `shouldRetryRequest`).
 _REPEATABLE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+# The characters of a token in RFC 9110, without `%`, which escapes all others.
 _IN_HEADER_NAMES: Final = frozenset(f"!#$&'*+-.^_`|~0123456789{_LETTERS}")
 _IN_PATHS: Final = "$&+,/:;=@~"
 
@@ -119,6 +129,7 @@ def forwarded_headers(
 ) -> Iterator[Header]:
     """Yield the headers of a request that go on, and those that are added. `host` is the other
     server's, `path` is percent-encoded."""
+    # What `Connection` names is for this hop only, so it ends here.
     own = request.header("connection").split(",")
     dropped = {one.strip().lower() for one in own}
     for name, value in request.headers:
@@ -145,6 +156,8 @@ def upgrade_headers(request: HttpRequest, audit_id: str) -> Iterator[Header]:
             yield _canonical(name), value
         elif name == "sec-websocket-protocol":
             offered = [one.strip() for one in value.split(",")]
+            # The token is in the list of protocols, since browsers cannot set a header for a
+            # WebSocket (k8s.io/apiserver `pkg/authentication/request/websocket`).
             kept = [one for one in offered if not one.startswith(_TOKEN_PROTOCOL)]
             if kept:
                 yield name, ", ".join(kept)
@@ -203,11 +216,14 @@ class ExtensionServers:
         """An answer of which the head has come; who asked must close it. Raises NetworkFailure,
         UnusableRoots."""
         sent = [(name.encode(), value.encode("utf-8", "replace")) for name, value in headers]
+        # Go sends a length with each method that may have a body, zero if there is none.
         if body or method not in _REPEATABLE:
             sent.append((b"Content-Length", str(len(body)).encode()))
         trace = _Trace()
         try:
             return await self._asked(service, method, target, sent, body, trace)
+        # A new connection that fails is a failure; one that was kept may have ended while nobody
+        # looked.
         except NetworkFailure:
             if trace.has_connected or method not in _REPEATABLE:
                 raise
@@ -222,6 +238,7 @@ class ExtensionServers:
         body: bytes,
         trace: _Trace,
     ) -> httpcore.Response:
+        # Certificates are checked for the Service's name, whatever address it has.
         url = httpcore.URL(
             scheme=b"https",
             host=service.host.encode(),
@@ -256,6 +273,8 @@ class ExtensionServers:
     def _pool(self, service: RemoteApiService) -> httpcore.AsyncConnectionPool:
         """Raises NetworkFailure for a certificate of ours that cannot be read, UnusableRoots."""
         try:
+            # Certificates in files are replaced before they end, so that their times are a part of
+            # the key.
             times = self._settings.times()
             key = service.host, service.port, service.ca_bundle, service.is_insecure, times
             pool = self._pools.get(key)
@@ -280,6 +299,7 @@ class ExtensionServers:
 
     def _new_context(self, service: RemoteApiService) -> ssl.SSLContext:
         context = tls_context(service.ca_bundle, ["http/1.1"])
+        # The host's name is not checked either; a CA bundle beside this is refused by validation.
         if service.is_insecure:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
@@ -310,6 +330,8 @@ async def _read_up_to_body(stream: GoStream) -> tuple[bytes, bytes]:
     data = b""
     while b"\r\n\r\n" not in data:
         more = await stream.read(READ_BYTES)
+        # An end before the head is complete is `unexpected EOF` in Go, and `EOF` before anything
+        # has come.
         if not more or len(data) > HEAD_BYTES:
             raise NetworkFailure("unexpected EOF" if data else "EOF")
         data += more
@@ -341,6 +363,8 @@ class UpgradedConnection:
         wait."""
         self._waiting += data
         self._wake.set()
+        # Both ends may be slower than the other, and none may make this server keep what the other
+        # sends.
         if len(self._waiting) > WAITING_BYTES:
             self._hold(is_held=True)
 
@@ -454,6 +478,7 @@ class FrontProxy:
             return refusal(503, UNAVAILABLE)
         if is_upgrade(request):
             return await self._upgraded(service, request, user, host, audit_id)
+        # `/apis/GROUP/VERSION` and nothing below it.
         is_discovery = len(request.path.strip("/").split("/")) == 3
         try:
             async with asyncio.timeout(DISCOVERY_SECONDS if is_discovery else None):
@@ -491,6 +516,8 @@ class FrontProxy:
             code, kind, length = _read_head(found.head)
             if code == 101:
                 return HttpAnswer(code, stream=found.received(), tunnel=found)
+            # As `tryUpgrade` of k8s.io/apimachinery `pkg/util/proxy/upgradeaware.go`, with its
+            # texts.
             if code < 400:
                 answer = refusal(503, f"invalid upgrade response: status code {code}")
             else:
@@ -523,10 +550,13 @@ class FrontProxy:
         passed = False
         try:
             answer = _head_of(response)
+            # A redirect would be followed by the client with its own credentials, wherever an
+            # extension server sends it (CVE-2022-3172).
             if _is_redirect(response):
                 return HttpAnswer(502, "text/plain; charset=utf-8", REDIRECTED.encode())
             if request.method == "HEAD" or _length(response) == 0:
                 return answer
+            # A short answer costs one write instead of one for the head and one for each part.
             if 0 < _length(response) <= JOINED_BYTES:
                 answer.body = await _whole(response)
                 return answer
@@ -580,6 +610,7 @@ def _length(response: httpcore.Response) -> int:
     for name, value in response.headers:
         if name.lower() == b"content-length" and value.isdigit() and len(value) < 19:
             return int(value)
+    # Neither has a body, whatever its headers say.
     return 0 if response.status in (204, 304) else -1
 
 
