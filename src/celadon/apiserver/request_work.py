@@ -25,6 +25,8 @@ from celadon.records import dataclass
 T = TypeVar("T")
 
 
+# Bounds are in bytes and not in seconds, so that one request is treated like another on machines of
+# any speed (docs/decisions/0039-what-leaves-the-event-loop.md says how they were measured).
 LARGE_BYTES: Final = 32 << 10
 """Of JSON: what reading, checking and writing it takes is a few milliseconds."""
 
@@ -69,12 +71,15 @@ _KINDS: Final = 1_000
 
 
 _WEIGHTY: Final = ("yaml", "protobuf")
+# A `copy` of the whole into itself doubles the object; thirty of them are a gigabyte.
 _COPIES: Final = late_pattern(rb"copy|\\")
 """The word, or escapes that may spell it."""
 
 _SYNTAX: Final = msgspec.json.Decoder(msgspec.Raw)
 
 
+# A guess before anything is read, so it errs on the side of a worker: that costs the request a
+# little, a wrong guess the time of everybody.
 def is_large(request: HttpRequest) -> bool:
     """Return whether what is to be read of the request may take long."""
     size = len(request.body)
@@ -212,6 +217,9 @@ class Pace:
         began = self._clock()
         try:
             return function(*args)
+        # What was expected falls slowly and rises at once, unless it has surprised three times:
+        # rules whose cost depends on the object (a cheap one, then a dear one) would else be taken
+        # for cheap again and again.
         finally:  # even if it was ended
             seconds = self._clock() - began
             expected = known.seconds or 0.0

@@ -335,7 +335,8 @@ def _for_any_node(asked: Attributes) -> Attributes:
 
 
 def _extra_problem(key: str, values: Sequence[str]) -> str:
-    """Return what the old mode lets pass; empty if it is in order."""
+    """Return what is wrong with a key or its values, which the old mode lets pass; empty if nothing
+    is."""
     if not key:
         return "impersonating the empty string key in extra is not allowed"
     errors = _path_errors(key)

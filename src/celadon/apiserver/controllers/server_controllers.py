@@ -122,6 +122,8 @@ def built_in(gvr: GroupVersionResource) -> Resource:
     return resource
 
 
+# A kube-apiserver runs these itself (`pkg/controlplane` and kube-aggregator), whatever flags its
+# controller manager has, so they run in each of several servers on one store.
 def server_controllers(given: ControllerSurroundings) -> list[Controller]:
     """Return the controllers that run, ready to be run. Definitions and their APIServices,
     extension servers, addresses of Services, the server's own Service and flow control are looked
@@ -138,6 +140,7 @@ def server_controllers(given: ControllerSurroundings) -> list[Controller]:
     ]
 
 
+# In a real cluster, these are controllers of kube-controller-manager, which elects a leader.
 def led_controllers(given: ControllerSurroundings) -> list[Controller]:
     """Return the controllers of which one for all servers of a store is enough, and nobody waits
     for them."""
@@ -154,6 +157,8 @@ def _definitions(given: ControllerSurroundings) -> Controller:
     return DefinitionController(given.objects, definitions, given.timestamp)
 
 
+# Deletions of custom objects go through admission like those of a user, under the name that
+# upstream's finalizer has there.
 def _definition_cleanup(given: ControllerSurroundings) -> Controller:
     return DefinitionCleanup(
         given.objects,
@@ -189,6 +194,7 @@ def _own_service(given: ControllerSurroundings) -> Controller:
     return OwnService(given.objects, built_in(SERVICES), own, given.new_context)
 
 
+# The manager's name stands in managedFields of every FlowSchema, so that it is upstream's.
 def _flow_control(given: ControllerSurroundings) -> Controller:
     return FlowControlUpkeep(
         given.writes(FLOW_SCHEMAS, "api-priority-and-fairness-config-consumer-v1"),
@@ -237,6 +243,7 @@ def _root_certificates(given: ControllerSurroundings) -> Controller:
     )
 
 
+# Its requests are those of a user, since policies may forbid the deletion of dependents, too.
 def _garbage(given: ControllerSurroundings) -> Controller:
     requests = given.requests("generic-garbage-collector")
     return GarbageCollection(given.objects, given.served.current, requests, given.collection_lag)

@@ -39,6 +39,7 @@ _LEVEL_COLUMNS: Final = (
     "TimedoutRequests",
     "CancelledRequests",
 )
+# The names are upstream's to the letter, `FlowDistingsher` among them.
 _QUEUE_COLUMNS: Final = (
     "PriorityLevelName",
     "Index",
@@ -73,9 +74,11 @@ _DETAIL_COLUMNS: Final = (
     "SubResource",
 )
 
+# As `tabwriter.NewWriter(w, 8, 0, 1, ' ', 0)` lays it out.
 _LEAST_WIDTH: Final = 8
 _SEAT_SECOND: Final = 10**8
 """As how many parts upstream counts it."""
+# Go's zero time.
 _NOT_YET: Final = "0001-01-01T00:00:00Z"
 
 
@@ -112,6 +115,7 @@ def levels_dump(
         row = (
             sum(map(bool, lengths)),
             str(is_idle).lower(),
+            # No level is quiescing here: what is deleted is gone, and its requests have moved on.
             "false",
             sum(lengths),
             executing[name],
@@ -164,6 +168,8 @@ def requests_dump(
     return table([columns, *rows])
 
 
+# Upstream's numbers: a request that executes has no place in its queue, and one that nothing limits
+# has no queue.
 def _place(one: Present) -> tuple[int, int]:
     """The queue, and the place in it; -1 for none."""
     queue = one.turn.queue
@@ -210,6 +216,7 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     return "".join(lines)
 
 
+# As `SeatSeconds.String` of k8s.io/apiserver `pkg/util/flowcontrol/request/seat_seconds.go`.
 def _seat_seconds(number: float) -> str:
     whole, part = divmod(round(number * _SEAT_SECOND), _SEAT_SECOND)
     return f"{whole}.{part:08}ss"

@@ -42,6 +42,9 @@ _ALL: Final = "pods"
 _PREEMPTED: Final = "PreemptionByScheduler"
 
 
+# As k8s.io/kubernetes `pkg/scheduler/schedule_one.go`, without its queues: all pods that wait are
+# tried again whenever anything changes that could help one of them, which is cheap among simulated
+# nodes, and leaves nothing to be forgotten in a queue.
 class Scheduler:
     """There is one item: all pods that wait for a node."""
 
@@ -81,7 +84,11 @@ class Scheduler:
         if not waiting:
             return
         neighbours = self._neighbours()
+        # As the plugin PrioritySort, with names last: two runs of the same cluster give the same
+        # nodes.
         waiting.sort(key=_turn)
+        # One pod that somebody else has changed must not hold up all others; it is tried again
+        # afterwards.
         has_lost = False
         for pod in waiting:
             try:
@@ -98,6 +105,7 @@ class Scheduler:
         for state in states:
             for pod in filter(node_filters.takes_room, self._pods.on_node(state.name)):
                 uid = metadata.uid(pod)
+                # Quantities are parsed once for a pod: they cannot change while it lives.
                 wanted = known[uid] = self._needs.get(uid) or node_filters.needs(pod)
                 state.take(pod, wanted)
         self._needs = known
@@ -117,6 +125,7 @@ class Scheduler:
             if not await self._select(pod, best.name):
                 await self._bind(pod, best, neighbours)
             return
+        # Upstream's PostFilter plugins, of which DefaultPreemption is the only one.
         budgets = self._around.view(BUDGETS).every()
         preemption = preemption_for(pod, neighbours, fit.refusals, budgets)
         node = nominated_node(pod)
@@ -131,6 +140,7 @@ class Scheduler:
 
     async def _evict(self, pod: JsonObject, preemption: Preemption) -> None:
         for victim in preemption.victims:
+            # It goes already, for this pod or for another one.
             if metadata.deletion_timestamp(victim):
                 continue
             message = f"{SCHEDULER}: preempting to accommodate a higher priority pod"
@@ -167,6 +177,8 @@ class Scheduler:
         conditions = list(status.get("conditions") or ())
         former = find_condition(conditions, "PodScheduled")
         is_known = former is not None and former.get("message") == message
+        # The condition is only written when it says something new, or each attempt would wake all
+        # watchers.
         if is_known and nominated_node(pod) == node:
             return
         await self._events.record_action(pod, "Warning", "FailedScheduling", message, "Scheduling")
@@ -194,6 +206,7 @@ class Scheduler:
             elif "ephemeral" in volume:
                 yield f"{metadata.name(pod)}-{volume['name']}"
 
+    # As the PreFilter of the plugin VolumeBinding (`binder.go`).
     def _claims_missing(self, pod: JsonObject) -> str:
         for name in self._wanted_claims(pod):
             claim = self._claims.get(metadata.namespace(pod), name)
@@ -204,11 +217,14 @@ class Scheduler:
                 return "pod has unbound immediate PersistentVolumeClaims"
         return ""
 
+    # A class that binds at once needs no node; without such a class, a claim that is not bound
+    # never will be by anything that happens here.
     def _waits_for_node(self, claim: JsonObject) -> bool:
         name = (claim.get("spec") or {}).get("storageClassName") or ""
         found = self._around.view(STORAGE_CLASSES).get("", name) if name else None
         return found is not None and found.get("volumeBindingMode") == "WaitForFirstConsumer"
 
+    # As `BindPodVolumes`: the pod gets its node only when its volumes are there.
     async def _select(self, pod: JsonObject, node: str) -> bool:
         """Tell unbound claims of the pod to get their volumes for that node; return whether there
         are any, which are waited for."""
@@ -253,6 +269,7 @@ def _is_bound(claim: JsonObject) -> bool:
     )
 
 
+# Heartbeats change the status of each node every few seconds and help nobody.
 def _node_facts(node: JsonObject) -> tuple[object, ...]:
     """Return what pods are placed by."""
     spec, status = node.get("spec") or {}, node.get("status") or {}

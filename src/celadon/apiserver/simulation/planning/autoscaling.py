@@ -23,6 +23,9 @@ from celadon.records import dataclass
 USAGE: Final = "simulation.celadon.dev/usage"
 """The annotation: what a pod uses on average, such as `cpu=80%,memory=200Mi`; a share is one of
 what it requests."""
+# Defaults of kube-controller-manager: `--horizontal-pod-autoscaler-sync-period`,
+# `-downscale-stabilization` and `-tolerance`; the limit is `scaleUpLimitMinimum` of
+# `horizontal.go`.
 SYNC_SECONDS: Final = 15.0
 """Between two looks."""
 _WINDOW: Final = 300.0
@@ -99,6 +102,7 @@ class _Sync:
         self.least: int = 1 if least is None else least
         self.most: int = self.spec.get("maxReplicas") or 0
 
+    # As `reconcileAutoscaler`.
     def scaling(self, target: Target | str, recent: Iterable[Recommendation]) -> Scaling:
         if isinstance(target, str):
             self._warn("FailedGetScale", target)
@@ -109,6 +113,7 @@ class _Sync:
         self._set("AbleToScale", "True", "SucceededGetScale", text)
         current = target.replicas
         recommended: int | None = None
+        # Zero replicas are a user's way to switch an autoscaler off.
         if current == 0 and self.least:
             text = "scaling is disabled since the replica count of the target is zero"
             self._set("ScalingActive", "False", "ScalingDisabled", text)
@@ -165,6 +170,8 @@ class _Sync:
         best = max(proposals, key=lambda one: one.replicas, default=None)
         for reason, _, why in failures:
             self._warn(reason, why)
+        # A metric that is not known might ask for more, so that without it nothing is scaled down;
+        # upwards, the others are good enough.
         if failures and (best is None or best.replicas < target.replicas):
             reason, prefix, why = failures[0]
             text = f"the HPA was unable to compute the replica count: {why}"
@@ -202,12 +209,15 @@ class _Sync:
             ratio, value = Decimal(percent) / (share or 1), {"averageUtilization": percent}
             label = f"{name} resource utilization (percentage of request)"
         told_value = {"type": "Resource", "resource": {"name": name, "current": value}}
+        # Without the tolerance, every small change of a load would move a pod.
         if abs(1 - ratio) <= _TOLERANCE:
             return _Proposal(current, label, told_value)
         return _Proposal(math.ceil(ratio * current), label, told_value)
 
     # --- limits ---
 
+    # As `normalizeDesiredReplicas` and `stabilizeRecommendation`: up at once, down only when
+    # nothing in the window has asked for more.
     def _normalized(self, current: int, recommended: int, recent: Iterable[Recommendation]) -> int:
         down = (self.spec.get("behavior") or {}).get("scaleDown") or {}
         seconds = down.get("stabilizationWindowSeconds")
@@ -223,6 +233,8 @@ class _Sync:
         else:
             text = "recommended size matches current size"
             self._set("AbleToScale", "True", "ReadyForNewScale", text)
+        # As `calculateScaleUpLimit`: a metric that has gone mad doubles the pods, but not more, in
+        # a look.
         limit = max(2 * current, _LEAST_LIMIT)
         top = min(limit, self.most)
         reason, text = "DesiredWithinRange", "the desired count is within the acceptable range"

@@ -19,6 +19,7 @@ from celadon.kube.selectors import label_selector
 from celadon.kube.well_known_values import DEFAULT_STORAGE_CLASS, STORAGE_CLASS
 from celadon.records import dataclass
 
+# Names of k8s.io/component-helpers `storage/volume/pv_helpers.go`.
 SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 """The annotation by which a claim is told for which node its volume should be."""
 BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
@@ -66,6 +67,7 @@ def users_of(claim: JsonObject, pods: Iterable[JsonObject]) -> list[JsonObject]:
     ]
 
 
+# As `pvc_protection_controller.go`: a claim stays as long as a pod may have its volume mounted.
 def _unprotected(claim: JsonObject, pods: Iterable[JsonObject]) -> plans.Plan:
     """A claim that is being deleted goes when no pod on a node names it."""
     held = CLAIM_PROTECTION in metadata.finalizers(claim)
@@ -96,6 +98,7 @@ class _Claim:
     def _is_own(self, kind: JsonObject) -> bool:
         return metadata.name(kind) == self.class_name
 
+    # As `syncClaim` of `pv_controller.go`.
     def steps(self) -> Iterable[plans.Step]:
         name = self.spec.get("volumeName")
         if BIND_COMPLETED in self.annotations:
@@ -120,6 +123,8 @@ class _Claim:
 
     # --- bound ---
 
+    # As `syncBoundClaim`. A claim that has lost its volume is never bound again: whoever reads it
+    # would take an empty volume for its data.
     def _bound(self, name: str | None) -> Iterable[plans.Step]:
         volume = self.volumes.get(name or "")
         if volume is None:
@@ -157,6 +162,8 @@ class _Claim:
 
     # --- not bound yet ---
 
+    # As `syncUnboundClaim`. A volume that an administrator has meant for this claim comes before
+    # any other, however it is chosen.
     def _unbound(self) -> Iterable[plans.Step]:
         own = [one for one in self.world.volumes if self._is_meant(one)]
         if own:
@@ -166,6 +173,7 @@ class _Claim:
         fitting = self._best() if not waits or selected else None
         if fitting is not None:
             return self._bind(fitting)
+        # As `assignDefaultStorageClass`: claims that are older than the default class get it, too.
         if not self.has_class:
             default = next((one for one in self.world.classes if _is_default(one)), None)
             if default is not None:
@@ -191,6 +199,7 @@ class _Claim:
         what = "pod" if len(pods) == 1 else "pods"
         return self._told("WaitForPodScheduled", f"waiting for {what} {names} to be scheduled")
 
+    # As `FindMatchingVolume`: the smallest one wastes least.
     def _best(self) -> JsonObject | None:
         """The smallest of the volumes that would do."""
         fitting = [
@@ -219,12 +228,16 @@ class _Claim:
             return "incompatible accessMode"
         return ""
 
+    # As `bind`. Both writes may be interrupted, so their order matters: a volume that names a claim
+    # is taken, whoever looks at it next.
     def _bind(self, volume: JsonObject) -> Iterable[plans.Step]:
         """The volume names the claim first, then the claim the volume."""
         spec = spec_of(volume)
         wanted = reference_to(self.claim)
         present = spec.get("claimRef")
         if present is None or not present.get("uid"):
+            # The annotation says that the reference may be undone together with the claim; one that
+            # an administrator has written may not.
             note = {BOUND_BY_CONTROLLER: "yes"} if present is None else {}
             bound = {**volume, "spec": {**spec, "claimRef": wanted}}
             yield plans.Step(plans.Verb.UPDATE, _annotated(bound, note))
@@ -237,6 +250,7 @@ class _Claim:
 
     # --- provisioning ---
 
+    # As `provisionClaimOperationExternal`, and then as the external provisioner that it waits for.
     def _provision(self) -> Iterable[plans.Step]:
         kind = self.kind
         if kind is None:
@@ -272,6 +286,7 @@ class _Claim:
             ),
         )
 
+    # Kubelets here mount nothing, so it does not matter what the volume is made of.
     def _volume(self, name: str, provisioner: str, kind: JsonObject) -> JsonDict:
         requests = (self.spec.get("resources") or {}).get("requests") or {}
         spec: JsonDict = {
@@ -341,6 +356,7 @@ def _size(volume: JsonObject) -> Any:  # noqa: ANN401 - a Decimal
 # --- Volumes -----------------------------------------------------------------
 
 
+# As `syncVolume`, with the finalizer of `pv_protection_controller.go`.
 def volume_plan(volume: JsonObject, claim: JsonObject | None) -> plans.Plan:
     """The next steps of a volume; `claim` is the one that it names, if that is there."""
     phase = status_of(volume).get("phase")
@@ -355,6 +371,7 @@ def volume_plan(volume: JsonObject, claim: JsonObject | None) -> plans.Plan:
     if claim is not None and metadata.uid(claim) == reference["uid"]:
         is_bound = spec_of(claim).get("volumeName") == metadata.name(volume)
         return _in_phase(volume, "Bound") if is_bound else plans.NOTHING_TO_DO
+    # The claim is gone, or another one has its name: what is on the volume belongs to nobody.
     if phase != "Released":
         return _in_phase(volume, "Released")
     if spec_of(volume).get("persistentVolumeReclaimPolicy") != "Delete" or is_going(volume):
