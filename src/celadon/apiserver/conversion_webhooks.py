@@ -19,21 +19,9 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, 
 from dataclasses import field
 from typing import Any, Final, Protocol, TypeVar
 
-from celadon.admission import ConversionError
+from celadon.admission import ConversionError, webhooks
 from celadon.admission.conversion import WebhookNotCalled
 from celadon.admission.registration import decode_client_config
-from celadon.admission.webhooks import (
-    CallError,
-    NoReply,
-    Reply,
-    UnreadableBody,
-    WebhookCall,
-    WebhookClientConfig,
-    http_failure,
-    media_type,
-    other_kind,
-    unknown_conversion,
-)
 from celadon.apiserver.forks import require_server
 from celadon.apiserver.object_store import ObjectMemory, weight
 from celadon.apiserver.operation.webhook_counts import ConversionCounts
@@ -94,7 +82,7 @@ class Unreached(ConversionFailed):
         self.why = why
 
 
-class _Malformed(CallError):
+class _Malformed(webhooks.CallError):
     """An answer that can be read, and is none to the question."""
 
 
@@ -106,7 +94,7 @@ class ConversionWebhook:
     """The webhook of one definition. `revision` is that of the definition: what was converted
     under another one is forgotten."""
 
-    client_config: WebhookClientConfig
+    client_config: webhooks.WebhookClientConfig
     review_versions: tuple[str, ...]
     served: tuple[GroupVersionKind, ...]
     storage: GroupVersionKind
@@ -157,7 +145,7 @@ def _has_text(bundle: object) -> bool:
 class ConversionCall:
     """One call of a conversion webhook."""
 
-    client_config: WebhookClientConfig
+    client_config: webhooks.WebhookClientConfig
     api_version: str
     uid: str
     document: JsonDict
@@ -190,17 +178,17 @@ def begin_conversion(
 
 def read_conversion(
     call: ConversionCall,
-    reply: Reply | NoReply,
+    reply: webhooks.Reply | webhooks.NoReply,
     sent: Sequence[JsonObject],
     target: GroupVersionKind,
 ) -> list[JsonDict]:
     """The objects that were sent, in the version that was wanted. Raises ConversionFailed."""
     source = _text_of_kind(metadata.gvk(sent[0]))
-    if isinstance(reply, NoReply):
+    if isinstance(reply, webhooks.NoReply):
         raise Unreached(source, reply.text)
     try:
         given = _converted_objects(call, reply)
-    except CallError as error:
+    except webhooks.CallError as error:
         stage = MALFORMED if isinstance(error, _Malformed) else CALL
         raise ConversionFailed(f"conversion webhook for {source} failed: {error}", stage) from None
     if len(given) != len(sent):
@@ -215,20 +203,20 @@ def _text_of_kind(kind: GroupVersionKind) -> str:
     return f"{kind.api_version}, Kind={kind.kind}"
 
 
-def _converted_objects(call: ConversionCall, reply: Reply) -> Sequence[object]:
+def _converted_objects(call: ConversionCall, reply: webhooks.Reply) -> Sequence[object]:
     """Return what the webhook has answered with. Raises CallError."""
-    failure = http_failure(reply, media_type(reply), as_json)
+    failure = webhooks.http_failure(reply, webhooks.media_type(reply), as_json)
     if failure is not None:
-        raise CallError(failure[0])
+        raise webhooks.CallError(failure[0])
     expected = GroupVersionKind(GROUP, call.api_version.rpartition("/")[2], KIND)
     try:
         found, document = request_bodies.interpreted(as_json(reply.body), expected)
-    except (request_bodies.Uninterpretable, UnreadableBody) as error:
-        raise CallError(str(error)) from None
+    except (request_bodies.Uninterpretable, webhooks.UnreadableBody) as error:
+        raise webhooks.CallError(str(error)) from None
     if found.group != GROUP or found.version not in REVIEW_VERSIONS or found.kind != KIND:
-        raise CallError(other_kind(found, expected))
+        raise webhooks.CallError(webhooks.other_kind(found, expected))
     if found != expected:
-        raise CallError(unknown_conversion(found, expected))
+        raise webhooks.CallError(webhooks.unknown_conversion(found, expected))
     response = _member(document.value, "response")
     if response is None:
         raise _Malformed("no response provided")
@@ -264,7 +252,7 @@ def _member(value: JsonObject, name: str, place: str = "") -> Any:  # noqa: ANN4
     wanted, go_type = _GO_TYPES[name]
     if found is not None and not isinstance(found, wanted):
         wrong = f"{json_kind(found)} into Go struct field {KIND}.{place}{name}"
-        raise CallError(f"json: cannot unmarshal {wrong} of type {go_type}")
+        raise webhooks.CallError(f"json: cannot unmarshal {wrong} of type {go_type}")
     return found
 
 
@@ -362,8 +350,8 @@ class Caller(Protocol):
     """Makes a call, within so many seconds."""
 
     def __call__(
-        self, call: WebhookCall, seconds: float, *, mutating: bool | None
-    ) -> Awaitable[Reply | NoReply]: ...
+        self, call: webhooks.WebhookCall, seconds: float, *, mutating: bool | None
+    ) -> Awaitable[webhooks.Reply | webhooks.NoReply]: ...
 
 
 class CustomKinds(Protocol):

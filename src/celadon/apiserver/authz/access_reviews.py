@@ -23,22 +23,13 @@ from celadon.kube import (
     fieldpath,
     metadata,
     name_rules,
+    selectors,
     status,
 )
 from celadon.kube.go import GoValue
 from celadon.kube.json_types import JsonDict
 from celadon.kube.rbac import RbacAuthorizer, aggregated
 from celadon.kube.releases import is_since
-from celadon.kube.selectors import (
-    FieldSelector,
-    FieldTerm,
-    LabelSelector,
-    Requirement,
-    SelectorError,
-    label_selector,
-    parse_field_selector,
-    parse_label_selector,
-)
 from celadon.kube.well_known_values import AUTHORIZATION_GROUP, META_FIELDS
 
 # --- Access review validation ------------------------------------------------
@@ -245,40 +236,40 @@ def reviewed_attributes(spec: JsonObject, user: User) -> Attributes:
     return asked
 
 
-def _field_selector(given: JsonObject) -> tuple[FieldSelector | None, str]:
+def _field_selector(given: JsonObject) -> tuple[selectors.FieldSelector | None, str]:
     """Return what can be understood of it, and why the rest cannot."""
     if given.get("rawSelector"):
         try:
-            return parse_field_selector(given["rawSelector"]), ""
-        except SelectorError as error:
+            return selectors.parse_field_selector(given["rawSelector"]), ""
+        except selectors.SelectorError as error:
             return None, str(error)
-    terms: list[FieldTerm] = []
+    terms: list[selectors.FieldTerm] = []
     complaint = ""
     for one in given.get("requirements") or ():
         values: Sequence[str] = one.get("values") or ()
         if one.get("operator") in {"In", "NotIn"} and len(values) == 1:
             negated = one["operator"] == "NotIn"
-            terms.append(FieldTerm(one.get("key") or "", values[0], negated))
+            terms.append(selectors.FieldTerm(one.get("key") or "", values[0], negated))
         else:
             complaint = f"unsupported field selector requirement on {one.get('key')}"
-    return (FieldSelector(tuple(terms)) if terms else None), complaint
+    return (selectors.FieldSelector(tuple(terms)) if terms else None), complaint
 
 
-def _label_selector(given: JsonObject) -> tuple[LabelSelector | None, str]:
+def _label_selector(given: JsonObject) -> tuple[selectors.LabelSelector | None, str]:
     """Read a label selector, and say what is wrong with it, as `_field_selector` does."""
     if given.get("rawSelector"):
         try:
-            return parse_label_selector(given["rawSelector"]), ""
-        except SelectorError as error:
+            return selectors.parse_label_selector(given["rawSelector"]), ""
+        except selectors.SelectorError as error:
             return None, str(error)
-    terms: list[Requirement] = []
+    terms: list[selectors.Requirement] = []
     complaint = ""
     for one in given.get("requirements") or ():
         try:
-            terms += label_selector({"matchExpressions": [one]}).requirements
-        except SelectorError as error:
+            terms += selectors.label_selector({"matchExpressions": [one]}).requirements
+        except selectors.SelectorError as error:
             complaint = str(error)
-    return (LabelSelector(tuple(terms)) if terms else None), complaint
+    return (selectors.LabelSelector(tuple(terms)) if terms else None), complaint
 
 
 def _access_status(answer: Answer, attributes: Attributes) -> JsonDict:

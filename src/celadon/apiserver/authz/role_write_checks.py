@@ -29,21 +29,11 @@ from celadon.kube import (
     fieldpath,
     metadata,
     name_rules,
+    rbac,
     status,
 )
 from celadon.kube.go import quote
 from celadon.kube.json_types import JsonDict
-from celadon.kube.rbac import (
-    PolicyRule,
-    RbacAuthorizer,
-    RoleRef,
-    aggregated,
-    compacted,
-    policy_rules,
-    quoted_list,
-    role_ref,
-    uncovered,
-)
 from celadon.kube.well_known_values import RBAC_GROUP, SERVICE_ACCOUNT_PREFIX
 from celadon.records import dataclass
 
@@ -52,8 +42,8 @@ BINDINGS: Final = frozenset({"rolebindings", "clusterrolebindings"})
 ROLE_RESOURCES: Final = {"Role": "roles", "ClusterRole": "clusterroles"}
 
 FULL_AUTHORITY: Final = (
-    PolicyRule(("*",), ("*",), ("*",)),
-    PolicyRule(("*",), non_resource_urls=("*",)),
+    rbac.PolicyRule(("*",), ("*",), ("*",)),
+    rbac.PolicyRule(("*",), non_resource_urls=("*",)),
 )
 """What it takes to have rules collected by labels."""
 
@@ -66,7 +56,7 @@ class RoleWriteChecks:
     """`authorizer` answers for all modes, `roles` knows the rules that users hold."""
 
     authorizer: AuthorizerBackend
-    roles: RbacAuthorizer
+    roles: rbac.RbacAuthorizer
 
     def check(self, asked: Attributes, new: JsonObject, old: JsonObject | None) -> None:
         """`asked` are the attributes of the write, `old` is None on create. What is not of RBAC
@@ -82,7 +72,7 @@ class RoleWriteChecks:
         escalate = replace(asked, verb="escalate", version="*")
         if self._may(escalate) or _is_the_same(new, old):
             return
-        lacking = self._lacking(asked.user, asked.namespace, policy_rules(new))
+        lacking = self._lacking(asked.user, asked.namespace, rbac.policy_rules(new))
         if lacking:
             raise _forbidden(asked, new, lacking)
         before = None if old is None else old.get("aggregationRule")
@@ -96,7 +86,7 @@ class RoleWriteChecks:
     def _check_binding(self, asked: Attributes, new: JsonObject, old: JsonObject | None) -> None:
         if old is not None and _is_the_same(new, old):
             return
-        ref = role_ref(new)
+        ref = rbac.role_ref(new)
         if self._may_bind(asked, ref):
             return
         if ref.kind not in ROLE_RESOURCES:
@@ -108,7 +98,7 @@ class RoleWriteChecks:
         if lacking:
             raise _forbidden(asked, new, lacking)
 
-    def _may_bind(self, asked: Attributes, ref: RoleRef) -> bool:
+    def _may_bind(self, asked: Attributes, ref: rbac.RoleRef) -> bool:
         resource = ROLE_RESOURCES.get(ref.kind)
         if resource is None:
             return False
@@ -125,22 +115,22 @@ class RoleWriteChecks:
     def _may(self, asked: Attributes) -> bool:
         return self.authorizer.authorize(asked)[0] is Ruling.ALLOW
 
-    def _lacking(self, user: User, namespace: str, rules: Sequence[PolicyRule]) -> str:
+    def _lacking(self, user: User, namespace: str, rules: Sequence[rbac.PolicyRule]) -> str:
         """Return what the user would grant without holding it; empty if there is nothing."""
         held, unknown = self.roles.rules_for(user, namespace)
-        missing = uncovered(held, rules)
+        missing = rbac.uncovered(held, rules)
         if not missing:
             return ""
-        shown = "\n".join(sorted({str(rule) for rule in compacted(missing)}))
-        errors = aggregated(str(_no_such_role(ref)) for ref in unknown) if unknown else ""
+        shown = "\n".join(sorted({str(rule) for rule in rbac.compacted(missing)}))
+        errors = rbac.aggregated(str(_no_such_role(ref)) for ref in unknown) if unknown else ""
         return (
-            f"user {quote(user.name)} (groups={quoted_list(user.groups)}) is attempting to grant "
-            f"RBAC permissions not currently held:\n{shown}"
+            f"user {quote(user.name)} (groups={rbac.quoted_list(user.groups)}) is attempting to "
+            f"grant RBAC permissions not currently held:\n{shown}"
             + (f"; resolution errors: [{errors}]" if errors else "")
         )
 
 
-def _no_such_role(ref: RoleRef) -> StatusError:
+def _no_such_role(ref: rbac.RoleRef) -> StatusError:
     resource = ROLE_RESOURCES.get(ref.kind)
     if resource is None:
         return status.plain_error(ref.error)

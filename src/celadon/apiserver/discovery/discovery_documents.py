@@ -14,21 +14,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Final
 
+from celadon.apiserver import negotiation
 from celadon.apiserver.bootstrap_objects import APIREGISTRATION, local_priorities
 from celadon.apiserver.discovery.server_pages import HealthCheck
 from celadon.apiserver.http_messages import JSON, HttpAnswer, HttpRequest
-from celadon.apiserver.negotiation import (
-    BUILT_IN_TYPES,
-    NOT_FOUND,
-    PROTOBUF,
-    Accepted,
-    MediaClause,
-    is_pretty,
-    media_clauses,
-    object_answer,
-    require_route,
-    status_answer,
-)
 from celadon.kube import GroupVersion, GroupVersionKind, StatusError, status
 from celadon.kube.go import json_text
 from celadon.kube.json_types import JsonDict, JsonObject
@@ -351,7 +340,7 @@ def discovery_answer(
     """Answer a request for discovery; return None for paths that discovery does not answer.
     `server_address` is host and port. Raises StatusError."""
     if request.path.startswith("/apis//"):
-        return NOT_FOUND
+        return negotiation.NOT_FOUND
     parts = request.path.strip("/").split("/")
     match parts:
         case ["api" | "apis"]:
@@ -360,7 +349,7 @@ def discovery_answer(
             return _version(request, apis, "", version)
         case ["apis", name]:
             group = next((one for one in apis.listed if one.name == name), None)
-            return NOT_FOUND if group is None else _group_answer(request, apis, group)
+            return negotiation.NOT_FOUND if group is None else _group_answer(request, apis, group)
         case ["apis", name, version]:
             return _version(request, apis, name, version)
         case _:
@@ -374,7 +363,7 @@ def _root(request: HttpRequest, apis: PublishedApis, root: str, address: str) ->
     try:
         accepted = _accepted(request, allow_aggregated=request.path != "/apis/")
     except StatusError as error:
-        return status_answer(error, Accepted())
+        return negotiation.status_answer(error, negotiation.Accepted())
     if isinstance(accepted, str):
         return _aggregated_answer(request, apis, root, accepted)
     document = api_versions(address) if root == "api" else api_group_list(apis)
@@ -395,7 +384,7 @@ def _require_get(request: HttpRequest) -> None:
     """Raises StatusError."""
     if request.method != "GET":
         raise status.method_not_allowed()
-    require_route(request, BUILT_IN_TYPES)
+    negotiation.require_route(request, negotiation.BUILT_IN_TYPES)
 
 
 def _version(request: HttpRequest, apis: PublishedApis, name: str, version: str) -> HttpAnswer:
@@ -403,10 +392,10 @@ def _version(request: HttpRequest, apis: PublishedApis, name: str, version: str)
     another of custom ones: only the former stand behind a router. Raises StatusError."""
     group = apis.group(name)
     if group is None:
-        return NOT_FOUND
+        return negotiation.NOT_FOUND
     found = group.version(version)
     if found is None and group.custom:
-        return NOT_FOUND
+        return negotiation.NOT_FOUND
     if found is None:
         raise status.route_not_found()
     if not group.custom:
@@ -418,33 +407,33 @@ def _document(request: HttpRequest, document: JsonObject) -> HttpAnswer:
     try:
         accepted = _accepted(request, allow_aggregated=False)
     except StatusError as error:
-        return status_answer(error, Accepted())
+        return negotiation.status_answer(error, negotiation.Accepted())
     assert not isinstance(accepted, str)
     return _written(document, accepted)
 
 
-def _written(document: JsonObject, accepted: Accepted) -> HttpAnswer:
-    if accepted.media_type == PROTOBUF:
+def _written(document: JsonObject, accepted: negotiation.Accepted) -> HttpAnswer:
+    if accepted.media_type == negotiation.PROTOBUF:
         document = {"apiVersion": "v1", **document}
-    return object_answer(200, document, accepted)
+    return negotiation.object_answer(200, document, accepted)
 
 
-def _accepted(request: HttpRequest, *, allow_aggregated: bool) -> Accepted | str:
+def _accepted(request: HttpRequest, *, allow_aggregated: bool) -> negotiation.Accepted | str:
     """A version where its aggregated form is wanted. Raises StatusError 406."""
     given = ", ".join(request.header_values("accept"))
-    for clause in media_clauses(given) or [MediaClause("*", "*")]:
-        for media_type in BUILT_IN_TYPES:
+    for clause in negotiation.media_clauses(given) or [negotiation.MediaClause("*", "*")]:
+        for media_type in negotiation.BUILT_IN_TYPES:
             if not clause.fits(media_type):
                 continue
             if "as" not in clause.parameters:
-                pretty = is_pretty(request, clause.parameters.get("pretty", ""))
-                return Accepted(media_type, pretty=pretty)
+                pretty = negotiation.is_pretty(request, clause.parameters.get("pretty", ""))
+                return negotiation.Accepted(media_type, pretty=pretty)
             if allow_aggregated and media_type == JSON and _wants_aggregated(clause):
                 return clause.parameters["v"]
-    raise status.not_acceptable(BUILT_IN_TYPES)
+    raise status.not_acceptable(negotiation.BUILT_IN_TYPES)
 
 
-def _wants_aggregated(clause: MediaClause) -> bool:
+def _wants_aggregated(clause: negotiation.MediaClause) -> bool:
     """`v2beta1` is served before 1.33."""
     version = clause.parameters.get("v")
     is_served = version == "v2" or (version == _BETA and not is_since("1.33"))

@@ -12,18 +12,9 @@ import urllib.parse
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Protocol
 
+from celadon.apiserver import negotiation
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
 from celadon.apiserver.http_messages import JSON, HttpAnswer, HttpRequest, plain_text
-from celadon.apiserver.negotiation import (
-    NO_SNIFF,
-    NOT_FOUND,
-    YAML,
-    Accepted,
-    is_pretty,
-    media_clauses,
-    object_answer,
-    require_route,
-)
 from celadon.kube import status
 from celadon.kube.go import quote
 from celadon.kube.json_types import JsonDict
@@ -116,9 +107,9 @@ def health_answer(
         return _all(root, request, checks, observe)
     check = next((one for one in checks if one.name == name), None)
     if check is None:
-        return NOT_FOUND
+        return negotiation.NOT_FOUND
     if check.failure:
-        return plain_text(500, f"internal server error: {check.failure}\n", NO_SNIFF)
+        return plain_text(500, f"internal server error: {check.failure}\n", negotiation.NO_SNIFF)
     return plain_text(200, "ok")
 
 
@@ -136,10 +127,10 @@ def _all(
         names = ", ".join(map(quote, sorted(unknown)))
         lines += f"warn: some health checks cannot be excluded: no matches for {names}\n"
     if any(check.failure for check in asked):
-        return plain_text(500, f"{lines}{root} check failed\n", NO_SNIFF)
+        return plain_text(500, f"{lines}{root} check failed\n", negotiation.NO_SNIFF)
     if "verbose" not in request.query:
-        return plain_text(200, "ok", NO_SNIFF)
-    return plain_text(200, f"{lines}{root} check passed\n", NO_SNIFF)
+        return plain_text(200, "ok", negotiation.NO_SNIFF)
+    return plain_text(200, f"{lines}{root} check passed\n", negotiation.NO_SNIFF)
 
 
 def _is_excluded(check: HealthCheck, excluded: set[str]) -> bool:
@@ -227,7 +218,7 @@ def version_answer(request: HttpRequest, version: ServerVersion) -> HttpAnswer:
         raise status.route_not_found()
     if request.method != "GET":
         raise status.method_not_allowed()
-    require_route(request, (JSON,))
+    negotiation.require_route(request, (JSON,))
     return HttpAnswer(200, JSON, json.dumps(version.document(), indent=2).encode())
 
 
@@ -242,7 +233,7 @@ def version_answer(request: HttpRequest, version: ServerVersion) -> HttpAnswer:
 
 COMPONENT: Final = "apiserver"
 TEXT: Final = "text/plain"
-TYPES: Final = (JSON, YAML, TEXT)
+TYPES: Final = (JSON, negotiation.YAML, TEXT)
 GROUP: Final = "config.k8s.io"
 VERSIONS: Final = ("v1beta1", "v1alpha1")
 DEPRECATED: Final = "v1alpha1"
@@ -285,15 +276,15 @@ def page_answer(
         "metadata": {"name": COMPONENT},
         **said,
     }
-    return object_answer(200, document, accepted, *_warnings(page, version))
+    return negotiation.object_answer(200, document, accepted, *_warnings(page, version))
 
 
-def _wanted(request: HttpRequest, kind: str) -> tuple[str, Accepted] | None:
+def _wanted(request: HttpRequest, kind: str) -> tuple[str, negotiation.Accepted] | None:
     """The version of the kind and how to write it; None for text."""
     given = ", ".join(request.header_values("accept"))
     if not given.strip():
         return None
-    for clause in media_clauses(given):
+    for clause in negotiation.media_clauses(given):
         named = tuple(clause.parameters.get(key, "") for key in ("g", "as"))
         version = clause.parameters.get("v", "")
         if clause.parameters.get("stream"):
@@ -302,8 +293,8 @@ def _wanted(request: HttpRequest, kind: str) -> tuple[str, Accepted] | None:
             if media_type == TEXT and not any((*named, version)):
                 return None
             if media_type != TEXT and named == (GROUP, kind) and version in VERSIONS:
-                pretty = is_pretty(request, clause.parameters.get("pretty", ""))
-                return version, Accepted(media_type, pretty=pretty)
+                pretty = negotiation.is_pretty(request, clause.parameters.get("pretty", ""))
+                return version, negotiation.Accepted(media_type, pretty=pretty)
     raise status.not_acceptable(TYPES)
 
 
@@ -395,7 +386,7 @@ class OpenId:
         if request.method != "GET":
             raise status.method_not_allowed()
         media_type = JSON if root == CONFIGURATION else KEY_SET
-        require_route(request, (media_type,))
+        negotiation.require_route(request, (media_type,))
         key = self.signer.signer().web_key()
         document = self._configuration(key["alg"]) if root == CONFIGURATION else {"keys": [key]}
         body = json.dumps(document, separators=(",", ":")).encode()
