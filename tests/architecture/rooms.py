@@ -111,8 +111,8 @@ BESIDE: dict[str, set[str]] = {
     "celadon.goyaml": {"celadon.kube"},
     "celadon.storage.etcd": {"celadon.kube", "celadon.storage"},
 }
-"""Libraries that could stand beside the house (decision 0059), and what of it they import: packages,
-with what is inside of them. SUPPORT is theirs, too."""
+"""Libraries that could stand beside the house (decision 0059), and the packages of it that they
+import. SUPPORT is theirs, too."""
 
 SUPPORT = ("celadon.patterns", "celadon.records")
 """What makes definitions cheap; it knows nothing."""

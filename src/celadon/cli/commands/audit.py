@@ -107,7 +107,8 @@ def _snapshot(group: argparse._ArgumentGroup) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="what `etcdctl snapshot save` has written, or the database of a stopped member; may be repeated",
+        help="what `etcdctl snapshot save` has written, or the database of a stopped member;"
+        " may be repeated",
     )
     group.add_argument(
         "--etcd-prefix",
