@@ -223,7 +223,7 @@ def _add_circumstances(group: argparse._ArgumentGroup, *, several: bool) -> None
         metavar="NAME",
         help="for objects that do not say theirs (default: default)",
     )
-    group.add_argument("--dry-run", action="store_true", help="ask as a dry run")
+    group.add_argument("--dry-run", action="store_true", help="request.dryRun is true")
     group.add_argument(
         "--subresource",
         default="",
@@ -233,7 +233,7 @@ def _add_circumstances(group: argparse._ArgumentGroup, *, several: bool) -> None
     group.add_argument(
         "--no-defaulting",
         action="store_true",
-        help="show policies the objects as they are in the files",
+        help="show policies the objects of the files; no validation, no plugins",
     )
     group.add_argument(
         "--no-validation",
@@ -304,7 +304,7 @@ def add_conversion_calls(group: argparse._ArgumentGroup) -> None:
         action="append",
         default=[],
         metavar="NAMESPACE/NAME[:PORT]=URL",
-        help="where a service that webhooks are behind is reached; may be repeated",
+        help="where a Service behind webhooks is reached; may be repeated",
     )
 
 
