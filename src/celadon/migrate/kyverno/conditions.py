@@ -441,10 +441,10 @@ def is_in(one: Query, value: Query) -> Condition:
         case Constant(str(text)) if range_of(text) is not None:
             return _is_in_range(one, text)
         case Constant(str(text)):
-            items = listed(text)
-            if items is None:
+            words = listed(text)
+            if words is None:
                 raise NotTranslated(f"`{text}` as a list: Kyverno reads it as JSON, which is none")
-            return _is_one_of(one, items)
+            return _is_one_of(one, words)
         case Constant():
             raise NotTranslated("a list that is neither a list nor a text")
         case Keys(place) if isinstance(one, Constant):
