@@ -244,7 +244,8 @@ def _is_made_by_kyverno(obj: JsonObject) -> bool:
 def _expects_error(what: JsonObject) -> bool:
     checks = [one.get("check", {}) for one in what.get("expect", ())] + [what.get("check") or {}]
     return any(
-        wanted is True and ("$error != null" in key or key.startswith("(contains($stderr"))
+        ("$error" in key and wanted is not False)
+        or (key.startswith("(contains($stderr") and wanted is True)
         for check in checks
         for key, wanted in check.items()
     )
