@@ -337,7 +337,7 @@ def _keys(place: Place) -> tuple[str, ...]:
 
 
 def _held(place: Place, pattern: Mapping[str, Json]) -> Condition:
-    return element(place, pattern).never_fails
+    return element(place, pattern).passes()
 
 
 @dataclass(frozen=True, slots=True)
