@@ -73,8 +73,11 @@ def matching(policy: Policy, rule: Rule, catalog: Catalog) -> Matching:
     below = any(subresource for _, _, _, subresource in map(_parts, kinds))
     conditions: dict[str, Condition] = {}
     if len(blocks) == 1:
-        made = _with_selectors(made, blocks[0])
-        conditions |= _conditions_of(blocks[0], has_selectors=True)
+        made = _with_selectors(made, blocks[0], mutates="mutate" in rule.value)
+        conditions |= _conditions_of(blocks[0], made)
+        if made.namespace_selector and {one.resource for one in rules} & {"*", "namespaces"}:
+            # Kyverno takes no namespace for one that is in itself; an API server does.
+            conditions["is-no-namespace"] = comparison("request.kind.kind", "!=", "'Namespace'")
     else:
         conditions["matches"] = _any_or_all(rule.match, with_subresources=below)
     if rule.exclude.blocks:
@@ -92,11 +95,14 @@ def matching(policy: Policy, rule: Rule, catalog: Catalog) -> Matching:
     )
 
 
-def _with_selectors(made: Matching, block: Filter) -> Matching:
+def _with_selectors(made: Matching, block: Filter, *, mutates: bool) -> Matching:
+    """Return what a block matches with its selectors. Whether a policy's selector fits is asked
+    before any policy changes the object, Kyverno asks each rule after the one before: so what the
+    labels of a rule that mutates must be is a condition."""
     return Matching(
         made.rules,
         made.operations,
-        None if _is_wild(block.selector) else block.selector,
+        None if mutates or _is_wild(block.selector) else block.selector,
         None if _is_wild(block.namespace_selector) else block.namespace_selector,
     )
 
@@ -222,7 +228,7 @@ def _block(block: Filter, *, with_subresources: bool = False) -> Condition:
         [
             _of_kinds(block.kinds, with_subresources=with_subresources),
             *(operations if block.operations else ()),
-            *_conditions_of(block, has_selectors=False).values(),
+            *_conditions_of(block, Matching((), ())).values(),
         ]
     )
 
@@ -278,8 +284,8 @@ _LABELS: Final = "object.metadata.?labels.orValue({})"
 _NAMESPACE_LABELS: Final = "namespaceObject.metadata.?labels.orValue({})"
 
 
-def _conditions_of(block: Filter, *, has_selectors: bool) -> dict[str, Condition]:
-    """Return what a block says besides kinds; selectors where they have no field of their own."""
+def _conditions_of(block: Filter, beside: Matching) -> dict[str, Condition]:
+    """Return what a block says besides kinds, and what of its selectors is not said already."""
     if block.unknown:
         raise NotTranslated(f"`{block.unknown[0]}` of resources")
     if block.roles or set(block.cluster_roles) - {"cluster-admin"}:
@@ -297,9 +303,9 @@ def _conditions_of(block: Filter, *, has_selectors: bool) -> dict[str, Condition
             _has_entry("object.metadata.?annotations.orValue({})", key, value)
             for key, value in block.annotations.items()
         )
-    if block.selector and not (has_selectors and not _is_wild(block.selector)):
+    if block.selector and beside.object_selector is None:
         made["has-labels"] = _selected(_LABELS, block.selector)
-    if block.namespace_selector and not (has_selectors and not _is_wild(block.namespace_selector)):
+    if block.namespace_selector and beside.namespace_selector is None:
         made["namespace-has-labels"] = _selected(_NAMESPACE_LABELS, block.namespace_selector)
     if block.cluster_roles:
         made["is-by-cluster-admin"] = truth(_MAY_ALL)

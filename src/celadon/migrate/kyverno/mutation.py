@@ -164,7 +164,9 @@ class _Edits:
                 raise NotTranslated("conditions on items of a list without keys")
             self._add(spot, ALWAYS, list(items))
             return
-        for item in items:
+        # Kyverno puts new items in front of those that are there (kyaml's `ListPrepend`), in the
+        # order of the patch: so the last of them comes first.
+        for item in reversed(items):
             if not isinstance(item, Mapping):
                 raise NotTranslated("items that are no objects")
             self._item(spot, keys, item)
@@ -206,8 +208,8 @@ class _Edits:
             others = f"{known.plain}.filter({variable}, {negation(same).text})"
             one = Writer(self.names).object(place, spot.type_name, rest)
             self._write(spot, conjunction([there, exists]), f"{others} + [{one}]")
-        end = replace(spot, pointer=pointer_to(spot.pointer, "-"), place=place)
-        self._add(end, conjunction([there, negation(exists)]), rest)
+        front = replace(spot, pointer=pointer_to(spot.pointer, "0"), place=place)
+        self._add(front, conjunction([there, negation(exists)]), rest)
         if not spot.items:
             self._each(spot, same, {k: v for k, v in rest.items() if k not in keys})
 
@@ -335,7 +337,7 @@ def _keys(place: Place) -> tuple[str, ...]:
 
 
 def _held(place: Place, pattern: Mapping[str, Json]) -> Condition:
-    return element(place, pattern).never_fails
+    return element(place, pattern).passes()
 
 
 @dataclass(frozen=True, slots=True)

@@ -238,7 +238,7 @@ def _document(
     kinds: Sequence[GroupVersionKind] | None,
 ) -> JsonObject:
     """Return a policy; `kinds` are those of the rule that it is for, None if it is for all."""
-    name = [policy.name, *([rule.name] if len(policy.rules) > 1 else []), *suffix]
+    name = [policy.name, *([_in_order(policy, rule)] if len(policy.rules) > 1 else []), *suffix]
     operations = [
         one for one in demand.operations if not matched.operations or one in matched.operations
     ]
@@ -282,6 +282,16 @@ def _document(
         return mutating_document(name, policy.annotations, spec)
     spec["validations"] = [dict(one) for one in demand.validations]
     return policy_document(name, policy.annotations, spec)
+
+
+def _in_order(policy: Policy, rule: Rule) -> str:
+    """Return what a rule is called in the name of its policy. Policies change an object in the
+    order of their names, Kyverno's rules in their own: where it is another one, they are numbered,
+    since a later rule may match what an earlier one has written."""
+    names = [one.name for one in policy.rules if "mutate" in one.value]
+    if "mutate" not in rule.value or names == sorted(names):
+        return rule.name
+    return f"{names.index(rule.name) + 1:0{len(str(len(names)))}}-{rule.name}"
 
 
 # --- What is demanded --------------------------------------------------------
