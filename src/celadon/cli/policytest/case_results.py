@@ -4,6 +4,7 @@ came of it, what was reached, and which mutants no test noticed.
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import json
 from collections import Counter
@@ -45,7 +46,7 @@ class Wanted(enum.Enum):
     ERROR = "an error"
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclasses.dataclass(frozen=True, slots=True, order=True)
 class Measured:
     """A policy as it stands in a file."""
 
