@@ -78,7 +78,8 @@ _outside = 0
 
 
 def _stack_of_threads(size: int) -> int:
-    """For threads that begin from now on; what it was. Some platforms have no choice."""
+    """Set the size of the stack for threads that begin from now on, and return what it was. Some
+    platforms have no choice: 0."""
     try:
         return threading.stack_size(size)
     except (ValueError, RuntimeError):

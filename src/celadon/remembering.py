@@ -17,7 +17,8 @@ LONGEST: Final = 256
 
 
 def remembering(most: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
-    """For a function of one text: as `functools.lru_cache`, for the short ones."""
+    """Remember what a function of one text returns for short texts, as `functools.lru_cache` does;
+    `most` of them."""
 
     def decorated(function: Callable[[str], T]) -> Callable[[str], T]:
         known = functools.lru_cache(most)(function)

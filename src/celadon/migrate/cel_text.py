@@ -18,7 +18,7 @@ from celadon.kube import Json
 
 
 class Binding(enum.IntEnum):
-    """How tightly the outermost operator of a text binds."""
+    """The outermost operator of a text binds this tightly."""
 
     CHOICE = 0
     OR = 1

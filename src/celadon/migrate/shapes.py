@@ -1,4 +1,4 @@
-"""What stands where in an object: its fields by schema, and how expressions reach them.
+"""The fields of an object by its schema, and how expressions reach them.
 
 A `Place` is a value somewhere in an object: the expression that reads it, its schema where the kind
 is known, and which of the steps to it may lead nowhere. Steps that may are written as optional ones
@@ -31,7 +31,7 @@ from celadon.migrate.translations import NotTranslated
 
 
 class Form(enum.Enum):
-    """What kind of value a schema describes."""
+    """A schema describes values of one of these kinds."""
 
     FIELDS = "fields"
     MAP = "map"
@@ -73,7 +73,7 @@ class Shape:
 
     @property
     def form(self) -> Form:
-        """What kind of value it is."""
+        """Return the kind of value that the schema describes."""
         schema = self.schema
         if schema is None:
             return Form.ANY
@@ -110,12 +110,13 @@ class Shape:
 
     @property
     def is_of_rbac(self) -> bool:
-        """Whether it is a role or binding, whose `rules` are written as null where there are
+        """Return whether it is a role or binding, whose `rules` are written as null where there are
         none."""
         return self.schema is not None and resolved(self.schema).name.startswith("io.k8s.api.rbac.")
 
     def requires(self, name: str) -> bool:
-        """Whether every valid value has a field: it is required, or must have fields that are."""
+        """Return whether every valid value has a field: it is required, or must have fields that
+        are."""
         if self.schema is None or self.form is not Form.FIELDS:
             return False
         return name in resolved(self.schema).required
@@ -170,7 +171,7 @@ class Place:
 
     @property
     def unsure(self) -> int:
-        """How many steps may lead nowhere."""
+        """Return how many steps may lead nowhere."""
         return sum(not one.is_sure for one in self.steps)
 
     @property
@@ -190,7 +191,7 @@ class Place:
         )
 
     def present(self) -> Condition:
-        """Whether the value is there."""
+        """Return the condition under which the value is there."""
         if not self.unsure:
             return ALWAYS
         if self.steps[-1].is_nullable:
@@ -206,7 +207,7 @@ class Place:
 
     @property
     def is_never_empty(self) -> bool:
-        """Whether it is a list that is never empty in a valid object."""
+        """Return whether it is a list that is never empty in a valid object."""
         return self.shape.schema is not None and self.path.endswith("spec.containers")
 
     def there(self) -> Place:
@@ -231,8 +232,8 @@ class Place:
         return name
 
     def some(self, variable: str, condition: Condition) -> Condition:
-        """Whether something holds for an item of a list, which may be absent. Raises NotTranslated
-        where an item of an inner list has the name of this one's."""
+        """Return the condition under which something holds for an item of a list, which may be
+        absent. Raises NotTranslated where an item of an inner list has the name of this one's."""
         if binds(condition, variable):
             raise NotTranslated("lists in each other whose items have one name")
         if self.steps and self.steps[-1].is_nullable:

@@ -148,7 +148,7 @@ def is_suite(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class GatorCase:
-    """What a constraint is to say of an object."""
+    """A constraint is to say this of an object."""
 
     name: str
     object: JsonObject
@@ -259,7 +259,7 @@ USER_SHAPE: Final[Shape] = {
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What a rule is to say of an object."""
+    """A rule is to say this of an object."""
 
     policy: str
     rule: str

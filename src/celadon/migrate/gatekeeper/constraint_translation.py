@@ -75,7 +75,7 @@ _Kinds = tuple[tuple[str, ...], tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """What a constraint applies to."""
+    """A constraint applies to the kinds, scope and namespaces that this says."""
 
     kinds: tuple[_Kinds, ...]
     scope: str
@@ -277,7 +277,7 @@ _OPERATIONS: Final = (Operation.CREATE.name, Operation.UPDATE.name)
 
 @dataclass(frozen=True, slots=True)
 class _Demand:
-    """What a template demands, and of which operations."""
+    """A template demands `source` of objects, for some operations."""
 
     source: Source
     operations: tuple[str, ...]
@@ -312,7 +312,7 @@ def _translated(
 
 
 class _Matches:
-    """What the constraints of a template apply to, and which of them share a policy."""
+    """Tells what the constraints of a template apply to, and which of them share a policy."""
 
     def __init__(self, constraints: Sequence[Constraint], catalog: Catalog) -> None:
         self._catalog = catalog

@@ -98,7 +98,7 @@ CONSTRAINT_SHAPE: Final[Shape] = {
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a template demands, in CEL."""
+    """A template demands this, in CEL."""
 
     validations: tuple[JsonObject, ...]
     variables: tuple[JsonObject, ...] = ()

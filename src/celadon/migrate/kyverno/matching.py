@@ -1,4 +1,4 @@
-"""What a rule applies to: `match` and `exclude` as match constraints and match conditions.
+"""The `match` and `exclude` of a rule as match constraints and match conditions.
 
 Kinds become resource rules. What admission policies have a field for stands in that field where
 there is one block (selectors, operations); all else is a match condition.
@@ -48,7 +48,7 @@ class ResourceRule:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """What a policy matches."""
+    """A policy matches this."""
 
     rules: tuple[ResourceRule, ...]
     operations: tuple[str, ...]

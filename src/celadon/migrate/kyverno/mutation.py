@@ -1,4 +1,4 @@
-"""What a rule of Kyverno changes, as JSON patches of mutating admission policies: strategic merge
+"""Rules of Kyverno that mutate, as JSON patches of mutating admission policies: strategic merge
 patches, JSON patches, and patches of every element of lists."""
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from celadon.migrate.translations import NotTranslated
 
 @dataclass(frozen=True, slots=True)
 class MergePatch:
-    """What a patch does: mutations, in their order, and the condition for all of them."""
+    """A patch does these mutations, in their order, under the condition for all of them."""
 
     mutations: tuple[str, ...]
     condition: Condition
@@ -48,7 +48,7 @@ class MergePatch:
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
-    """Where a part of the patch goes."""
+    """A part of the patch goes to this place."""
 
     place: Place
     pointer: str

@@ -299,7 +299,8 @@ _SIMPLE: Final[tuple[tuple[re.Pattern[str], Callable[..., Condition]], ...]] = t
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Whether a part of a pattern skips, and whether what does not skip is fine."""
+    """A part of a pattern skips under one condition, and what does not skip is fine under
+    another."""
 
     skips: Condition
     fine: Condition
@@ -307,7 +308,7 @@ class Answer:
     """Whether the part passes or skips."""
 
     def passes(self) -> Condition:
-        """Whether the part passes."""
+        """Return the condition under which the part passes."""
         return conjunction([negation(self.skips), self.fine])
 
 

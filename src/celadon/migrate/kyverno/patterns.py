@@ -20,7 +20,7 @@ from celadon.kube import Json, quantity
 
 
 class AnchorKind(enum.Enum):
-    """What a key says of its field."""
+    """A key of a pattern says this of its field."""
 
     CONDITION = ""
     GLOBAL = "<"
@@ -76,7 +76,7 @@ def ordinary_keys(pattern: Mapping[str, Json]) -> list[str]:
 
 
 class Operator(enum.Enum):
-    """How a value is compared."""
+    """A value is compared in one of these ways."""
 
     EQUAL = ""
     NOT_EQUAL = "!"

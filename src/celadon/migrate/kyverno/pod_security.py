@@ -71,7 +71,7 @@ _ROOTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Standard:
-    """What a rule demands of pods."""
+    """A rule demands this of pods."""
 
     variables: tuple[Mapping[str, str], ...]
     validations: tuple[Mapping[str, str], ...]

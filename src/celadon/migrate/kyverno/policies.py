@@ -49,7 +49,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What `match` or `exclude` says: any of several blocks, or all of them."""
+    """A `match` or `exclude` takes any of several blocks, or all of them."""
 
     blocks: tuple[Filter, ...] = ()
     all_of: bool = False
@@ -67,7 +67,8 @@ class Rule:
 
     @property
     def kind(self) -> str:
-        """What the rule does: `validate`, `mutate`, `generate`, `verifyImages`."""
+        """Return the field that says what the rule does: `validate`, `mutate`, `generate`,
+        `verifyImages`; empty if it has none of them."""
         kinds = ("validate", "mutate", "generate", "verifyImages")
         return next((one for one in kinds if one in self.value), "")
 
@@ -78,7 +79,7 @@ class Rule:
 
     @property
     def context(self) -> Sequence[JsonObject]:
-        """What the rule looks up."""
+        """Return the entries of what the rule looks up."""
         return self.value.get("context") or ()
 
 
@@ -102,13 +103,13 @@ class Policy:
         return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
     def enforces(self, rule: Rule) -> bool:
-        """Whether what a rule refuses is refused, and not only reported."""
+        """Return whether what a rule refuses is refused, and not only reported."""
         own = (rule.value.get("validate") or {}).get("failureAction")
         action = own or self.value["spec"].get("validationFailureAction") or ""
         return str(action).lower() == "enforce"
 
     def acts_by_namespace(self, rule: Rule) -> bool:
-        """Whether a rule does not do the same in all namespaces."""
+        """Return whether a rule does not do the same in all namespaces."""
         overriding = (
             *((rule.value.get("validate") or {}).get("failureActionOverrides") or ()),
             *(self.value["spec"].get("validationFailureActionOverrides") or ()),

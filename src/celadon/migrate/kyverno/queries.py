@@ -77,7 +77,7 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """How many items or characters a value has."""
+    """The query counts the items or characters of a value."""
 
     of: Query
 

@@ -78,7 +78,7 @@ from celadon.migrate.translations import (
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What one form of a rule demands of objects of some kinds."""
+    """One form of a rule demands this of objects of some kinds."""
 
     conditions: Mapping[str, str]
     """Match conditions by name."""
@@ -603,7 +603,7 @@ def _has_no_equal(document: object) -> bool:
 def translate_document(
     document: JsonObject, catalog: Catalog, exceptions: Sequence[PolicyException] = ()
 ) -> list[Translation]:
-    """What becomes of a policy that has its shape: of each of its rules, or of the whole."""
+    """Return what becomes of a policy that has its shape: of each of its rules, or of the whole."""
     if _has_no_equal(document):
         does, reason, instead = _KINDS_WITHOUT_EQUAL[document["kind"]]
         origin = Origin(document["metadata"]["name"], "", (), does)
