@@ -54,14 +54,13 @@ DOORS = {
     "celadon.kube.validation",
     "celadon.kube.warnings",
     "celadon.kube.registry",
-    "celadon.kube.registry.patching",
     "celadon.kube.releases",
     "celadon.kube.x509",
     "celadon.admission",
     "celadon.admission.chain",
     "celadon.admission.conversion",
     "celadon.admission.explain",
-    "celadon.admission.expressions.compiled_expressions",
+    "celadon.admission.compiled_expressions",
     "celadon.admission.incomplete",
     "celadon.admission.lint",
     "celadon.admission.policies.compiled_policy",
@@ -206,18 +205,18 @@ HOMONYMS: dict[str, str] = {
 
 JSON_ALIASES = {
     "celadon.kube.json_types": "the one name of a JSON object, and its shapes",
-    "celadon.admission.expressions.compiled_expressions": "what expressions know, not JSON",
+    "celadon.admission.compiled_expressions": "what expressions know, not JSON",
     "celadon.cel.partial": "a value of CEL, or what stands for one",
     "celadon.cel.program": "what expressions know, not JSON",
     "celadon.cel.values.message_values": "values of CEL by the names of fields",
     "celadon.kube.defaulting.field_functions": "a rule of the table of defaults",
     "celadon.kube.fieldmanager.field_sets": "`fieldsV1` of an entry of managedFields",
     "celadon.cli.policytest.file_format": "a JSON schema",
-    "celadon.kube.registry.patching.three_way_merge": "an item of a list with merge keys",
-    "celadon.kube.registry.patching.patches": "an operation of a JSON patch",
+    "celadon.kube.registry.three_way_merge": "an item of a list with merge keys",
+    "celadon.kube.registry.patches": "an operation of a JSON patch",
     "celadon.apiserver.bootstrap_objects": "the rules of a FlowSchema",
     "celadon.apiserver.operation.request_limits": "what an event loop waits for, not JSON",
-    "celadon.apiserver.printers.column_headers": "a column of a table",
+    "celadon.apiserver.printers.table_forms": "a column of a table",
     "celadon.webhook.handlers": "the object that a handler may change",
     "celadon.webhook.policy_coverage": "a label selector",
 }
@@ -275,7 +274,7 @@ that begin so, with a `*`."""
 
 ALLOWED = {
     (
-        "celadon.admission.expressions.compiled_expressions",
+        "celadon.admission.compiled_expressions",
         "marshal.dumps",
     ): "writes only, to count bytes",
     ("celadon.cel.program", "compile"): "the one place where generated Python is loaded",
@@ -297,7 +296,7 @@ ALLOWED = {
     ("celadon.cli.processes", "pickle.loads"): "from a pipe to a fork of this process",
     ("celadon.apiserver.http.server_process", "importlib.import_module"): "of a table of ours",
     (
-        "celadon.apiserver.clientconfig.client_credentials",
+        "celadon.apiserver.clientconfig",
         "asyncio.SubprocessProtocol",
     ): "the command of a kubeconfig that the user has named, as kubectl runs it",
     ("celadon.apiserver.forks", "ctypes.CDLL"): "asks the kernel to end a fork with its parent",
@@ -327,7 +326,7 @@ PUBLIC = (
 """Doors at which users stand; what is there, and its members, need not be used in the product."""
 
 CALLED_BY_OTHERS = {
-    "celadon.apiserver.clientconfig.client_credentials._Printed": "asyncio",
+    "celadon.apiserver.clientconfig._Printed": "asyncio",
     "celadon.cel.parsing.unparser.print_ast": "the form in which the golden cases show trees",
     "celadon.cel.checking.validators.comprehension_nesting_limit": "`cel.extend.validators`",
     "celadon.cel.re2.pattern.Pattern.strategy": "no answer shows how a pattern is searched",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from celadon.admission.explain.explanations import TracingMeter
-from celadon.admission.expressions.compiled_expressions import Expression
+from celadon.admission.compiled_expressions import Expression
+from celadon.admission.explanations import TracingMeter
 from celadon.cel import EvaluationError, types
 from celadon.cli.annotated_source import Mark, Snippet, State, annotated
 from celadon.kube.library import environment

@@ -30,8 +30,7 @@ from celadon.kube.errors import KubeError
 from celadon.kube.go import JsonSyntaxError, read_json
 from celadon.kube.protobuf import ProtobufError, decode, encode
 from celadon.kube.quantity import parse
-from celadon.kube.registry import apply_json_patch
-from celadon.kube.registry.patching import apply_merge_patch, read_patch
+from celadon.kube.registry import apply_json_patch, apply_merge_patch, read_patch
 from celadon.kube.selectors import parse_field_selector, parse_label_selector
 from celadon.kube.x509 import authority_of, key_pair_fault, pem_blocks
 from celadon.webhook.reviews import ReviewError, decode_review

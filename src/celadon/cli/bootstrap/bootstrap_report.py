@@ -30,7 +30,7 @@ from celadon.cli.check.manifests import Manifests, Placed, PolicySets, WebhookDo
 from celadon.cli.exits import Exit
 from celadon.cli.reading.documents import Document, Problem, exit_of
 from celadon.kube import JsonObject, metadata
-from celadon.kube.registry.patching import apply_merge_patch
+from celadon.kube.registry import apply_merge_patch
 from celadon.records import dataclass
 
 # --- The run -----------------------------------------------------------------

@@ -34,8 +34,7 @@ from celadon.cli.reading.documents import (
 )
 from celadon.cli.reading.json_text import Path
 from celadon.kube import GroupKind, JsonObject, Ruling, User, metadata
-from celadon.kube.registry import JsonPatchError, apply_json_patch
-from celadon.kube.registry.patching import apply_merge_patch
+from celadon.kube.registry import JsonPatchError, apply_json_patch, apply_merge_patch
 from celadon.kube.resources import UnusablePlugins
 from celadon.kube.workload_controllers import created_kinds
 
