@@ -311,7 +311,8 @@ class Misplaced:
 
 @dataclass(frozen=True, slots=True)
 class TextLayout:
-    """What there is to do with a text. The edits are in the order of the text, and do not touch."""
+    """Says what there is to do with a text. The edits are in the order of the text, and do not
+    touch."""
 
     text: Text
     misplaced: tuple[Misplaced, ...]

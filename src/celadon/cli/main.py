@@ -97,7 +97,7 @@ _CODES_OF_ALL: Final = """\
 
 
 class CommandModule(Protocol):
-    """What a module in `commands` has."""
+    """A module in `commands` has these members."""
 
     DESCRIPTION: str
     EPILOG: str

@@ -1,4 +1,4 @@
-"""Where the answers of webhooks come from: nowhere, files, or the webhooks themselves."""
+"""Sources of webhooks' answers: none, files, or the webhooks themselves."""
 
 from __future__ import annotations
 

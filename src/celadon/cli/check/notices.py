@@ -1,4 +1,4 @@
-"""What went by without a word: a check that is green because nothing was checked.
+"""Notices of what went by without a word: a check that is green because nothing was checked.
 
 Each function looks for one kind of silence; `notices` asks them in turn.
 """

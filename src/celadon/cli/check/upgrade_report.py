@@ -1,4 +1,4 @@
-"""What several releases of Kubernetes say of the same files, and where they differ.
+"""The same files judged by several releases of Kubernetes, and where these differ.
 
 Each release judges all of it. What is kept of an object is its answer in each of them (`Answer`),
 in stretches of releases that answer alike. An object of which all say the same is not kept. An

@@ -272,7 +272,7 @@ _DOCUMENT: Final[Shape] = {"components": {"schemas": {str: _TYPE}}}
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How to speak to a server: a bearer token, the file of its CA certificates."""
+    """A server is spoken to with this: a bearer token, the file of its CA certificates."""
 
     token: str = ""
     ca_file: str = ""
@@ -400,7 +400,7 @@ _MAX_PACK_BYTES: Final = 256 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What `build` made, or why it made nothing."""
+    """Tells what `build` made, or why it made nothing."""
 
     types: int = 0
     kinds: int = 0

@@ -108,7 +108,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_etcd(group: argparse._ArgumentGroup) -> None:
-    """As kube-apiserver has them."""
+    """Add the options for etcd, named as those of kube-apiserver."""
     group.add_argument("--etcd-servers", metavar="URLS", help="instead of --data; with commas")
     for name, what in (
         ("--etcd-cafile", "authorities of the members' certificates"),
@@ -247,7 +247,7 @@ def _add_access(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_front_proxy(group: argparse._ArgumentGroup) -> None:
-    """As kube-apiserver has them."""
+    """Add the options for front proxies, named as those of kube-apiserver."""
     for name, what in (
         ("--proxy-client-cert-file", "the certificate to show to extension servers"),
         ("--proxy-client-key-file", "its key"),
@@ -495,7 +495,8 @@ def _simulation(options: argparse.Namespace) -> SimulationSettings | None:
 
 
 def _effective_version(options: argparse.Namespace) -> EffectiveVersion:
-    """What the server is is the current release from now on. Raises StartError."""
+    """Return the release that the server is, and make it the current one from now on. Raises
+    StartError."""
     from celadon.apiserver.http import StartError
     from celadon.apiserver.operation import effective_version
     from celadon.kube.releases import enter_release

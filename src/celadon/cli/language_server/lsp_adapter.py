@@ -148,7 +148,7 @@ class CeladonServer(LanguageServer):
             self.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Error, str(error)))
 
     def size(self) -> int:
-        """Of objects that costs are told for."""
+        """Return the size of objects that costs are told for."""
         return self.files.setup.settings.large_object
 
     def spot(self, uri: str, position: lsp.Position) -> tuple[EditedFile, ExpressionSpot] | None:

@@ -85,7 +85,7 @@ class Difference:
 
 @dataclass
 class RuleOutcome:
-    """What became of one rule, and of the cases that its tests have."""
+    """One rule, and the cases that its tests have, came to this."""
 
     document: Document
     translation: Translation
@@ -103,7 +103,7 @@ class RuleOutcome:
 
     @property
     def is_heeded_exception(self) -> bool:
-        """Whether it is an exception that stands in the policies it is for."""
+        """Return whether it is an exception that stands in the policies it is for."""
         return self.translation.origin.does == "except" and not self.translation.reason
 
     @property
@@ -143,8 +143,7 @@ class RuleOutcome:
 
 @dataclass
 class RecordedRequests:
-    """How many recorded requests were compared, and how many of the others there are, by the
-    reason."""
+    """Counts the recorded requests that were compared, and the others by the reason."""
 
     compared: int = 0
     left: Counter[str] = field(default_factory=Counter)

@@ -223,7 +223,7 @@ def _request(asked: JsonObject) -> Request | None:
 
 
 class _Judge:
-    """What the translation says of requests."""
+    """Judges requests by the translation."""
 
     def __init__(self, outcomes: Sequence[RuleOutcome], existing: Sequence[JsonObject]) -> None:
         documents = [one for outcome in outcomes for one in outcome.translation.documents]

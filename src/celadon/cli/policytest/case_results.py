@@ -1,6 +1,5 @@
-"""What came of a run of tests, as plain data: tests with their cases, what a case expects and what
-came of it, what was reached, and which mutants no test noticed.
-"""
+"""The results of a run of tests, as plain data: tests with their cases, what a case expects and
+what came of it, what was reached, and which mutants no test noticed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which values of an object make an expression come to true, or to false.
+"""The values of an object that make an expression come to true, or to false.
 
 `ways` reads the tree backwards: from what is wanted of the whole to what is wanted of its parts,
 down to the places that are read and what they are compared with. A way is a map of places to

@@ -397,7 +397,7 @@ class Document:
 
     @property
     def is_definition(self) -> bool:
-        """Whether it is a CustomResourceDefinition."""
+        """Return whether it is a CustomResourceDefinition."""
         return self.group_kind == DEFINITION_KIND
 
     def line(self, path: Path = ()) -> int:
@@ -534,7 +534,7 @@ _BEGUN_AGAIN: Final = late_pattern(r'key "(?:apiVersion|kind)" already set')
 
 
 def _fault(file: str, line: int, text: str, error: UnreadableError) -> Problem:
-    """What is wrong with a text, and what its author may have meant."""
+    """Return the problem of a text, with what its author may have meant."""
     help = error.help
     if "{{" in text and not help:
         help = "a template? fill it in first: `helm template CHART | celadon check -`"

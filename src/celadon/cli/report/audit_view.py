@@ -1,4 +1,4 @@
-"""What `celadon audit` found, of one source or of a fleet, as renderers see it.
+"""The findings of `celadon audit`, of one source or of a fleet, as renderers see them.
 
 For people: what is violated, policy by policy, with the first of the objects; then tables of
 numbers, notices and a summary. Violations may also be rows of a file that is written while they are
