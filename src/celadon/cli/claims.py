@@ -16,8 +16,7 @@ from celadon.cli.reading.documents import (
     DocumentReader,
     Problem,
     exit_of,
-    expand_paths,
-    read_text,
+    read_texts,
     shape_problem,
 )
 from celadon.kube import GroupVersionKind, Json, JsonObject
@@ -204,8 +203,7 @@ def read_properties(paths: list[str], version: str) -> tuple[list[GivenProperty]
     found: list[GivenProperty] = []
     problems: list[Problem] = []
     reader = DocumentReader()
-    for file in expand_paths(paths):
-        text = file if isinstance(file, Problem) else read_text(file)
+    for text in read_texts(paths):
         if isinstance(text, Problem):
             problems.append(text)
             continue

@@ -23,10 +23,8 @@ from celadon.cli.check.check_report import Place
 from celadon.cli.exits import Exit
 from celadon.cli.reading.documents import (
     Document,
-    DocumentReader,
     Problem,
-    expand_paths,
-    read_text,
+    read_documents,
     shape_problem,
 )
 from celadon.kube import FieldPath, Json, JsonObject, metadata
@@ -485,26 +483,20 @@ def read_subjects(paths: Sequence[str]) -> tuple[list[Subject], list[Problem]]:
     subjects: list[Subject] = []
     bindings: list[tuple[Document, ValidatingAdmissionPolicyBinding]] = []
     problems: list[Problem] = []
-    reader = DocumentReader()
-    for file in expand_paths(paths):
-        text = file if isinstance(file, Problem) else read_text(file)
-        if isinstance(text, Problem):
-            problems.append(text)
-            continue
-        for item in reader.read(text):
-            problem = item if isinstance(item, Problem) else shape_problem(item)
-            if problem is not None:
-                problems.append(problem)
-            elif isinstance(item, Document) and item.is_definition:
-                subjects.append(Subject(item))
-            elif isinstance(item, Document) and item.group_kind in (_POLICY, _BINDING):
-                try:
-                    if item.group_kind == _POLICY:
-                        subjects.append(Subject(item, decode_policy(item.value).value))
-                    else:
-                        bindings.append((item, decode_binding(item.value).value))
-                except RegistrationError as error:
-                    problems.append(Problem(item.file, item.line(), str(error)))
+    for item in read_documents(paths):
+        problem = item if isinstance(item, Problem) else shape_problem(item)
+        if problem is not None:
+            problems.append(problem)
+        elif isinstance(item, Document) and item.is_definition:
+            subjects.append(Subject(item))
+        elif isinstance(item, Document) and item.group_kind in (_POLICY, _BINDING):
+            try:
+                if item.group_kind == _POLICY:
+                    subjects.append(Subject(item, decode_policy(item.value).value))
+                else:
+                    bindings.append((item, decode_binding(item.value).value))
+            except RegistrationError as error:
+                problems.append(Problem(item.file, item.line(), str(error)))
     policies = [one for one in subjects if one.policy is not None]
     return [*subjects, *_of_bindings(policies, bindings)], problems
 

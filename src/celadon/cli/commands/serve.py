@@ -667,13 +667,9 @@ class _ManifestFiles:
 def _manifests(paths: list[str]) -> Iterator[tuple[str, JsonObject]]:
     """Objects with their places. Raises StartError."""
     from celadon.apiserver.http import StartError
-    from celadon.cli.reading.documents import DocumentReader, Problem, expand_paths, read_text
+    from celadon.cli.reading.documents import Problem, read_documents
 
-    reader = DocumentReader()
-    for file in expand_paths(paths):
-        text = file if isinstance(file, Problem) else read_text(file)
-        documents = [text] if isinstance(text, Problem) else reader.read(text)
-        for found in documents:
-            if isinstance(found, Problem):
-                raise StartError(found.text())
-            yield found.position(), found.value
+    for found in read_documents(paths):
+        if isinstance(found, Problem):
+            raise StartError(found.text())
+        yield found.position(), found.value

@@ -50,7 +50,10 @@ from celadon.cli.migration.migration_run import (
     RuleOutcome,
 )
 from celadon.cli.options import DEFAULT_VERSION
-from celadon.cli.reading.documents import DocumentReader, Problem, expand_paths, read_text
+from celadon.cli.reading.documents import (
+    Problem,
+    read_documents,
+)
 from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, User
 from celadon.kube.json_types import Needed, Shape, misfit
 
@@ -167,27 +170,22 @@ _REVIEW: Final[Shape] = {
 
 
 def _of_reviews(path: str, counts: RecordedRequests) -> Iterator[_Recorded | Problem]:
-    for file in expand_paths([path]):
-        written = file if isinstance(file, Problem) else read_text(file)
-        if isinstance(written, Problem):
-            yield written
-            continue
-        for document in DocumentReader().read(written):
-            if isinstance(document, Problem):
-                yield document
-            elif document.group_kind == ("admission.k8s.io", REVIEW_KIND):
-                wrong = misfit(document.value, _REVIEW)
-                if wrong is not None:
-                    yield Problem(document.file, document.line(wrong.path), str(wrong))
-                    continue
-                response = document.value["response"]
-                message = (response.get("status") or {}).get("message") or ""
-                refusing = None if response["allowed"] else refusing_rules(message)
-                request = _request(document.value["request"])
-                if request is None or refusing == frozenset():
-                    counts.left["refused by others" if request else "no operation"] += 1
-                else:
-                    yield _Recorded(document.position(), request, (Missing.ROLES,), refusing)
+    for document in read_documents([path]):
+        if isinstance(document, Problem):
+            yield document
+        elif document.group_kind == ("admission.k8s.io", REVIEW_KIND):
+            wrong = misfit(document.value, _REVIEW)
+            if wrong is not None:
+                yield Problem(document.file, document.line(wrong.path), str(wrong))
+                continue
+            response = document.value["response"]
+            message = (response.get("status") or {}).get("message") or ""
+            refusing = None if response["allowed"] else refusing_rules(message)
+            request = _request(document.value["request"])
+            if request is None or refusing == frozenset():
+                counts.left["refused by others" if request else "no operation"] += 1
+            else:
+                yield _Recorded(document.position(), request, (Missing.ROLES,), refusing)
 
 
 def _request(asked: JsonObject) -> Request | None:

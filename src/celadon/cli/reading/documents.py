@@ -716,6 +716,24 @@ class DocumentArchive:
 # true.
 
 
+def read_texts(
+    arguments: Sequence[str], exclusion: Exclusion = NOTHING_EXCLUDED, *, tests: bool = False
+) -> Iterator[Text | Problem]:
+    """Yield the text of each file that the arguments mean (`expand_paths`), or what is wrong."""
+    for file in expand_paths(arguments, exclusion, tests=tests):
+        yield file if isinstance(file, Problem) else read_text(file)
+
+
+def read_documents(arguments: Sequence[str]) -> Iterator[Document | Problem]:
+    """Yield the documents of all files that the arguments mean, and what is wrong with others."""
+    reader = DocumentReader()
+    for text in read_texts(arguments):
+        if isinstance(text, Problem):
+            yield text
+        else:
+            yield from reader.read(text)
+
+
 def shape_problem(document: Document) -> Problem | None:
     """The first thing wrong with the metadata (or with what a CRD defines), if any."""
     found = misfit(document.value, OBJECT)
