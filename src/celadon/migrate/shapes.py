@@ -78,6 +78,7 @@ class Shape:
         if schema is None:
             return Form.ANY
         schema = resolved(schema)
+        # Quantities and int-or-strings are texts by their type, so their formats come first.
         if schema.format == "quantity":
             return Form.QUANTITY
         if schema.int_or_string or schema.format == "int-or-string":
@@ -99,6 +100,8 @@ class Shape:
             return Shape(schema.properties[name])
         if schema.additional_properties is not None:
             return Shape(schema.additional_properties)
+        # What is open may have any field; an object with named fields has no others when policies
+        # see it, since the API server drops them.
         return Shape() if self.form is Form.ANY else None
 
     def item(self) -> Shape:
@@ -277,9 +280,11 @@ def object_place(gvks: Sequence[GroupVersionKind], root: str = "object") -> Plac
     """Return the object of a request that is of one of some kinds: with a schema where it is of
     one kind that is built in."""
     schemas = [schema_for(one) for one in gvks]
+    # Several kinds have several schemas: only what all objects have is sure then.
     if len(gvks) != 1 or schemas[0] is None:
         return Place(root, Shape(), always=_OF_ALL)
     codec = codec_for(gvks[0])
+    # Policies see objects as Go writes them, with the fields that are not `omitempty` always there.
     written = _paths(codec.empty()) if codec is not None else set()
     always = {*_OF_ALL, *written}
     if gvks[0].kind == "ReplicationController":

@@ -72,6 +72,8 @@ def matching(policy: Policy, rule: Rule, catalog: Catalog) -> Matching:
     made = Matching(tuple(rules), tuple(operations))
     below = any(subresource for _, _, _, subresource in map(_parts, kinds))
     conditions: dict[str, Condition] = {}
+    # A policy has one selector of objects and one of namespaces, so selectors of several blocks, of
+    # which any may match, can only be conditions.
     if len(blocks) == 1:
         made = _with_selectors(made, blocks[0])
         conditions |= _conditions_of(blocks[0], has_selectors=True)
@@ -103,6 +105,8 @@ def _with_selectors(made: Matching, block: Filter) -> Matching:
 
 def _is_wild(selector: JsonObject | None) -> bool:
     labels = (selector or {}).get("matchLabels") or {}
+    # Kyverno replaces wildcards in `matchLabels` by what the object has (`pkg/engine/wildcards`,
+    # `ReplaceInSelector`); a LabelSelector of Kubernetes takes them as they are.
     return any(has_wildcards(key) or has_wildcards(str(one)) for key, one in labels.items())
 
 
@@ -309,6 +313,8 @@ def _conditions_of(block: Filter, *, has_selectors: bool) -> dict[str, Condition
 
 
 def _has_entry(entries: str, key: str, value: str) -> Condition:
+    # Any pair that fits both patterns will do (`pkg/utils/match/annotations.go`,
+    # `CheckAnnotations`).
     if has_wildcards(key):
         matched = conjunction([globbed("key", key), globbed(f"{entries}[key]", value)])
         return some(entries, "key", matched)
@@ -338,6 +344,7 @@ def _selected(labels: str, selector: JsonObject) -> Condition:
                 conditions.append(negation(there))
             case "In":
                 conditions += [there, member(value, literal(list(one["values"])))]
+            # An absent label is in no list: so says LabelSelector, too.
             case "NotIn":
                 is_other = negation(member(value, literal(list(one["values"]))))
                 conditions.append(disjunction([negation(there), is_other]))
@@ -352,6 +359,8 @@ def _subject(subject: JsonObject) -> Condition:
         case "Group":
             return some("request.userInfo.groups", "group", globbed("group", name))
         case "ServiceAccount":
+            # The name of a user whose token is that of a service account
+            # (`pkg/utils/match/subjects.go`, `CheckSubjects`).
             user = f"system:serviceaccount:{subject.get('namespace', '')}:{name}"
             return globbed("request.userInfo.username", user)
     raise NotTranslated(f"a subject of kind `{subject.get('kind')}`")

@@ -105,6 +105,8 @@ class Policy:
     def enforces(self, rule: Rule) -> bool:
         """Return whether what a rule refuses is refused, and not only reported."""
         own = (rule.value.get("validate") or {}).get("failureAction")
+        # The field of the policy is the older one, and speaks for all rules that say nothing
+        # themselves. Kyverno takes `enforce` and `Enforce`.
         action = own or self.value["spec"].get("validationFailureAction") or ""
         return str(action).lower() == "enforce"
 
@@ -120,6 +122,8 @@ class Policy:
     @property
     def autogen(self) -> tuple[str, ...]:
         """The kinds of pod controllers that rules for Pods are meant for, too."""
+        # Without the annotation all controllers are meant; `none` switches it off
+        # (`pkg/autogen/v1/autogen.go`, `computeRules`).
         given = self.annotations.get(_AUTOGEN)
         if given is None or given == "all":
             return POD_CONTROLLERS
@@ -334,6 +338,9 @@ def _shifted(rule: Rule, kinds: tuple[str, ...], path: tuple[str, ...]) -> Rule:
         ]
         value["mutate"] = {**rule.value["mutate"], "foreach": entries}
     there = ".".join(path)
+    # Kyverno replaces in the text of the rule, too, so what merely looks like a path in a message
+    # is moved with the paths (`pkg/autogen/v1/rule.go`). Only there the object is `request.object`;
+    # rules in CEL read `object`.
     before = "" if "cel" in validate else "request."
     text = json.dumps(value)
     for root in ("object", "oldObject"):
