@@ -170,6 +170,7 @@ def _overview() -> argparse.ArgumentParser:
 def command_of(words: Sequence[str]) -> Command | None:
     """The command that these words begin with, of several the longest."""
     found = [one for one in COMMANDS if one.name.split() == list(words[: len(one.name.split())])]
+    # `test import` goes before `test`.
     return max(found, key=lambda one: len(one.name), default=None)
 
 

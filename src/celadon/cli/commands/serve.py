@@ -386,6 +386,7 @@ def _leave() -> None:
         if stream is not None:
             with contextlib.suppress(OSError):
                 stream.flush()
+    # Taking all objects of a server apart takes longer than its end may.
     os._exit(Exit.OK)
 
 
@@ -428,6 +429,7 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         runtime_config,
     )
 
+    # First: what gates, plugins and served versions there are depends on the release.
     effective = _effective_version(options)
     listen = _read("--listen", options.listen, parse_address)
     controllers = _read("--controllers", options.controllers, controllers_named)
@@ -470,6 +472,7 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         shutdown_delay=options.shutdown_delay_duration,
         controllers=controllers,
         collection_lag=options.garbage_collection_lag,
+        # `--event-ttl=0` keeps Events for good, as with kube-apiserver.
         event_seconds=math.ceil(options.event_ttl) or None,
         simulation=_simulation(options),
         openapi_descriptions=options.openapi_descriptions,
@@ -515,6 +518,7 @@ def _tls(options: argparse.Namespace) -> TlsSettings:
     """Raises StartError."""
     from celadon.apiserver.http import StartError, TlsSettings
 
+    # kube-apiserver refuses half of a pair, too; made-up halves would hide the mistake.
     if (options.tls_cert_file is None) != (options.tls_private_key_file is None):
         raise StartError("`--tls-cert-file` and `--tls-private-key-file` belong together")
     return TlsSettings(
@@ -540,6 +544,7 @@ def _front_proxy(options: argparse.Namespace) -> ProxySettings:
         raise StartError(f"`{path}`: {fault}")
     certificate, key = options.proxy_client_cert_file, options.proxy_client_key_file
     if certificate is not None:
+        # Said at the start, not when the first extension server is called.
         fault = key_pair_fault(_content(certificate), _content(key))
         if fault:
             raise StartError(f"`{certificate}` and `{key}`: {fault}")
