@@ -31,6 +31,7 @@ def create(path: str | Path) -> None:
 
 def open_to_append(path: str | Path) -> int:
     """The descriptor of a file that is there, or is made. Raises OSError."""
+    # The file may come or go between the two attempts; twice is enough unless somebody plays.
     for _ in range(2):
         with contextlib.suppress(FileExistsError):
             return _created(path, os.O_WRONLY | os.O_APPEND)
@@ -42,6 +43,7 @@ def open_to_append(path: str | Path) -> int:
 def write(path: Path, content: bytes) -> None:
     """In place of what has the name now, a link among that; there is never half of it. Raises
     OSError."""
+    # In the same folder, since only there a rename is one step.
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         draft.unlink(missing_ok=True)

@@ -223,6 +223,8 @@ class Differences:
     def all(self) -> Iterator[Difference]:
         """Yield everything that releases do not say the same of."""
         for subject in self._subjects.values():
+            # A release that has said nothing either does not serve the kind, or has nothing against
+            # a policy.
             answers = [(one, subject.answers.get(one, subject.silent)) for one in self._releases]
             stretches = tuple(
                 Stretch(tuple(release for release, _ in alike), answer)

@@ -168,6 +168,7 @@ class Migration:
         """Read, translate, run the tests."""
         migration = cls()
         catalog = migration.translate(migration._documents(paths), known_resources())
+        # Tests run when all policies are known: a suite may stand before what it tests.
         for file in _suites(paths):
             migration._run(file, catalog)
         for document in migration._suites:
@@ -193,6 +194,8 @@ class Migration:
                 self.existing.append(document.value)
         self.existing += definitions
         catalog = catalog.with_crds(definitions)
+        # Names of Gatekeeper's policies are taken first, since params of theirs are named after
+        # them.
         constraints = list(self._translated_constraints(of_gatekeeper, catalog))
         for outcome in constraints:
             self._names.update(map(_kind_and_name, outcome.translation.policies))
@@ -309,6 +312,8 @@ class Migration:
                     self._judge(case, outcome, catalog)
 
     def _judge(self, case: Case, outcome: RuleOutcome, catalog: Catalog) -> None:
+        # Kyverno applies all rules of a policy that mutate, one after the other, before it
+        # compares.
         together = [
             policy
             for one in self.outcomes
