@@ -293,6 +293,8 @@ class PluginDesk:
         """Return whether one of them may have something against a request for such a resource, in
         whatever namespace."""
         found = set(self._chain.concerned(request))
+        # Both plugins look at a namespace that few inputs have; without one they need not be asked
+        # about any object.
         if not self._ending:
             found.discard(LIFECYCLE)
         if not self._labelled:
@@ -361,6 +363,8 @@ class PluginDesk:
     def _missing(self, plugin: str) -> str:
         """Return why a plugin refuses what a cluster might take; empty if it has a reason of its
         own."""
+        # A plugin that refuses for an object that nobody has given says more about the input than
+        # about the request, unless the input is a whole cluster.
         if self.choice.whole_cluster or plugin not in _NEEDS:
             return ""
         resource, kind = _NEEDS[plugin]
@@ -407,6 +411,8 @@ class _Watched(OverlaidWorld):
         """Notes what is missing."""
         found = super().get(resource, namespace, name)
         if found is None:
+            # A controller makes it in every namespace (kube-controller-manager, `serviceaccount`
+            # controller).
             if resource == SERVICE_ACCOUNTS and name == DEFAULT_ACCOUNT:
                 return _account(namespace)
             self.missed.setdefault(resource, name)

@@ -82,6 +82,7 @@ def _fix(file: EditedFile, diagnosis: Diagnosis) -> Iterator[CodeAction]:
 
 def _silence(file: EditedFile, diagnosis: Diagnosis) -> Iterator[CodeAction]:
     """A comment above the field that the finding is in."""
+    # JSON has no comments.
     if diagnosis.document is None or diagnosis.shown is None or diagnosis.document.chunk.is_json:
         return
     finding = diagnosis.shown.finding
@@ -132,6 +133,7 @@ class CeladonServer(LanguageServer):
         super().__init__(
             "celadon", __version__, text_document_sync_kind=lsp.TextDocumentSyncKind.Incremental
         )
+        # Until the editor names a folder, this is one that a file may be opened from.
         self.folder = str(Path.cwd())
         self.files = _workspace(Path.cwd())
         self.diagnoses: dict[str, list[Diagnosis]] = {}
@@ -179,6 +181,7 @@ class CeladonServer(LanguageServer):
             self._pending.cancel()
             self._pending = None
         self.diagnoses = self.files.diagnoses()
+        # A file without findings has to be told, too: its old ones would stay.
         for path in self.shown.keys() | self.diagnoses.keys():
             now = [_diagnostic(path, one) for one in self.diagnoses.get(path, [])]
             if now != self.shown.get(path, []):

@@ -103,6 +103,8 @@ _OF_CONSTRAINT: Final = re.compile(r"^\[([a-z0-9.-]+)\] ", re.ASCII | re.MULTILI
 
 def refusing_rules(message: str) -> frozenset[RuleName]:
     """Return the rules that a denial of Kyverno or Gatekeeper names; none of other denials."""
+    # Kyverno lists what refused as YAML behind a sentence; its policies in CEL, and Gatekeeper,
+    # name theirs in the text (`Policy NAME failed: `, `[constraint] `).
     before, blocked, after = message.partition(_BLOCKED)
     if blocked:
         return frozenset(_of_blocks(after))
@@ -118,6 +120,8 @@ def _of_blocks(written: str) -> Iterator[RuleName]:
         return
     for policy, rules in mapping(found).items():
         for rule in mapping(rules):
+            # The rules that Kyverno makes for controllers of Pods are forms of one rule of the
+            # file.
             for prefix in ("autogen-cronjob-", "autogen-"):
                 rule = str(rule).removeprefix(prefix)
             yield str(policy), rule
@@ -132,12 +136,15 @@ def _of_logs(path: str, judge: _Judge, counts: RecordedRequests) -> Iterator[_Re
             yield read
             continue
         one = None if read.event is None else logged(read.event)
+        # An audit log tells of a request at several stages; only the last one has the answer.
         if one is None or one.event.get("stage") not in (None, "ResponseComplete"):
             continue
         refusing: frozenset[RuleName] | None = None
         if one.code >= _REFUSED:
             message = text(mapping(one.event.get("responseStatus")).get("message"))
             denial = _OF_WEBHOOK.match(message)
+            # A refusal that names no rule came from elsewhere (RBAC, validation, another webhook):
+            # it says nothing of what the old engine thinks.
             refusing = refusing_rules(denial[2]) if denial is not None else frozenset()
             if not refusing:
                 counts.left["refused by others"] += 1
@@ -147,6 +154,7 @@ def _of_logs(path: str, judge: _Judge, counts: RecordedRequests) -> Iterator[_Re
         if isinstance(request, Undecidable):
             counts.left[request.value] += 1
         else:
+            # No log and no review says which roles the user had.
             missing = (*one.missing, Missing.ROLES)
             yield _Recorded(f"{read.file}:{read.line}", request, missing, refusing)
 
@@ -225,6 +233,7 @@ class _Judge:
 
     def __init__(self, outcomes: Sequence[RuleOutcome], existing: Sequence[JsonObject]) -> None:
         documents = [one for outcome in outcomes for one in outcome.translation.documents]
+        # Params and their definitions: the translation brings them along.
         beside = [one for one in documents if one["kind"] not in (POLICY_KIND, BINDING_KIND)]
         self.world = ObjectWorld([*existing, *beside], implicit_namespaces=True)
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
