@@ -133,7 +133,6 @@ class CeladonServer(LanguageServer):
         super().__init__(
             "celadon", __version__, text_document_sync_kind=lsp.TextDocumentSyncKind.Incremental
         )
-        # Until the editor names a folder, this is one that a file may be opened from.
         self.folder = str(Path.cwd())
         self.files = _workspace(Path.cwd())
         self.diagnoses: dict[str, list[Diagnosis]] = {}
