@@ -103,6 +103,8 @@ class AuditView(model.ReportView[audit_report.AuditReport]):
         report = self.report
         yield from map(model.error_finding, report.policy_errors)
         for one in report.violations:
+            # Findings of plugins stand beside those of policies, with the name of the plugin in
+            # place of a policy.
             kind = "plugin" if one.policy in PLUGIN_ORDER else "policy"
             has_rule = bool(one.rule.file)
             yield model.Finding(
@@ -239,6 +241,7 @@ def _shown(
 def _violation_blocks(report: audit_report.AuditReport, look: model.Look) -> Iterator[list[str]]:
     """Lines for each policy and binding that found something."""
     shown = _shown(report.violations, look)
+    # Violations come as the objects stand in the input; `sorted` keeps that order within a policy.
     found = sorted(shown, key=lambda one: (one.policy, one.binding))
     for (policy, binding), same in groupby(found, key=lambda one: (one.policy, one.binding)):
         lines = [f"{policy}/{binding}" if binding else policy]
