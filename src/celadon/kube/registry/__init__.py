@@ -35,7 +35,6 @@ from celadon.kube.registry.request_bodies import (
     read_mutated,
     read_object,
     require_version,
-    stray_fields,
 )
 from celadon.kube.registry.strategy import (
     Strategy,
@@ -74,7 +73,6 @@ __all__ = [
     "stored_form",
     "stored_object",
     "strategy_of",
-    "stray_fields",
     "update",
     "valid_warnings",
     "write_errors",
