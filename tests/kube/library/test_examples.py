@@ -30,7 +30,7 @@ LIBRARIES = [
     quantity_functions.LIBRARY,
     regex_find.LIBRARY,
     semver.LIBRARY,
-    networks.LIBRARY,
+    networks.URL_LIBRARY,
 ]
 
 EXAMPLES = [

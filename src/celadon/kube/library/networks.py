@@ -628,7 +628,7 @@ _ACCESSORS: Final = (
     ),
 )
 
-LIBRARY: Final = Library(
+URL_LIBRARY: Final = Library(
     "kubernetes.urls",
     functions=(
         function(
@@ -657,9 +657,10 @@ LIBRARY: Final = Library(
 )
 
 
-OLDER_LIBRARY: Final = LIBRARY._replace(
+OLDER_URL_LIBRARY: Final = URL_LIBRARY._replace(
     functions=tuple(
-        one._replace(cost=costs.FIRST) if one.name == "url" else one for one in LIBRARY.functions
+        one._replace(cost=costs.FIRST) if one.name == "url" else one
+        for one in URL_LIBRARY.functions
     )
 )
 """As before 1.32: nothing was known of the size of a URL."""
