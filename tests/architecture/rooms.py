@@ -60,7 +60,7 @@ DOORS = {
     "celadon.admission.chain",
     "celadon.admission.conversion",
     "celadon.admission.explain",
-    "celadon.admission.expressions.compiled_expressions",
+    "celadon.admission.compiled_expressions",
     "celadon.admission.incomplete",
     "celadon.admission.lint",
     "celadon.admission.policies.compiled_policy",
@@ -205,19 +205,19 @@ HOMONYMS: dict[str, str] = {
 
 JSON_ALIASES = {
     "celadon.kube.json_types": "the one name of a JSON object, and its shapes",
-    "celadon.admission.expressions.compiled_expressions": "what expressions know, not JSON",
+    "celadon.admission.compiled_expressions": "what expressions know, not JSON",
     "celadon.cel.partial": "a value of CEL, or what stands for one",
     "celadon.cel.program": "what expressions know, not JSON",
     "celadon.cel.values.message_values": "values of CEL by the names of fields",
     "celadon.kube.defaulting.field_functions": "a rule of the table of defaults",
     "celadon.kube.fieldmanager.field_sets": "`fieldsV1` of an entry of managedFields",
-    "celadon.cli.policytest.files.file_format": "a JSON schema",
+    "celadon.cli.policytest.file_format": "a JSON schema",
     "celadon.kube.registry.three_way_merge": "an item of a list with merge keys",
     "celadon.kube.registry.patches": "an operation of a JSON patch",
     "celadon.apiserver.bootstrap_objects": "the rules of a FlowSchema",
     "celadon.apiserver.operation.request_limits": "what an event loop waits for, not JSON",
-    "celadon.apiserver.printers.column_headers": "a column of a table",
-    "celadon.webhook.handlers.decorated_handlers": "the object that a handler may change",
+    "celadon.apiserver.printers.table_forms": "a column of a table",
+    "celadon.webhook.handlers": "the object that a handler may change",
     "celadon.webhook.policy_coverage": "a label selector",
 }
 """Modules that may call `Any`, or an object of JSON, something."""
@@ -274,29 +274,29 @@ that begin so, with a `*`."""
 
 ALLOWED = {
     (
-        "celadon.admission.expressions.compiled_expressions",
+        "celadon.admission.compiled_expressions",
         "marshal.dumps",
     ): "writes only, to count bytes",
     ("celadon.cel.program", "compile"): "the one place where generated Python is loaded",
     ("celadon.cel.program", "exec"): "the one place where generated Python is loaded",
-    ("celadon.cli.fleets.fleet_engines", "concurrent.futures.ProcessPoolExecutor"): "our forks",
-    ("celadon.cli.fleets.fleet_engines", "multiprocessing.get_context"): "our forks",
-    ("celadon.cli.fleets.fleet_engines", "pickle.HIGHEST_PROTOCOL"): "for our forks",
-    ("celadon.cli.fleets.fleet_engines", "pickle.dumps"): "for our forks",
-    ("celadon.cli.fleets.fleet_engines", "pickle.loads"): "from this process to its forks: the "
+    ("celadon.cli.audit.fleet_run", "concurrent.futures.ProcessPoolExecutor"): "our forks",
+    ("celadon.cli.audit.fleet_run", "multiprocessing.get_context"): "our forks",
+    ("celadon.cli.audit.fleet_run", "pickle.HIGHEST_PROTOCOL"): "for our forks",
+    ("celadon.cli.audit.fleet_run", "pickle.dumps"): "for our forks",
+    ("celadon.cli.audit.fleet_run", "pickle.loads"): "from this process to its forks: the "
     "digest of the file came by their pipe",
     ("celadon.cli.report.report_model", "importlib.import_module"): "of a table of ours",
     ("celadon.cli.language_server.lsp_adapter", "asyncio.create_subprocess_exec"): "Celadon itself",
     ("celadon.cli.envtest.kubectl_program", "os.execv"): "the kubectl that the user's PATH names",
     ("celadon.cli.envtest.kubectl_program", "subprocess.call"): "the same, on Windows",
-    ("celadon.cli.diff.diff_run", "subprocess.run"): "git, with words that are no options",
+    ("celadon.cli.diff", "subprocess.run"): "git, with words that are no options",
     ("celadon.cli.main", "importlib.import_module"): "of the table of commands",
-    ("celadon.cli.worker_pipes", "pickle.HIGHEST_PROTOCOL"): "for the process that forked this one",
-    ("celadon.cli.worker_pipes", "pickle.dumps"): "for the process that forked this one",
-    ("celadon.cli.worker_pipes", "pickle.loads"): "from a pipe to a fork of this process",
+    ("celadon.cli.processes", "pickle.HIGHEST_PROTOCOL"): "for the process that forked this one",
+    ("celadon.cli.processes", "pickle.dumps"): "for the process that forked this one",
+    ("celadon.cli.processes", "pickle.loads"): "from a pipe to a fork of this process",
     ("celadon.apiserver.http.server_process", "importlib.import_module"): "of a table of ours",
     (
-        "celadon.apiserver.clientconfig.client_credentials",
+        "celadon.apiserver.clientconfig",
         "asyncio.SubprocessProtocol",
     ): "the command of a kubeconfig that the user has named, as kubectl runs it",
     ("celadon.apiserver.forks", "ctypes.CDLL"): "asks the kernel to end a fork with its parent",
@@ -326,7 +326,7 @@ PUBLIC = (
 """Doors at which users stand; what is there, and its members, need not be used in the product."""
 
 CALLED_BY_OTHERS = {
-    "celadon.apiserver.clientconfig.client_credentials._Printed": "asyncio",
+    "celadon.apiserver.clientconfig._Printed": "asyncio",
     "celadon.cel.parsing.unparser.print_ast": "the form in which the golden cases show trees",
     "celadon.cel.checking.validators.comprehension_nesting_limit": "`cel.extend.validators`",
     "celadon.cel.re2.pattern.Pattern.strategy": "no answer shows how a pattern is searched",
@@ -335,13 +335,13 @@ CALLED_BY_OTHERS = {
     "celadon.cel.parsing.macros.PROTOS_MACROS": "what the suites of the specification declare",
     "celadon.cli.audit.audit_inputs._Copy": "`io` calls it",
     "celadon.cli.main.CommandParser._print_message": "argparse calls it",
-    "celadon.cli.playground.site_server": "`http.server` calls it",
+    "celadon.cli.commands.playground": "`http.server` calls it",
     "celadon.goyaml.yaml_events.FlowParser": "PyYAML calls it",
     "celadon.kube.resources.plugin_facts.PluginFacts": "what the plugins must agree with",
     "celadon.pytest_plugin": "pytest calls it",
     "celadon.apiserver.aggregation.remote_documents._Below": "msgspec reads and writes it",
     "celadon.apiserver.http.http_connection": "asyncio calls it",
-    "celadon.webhook.handlers.trial_client.Asking": "the keywords of `TestClient`",
+    "celadon.webhook.webhook_app.Asking": "the keywords of `TestClient`",
     "celadon.webhook.policy_coverage._Values._": "what follows is given by keyword",
 }
 """Names, classes or modules that others than the product call, and who."""

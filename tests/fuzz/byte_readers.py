@@ -20,11 +20,11 @@ from celadon.cel import CelError, Environment, types
 from celadon.cel.re2 import RegexError
 from celadon.cel.re2 import compile as compile_pattern
 from celadon.cli.audit.audit_inputs import Inputs, given_inputs
-from celadon.cli.fleets.finished_work import DamagedResultError, KeptResults
-from celadon.cli.fleets.fleet_run import SurveyedSource
+from celadon.cli.audit.fleet_parts import DamagedResultError, KeptResults
+from celadon.cli.audit.fleet_run import SurveyedSource
+from celadon.cli.audit_logs import read_events
 from celadon.cli.project_config import ConfigError, find_project
 from celadon.cli.reading.documents import DocumentReader
-from celadon.cli.replay.audit_logs import read_events
 from celadon.goyaml import BlockReader, UnreadableError, UnusualError, first_document, read_yaml
 from celadon.kube.errors import KubeError
 from celadon.kube.go import JsonSyntaxError, read_json

@@ -13,7 +13,7 @@ from typing import Final
 from celadon.admission.plugins.configuration import BadConfiguration
 from celadon.apiserver.audit import AuditPolicyError, read_audit_policy
 from celadon.apiserver.authn.authentication import TokenFileError, read_token_file
-from celadon.apiserver.clientconfig.kubeconfig_file import KubeconfigError, read_kubeconfigs
+from celadon.apiserver.clientconfig import KubeconfigError, read_kubeconfigs
 from celadon.apiserver.object_store import ContinueTokenError, read_continue_token
 from celadon.apiserver.operation.runtime_config import read_admission_file
 from celadon.cel import CelError

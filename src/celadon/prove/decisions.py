@@ -23,7 +23,7 @@ from typing import Final, NamedTuple, TypeAlias
 import z3
 
 from celadon.admission import Engine, ObjectWorld, Operation, Request, Source
-from celadon.admission.expressions.compiled_expressions import Expression, base_environment
+from celadon.admission.compiled_expressions import Expression, base_environment
 from celadon.admission.policies.compiled_policy import CompiledPolicy
 from celadon.admission.policies.matching import BoundCandidate, Candidate, MatchPlan
 from celadon.admission.policies.params import ParamError, ParamSource, looked_in, typed
@@ -465,7 +465,7 @@ class Decider:
 
     def _decided(self, policy: CompiledPolicy, look: _Look, actions: Sequence[str]) -> Effects:
         """One policy with one param, for a binding with these actions. As `_Case` of
-        `celadon.admission.policies.evaluation`."""
+        `celadon.admission.policies.compiled_policy`."""
         conditions = [
             self._outcome(policy, one.expression, look, in_condition=True)
             for one in policy.conditions

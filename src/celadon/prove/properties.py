@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from celadon.admission import Engine, decode_binding, decode_policy
-from celadon.admission.expressions.compiled_expressions import BOOL_RESULT, PolicyScope
+from celadon.admission.compiled_expressions import BOOL_RESULT, PolicyScope
 from celadon.admission.plugins.pod_security_expressions import (
     CONTAINERS,
     OLDEST,

@@ -21,8 +21,8 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import field, replace
 from typing import Any, Final, Protocol
 
+from celadon.admission.activation import Hit, RequestContext
 from celadon.admission.conversion import ConversionError
-from celadon.admission.expressions.activation import Hit, RequestContext
 from celadon.admission.registration.registration_types import JSON_PATCH
 from celadon.admission.request import Reinvocation, Request
 from celadon.admission.webhooks import hooks as hook_refusals
