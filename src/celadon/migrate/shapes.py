@@ -15,6 +15,7 @@ from typing import Final
 
 from celadon.kube import GroupVersionKind, Json
 from celadon.kube.schemas import Schema, codec_for, resolved, schema_for
+from celadon.kube.well_known_values import POD_TEMPLATES
 from celadon.migrate.cel_text import (
     ALWAYS,
     Condition,
@@ -288,10 +289,9 @@ def object_place(gvks: Sequence[GroupVersionKind], root: str = "object") -> Plac
     written = _paths(codec.empty()) if codec is not None else set()
     always = {*_OF_ALL, *written}
     if gvks[0].kind == "ReplicationController":
-        always |= {
-            "spec.template",
-            "spec.template.spec",
-        }  # validation demands it
+        # The template is a pointer in Go, so an empty object has none; validation demands one.
+        template = ".".join(POD_TEMPLATES[gvks[0].group_kind])
+        always |= {template, f"{template}.spec"}
     return Place(root, Shape(schemas[0]), always=frozenset(always))
 
 

@@ -52,7 +52,7 @@ from celadon.kube.resources import (
     enabled_plugins,
     known_resources,
 )
-from celadon.kube.well_known_values import NAMESPACES, NODES, SERVICE_ACCOUNTS
+from celadon.kube.well_known_values import NAMESPACES, NODES, POD_TEMPLATES, SERVICE_ACCOUNTS
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
@@ -211,12 +211,8 @@ _LIMITED: Final = frozenset(
 """What LimitRanges are about."""
 _SECURED: Final = frozenset(
     {
-        *(GroupResource("", one) for one in ("pods", "podtemplates", "replicationcontrollers")),
-        *(
-            GroupResource("apps", one)
-            for one in ("daemonsets", "deployments", "replicasets", "statefulsets")
-        ),
-        *(GroupResource("batch", one) for one in ("cronjobs", "jobs")),
+        GroupResource("", "pods"),
+        *(GroupResource(kind.group, f"{kind.kind.lower()}s") for kind in POD_TEMPLATES),
     }
 )
 """What PodSecurity looks at."""

@@ -16,6 +16,7 @@ from typing import Final
 
 from celadon.kube import Json, JsonObject
 from celadon.kube.json_types import Needed, Shape
+from celadon.kube.well_known_values import POD_TEMPLATES
 from celadon.migrate.kyverno.patterns import wildcard_match
 from celadon.migrate.translations import NotTranslated, Origin, Translation
 
@@ -141,8 +142,7 @@ POD_CONTROLLERS: Final = (
 )
 
 TEMPLATES: Final[Mapping[str, tuple[str, ...]]] = {
-    **dict.fromkeys(POD_CONTROLLERS, ("spec", "template")),
-    "CronJob": ("spec", "jobTemplate", "spec", "template"),
+    kind.kind: path for kind, path in POD_TEMPLATES.items() if kind.kind in POD_CONTROLLERS
 }
 """Where each of them has the template of its Pods."""
 
