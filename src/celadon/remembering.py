@@ -39,7 +39,7 @@ def remembering(most: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]
 
 
 class remembered(Generic[T]):
-    """Of a class whose instances have a dictionary, and belong to one thread."""
+    """A property of a class whose instances have a dictionary, and belong to one thread."""
 
     def __init__(self, find: Callable[[Any], T]) -> None:
         self._find = find
