@@ -1,227 +1,30 @@
-"""What the controllers of workloads create: the Pod of a ReplicaSet, the Job of a CronJob, and the
-hash by which they name it.
+"""What the controllers of workloads create: the Pod of a ReplicaSet, the Job of a CronJob.
 
 The last part names the controllers, and what each of them makes of a workload; before it stand the
-pods that templates give, and the claims of a StatefulSet. As
-k8s.io/kubernetes `pkg/controller`. Controllers ask the API server like anybody else, so what they
-create may be refused where the workload was not.
+pods that templates give, and the claims of a StatefulSet. As k8s.io/kubernetes `pkg/controller`;
+the hashes in names are in `template_hashes`. Controllers ask the API server like anybody else, so
+what they create may be refused where the workload was not.
 """
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
-import pkgutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from celadon.kube import metadata
 from celadon.kube.authorization import User
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupKind
-from celadon.kube.quantity import Quantity, parse
-from celadon.kube.releases import current_release, parse_version, per_release
+from celadon.kube.template_hashes import safe_digits, template_hash
 from celadon.kube.well_known_values import (
     AUTHENTICATED,
+    POD_TEMPLATES,
     SERVICE_ACCOUNT_PREFIX,
-    SUFFIX_LETTERS,
     TEMPLATE_GENERATION,
 )
 from celadon.records import dataclass
-
-# --- Hashes of pod templates -------------------------------------------------
-#
-# The hash of a pod template, by which controllers name what they make of it.
-#
-# As k8s.io/kubernetes `pkg/controller` (`ComputeHash`): a checksum of how Go prints the structure
-# in memory, with the names and types of all fields. Which these are depends on the release, so
-# clusters of different releases give one template different hashes. `data/template_structs.txt`
-# has the fields; how values are printed, k8s.io/utils `dump` (`ForHash`) says. Templates have
-# been stored, so empty lists and maps are none, and quantities have their canonical text.
-
-_ROOT: Final = "v1.PodTemplateSpec"
-_FNV_PRIME: Final = 0x01000193
-_FNV_START: Final = 0x811C9DC5
-_FNV_BITS: Final = 0xFFFFFFFF
-_LONG_WORD: Final = 64
-"""Longer ones are texts of one template, and are not kept."""
-_NUMBERS: Final = frozenset({"int32", "int64"})
-_NOT_SET: Final = "<nil>"
-_INLINE: Final = "+"
-"""For a name in JSON: the members of the field stand beside those of the others."""
-_ZERO_TIME: Final = "{Time:(time.Time){wall:(uint64)0 ext:(int64)0 loc:(*time.Location)<nil>}}"
-_WORD: Final = 1 << 64
-"""Big numbers are printed in words of 64 bits, the lowest first."""
-
-
-def template_hash(template: JsonObject, collisions: int | None = None) -> str:
-    """Such as `6b474476c4`: the digits of a checksum in safe characters. `collisions` counts how
-    often it was somebody else's already."""
-    text = printed(template).encode()
-    if collisions is not None:
-        text += (collisions % (1 << 32)).to_bytes(8, "little")
-    return safe_digits(checksum(text))
-
-
-def checksum(text: bytes) -> int:
-    """FNV-1a of 32 bits, in half of the time that it takes byte by byte: templates have most
-    words in common, and what is above the low byte is only multiplied by them."""
-    first, *words = text.split(b" ")
-    digest = _continued(first, _FNV_START)
-    for word in words:
-        low = digest & 0xFF
-        if len(word) > _LONG_WORD:
-            digest = _continued(b" " + word, digest)
-        else:
-            own, factor = _of_word(word, low)
-            digest = own + (digest - low) * factor & _FNV_BITS
-    return digest
-
-
-def _continued(text: bytes, digest: int) -> int:
-    for byte in text:
-        digest = (digest ^ byte) * _FNV_PRIME & _FNV_BITS
-    return digest
-
-
-@functools.lru_cache(maxsize=8192)
-def _of_word(word: bytes, low: int) -> tuple[int, int]:
-    """What a word with the space before it makes of a low byte, and of all that is above it."""
-    return _continued(b" " + word, low), pow(_FNV_PRIME, len(word) + 1, _FNV_BITS + 1)
-
-
-def safe_digits(number: int) -> str:
-    """The digits of a number as letters and digits that make no words."""
-    return "".join(SUFFIX_LETTERS[ord(one) % len(SUFFIX_LETTERS)] for one in str(number))
-
-
-def printed(template: JsonObject) -> str:
-    """The text of which the hash is made."""
-    return f"({_ROOT}){_struct(_ROOT, template)}"
-
-
-# --- Structures --------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Field:
-    """Its name in Go, that in JSON, and its type."""
-
-    name: str
-    key: str
-    type: str
-
-
-@per_release()
-def _structs() -> Mapping[str, tuple[_Field, ...]]:
-    """The fields of each structure, by its type."""
-    data = pkgutil.get_data("celadon.kube", "data/template_structs.txt")
-    assert data is not None, "template_structs.txt belongs to the package"
-    here = parse_version(current_release())
-    found: dict[str, list[_Field]] = {}
-    fields: list[_Field] = []
-    for line in data.decode().splitlines():
-        if not line.startswith((" ", "#")):
-            fields = found[f"v1.{line}"] = []
-        elif line.startswith(" "):
-            name, key, type_, *releases = line.split()
-            if not releases or _is_between(here, releases[0]):
-                fields.append(_Field(name, key, type_))
-    return {name: tuple(fields) for name, fields in found.items()}
-
-
-def _is_between(here: tuple[int, int], releases: str) -> bool:
-    """The last release that is described stands for all that come after it."""
-    first, _, last = releases.partition("-")
-    return parse_version(first) <= here and (here <= parse_version(last) or last == "1.36")
-
-
-@per_release()
-def _members(type_: str) -> Sequence[tuple[str, str, str, str]]:
-    """Of each field of a structure: its name in JSON, its type, what stands before its value, and
-    all that stands for it where there is none."""
-    heads = ((one, f"{one.name}:({one.type})") for one in _structs()[type_])
-    return [(one.key, one.type, head, head + _value(one.type, None)) for one, head in heads]
-
-
-@per_release()
-def _empty_struct(type_: str) -> str:
-    return f"{{{' '.join(absent for *_, absent in _members(type_))}}}"
-
-
-def _struct(type_: str, value: JsonObject) -> str:
-    members = []
-    for key, member_type, head, absent in _members(type_):
-        member = dict(value) if key == _INLINE else value.get(key)
-        members.append(absent if member is None else head + _value(member_type, member))
-    return f"{{{' '.join(members)}}}"
-
-
-def _value(type_: str, value: Json) -> str:
-    """Return what stands behind the type."""
-    if type_.startswith("*"):
-        return _NOT_SET if value is None else _value(type_[1:], value)
-    if type_.startswith("[]"):
-        items = value if isinstance(value, list) else ()
-        return f"[{' '.join(_value(type_[2:], one) for one in items)}]" if items else _NOT_SET
-    if type_ == "v1.ResourceList":
-        return _map("resource.Quantity", value)
-    if type_.startswith("map[string]"):
-        return _map(type_.removeprefix("map[string]"), value)
-    if type_ in _structs():
-        return _struct(type_, value) if value and isinstance(value, dict) else _empty_struct(type_)
-    if type_ == "resource.Quantity":
-        return _quantity(None if value is None else parse(str(value)))
-    if type_ == "intstr.IntOrString":
-        text, number = (value, 0) if isinstance(value, str) else ("", value or 0)
-        kind = int(isinstance(value, str))
-        return f"{{Type:(intstr.Type){kind} IntVal:(int32){number} StrVal:(string){text}}}"
-    if type_ == "v1.Time":
-        return _ZERO_TIME
-    if type_ == "bool":
-        return "true" if value else "false"
-    return str(value or 0) if type_ in _NUMBERS else str(value or "")
-
-
-def _map(type_: str, value: Json) -> str:
-    if not value or not isinstance(value, dict):
-        return _NOT_SET
-    return f"map[{' '.join(f'{key}:{_value(type_, value[key])}' for key in sorted(value))}]"
-
-
-# --- Quantities --------------------------------------------------------------
-
-
-def _quantity(given: Quantity | None) -> str:
-    """One that was never set has no format."""
-    quantity = given or Quantity(0)
-    mantissa, scale, exact = quantity.mantissa, quantity.scale, _NOT_SET
-    if quantity.exact is not None:
-        mantissa = scale = 0
-        sign, digits, exponent = quantity.exact.as_tuple()
-        unscaled = int("".join(map(str, digits)))
-        negative = "true" if sign else "false"
-        exact = (
-            f"{{unscaled:(big.Int){{neg:(bool){negative} abs:(big.nat)[{_words(unscaled)}]}} "
-            f"scale:(inf.Scale){-int(exponent)}}}"
-        )
-    form = "" if given is None else quantity.format.value
-    return (
-        f"{{i:(resource.int64Amount){{value:(int64){mantissa} scale:(resource.Scale){scale}}} "
-        f"d:(resource.infDecAmount){{Dec:(*inf.Dec){exact}}} "
-        f"s:(string){quantity.text} Format:(resource.Format){form}}}"
-    )
-
-
-def _words(number: int) -> str:
-    def each(rest: int) -> Iterator[str]:
-        while rest:
-            yield str(rest % _WORD)
-            rest //= _WORD
-
-    return " ".join(each(number))
-
 
 __all__ = [
     "CLAIM",
@@ -528,7 +331,6 @@ NOT_COPIED: Final = frozenset(
     }
 )
 """Annotations of a Deployment that its ReplicaSets do not take over."""
-_POD_TEMPLATE: Final = ("spec", "template")
 _CLAIM_TEMPLATES: Final = ("spec", "volumeClaimTemplates")
 _STATEFUL_SET: Final = GroupKind("apps", "StatefulSet")
 
@@ -547,12 +349,13 @@ class CreatedObject:
 
 @dataclass(frozen=True, slots=True)
 class _Controller:
-    """`account` is its ServiceAccount in kube-system."""
+    """`account` is its ServiceAccount in kube-system. `template` is the path of what it makes an
+    object of; None: of the template of a pod."""
 
     account: str
     create: Callable[[JsonObject], JsonDict]
     count: Callable[[JsonObject], int]
-    template: tuple[str, ...] = _POD_TEMPLATE
+    template: tuple[str, ...] | None = None
 
     @property
     def user(self) -> User:
@@ -580,7 +383,8 @@ def created_objects(workload: JsonObject) -> tuple[CreatedObject, ...]:
     if spec.get("managedBy") not in (None, JOB_CONTROLLER):
         return ()
     user, count = controller.user, controller.count(spec)
-    made = CreatedObject(controller.create(workload), user, controller.template, count)
+    template = POD_TEMPLATES[kind] if controller.template is None else controller.template
+    made = CreatedObject(controller.create(workload), user, template, count)
     if kind != _STATEFUL_SET:
         return (made,)
     before = (

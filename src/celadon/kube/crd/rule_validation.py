@@ -1,8 +1,8 @@
 """Validation rules of custom resources (`x-kubernetes-validations`): compiled and evaluated.
 
-`rule_scopes` is what they may name, `compiled_rules` are the rules at one node, `rule_validation`
-runs them over an object whose parts carry their schema (`typed_data`) and know what they were
-before (`typed_data`).
+A rule is compiled with the schema of the node where it stands: what it may name, where its errors
+point, its texts. Then the rules run over an object whose parts carry their schema and know what
+they were before (`typed_data`).
 """
 
 from __future__ import annotations

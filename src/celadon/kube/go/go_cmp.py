@@ -2,7 +2,7 @@
 
 `cmp.Diff` compares both as trees and prints the tree with a few of the equal parts around each
 change. How it prints is unstable by design: a server chooses one of two ways when it starts. Here
-it is the first, with plain spaces.
+it is the first, with plain spaces. Which parts differ is found in `go_values`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Values as Go holds them, with their types, for those who print them as Go does.
+"""Values as Go holds them, with their types, and how two of them differ.
 
 A value knows what its type is called (`core.PodSpec`, `[]string`), of which kind that is, and what
-its `String` method gives, if it has one.
+its `String` method gives, if it has one. They are for those who print values as Go does.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ from celadon.kube.library import (
     networks,
     quantity_functions,
     regex_find,
-    semver_functions,
+    semver,
 )
 from celadon.kube.library import list_aggregates as kube_lists
 from celadon.kube.library.costs import charged, uncharged
@@ -79,8 +79,8 @@ _OF_CEL: Final = (sets.LIBRARY,)
 _SEMVER_FOR_ALL: Final = (1, 33)
 """Before, only selectors of devices had versions."""
 _VERSIONS_OF_DEVICES: Final = (
-    (_SEMVER_FOR_ALL, semver_functions.OLDER_LIBRARY),
-    ((1, 34), semver_functions.STRICT_LIBRARY),
+    (_SEMVER_FOR_ALL, semver.OLDER_LIBRARY),
+    ((1, 34), semver.STRICT_LIBRARY),
 )
 """What servers before a release give them for expressions of older ones."""
 _EQUALITY_CHARGED: Final = (1, 32)
@@ -102,8 +102,8 @@ BLOCKS: Final = (
         validators=(ast_validators.HOMOGENEOUS_LITERALS,),
         switches={"presence_test_has_cost": False},
     ),
-    Block(_EPOCH, libraries=(networks.OLDER_LIBRARY,), until=_EQUALITY_CHARGED),
-    Block(_EPOCH, libraries=(networks.LIBRARY,), since=_EQUALITY_CHARGED),
+    Block(_EPOCH, libraries=(networks.OLDER_URL_LIBRARY,), until=_EQUALITY_CHARGED),
+    Block(_EPOCH, libraries=(networks.URL_LIBRARY,), since=_EQUALITY_CHARGED),
     Block(_EPOCH, switches={"older_names": True}, until=(1, 37)),
     Block(_EPOCH, switches={"older_sizes": True, "backticks_are_junk": True}, until=(1, 33)),
     Block(_EPOCH, libraries=(charged(strings.library(0)),), removed=(1, 29)),
@@ -133,7 +133,7 @@ BLOCKS: Final = (
     Block((1, 31), libraries=_FORMATS, since=(1, 32)),
     Block((1, 31), libraries=(authz.SELECTORS_LIBRARY,), switches={"keyword_fields": True}),
     Block((1, 32), libraries=(comprehensions.LIBRARY,)),
-    Block(_SEMVER_FOR_ALL, libraries=(semver_functions.LIBRARY,)),
+    Block(_SEMVER_FOR_ALL, libraries=(semver.LIBRARY,)),
     Block((1, 34), libraries=(lists.library(3),)),
 )
 """In the order in which they are loaded."""

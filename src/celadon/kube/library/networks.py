@@ -1,7 +1,7 @@
-"""`kubernetes.net.ip`: `ip(string)`, `isIP`, `ip.isCanonical` and the kinds of address.
+"""Addresses in CEL: `ip(string)`, `cidr(string)`, `url(string)`, and what can be asked of them.
 
-Upstream: k8s.io/apiserver `pkg/cel/library/ip.go`. Zones and IPv4 addresses in IPv6 clothes are
-refused here, everything else by `netaddr`.
+Upstream: k8s.io/apiserver `pkg/cel/library/ip.go`, `cidr.go` and `urls.go`. Zones and IPv4
+addresses in IPv6 clothes are refused here, everything else by `netaddr`.
 """
 
 from __future__ import annotations
@@ -201,7 +201,7 @@ IP_LIBRARY: Final = Library(
 )
 
 
-# --- Cidr --------------------------------------------------------------------
+# --- CIDR --------------------------------------------------------------------
 #
 # `kubernetes.net.cidr`: `cidr(string)`, `isCIDR` and what lies within a prefix.
 #
@@ -628,7 +628,7 @@ _ACCESSORS: Final = (
     ),
 )
 
-LIBRARY: Final = Library(
+URL_LIBRARY: Final = Library(
     "kubernetes.urls",
     functions=(
         function(
@@ -657,9 +657,10 @@ LIBRARY: Final = Library(
 )
 
 
-OLDER_LIBRARY: Final = LIBRARY._replace(
+OLDER_URL_LIBRARY: Final = URL_LIBRARY._replace(
     functions=tuple(
-        one._replace(cost=costs.FIRST) if one.name == "url" else one for one in LIBRARY.functions
+        one._replace(cost=costs.FIRST) if one.name == "url" else one
+        for one in URL_LIBRARY.functions
     )
 )
 """As before 1.32: nothing was known of the size of a URL."""

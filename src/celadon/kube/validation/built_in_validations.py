@@ -1,5 +1,6 @@
-"""The rules of built-in kinds, as one table; those of rarer groups stand in its second part.
+"""The rules of built-in kinds, as one table, and the ways to ask it.
 
+Those of rarer groups stand in `further_validations`, which is loaded with the first of them.
 Kinds of other rooms (the registration objects, definitions) are not here. A row says what upstream
 says in `strategy.go` of the kind: which rules, in which writes, and how often its metadata.
 """

@@ -1,4 +1,4 @@
-"""The small checks that rules are made of: about one value at one path.
+"""The small checks that rules are made of: about one value at one path, in Python or in the data.
 
 Where upstream passes a value of a named string type, the error prints it as JSON (`NamedText`).
 """

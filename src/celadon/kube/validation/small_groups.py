@@ -14,7 +14,7 @@ from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue, quote
 from celadon.kube.json_types import JsonDict, JsonObject
-from celadon.kube.library import semver_functions
+from celadon.kube.library import semver
 from celadon.kube.name_rules import qualified_name
 from celadon.kube.releases import is_since, wording
 from celadon.kube.validation.field_checks import (
@@ -43,7 +43,7 @@ from celadon.kube.well_known_values import RBAC_GROUP
 OLDEST: Final = "OldestEmulationVersion"
 NO_VERSION: Final = "must be a valid semantic version"
 _NEEDED: Final = f"must be specified when `strategy` is '{OLDEST}'"
-_UNSET: Final = semver_functions.Version(0, 0, 0).precedence()
+_UNSET: Final = semver.Version(0, 0, 0).precedence()
 """What a version is to upstream that is not given, or none."""
 
 
@@ -94,11 +94,11 @@ def _preferred(spec: JsonObject, binary: str, emulated: str) -> Errors:
         yield from _strategy(at, strategy)
 
 
-def _version(text: str) -> semver_functions.Version | None:
+def _version(text: str) -> semver.Version | None:
     """None for what is no version."""
     try:
-        return semver_functions.parse(text)
-    except semver_functions.SemverError:
+        return semver.parse(text)
+    except semver.SemverError:
         return None
 
 

@@ -1,4 +1,4 @@
-"""What a rule applies to: `match` and `exclude` as match constraints and match conditions.
+"""The `match` and `exclude` of a rule as match constraints and match conditions.
 
 Kinds become resource rules. What admission policies have a field for stands in that field where
 there is one block (selectors, operations); all else is a match condition.
@@ -48,7 +48,7 @@ class ResourceRule:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """What a policy matches."""
+    """A policy matches this."""
 
     rules: tuple[ResourceRule, ...]
     operations: tuple[str, ...]
@@ -72,6 +72,8 @@ def matching(policy: Policy, rule: Rule, catalog: Catalog) -> Matching:
     made = Matching(tuple(rules), tuple(operations))
     below = any(subresource for _, _, _, subresource in map(_parts, kinds))
     conditions: dict[str, Condition] = {}
+    # A policy has one selector of objects and one of namespaces, so selectors of several blocks, of
+    # which any may match, can only be conditions.
     if len(blocks) == 1:
         made = _with_selectors(made, blocks[0], mutates="mutate" in rule.value)
         conditions |= _conditions_of(blocks[0], made)
@@ -109,6 +111,8 @@ def _with_selectors(made: Matching, block: Filter, *, mutates: bool) -> Matching
 
 def _is_wild(selector: JsonObject | None) -> bool:
     labels = (selector or {}).get("matchLabels") or {}
+    # Kyverno replaces wildcards in `matchLabels` by what the object has (`pkg/engine/wildcards`,
+    # `ReplaceInSelector`); a LabelSelector of Kubernetes takes them as they are.
     return any(has_wildcards(key) or has_wildcards(str(one)) for key, one in labels.items())
 
 
@@ -315,6 +319,8 @@ def _conditions_of(block: Filter, beside: Matching) -> dict[str, Condition]:
 
 
 def _has_entry(entries: str, key: str, value: str) -> Condition:
+    # Any pair that fits both patterns will do (`pkg/utils/match/annotations.go`,
+    # `CheckAnnotations`).
     if has_wildcards(key):
         matched = conjunction([globbed("key", key), globbed(f"{entries}[key]", value)])
         return some(entries, "key", matched)
@@ -344,6 +350,7 @@ def _selected(labels: str, selector: JsonObject) -> Condition:
                 conditions.append(negation(there))
             case "In":
                 conditions += [there, member(value, literal(list(one["values"])))]
+            # An absent label is in no list: so says LabelSelector, too.
             case "NotIn":
                 is_other = negation(member(value, literal(list(one["values"]))))
                 conditions.append(disjunction([negation(there), is_other]))
@@ -358,6 +365,8 @@ def _subject(subject: JsonObject) -> Condition:
         case "Group":
             return some("request.userInfo.groups", "group", globbed("group", name))
         case "ServiceAccount":
+            # The name of a user whose token is that of a service account
+            # (`pkg/utils/match/subjects.go`, `CheckSubjects`).
             user = f"system:serviceaccount:{subject.get('namespace', '')}:{name}"
             return globbed("request.userInfo.username", user)
     raise NotTranslated(f"a subject of kind `{subject.get('kind')}`")

@@ -78,7 +78,7 @@ from celadon.migrate.translations import (
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What one form of a rule demands of objects of some kinds."""
+    """One form of a rule demands this of objects of some kinds."""
 
     conditions: Mapping[str, str]
     """Match conditions by name."""
@@ -122,6 +122,8 @@ def _translated(
 ) -> Translation:
     try:
         forms = list(variants(policy, _translatable(policy, rule)))
+        # An exception is heeded by every form of a rule, or by none: otherwise a Deployment would
+        # be let through whose Pods are refused.
         left_out = dict(_left_out(policy, forms, catalog, exceptions))
         heeded = [one for one in exceptions if one.name not in left_out]
         documents = [one for form in forms for one in _documents(policy, form, catalog, heeded)]
@@ -173,6 +175,7 @@ def _translatable(policy: Policy, rule: Rule) -> Rule:
             "Bind the policy twice, with selectors of namespaces.",
         )
     if rule.kind not in ("validate", "mutate"):
+        # Nothing in the API server makes objects, or asks a registry for signatures.
         raise NotTranslated(*_NO_EQUAL[rule.kind])
     return rule
 
@@ -194,6 +197,8 @@ def _documents(
         same = demands.setdefault(repr(demand), (demand, []))
         if kind:
             same[1].append(kind)
+    # Kinds differ in their schemas, and so in what a pattern comes to. The policy for most of the
+    # kinds has the plain name; the others are called after their kinds.
     most = max(demands.values(), key=lambda one: len(one[1]))
     for demand, of_kinds in demands.values():
         suffix = [variant.suffix] if variant.suffix else []
@@ -205,6 +210,8 @@ def _documents(
         if demand.mutations:
             yield mutating_binding_document(document)
             continue
+        # `Audit` of Kyverno leaves a report where no policy refuses. There are no reports here, so
+        # it is a warning and an audit annotation.
         actions = ("Deny",) if policy.enforces(rule) else ("Warn", "Audit")
         yield binding_document(document, actions, _param_ref(rule))
 
@@ -613,7 +620,7 @@ def _has_no_equal(document: object) -> bool:
 def translate_document(
     document: JsonObject, catalog: Catalog, exceptions: Sequence[PolicyException] = ()
 ) -> list[Translation]:
-    """What becomes of a policy that has its shape: of each of its rules, or of the whole."""
+    """Return what becomes of a policy that has its shape: of each of its rules, or of the whole."""
     if _has_no_equal(document):
         does, reason, instead = _KINDS_WITHOUT_EQUAL[document["kind"]]
         origin = Origin(document["metadata"]["name"], "", (), does)

@@ -1,4 +1,4 @@
-"""Objects as the API server has them inside, where it shows: in differences and values.
+"""Objects as the API server has them inside, and the differences in which that shows.
 
 Inside, fields have their Go names and an order of their own, nothing is left out, and a few stand
 elsewhere than in `v1`. The types stand in the columns `internal` of `data/schemas`, of which the

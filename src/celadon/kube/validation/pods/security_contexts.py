@@ -1,4 +1,7 @@
-"""Security contexts of pods and containers."""
+"""Security contexts of pods and containers, and what pods of one operating system may not have.
+
+As k8s.io/kubernetes `pkg/apis/core/validation`.
+"""
 
 from __future__ import annotations
 

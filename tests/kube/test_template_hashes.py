@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from celadon.kube import JsonObject
 from celadon.kube.releases import answering_as
-from celadon.kube.workload_controllers import checksum, printed, template_hash
+from celadon.kube.template_hashes import checksum, printed, template_hash
 
 HASHES = [
     (
