@@ -137,6 +137,7 @@ def authenticator_of(core: ServerCore, access: AccessSettings) -> Authenticator:
         access.client_certificates,
         access.anonymous,
         core.settings.has_gate("AllowParsingUserUIDFromCertAuth"),
+        core.settings.front_proxy,
     )
 
 

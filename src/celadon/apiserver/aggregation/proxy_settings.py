@@ -1,4 +1,4 @@
-"""What a front proxy shows to the servers behind it, and by what those know one."""
+"""What a front proxy shows to the servers behind it, and by what those, and we, know one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from celadon.records import dataclass
 @dataclass(frozen=True, slots=True)
 class ProxySettings:
     """The flags of kube-apiserver. `certificate` and `key` are the files of what we show (PEM);
-    the others say by which authority (PEM), common names and headers any front proxy is known."""
+    the others say by which authority (PEM), common names and headers any front proxy is known.
+    Nobody is known by an empty authority."""
 
     certificate: Path | None = None
     key: Path | None = None
@@ -21,6 +22,26 @@ class ProxySettings:
     uid_headers: tuple[str, ...] = ()
     group_headers: tuple[str, ...] = ()
     extra_prefixes: tuple[str, ...] = ()
+
+    @property
+    def fault(self) -> str:
+        """Why a server does not start with these, in upstream's words; empty if it does."""
+        lists = {
+            "requestheader-username-headers": self.user_headers,
+            "requestheader-group-headers": self.group_headers,
+            "requestheader-extra-headers-prefix": self.extra_prefixes,
+            "requestheader-allowed-names": self.allowed_names,
+            "requestheader-uid-headers": self.uid_headers,
+        }
+        for flag, values in lists.items():
+            if not all(one.strip() for one in values):
+                return f'empty value in "{flag}"'
+        if self.uid_headers and "x-remote-uid" not in (one.lower() for one in self.uid_headers):
+            return (
+                "--requestheader-uid-headers is set without specifying the standard X-Remote-Uid "
+                "header - API aggregation will not work"
+            )
+        return ""
 
     def times(self) -> tuple[int, ...]:
         """When the files were written: others may take their place. Raises OSError."""

@@ -37,6 +37,17 @@ class CertificateRefused(Exception):
 def certificate_user(der: bytes, now: datetime.datetime, *, has_uid: bool = True) -> User | None:
     """None for a certificate without a common name; raises CertificateRefused. `has_uid` says
     whether a certificate may name the user's UID: the gate AllowParsingUserUIDFromCertAuth."""
+    subject = subject_of(der, now)
+    name = common_name(subject)
+    if not name:
+        return None
+    extra = {CREDENTIAL_ID: (f"X509SHA256={hashlib.sha256(der).hexdigest()}",)}
+    groups = _texts(subject, _ORGANIZATION)
+    return User(name, groups, _uid(subject) if has_uid else "", extra)
+
+
+def subject_of(der: bytes, now: datetime.datetime) -> Subject:
+    """That of a certificate which clients may show now. Raises CertificateRefused."""
     try:
         subject = subject_texts(der)
         certificate = x509.load_der_x509_certificate(der)
@@ -46,11 +57,12 @@ def certificate_user(der: bytes, now: datetime.datetime, *, has_uid: bool = True
         raise CertificateRefused("x509: certificate has expired or is not yet valid")
     if not _for_clients(certificate):
         raise CertificateRefused("x509: certificate specifies an incompatible key usage")
-    names, groups = (_texts(subject, kind) for kind in (_COMMON_NAME, _ORGANIZATION))
-    if not names or not names[-1]:
-        return None
-    extra = {CREDENTIAL_ID: (f"X509SHA256={hashlib.sha256(der).hexdigest()}",)}
-    return User(names[-1], groups, _uid(subject) if has_uid else "", extra)
+    return subject
+
+
+def common_name(subject: Subject) -> str:
+    """The last one counts; empty if there is none."""
+    return (_texts(subject, _COMMON_NAME) or ("",))[-1]
 
 
 def _texts(subject: Subject, kind: bytes) -> tuple[str, ...]:

@@ -251,7 +251,7 @@ def _add_front_proxy(group: argparse._ArgumentGroup) -> None:
     for name, what in (
         ("--proxy-client-cert-file", "the certificate to show to extension servers"),
         ("--proxy-client-key-file", "its key"),
-        ("--requestheader-client-ca-file", "authorities of front proxies, for extension servers"),
+        ("--requestheader-client-ca-file", "authorities of front proxies"),
     ):
         group.add_argument(name, type=Path, metavar="FILE", help=what)
     for name, what in (
@@ -266,7 +266,7 @@ def _add_front_proxy(group: argparse._ArgumentGroup) -> None:
             action="append",
             default=[],
             metavar="NAMES",
-            help=f"{what}, for extension servers; with commas",
+            help=f"{what}; with commas",
         )
 
 
@@ -544,9 +544,9 @@ def _front_proxy(options: argparse.Namespace) -> ProxySettings:
             raise StartError(f"`{certificate}` and `{key}`: {fault}")
 
     def names(given: Sequence[str]) -> tuple[str, ...]:
-        return tuple(name for one in given for name in one.split(",") if name)
+        return tuple(name for one in given if one for name in one.split(","))
 
-    return ProxySettings(
+    made = ProxySettings(
         certificate,
         key,
         authorities.decode("utf-8", "replace"),
@@ -556,6 +556,9 @@ def _front_proxy(options: argparse.Namespace) -> ProxySettings:
         names(options.requestheader_group_headers),
         names(options.requestheader_extra_headers_prefix),
     )
+    if fault := made.fault:
+        raise StartError(fault)
+    return made
 
 
 def _content(path: Path) -> bytes:
