@@ -179,6 +179,8 @@ class Surroundings(Protocol):
     held_bytes: int
     has_recalled: bool
     """Whether certificates have been recalled."""
+    signed_for: Callable[[ssl.SSLObject], SignedFor] | None
+    """Tells whose authorities have signed a certificate, where not only those of clients can."""
 
     def make_room(self) -> None:
         """There are too many connections, or they hold too much."""
