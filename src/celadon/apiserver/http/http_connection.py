@@ -15,7 +15,7 @@ import ssl
 import sys
 import termios
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import field
 from email.utils import formatdate
 from http import HTTPStatus
