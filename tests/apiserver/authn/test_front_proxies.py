@@ -13,10 +13,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from celadon.apiserver.aggregation.proxy_settings import ProxySettings
+from celadon.apiserver.aggregation.api_services import ProxySettings
 from celadon.apiserver.authn.authentication import Authenticator, Credentials, TokenFile
-from celadon.apiserver.authn.client_certificates import CertificateRefused
-from celadon.apiserver.authn.front_proxies import vouched_user
+from celadon.apiserver.authn.client_certificates import CertificateRefused, vouched_user
 from celadon.apiserver.http.server_settings import Address, CredentialsFolder, TlsSettings
 from celadon.apiserver.http.tls_context import ServerTls, server_tls
 from celadon.apiserver.http_messages import Header, HttpRequest, SignedFor

@@ -13,9 +13,8 @@ import datetime
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from celadon.apiserver.aggregation.proxy_settings import ProxySettings
 from celadon.apiserver.authn.identities import with_group
 from celadon.apiserver.authn.service_account_tokens import (
     ServiceAccountTokens,
@@ -27,6 +26,9 @@ from celadon.kube import User
 from celadon.kube.rbac import aggregated
 from celadon.kube.well_known_values import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED
 from celadon.records import dataclass
+
+if TYPE_CHECKING:
+    from celadon.apiserver.aggregation.api_services import ProxySettings
 
 # --- Token file --------------------------------------------------------------
 #
@@ -41,7 +43,7 @@ COLUMNS: Final = 3
 
 
 class TokenFileError(ValueError):
-    """Why a server does not start with this file."""
+    """Says why a server does not start with this file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +150,7 @@ _SPACE: Final = " \t\r\n\v\f"
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What a request offers: its Authorization header, its verified certificate in DER form.
+    """Holds what a request offers: its Authorization header, its verified certificate in DER form.
     `vouched` are all headers, if the certificate is that of a front proxy."""
 
     authorization: str = ""
@@ -158,7 +160,7 @@ class Credentials:
 
     @classmethod
     def of(cls, request: HttpRequest) -> Credentials:
-        """Those of one request."""
+        """Take the credentials of one request."""
         certificate, signed_for = request.client_certificate, request.signed_for
         is_proxy = certificate is not None and SignedFor.FRONT_PROXIES in signed_for
         headers = tuple(request.headers) if is_proxy else ()
@@ -179,7 +181,7 @@ class Authentication:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What came of a token, as long as it is that user's."""
+    """Holds what came of a token, as long as it is that user's."""
 
     user: User
     found: Authentication
@@ -196,7 +198,7 @@ class Authenticator:
     anonymous: bool = True
     certificate_uids: bool = True
     """Whether a certificate may name the UID of its user: AllowParsingUserUIDFromCertAuth."""
-    proxies: ProxySettings = field(default_factory=ProxySettings)
+    proxies: ProxySettings | None = None
     """By what front proxies are known, and what they say who asks."""
     _known: dict[str, _Known] = field(default_factory=dict, init=False, repr=False, compare=False)
     """Tokens of the file that have been shown for the server itself, and nothing else of what
@@ -242,12 +244,15 @@ class Authenticator:
         self, certificate: bytes, credentials: Credentials, now: datetime.datetime
     ) -> tuple[User | None, list[str]]:
         """Whom a front proxy vouches for, else the user of a certificate, or why it shows none."""
-        # late: they load X.509
-        from celadon.apiserver.authn.client_certificates import CertificateRefused, certificate_user
-        from celadon.apiserver.authn.front_proxies import vouched_user
+        # late: it loads X.509
+        from celadon.apiserver.authn.client_certificates import (
+            CertificateRefused,
+            certificate_user,
+            vouched_user,
+        )
 
         ways: list[tuple[SignedFor, Callable[[], User | None]]] = []
-        if self.proxies.authorities:
+        if self.proxies is not None:
             headers = credentials.vouched
             vouched = partial(vouched_user, self.proxies, certificate, headers, now)
             ways.append((SignedFor.FRONT_PROXIES, vouched))
@@ -293,7 +298,8 @@ class Authenticator:
 
 
 def _completed(user: User) -> User:
-    """With the group of all who have proven who they are; who has proven to be nobody, has not."""
+    """Return the user with the group of all who have proven who they are; who has proven to be
+    nobody, has not."""
     if user.name == ANONYMOUS or UNAUTHENTICATED in user.groups:
         return user
     return with_group(user, AUTHENTICATED)

@@ -8,15 +8,21 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-from collections.abc import Sequence
-from typing import Final, TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final, TypeAlias
+from urllib.parse import unquote
 
 from cryptography import x509
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from celadon.apiserver.authn.identities import CREDENTIAL_ID
+from celadon.apiserver.http_messages import Header
 from celadon.kube import User
 from celadon.kube.x509 import DerError, subject_texts
+from celadon.patterns import late_pattern
+
+if TYPE_CHECKING:
+    from celadon.apiserver.aggregation.api_services import ProxySettings
 
 _USAGES: Final = frozenset(
     {ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE}
@@ -35,8 +41,9 @@ class CertificateRefused(Exception):
 
 
 def certificate_user(der: bytes, now: datetime.datetime, *, has_uid: bool = True) -> User | None:
-    """None for a certificate without a common name; raises CertificateRefused. `has_uid` says
-    whether a certificate may name the user's UID: the gate AllowParsingUserUIDFromCertAuth."""
+    """Return the user that a certificate names; None for one without a common name. Raises
+    CertificateRefused. `has_uid` says whether a certificate may name the user's UID: the gate
+    AllowParsingUserUIDFromCertAuth."""
     subject = subject_of(der, now)
     name = common_name(subject)
     if not name:
@@ -47,7 +54,8 @@ def certificate_user(der: bytes, now: datetime.datetime, *, has_uid: bool = True
 
 
 def subject_of(der: bytes, now: datetime.datetime) -> Subject:
-    """That of a certificate which clients may show now. Raises CertificateRefused."""
+    """Return the subject of a certificate which clients may show now. Raises
+    CertificateRefused."""
     try:
         subject = subject_texts(der)
         certificate = x509.load_der_x509_certificate(der)
@@ -61,7 +69,7 @@ def subject_of(der: bytes, now: datetime.datetime) -> Subject:
 
 
 def common_name(subject: Subject) -> str:
-    """The last one counts; empty if there is none."""
+    """Return the last one, which counts; empty if there is none."""
     return (_texts(subject, _COMMON_NAME) or ("",))[-1]
 
 
@@ -91,3 +99,60 @@ def _for_clients(certificate: x509.Certificate) -> bool:
     except (ValueError, x509.DuplicateExtension) as error:
         raise CertificateRefused(f"x509: malformed extension: {error}") from None
     return any(usage in _USAGES for usage in usages)
+
+
+# --- Front proxies -----------------------------------------------------------
+#
+# Users whom a front proxy vouches for: it shows its certificate, and headers say who asks.
+#
+# As k8s.io/apiserver `pkg/authentication/request/headerrequest`, and the verifier of `x509` beside
+# it.
+
+
+_MALFORMED: Final = late_pattern("%(?![0-9A-Fa-f]{2})")
+
+
+def vouched_user(
+    settings: ProxySettings, certificate: bytes, headers: Sequence[Header], now: datetime.datetime
+) -> User | None:
+    """Return whom the headers name, None if nobody. The transport has checked that `certificate`
+    (DER) is of an authority of front proxies. Raises CertificateRefused."""
+    proxy = common_name(subject_of(certificate, now))
+    if settings.allowed_names and proxy not in settings.allowed_names:
+        raise CertificateRefused(f"x509: subject with cn={proxy} is not in the allowed list")
+    name = _first(headers, settings.user_headers)
+    if not name:
+        return None
+    return User(
+        name,
+        tuple(value for value in _values(headers, settings.group_headers) if value),
+        _first(headers, settings.uid_headers),
+        _extra(headers, settings.extra_prefixes),
+    )
+
+
+def _values(headers: Sequence[Header], names: Sequence[str]) -> Iterator[str]:
+    """Yield the values of headers, in the order of their names."""
+    for wanted in names:
+        yield from (value for name, value in headers if name == wanted.lower())
+
+
+def _first(headers: Sequence[Header], names: Sequence[str]) -> str:
+    """Return the first value that is not empty. Of each header, only the first one counts."""
+    firsts = (next(_values(headers, (name,)), "") for name in names)
+    return next((value for value in firsts if value), "")
+
+
+def _extra(headers: Sequence[Header], prefixes: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for prefix in (one.lower() for one in prefixes):
+        for name, value in headers:
+            if name.startswith(prefix):
+                key = _unescaped(name[len(prefix) :])
+                found[key] = (*found.get(key, ()), value)
+    return found
+
+
+def _unescaped(key: str) -> str:
+    """Return the key as it was sent if it is not well escaped."""
+    return key if _MALFORMED.search(key) else unquote(key)

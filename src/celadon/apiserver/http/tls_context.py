@@ -21,8 +21,13 @@ from celadon.apiserver.http.server_settings import (
 )
 from celadon.apiserver.http_messages import SignedFor
 from celadon.apiserver.operation import log_lines
-from celadon.apiserver.private_files import load_pair
-from celadon.apiserver.tls import ChangingTls, server_context, trust_as_go, verified_chain
+from celadon.apiserver.tls import (
+    ChangingTls,
+    load_pair,
+    server_context,
+    trust_as_go,
+    verified_chain,
+)
 from celadon.kube.x509 import CERTIFICATE, pem_blocks
 
 
