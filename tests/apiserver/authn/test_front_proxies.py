@@ -13,17 +13,16 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from celadon.apiserver.aggregation.api_services import ProxySettings
 from celadon.apiserver.authn.authentication import Authenticator, Credentials, TokenFile
 from celadon.apiserver.authn.client_certificates import CertificateRefused, vouched_user
+from celadon.apiserver.authn.identities import FrontProxies
 from celadon.apiserver.http.server_settings import Address, CredentialsFolder, TlsSettings
 from celadon.apiserver.http.tls_context import ServerTls, server_tls
 from celadon.apiserver.http_messages import Header, HttpRequest, SignedFor
 from celadon.kube import User
 from tests.apiserver.authn.test_client_certificates import NOW, certificate
 
-SETTINGS = ProxySettings(
-    authorities="some",
+PROXIES = FrontProxies(
     allowed_names=("front",),
     user_headers=("X-Remote-User", "X-Other-User"),
     uid_headers=("X-Remote-Uid",),
@@ -73,22 +72,22 @@ BOTH = SignedFor.CLIENTS | SignedFor.FRONT_PROXIES
     ],
 )
 def test_the_headers(headers: tuple[Header, ...], user: User | None) -> None:
-    found = vouched_user(SETTINGS, certificate("front"), headers, NOW)
+    found = vouched_user(PROXIES, certificate("front"), headers, NOW)
     assert found == user
 
 
 @pytest.mark.parametrize("name", ["", "back", "Front"])
 def test_other_names(name: str) -> None:
     with pytest.raises(CertificateRefused) as refused:
-        vouched_user(SETTINGS, certificate(name), [("x-remote-user", "alice")], NOW)
+        vouched_user(PROXIES, certificate(name), [("x-remote-user", "alice")], NOW)
     assert str(refused.value) == f"x509: subject with cn={name} is not in the allowed list"
-    anybody = replace(SETTINGS, allowed_names=())
+    anybody = replace(PROXIES, allowed_names=())
     assert vouched_user(anybody, certificate(name), [("x-remote-user", "a")], NOW) == User("a")
 
 
 def test_certificates_that_have_expired() -> None:
     with pytest.raises(CertificateRefused, match="expired"):
-        vouched_user(SETTINGS, certificate("front"), [], NOW + timedelta(days=9))
+        vouched_user(PROXIES, certificate("front"), [], NOW + timedelta(days=9))
 
 
 @pytest.mark.parametrize(
@@ -106,7 +105,7 @@ def test_certificates_that_have_expired() -> None:
 def test_whose_authority_counts(
     signed_for: SignedFor, headers: tuple[Header, ...], name: str | None
 ) -> None:
-    authenticator = Authenticator(("api",), client_certificates=True, proxies=SETTINGS)
+    authenticator = Authenticator(("api",), client_certificates=True, proxies=PROXIES)
     request = HttpRequest(
         "GET", "/", headers, client_certificate=certificate("front"), signed_for=signed_for
     )
@@ -117,7 +116,7 @@ def test_whose_authority_counts(
 
 def test_headers_of_others_say_nothing() -> None:
     headers = (("x-remote-user", "alice"), ("x-remote-group", "system:masters"))
-    nobody = Authenticator(("api",), proxies=SETTINGS)
+    nobody = Authenticator(("api",), proxies=PROXIES)
     without = nobody.authenticate(Credentials.of(HttpRequest("GET", "/", headers)), NOW)
     assert without.user == User("system:anonymous", ("system:unauthenticated",))
     shown = HttpRequest("GET", "/", headers, client_certificate=certificate("carol"))
@@ -129,7 +128,7 @@ def test_headers_of_others_say_nothing() -> None:
 
 def test_a_token_beside_a_certificate_of_nobody() -> None:
     authenticator = Authenticator(
-        ("api",), TokenFile({"t": User("dan")}), client_certificates=True, proxies=SETTINGS
+        ("api",), TokenFile({"t": User("dan")}), client_certificates=True, proxies=PROXIES
     )
     shown = Credentials("Bearer t", certificate("x"), SignedFor.NOBODY)
     user = authenticator.authenticate(shown, NOW).user

@@ -13,9 +13,9 @@ import datetime
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from celadon.apiserver.authn.identities import with_group
+from celadon.apiserver.authn.identities import FrontProxies, with_group
 from celadon.apiserver.authn.service_account_tokens import (
     ServiceAccountTokens,
     TokenBearer,
@@ -26,9 +26,6 @@ from celadon.kube import User
 from celadon.kube.rbac import aggregated
 from celadon.kube.well_known_values import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED
 from celadon.records import dataclass
-
-if TYPE_CHECKING:
-    from celadon.apiserver.aggregation.api_services import ProxySettings
 
 # --- Token file --------------------------------------------------------------
 #
@@ -198,8 +195,7 @@ class Authenticator:
     anonymous: bool = True
     certificate_uids: bool = True
     """Whether a certificate may name the UID of its user: AllowParsingUserUIDFromCertAuth."""
-    proxies: ProxySettings | None = None
-    """By what front proxies are known, and what they say who asks."""
+    proxies: FrontProxies | None = None
     _known: dict[str, _Known] = field(default_factory=dict, init=False, repr=False, compare=False)
     """Tokens of the file that have been shown for the server itself, and nothing else of what
     clients send."""

@@ -9,20 +9,15 @@ from __future__ import annotations
 import datetime
 import hashlib
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final, TypeAlias
-from urllib.parse import unquote
+from typing import Final, TypeAlias
 
 from cryptography import x509
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
-from celadon.apiserver.authn.identities import CREDENTIAL_ID
+from celadon.apiserver.authn.identities import CREDENTIAL_ID, FrontProxies, extra_key
 from celadon.apiserver.http_messages import Header
 from celadon.kube import User
 from celadon.kube.x509 import DerError, subject_texts
-from celadon.patterns import late_pattern
-
-if TYPE_CHECKING:
-    from celadon.apiserver.aggregation.api_services import ProxySettings
 
 _USAGES: Final = frozenset(
     {ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE}
@@ -109,25 +104,22 @@ def _for_clients(certificate: x509.Certificate) -> bool:
 # it.
 
 
-_MALFORMED: Final = late_pattern("%(?![0-9A-Fa-f]{2})")
-
-
 def vouched_user(
-    settings: ProxySettings, certificate: bytes, headers: Sequence[Header], now: datetime.datetime
+    proxies: FrontProxies, certificate: bytes, headers: Sequence[Header], now: datetime.datetime
 ) -> User | None:
     """Return whom the headers name, None if nobody. The transport has checked that `certificate`
     (DER) is of an authority of front proxies. Raises CertificateRefused."""
-    proxy = common_name(subject_of(certificate, now))
-    if settings.allowed_names and proxy not in settings.allowed_names:
-        raise CertificateRefused(f"x509: subject with cn={proxy} is not in the allowed list")
-    name = _first(headers, settings.user_headers)
+    own = common_name(subject_of(certificate, now))
+    if proxies.allowed_names and own not in proxies.allowed_names:
+        raise CertificateRefused(f"x509: subject with cn={own} is not in the allowed list")
+    name = _first(headers, proxies.user_headers)
     if not name:
         return None
     return User(
         name,
-        tuple(value for value in _values(headers, settings.group_headers) if value),
-        _first(headers, settings.uid_headers),
-        _extra(headers, settings.extra_prefixes),
+        tuple(value for value in _values(headers, proxies.group_headers) if value),
+        _first(headers, proxies.uid_headers),
+        _extra(headers, proxies.extra_prefixes),
     )
 
 
@@ -148,11 +140,6 @@ def _extra(headers: Sequence[Header], prefixes: Sequence[str]) -> dict[str, tupl
     for prefix in (one.lower() for one in prefixes):
         for name, value in headers:
             if name.startswith(prefix):
-                key = _unescaped(name[len(prefix) :])
+                key = extra_key(name[len(prefix) :])
                 found[key] = (*found.get(key, ()), value)
     return found
-
-
-def _unescaped(key: str) -> str:
-    """Return the key as it was sent if it is not well escaped."""
-    return key if _MALFORMED.search(key) else unquote(key)
