@@ -4,9 +4,11 @@
 FOLDER holds a checkout of each project, named as the project is (`open-cluster-management-io/ocm`);
 one that is missing is cloned. A Go toolchain is needed beside that. Most projects have their
 dependencies in `vendor`; those of others come over the network, or with `--borrow` from the
-`vendor` folders of other projects (`tools.borrowed_modules`). Each suite is printed with what it came to,
-and its row in `docs/public-suites.md` is written anew. The exit code is 1 if anything failed that
-is not known to, or if fewer tests passed than did before.
+`vendor` folders of other projects (`tools.borrowed_modules`).
+
+Each suite is printed with what it came to, and its row in `docs/public-suites.md` is written anew.
+The exit code is 1 if anything failed that is not known to, or if fewer tests passed than did
+before.
 """
 
 from __future__ import annotations
