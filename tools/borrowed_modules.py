@@ -51,7 +51,7 @@ def copies(project: Path) -> Iterator[Copy]:
             if copy is not None:
                 yield copy
             words = line[2:].split(" => ")[0].split()
-            copy = Copy(*words, folder=project / "vendor") if len(words) == 2 else None
+            copy = Copy(words[0], words[1], project / "vendor") if len(words) == 2 else None
         elif copy is not None:
             copy.packages.append(line.strip())
     if copy is not None:

@@ -85,11 +85,9 @@ SUITES: Final[Sequence[Suite]] = (
         "3be3f1bf",
         "1.36",
         tuple(f"pkg/{name}" for name in _RUNTIME),
-        passed=900,
+        passed=976,
         known={
             "aggregatedDiscovery=false": "takes a kube-apiserver of 1.28 from the network",
-            "TestApiMachinery": "holds one that does",
-            "TestLazyRestMapperProvider": "holds one that does",
             "should refuse to add runnable if stop procedure is already engaged": (
                 "asks no server; it counts on goroutines to be quick"
             ),
