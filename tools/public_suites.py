@@ -38,7 +38,7 @@ PATIENCE: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """Packages of a project at a commit, and how many of its tests pass. `release` is the one that
+    """Packages of a project at a commit, and how many tests pass at least. `release` is the one that
     the project itself asks for; `known` says which failures are not Celadon's, and why."""
 
     name: str
