@@ -38,8 +38,8 @@ PATIENCE: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """Packages of a project at a commit, and how many tests pass at least. `release` is the one that
-    the project itself asks for; `known` says which failures are not Celadon's, and why."""
+    """Packages of a project at a commit, and how many tests pass at least. `release` is the one
+    that the project itself asks for; `known` says which failures are not Celadon's, and why."""
 
     name: str
     project: str
