@@ -27,8 +27,10 @@ from celadon.admission import RecordedWarning, recorded_warnings
 from celadon.admission.plugins import EVENT_RATE_LIMIT, IMAGE_POLICY, RESOURCE_QUOTA, PluginChain
 from celadon.admission.static import StaticObjects
 from celadon.apiserver import bootstrap_objects
+from celadon.apiserver.aggregation.api_services import ProxySettings
 from celadon.apiserver.api_settings import AccessSettings, Settings
 from celadon.apiserver.authn.authentication import Authenticator
+from celadon.apiserver.authn.identities import FrontProxies
 from celadon.apiserver.authn.service_account_tokens import ServiceAccountTokens
 from celadon.apiserver.authn.token_requests import TokenIssuer
 from celadon.apiserver.authz.access_decisions import Standings
@@ -123,6 +125,20 @@ def authenticator_of(core: ServerCore, access: AccessSettings) -> Authenticator:
         access.client_certificates,
         access.anonymous,
         core.settings.has_gate("AllowParsingUserUIDFromCertAuth"),
+        front_proxies(core.settings.front_proxy),
+    )
+
+
+def front_proxies(settings: ProxySettings) -> FrontProxies | None:
+    """Return by what front proxies are known; None where none is."""
+    if not settings.authorities:
+        return None
+    return FrontProxies(
+        settings.allowed_names,
+        settings.user_headers,
+        settings.uid_headers,
+        settings.group_headers,
+        settings.extra_prefixes,
     )
 
 

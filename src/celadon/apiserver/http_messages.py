@@ -8,6 +8,7 @@ closes (`aclose`) when the client has gone.
 from __future__ import annotations
 
 import contextlib
+import enum
 import functools
 import gzip
 import json
@@ -211,12 +212,21 @@ class Departure:
             self._end()
 
 
+class SignedFor(enum.IntFlag):
+    """For whom the authorities that have signed a client's certificate may sign."""
+
+    NOBODY = 0
+    CLIENTS = 1
+    FRONT_PROXIES = 2
+
+
 # House rule 9: without slots, because `remembered` needs the instance dictionary.
 @dataclass(frozen=True)
 class HttpRequest:
     """`target` is the request's path and query as they were sent; `headers` have their names in
     lower case, in the order they came. `client_certificate` is the verified one in DER form.
-    `departure` tells when the client goes, if that is known."""
+    `departure` tells when the client goes, if that is known. `signed_for` is about the certificate,
+    if there is one."""
 
     method: str
     target: str
@@ -225,6 +235,7 @@ class HttpRequest:
     client_certificate: bytes | None = None
     remote_address: str = ""
     departure: Departure | None = None
+    signed_for: SignedFor = SignedFor.CLIENTS
 
     @remembered
     def path(self) -> str:

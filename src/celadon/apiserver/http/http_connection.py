@@ -15,7 +15,7 @@ import ssl
 import sys
 import termios
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import field
 from email.utils import formatdate
 from http import HTTPStatus
@@ -38,6 +38,7 @@ from celadon.apiserver.http_messages import (
     HttpAnswer,
     HttpRequest,
     PromptHandler,
+    SignedFor,
     Tunnel,
 )
 from celadon.apiserver.operation.request_limits import TIMED_OUT, TOO_MANY, started
@@ -178,6 +179,8 @@ class Surroundings(Protocol):
     held_bytes: int
     has_recalled: bool
     """Whether certificates have been recalled."""
+    signed_for: Callable[[ssl.SSLObject], SignedFor] | None
+    """Tells whose authorities have signed a certificate, where not only those of clients can."""
 
     def make_room(self) -> None:
         """There are too many connections, or they hold too much."""
@@ -247,6 +250,7 @@ class Connection(asyncio.Protocol):
         self._idle_timer: asyncio.TimerHandle | None = None
         self.last_used = self.waits_since = self._loop.time()
         self._writable: asyncio.Future[None] | None = None
+        self._signed_for = SignedFor.CLIENTS
 
     # --- the connection ---
 
@@ -254,6 +258,8 @@ class Connection(asyncio.Protocol):
         self.transport = transport
         tls: ssl.SSLObject | None = transport.get_extra_info("ssl_object")
         self._certificate = None if tls is None else tls.getpeercert(binary_form=True)
+        if tls is not None and self._certificate is not None and self._server.signed_for:
+            self._signed_for = self._server.signed_for(tls)
         is_resumed = tls is not None and tls.session_reused
         if is_resumed and self._certificate is not None and self._server.has_recalled:
             transport.abort()  # nobody knows when the certificate was looked at
@@ -598,6 +604,7 @@ class Connection(asyncio.Protocol):
             self._certificate,
             self._address,
             self._departure,
+            self._signed_for,
         )
 
     async def _answer(self, arrived: _Arriving) -> None:

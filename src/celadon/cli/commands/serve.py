@@ -261,7 +261,7 @@ def _add_front_proxy(group: argparse._ArgumentGroup) -> None:
     for name, what in (
         ("--proxy-client-cert-file", "the certificate to show to extension servers"),
         ("--proxy-client-key-file", "the key of that certificate"),
-        ("--requestheader-client-ca-file", "authorities of front proxies, for extension servers"),
+        ("--requestheader-client-ca-file", "authorities of front proxies"),
     ):
         group.add_argument(name, type=Path, metavar="FILE", help=what)
     for name, what in (
@@ -276,7 +276,7 @@ def _add_front_proxy(group: argparse._ArgumentGroup) -> None:
             action="append",
             default=[],
             metavar="NAMES",
-            help=f"{what}, for extension servers; with commas",
+            help=f"{what}; with commas",
         )
 
 
@@ -560,9 +560,9 @@ def _front_proxy(options: argparse.Namespace) -> ProxySettings:
             raise StartError(f"`{certificate}` and `{key}`: {fault}")
 
     def names(given: Sequence[str]) -> tuple[str, ...]:
-        return tuple(name for one in given for name in one.split(",") if name)
+        return tuple(name for one in given if one for name in one.split(","))
 
-    return ProxySettings(
+    made = ProxySettings(
         certificate,
         key,
         authorities.decode("utf-8", "replace"),
@@ -572,6 +572,9 @@ def _front_proxy(options: argparse.Namespace) -> ProxySettings:
         names(options.requestheader_group_headers),
         names(options.requestheader_extra_headers_prefix),
     )
+    if fault := made.fault:
+        raise StartError(fault)
+    return made
 
 
 def _content(path: Path) -> bytes:
