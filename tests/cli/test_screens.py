@@ -21,6 +21,8 @@ from tests.paths import ROOT
 
 SCREENS: Final = sorted((ROOT / "tests" / "cases" / "screens").glob("*.txt"))
 _PROMPT: Final = "$ celadon "
+_CREATED: Final = re.compile(r"(creationTimestamp\D{1,20})[-0-9T:]+Z")
+"""The moment of the run, which objects are given."""
 
 
 def _lines(path: Path) -> list[str]:
@@ -54,9 +56,8 @@ def test_screen(
     monkeypatch.setenv("COLUMNS", "100")
     code, out, err = run(capsys, *shlex.split(line.removeprefix(_PROMPT)))
     said = "".join(f"stderr: {one}\n" for one in err.splitlines())
-    shown = f"{out.rstrip()}\n{said}exit code {code}\n\n".lstrip("\n").replace(
-        __version__, "VERSION"
-    )
+    shown = f"{out.rstrip()}\n{said}exit code {code}\n\n".lstrip("\n")
+    shown = _CREATED.sub(r"\1MOMENT", shown.replace(__version__, "VERSION"))
     blocks = _blocks(path)
     if request.config.getoption("--update-golden"):
         blocks[line] = shown
