@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celadon.kube.crd.openapi_validation import Result, Unknown, value_errors
+from celadon.kube.crd.openapi_validation import Result, value_errors
+from celadon.kube.crd.typed_data import Unknown
 from celadon.kube.fieldpath import ROOT, ErrorType, FieldError
 from celadon.kube.schemas.definition_schemas import decode_schema
 
