@@ -386,7 +386,7 @@ _GO_TYPES: Final = {
 
 
 def _go_type(value: Json) -> str:
-    return _GO_TYPES.get(value.__class__, "<nil>")
+    return _GO_TYPES[value.__class__]
 
 
 _CONVERTERS: Final[Mapping[str, Callable[[Json, Schema], Any]]] = {
