@@ -372,6 +372,30 @@ def test_rules_change_objects_in_their_own_order(names: list[str], policies: lis
     assert [one["metadata"]["name"] for of in found for one in of.policies] == policies
 
 
+def test_a_rule_matches_what_the_rules_before_have_written() -> None:
+    """The selector of a policy would be asked before any policy has changed the object."""
+    mark = {"name": "mark", "mutate": merging({"metadata": {"labels": {"type": "db"}}})}
+    keep = {"name": "keep", "mutate": merging({"metadata": {"labels": {"keep": "yes"}}})}
+    marked = {"selector": {"matchLabels": {"type": "db"}}}
+    rules: list[JsonObject] = [
+        {**rule, "match": {"any": [{"resources": {"kinds": ["Pod"], **selector}}]}}
+        for rule, selector in ((mark, {}), (keep, marked))
+    ]
+    found = translate_document(kyverno_policy(*rules), CATALOG)
+    with KubeApi([one for of in found for one in of.documents]) as api:
+        (made,) = api.create(pod())
+    assert made["metadata"]["labels"] == {"type": "db", "keep": "yes"}
+
+
+def test_conditions_on_items_of_a_list_that_is_a_condition() -> None:
+    patch = {"metadata": {"labels": {"db": "yes"}}, "spec": {"(containers)": [{"(image)": "*db*"}]}}
+    assert_makes(merging(patch), with_containers(container("a")), with_containers(container("a")))
+    db = with_containers(container("a"), container("db"))
+    assert_makes(
+        merging(patch), db, {**db, "metadata": {**db["metadata"], "labels": {"db": "yes"}}}
+    )
+
+
 def test_new_items_are_in_front_in_their_own_order() -> None:
     """Init containers run in the order of their list."""
     mutate = of_spec(initContainers=[container("x"), container("b"), container("y")])
