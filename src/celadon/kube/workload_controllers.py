@@ -85,8 +85,8 @@ def claim_name(template: JsonObject, pod: str) -> str:
 
 
 def claims(stateful_set: JsonObject, ordinal: int) -> Iterable[JsonDict]:
-    """Of the pod with a number, in the order of their templates; upstream it is none in
-    particular."""
+    """Yield the claims of the pod with a number, in the order of their templates; upstream's order
+    is none in particular."""
     spec = stateful_set.get("spec") or {}
     pod = f"{metadata.name(stateful_set)}-{ordinal}"
     chosen = (spec.get("selector") or {}).get("matchLabels") or {}
@@ -165,8 +165,9 @@ def plain_pod(owner: JsonObject) -> dict[str, Json]:
 
 
 def daemon_pod(owner: JsonObject, node: str = NODE_NAME, revision: str = "") -> JsonDict:
-    """Of a DaemonSet: it tolerates what is wrong with a node, and goes to this one only. The hash
-    of its template is the `revision`, unless there is another one already."""
+    """Return the pod of a DaemonSet for a node: it tolerates what is wrong with a node, and goes to
+    this one only. The hash of its template is the `revision`, unless there is another one
+    already."""
     template = _template(owner)
     pod = pod_of(template, owner)
     labels, spec = pod["metadata"].setdefault("labels", {}), pod["spec"]
@@ -182,7 +183,8 @@ def daemon_pod(owner: JsonObject, node: str = NODE_NAME, revision: str = "") -> 
 
 
 def tolerate_node_problems(spec: JsonDict) -> None:
-    """What all pods of DaemonSets tolerate, added to the spec of one."""
+    """Add the tolerations that all pods of DaemonSets have to the spec of one (k8s.io/kubernetes
+    `pkg/controller/daemon/util/daemonset_util.go`, `AddOrUpdateDaemonPodTolerations`)."""
     _tolerate(spec, "not-ready", "NoExecute")
     _tolerate(spec, "unreachable", "NoExecute")
     for pressure in ("disk-pressure", "memory-pressure", "pid-pressure", "unschedulable"):
@@ -213,13 +215,14 @@ def _is_like(one: JsonObject, wanted: JsonObject) -> bool:
 
 
 def first_stateful_pod(owner: JsonObject) -> JsonDict:
-    """Of a StatefulSet that has no revisions yet."""
+    """Return the first pod of a StatefulSet that has no revisions yet."""
     revision = revision_name(owner, template_hash(_template(owner)))
     return stateful_pod(owner, first_ordinal(owner), revision)
 
 
 def revision_name(owner: JsonObject, digest: str) -> str:
-    """Of the ControllerRevision with a hash, which pods of a StatefulSet name in a label."""
+    """Return the name of the ControllerRevision with a hash, which pods of a StatefulSet have in a
+    label."""
     return f"{metadata.name(owner)[:_LONGEST_REVISION]}-{digest}"
 
 
@@ -257,8 +260,9 @@ def stateful_pod(owner: JsonObject, ordinal: int, revision: str) -> JsonDict:
 def job_pod(
     owner: JsonObject, index: int = 0, failures: Mapping[str, str] | None = None
 ) -> JsonDict:
-    """Of a Job: it is counted once it has ended, and may have an index. The annotations that count
-    `failures` of the index are those of a first pod, unless there are others."""
+    """Return the pod of a Job: it is counted once it has ended, and may have an index. The
+    annotations that count `failures` of the index are those of a first pod, unless there are
+    others."""
     spec, name = owner.get("spec") or {}, metadata.name(owner)
     pod = pod_of(_template(owner), owner)
     meta = pod["metadata"]

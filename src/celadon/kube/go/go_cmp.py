@@ -25,7 +25,7 @@ from celadon.records import dataclass
 
 @dataclass(slots=True)
 class Stats:
-    """How many of something are left out."""
+    """Counts of what a report leaves out."""
 
     name: str
     identical: int = 0
@@ -211,7 +211,7 @@ def reported_difference(old: GoData, new: GoData) -> str:
 
 
 class _Side(enum.Enum):
-    """Which of two values is printed."""
+    """The value of two that is printed."""
 
     BOTH = "both"
     EQUAL = "equal"
@@ -595,7 +595,7 @@ def _in_quotes(data: bytes) -> str:
 
 
 def _is_shown_bare(line: str, prefix: str, most: int) -> bool:
-    """Whether a line can stand between triple quotes."""
+    """Return whether a line can stand between triple quotes."""
     if line.removeprefix(prefix).startswith('"""') or line.startswith(ELLIPSIS):
         return False
     fits = len(line.encode(errors="replace")) <= most
@@ -603,8 +603,8 @@ def _is_shown_bare(line: str, prefix: str, most: int) -> bool:
 
 
 def _are_told_apart(lines: Sequence[Line]) -> bool:
-    """Whether lines can stand between triple quotes: no two next to each other, one gone and one
-    new, differ by white space alone."""
+    """Return whether lines can stand between triple quotes: no two next to each other, one gone and
+    one new, differ by white space alone."""
     seen: dict[str, set[str]] = {"-": set(), "+": set()}
     for line in lines:
         text = str(line.value)
@@ -652,7 +652,8 @@ def _is_joined(before: Stats, between: Stats, after: Stats, window: int) -> bool
 def _with_equal_ends(
     groups: list[Stats], old: Sequence[object], new: Sequence[object]
 ) -> list[Stats]:
-    """What is equal at the ends of a run of different parts goes to the runs around it."""
+    """Return the groups with the equal ends of runs of different parts moved to the runs around
+    them."""
     first, last = Stats(groups[0].name), Stats(groups[0].name)
     x = y = 0
     for at, group in enumerate(groups):
