@@ -462,8 +462,8 @@ class _Printer:
         return Wrapped("strings.Join(", Wrapped("{", lines, "}"), ', "")')
 
     def _is_of_lines(self, old: str, new: str) -> bool:
-        """Whether texts are compared line by line: those of four lines or more, unless that tells
-        much less than comparing bytes."""
+        """Return whether texts are compared line by line: those of four lines or more, unless that
+        tells much less than comparing bytes."""
         both = old + new
         if both.count("\n") < _MULTILINE or not all(
             char.isprintable() or char.isspace() for char in both
@@ -559,7 +559,8 @@ def _level(room: int) -> int:
 
 
 def _equal_limit(room: int) -> int:
-    """How many members of an equal value are shown, or of one that is gone or new as a whole."""
+    """Return how many members are shown of an equal value, or of one that is gone or new as a
+    whole."""
     return (1 << _level(room) >> 1) << 2
 
 

@@ -152,8 +152,8 @@ def stateful_set_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
 
 
 def printed_strategy(kind: str, rolling: JsonObject | None, **absent: int | None) -> JsonDict:
-    """As Go prints the struct, whose fields have no JSON names; `absent` are the fields, with what
-    each shows that was not given."""
+    """Return what Go prints of the struct, whose fields have no JSON names; `absent` are the
+    fields, with what each shows that was not given."""
     shown: JsonDict = {"Type": NamedText(kind), "RollingUpdate": None}
     if rolling is not None:
         shown["RollingUpdate"] = {

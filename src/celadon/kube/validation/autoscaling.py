@@ -41,7 +41,7 @@ def autoscaler(obj: JsonObject) -> Errors:
 
 
 class _Tolerated(NamedTuple):
-    """What is not complained about, since the stored object was like this: the lowest number of
+    """Faults that nobody complains about, since the stored object had them: the lowest number of
     replicas, the version of the target, and versions of objects that metrics are about."""
 
     lowest: int = 1
@@ -50,7 +50,8 @@ class _Tolerated(NamedTuple):
 
 
 def autoscaler_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """What was wrong before may stay, where upstream came to ask for more."""
+    """Yield what is wrong with a changed HorizontalPodAutoscaler. Where upstream came to ask for
+    more, what was wrong before may stay."""
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     target, was = (one.get("scaleTargetRef") or {} for one in (spec, before))
     bad = any(

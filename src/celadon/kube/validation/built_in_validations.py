@@ -242,7 +242,7 @@ def validation_of(kind: GroupKind) -> Validation | None:
 
 
 def subresource_rule(kind: GroupKind, subresource: str) -> Update | None:
-    """What is asked of an update through a subresource."""
+    """Return the rule for updates through a subresource; None if there is none."""
     found = OF_SUBRESOURCES.get((kind, subresource))
     if found is not None or not _may_be_further(kind):
         return found
@@ -282,7 +282,7 @@ def validate_create(
 
 
 def _for_all_kinds(meta: JsonObject, *, is_done: bool) -> list[FieldError]:
-    """What a server itself looks at behind all strategies: metadata, with names that fit into
+    """Return what a server itself says of metadata, behind all strategies: names must fit into
     paths. Where a strategy has found nothing wrong with the rest, it `is_done`."""
     if not is_done:
         return list(validate_object_meta(meta, IN_PATHS))
@@ -324,7 +324,7 @@ def validate_update(
 def validate_status_update(
     obj: JsonObject, old: JsonObject, kind: GroupVersionKind, gates: frozenset[str] | None = None
 ) -> list[FieldError]:
-    """What is wrong with an object whose status was changed."""
+    """Return what is wrong with an object whose status was changed."""
     validation = validation_of(kind.group_kind)
     if validation is not None and validation.status is validation.update is not None:
         return validate_update(obj, old, kind, gates)
@@ -344,7 +344,7 @@ def validate_subresource_update(
     subresource: str,
     gates: frozenset[str] | None = None,
 ) -> list[FieldError]:
-    """What is wrong with an object changed through a subresource other than its status."""
+    """Return what is wrong with an object changed through a subresource other than its status."""
     errors = list(validate_meta_of_update(obj.get("metadata") or {}, old.get("metadata") or {}))
     check = subresource_rule(kind.group_kind, subresource)
     return errors if check is None else holding(itertools.chain(errors, check(obj, old)), gates)

@@ -77,7 +77,7 @@ EXISTS_ONLY: Final = SCOPES - {"PriorityClass", "VolumeAttributesClass"}
 
 
 def namespace(obj: JsonObject) -> Errors:
-    """What is wrong with a Namespace, besides its metadata."""
+    """Yield what is wrong with a Namespace, besides its metadata."""
     at = SPEC.child("finalizers")
     for finalizer in (obj.get("spec") or {}).get("finalizers") or ():
         yield from qualified_name(at, finalizer)
@@ -85,14 +85,15 @@ def namespace(obj: JsonObject) -> Errors:
 
 
 def namespace_finalize(obj: JsonObject, _: JsonObject) -> Errors:
-    """Of a write through `namespaces/finalize`, which unlike others says which finalizer it is."""
+    """Yield what is wrong with a write through `namespaces/finalize`. Unlike other writes, it says
+    which finalizer it is."""
     for at, finalizer in items(obj.get("spec") or {}, "finalizers", SPEC):
         yield from qualified_name(at, finalizer)
         yield from standard_finalizer(at, finalizer)
 
 
 def disruption_budget(obj: JsonObject) -> Errors:
-    """What is wrong with a PodDisruptionBudget, besides its metadata."""
+    """Yield what is wrong with a PodDisruptionBudget, besides its metadata."""
     spec = obj.get("spec") or {}
     least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
     if least is not None and most is not None:
@@ -110,7 +111,7 @@ def disruption_budget(obj: JsonObject) -> Errors:
 
 
 def _printed_budget(spec: JsonObject) -> JsonDict:
-    """As Go prints the struct, whose fields have no JSON names."""
+    """Return what Go prints of the struct, whose fields have no JSON names."""
     chosen = spec.get("selector")
     return {
         "MinAvailable": spec.get("minAvailable"),
@@ -121,7 +122,7 @@ def _printed_budget(spec: JsonObject) -> JsonDict:
 
 
 def priority_class(obj: JsonObject) -> Errors:
-    """What is wrong with a PriorityClass, besides its metadata."""
+    """Yield what is wrong with a PriorityClass, besides its metadata."""
     name, value = (obj.get("metadata") or {}).get("name") or "", obj.get("value") or 0
     if name.startswith(SYSTEM_PREFIX):
         fault = _system_fault(name, value, is_default=bool(obj.get("globalDefault")))
@@ -140,7 +141,7 @@ def priority_class(obj: JsonObject) -> Errors:
 
 
 def _system_fault(name: str, value: int, *, is_default: bool) -> str:
-    """Why this is not one of the classes that a server makes itself; empty if it is."""
+    """Return why a class is not one of those that a server makes itself; empty if it is."""
     if name not in SYSTEM_PRIORITIES:
         return f"{name} is not a known system priority class"
     if SYSTEM_PRIORITIES[name] != value:
@@ -158,7 +159,7 @@ def priority_class_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def resource_quota(obj: JsonObject) -> Errors:
-    """What is wrong with a ResourceQuota, besides its metadata."""
+    """Yield what is wrong with a ResourceQuota, besides its metadata."""
     spec = obj.get("spec") or {}
     for name, text in entries(spec, "hard"):
         at = SPEC.child("hard").key(name)
@@ -245,7 +246,7 @@ def resource_quota_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def limit_range(obj: JsonObject) -> Errors:
-    """What is wrong with a LimitRange, besides its metadata."""
+    """Yield what is wrong with a LimitRange, besides its metadata."""
     types: set[str] = set()
     for at, limit in items(obj.get("spec") or {}, "limits", SPEC):
         kind = limit.get("type") or ""
@@ -283,8 +284,8 @@ def _storage_limits(path: FieldPath, limit: JsonObject, kind: str) -> Errors:
 
 
 class Order(NamedTuple):
-    """What may not be greater than what; `blamed` is the field complained about, `shown` whose
-    value is printed there."""
+    """Two fields of which the first may not be greater; `blamed` is the field complained about,
+    `shown` the one whose value is printed there."""
 
     low: str
     high: str

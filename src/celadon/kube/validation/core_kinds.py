@@ -54,7 +54,7 @@ PROVIDER_STAYS: Final = 'node updates may not change providerID except from "" t
 
 
 def node(obj: JsonObject) -> Errors:
-    """What is wrong with a new Node, besides its metadata."""
+    """Yield what is wrong with a new Node, besides its metadata."""
     spec = obj.get("spec") or {}
     status = obj.get("status") or {}
     yield from _taints(spec)
@@ -73,7 +73,7 @@ def node_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def node_changes(obj: JsonObject, old: JsonObject) -> Errors:
-    """What may not change, also by way of the status."""
+    """Yield the changes of a Node that are not allowed, also by way of the status."""
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     yield from _amounts(obj)
     yield from _features(obj.get("status") or {})
@@ -185,7 +185,8 @@ def _kept_ranges(new: Sequence[str], before: Sequence[str]) -> Errors:
 
 
 def _config_source(path: FieldPath, source: JsonObject, *, in_status: bool) -> Errors:
-    """Where a kubelet took its configuration from, when it still could."""
+    """Yield what is wrong with the source of a kubelet's configuration, from when a Node could name
+    one."""
     found = source.get("configMap")
     if found is None:
         yield fieldpath.invalid(path, {"ConfigMap": None}, _ONE_SOURCE)
@@ -238,7 +239,7 @@ def _decoded(value: str) -> bytes:
 
 
 def config_map(obj: JsonObject) -> Errors:
-    """What is wrong with a ConfigMap, besides its metadata."""
+    """Yield what is wrong with a ConfigMap, besides its metadata."""
     total = 0
     binary = obj.get("binaryData") or {}
     for key, value in entries(obj, "data"):
@@ -270,7 +271,7 @@ def _frozen(obj: JsonObject, old: JsonObject, *fields: str) -> Errors:
 
 
 def secret(obj: JsonObject) -> Errors:
-    """What is wrong with a Secret, besides its metadata."""
+    """Yield what is wrong with a Secret, besides its metadata."""
     total = 0
     for key, value in entries(obj, "data"):
         yield from each(_DATA.key(key), key, text_rules.config_key(key))
@@ -360,7 +361,8 @@ _UNSET: Final = "needs to be unset"
 
 
 def core_event(obj: JsonObject) -> Errors:
-    """Of the core group, with the old rules for events without a time of their own."""
+    """Yield what is wrong with an Event of the core group, which keeps the old rules for events
+    without a time of their own."""
     return _event(obj, "reportingComponent", obj.get("reportingComponent") or "")
 
 
@@ -402,7 +404,7 @@ def _inside(obj: JsonObject) -> JsonDict:
 
 
 def event(obj: JsonObject) -> Errors:
-    """What is wrong with a new Event of `events.k8s.io`, its metadata included."""
+    """Yield what is wrong with a new Event of `events.k8s.io`, its metadata included."""
     inside = _inside(obj)
     yield from _event(inside, "reportingController", obj.get("reportingController") or "")
     yield from validate_object_meta(obj.get("metadata") or {}, _NAMING)
@@ -466,7 +468,7 @@ ZEROS: Final[JsonObject] = {
 
 
 def _printed_reference(given: JsonObject) -> JsonDict:
-    """As Go prints the structs, whose fields have no JSON names."""
+    """Return what Go prints of the structs, whose fields have no JSON names."""
     if "component" in given or "host" in given:
         return {field: given.get(field.lower()) or "" for field in ("Component", "Host")}
     names = {

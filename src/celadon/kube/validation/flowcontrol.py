@@ -100,7 +100,7 @@ MANDATORY_LEVEL: Final[JsonDict] = {
 
 
 def flow_schema(obj: JsonObject) -> Errors:
-    """What is wrong with a FlowSchema, besides its metadata."""
+    """Yield what is wrong with a FlowSchema, besides its metadata."""
     name, spec = (obj.get("metadata") or {}).get("name") or "", obj.get("spec") or {}
     yield from _precedence(spec.get("matchingPrecedence") or 0, name)
     method = spec.get("distinguisherMethod")
@@ -184,7 +184,7 @@ def _account(path: FieldPath, account: JsonObject) -> Errors:
 
 
 def _alone(path: FieldPath, given: list[str], what: str) -> Errors:
-    """What stands for all others stands alone."""
+    """Yield an error where `*`, which stands for all others, does not stand alone."""
     if "*" in given and len(given) > 1:
         why = f"if '*' is present, must not specify other {what}"
         yield fieldpath.invalid(path, given, why)
@@ -265,7 +265,7 @@ def typed_conditions(obj: JsonObject, _: JsonObject | None = None) -> Errors:
 
 
 def priority_level(obj: JsonObject) -> Errors:
-    """What is wrong with a PriorityLevelConfiguration, besides its metadata."""
+    """Yield what is wrong with a PriorityLevelConfiguration, besides its metadata."""
     name, spec = (obj.get("metadata") or {}).get("name") or "", obj.get("spec") or {}
     if PRESERVED in metadata.annotations(obj):
         yield fieldpath.forbidden(

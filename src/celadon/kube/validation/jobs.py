@@ -134,7 +134,7 @@ def _exit_codes(path: FieldPath, given: JsonObject, names: set[str]) -> Errors:
 
 
 def success_policy(path: FieldPath, spec: JsonObject) -> Errors:
-    """Of an indexed Job."""
+    """Yield what is wrong with the success policy of an indexed Job."""
     policy, completions = spec["successPolicy"], spec.get("completions") or 0
     rules, at = policy.get("rules") or (), path.child("rules")
     if not rules:
@@ -175,7 +175,8 @@ def _success_rule(path: FieldPath, rule: JsonObject, completions: int) -> Errors
 
 
 def count_indexes(text: str, completions: int) -> int:
-    """How many indexes `1,3-5` names; they must go up and stay below the completions."""
+    """Return how many indexes `1,3-5` names; they must go up and stay below the completions. Raises
+    IndexesError."""
     total, last = 0, -1
     for interval in text.split(",") if text else ():
         start, end = _interval(interval, completions)
@@ -321,7 +322,7 @@ def _rescheduled(was: JsonObject, template: JsonObject) -> JsonObject:
 
 
 def _waits(old: JsonObject) -> bool:
-    """Whether a suspended Job has never started: what may change of such was all before 1.36."""
+    """Return whether a suspended Job has never started: before 1.36, only such could change."""
     suspended = (old.get("spec") or {}).get("suspend")
     return bool(suspended) and (old.get("status") or {}).get("startTime") is None
 
@@ -414,7 +415,7 @@ def _job_with_selector(spec: JsonObject) -> Errors:
 
 
 def job_spec(path: FieldPath, spec: JsonObject) -> Errors:
-    """Of a Job, and of the template of a CronJob."""
+    """Yield what is wrong with the spec of a Job, or of the template of a CronJob."""
     yield from broken_rules("batch.v1.JobSpec", spec, path)
     if spec.get("maxFailedIndexes") is not None and spec.get("backoffLimitPerIndex") is None:
         detail = "when maxFailedIndexes is specified"

@@ -55,7 +55,7 @@ NO_ADDRESS: Final = "must be a DNS name, not an IP address"
 
 
 class Kept(NamedTuple):
-    """What an Ingress had before rules were there that forbid it."""
+    """Faults that an Ingress had before there were rules against them."""
 
     secret_names: bool = False
     wildcard_rules: bool = False
@@ -66,7 +66,7 @@ NOTHING_KEPT: Final = Kept()
 
 
 def ingress(obj: JsonObject) -> Errors:
-    """What is wrong with an Ingress, besides its metadata."""
+    """Yield what is wrong with an Ingress, besides its metadata."""
     yield from _ingress(obj, NOTHING_KEPT)
     notes = (obj.get("metadata") or {}).get("annotations") or {}
     chosen = (obj.get("spec") or {}).get("ingressClassName")
@@ -77,7 +77,8 @@ def ingress(obj: JsonObject) -> Errors:
 
 
 def ingress_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """What was taken before the rules became what they are may stay, and more of its sort come."""
+    """Yield what is wrong with a changed Ingress. What was taken before the rules became what they
+    are may stay, and more of its sort may come."""
     spec = old.get("spec") or {}
     secrets = [one.get("secretName") or "" for one in spec.get("tls") or ()]
     rules = spec.get("rules") or ()
@@ -221,7 +222,7 @@ _NO_MEMBER: Final = {field: wording("", v1_34=f"{field} is required") for field 
 
 
 def ingress_class(obj: JsonObject) -> Errors:
-    """What is wrong with an IngressClass, besides its metadata."""
+    """Yield what is wrong with an IngressClass, besides its metadata."""
     spec = obj.get("spec") or {}
     controller, at = spec.get("controller") or "", SPEC.child("controller")
     if not controller:
@@ -268,7 +269,7 @@ def ingress_class_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def network_policy(obj: JsonObject) -> Errors:
-    """What is wrong with a NetworkPolicy, besides its metadata."""
+    """Yield what is wrong with a NetworkPolicy, besides its metadata."""
     return _policy(obj, frozenset())
 
 
@@ -372,7 +373,7 @@ def endpoints_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def endpoints(obj: JsonObject) -> Errors:
-    """What is wrong with an Endpoints, besides its metadata."""
+    """Yield what is wrong with an Endpoints, besides its metadata."""
     path = FieldPath()
     for at, subset in items(obj, "subsets", path):
         if not subset.get("addresses") and not subset.get("notReadyAddresses"):
@@ -402,7 +403,8 @@ def _endpoint(path: FieldPath, address: JsonObject) -> Errors:
 
 
 def port_name(path: FieldPath, port: JsonObject, *, required: bool) -> Errors:
-    """Of a port of a Service or an Endpoints; `required` where there are several."""
+    """Yield what is wrong with the name of a port of a Service or an Endpoints; it is `required`
+    where there are several."""
     name = port.get("name") or ""
     if name:
         yield from dns_label(path.child("name"), name)
@@ -411,7 +413,7 @@ def port_name(path: FieldPath, port: JsonObject, *, required: bool) -> Errors:
 
 
 def special_address(value: str) -> list[str]:
-    """What is said about addresses that lead nowhere from elsewhere."""
+    """Return what is said about addresses that lead nowhere from elsewhere."""
     found = text_rules.address(value)
     if found is None:
         return ["must be a valid IP address"]
@@ -446,7 +448,7 @@ _TYPE: Final = FieldPath("addressType")
 
 
 def endpoint_slice(obj: JsonObject) -> Errors:
-    """What is wrong with an EndpointSlice, besides its metadata."""
+    """Yield what is wrong with an EndpointSlice, besides its metadata."""
     kind = obj.get("addressType") or ""
     yield from required_choice(_TYPE, kind, ADDRESS_TYPES)
     yield from _in_order(_ports(obj), _endpoints(obj, kind))

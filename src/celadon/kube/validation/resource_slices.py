@@ -58,7 +58,8 @@ MAX_OPTIONS: Final = 10
 
 
 def capacity(path: FieldPath, given: JsonObject, *, shared: bool) -> Errors:
-    """Of a device; `shared`: more than one claim may have a part of it."""
+    """Yield what is wrong with a capacity of a device; `shared`: more than one claim may have a
+    part of it."""
     policy, at = given.get("requestPolicy"), path.child("requestPolicy")
     if policy is None:
         return
@@ -186,7 +187,7 @@ _STATUS: Final = FieldPath("status")
 
 
 def resource_slice(obj: JsonObject) -> Errors:
-    """What is wrong with a new ResourceSlice, besides its metadata."""
+    """Yield what is wrong with a new ResourceSlice, besides its metadata."""
     return _slice(obj.get("spec") or {}, None)
 
 
@@ -220,7 +221,8 @@ def _slice(spec: JsonObject, before: JsonObject | None) -> Errors:
 
 
 def _older_place(spec: JsonObject) -> Errors:
-    """Where the devices are, before 1.33: what is false or empty counts as absent."""
+    """Yield what is wrong with the place of the devices, before 1.33: what is false or empty counts
+    as absent."""
     name, selector = spec.get("nodeName"), spec.get("nodeSelector")
     if name:
         yield from dns_subdomain(SPEC.child("nodeName"), name)
@@ -400,7 +402,7 @@ _ONE_OF_SEVERAL: Final = wording(ONE_VALUE, v1_32="exactly one field must be spe
 
 
 def is_semver(text: str) -> bool:
-    """Whether an attribute can have it as its version."""
+    """Return whether an attribute can have it as its version."""
     return _SEMVER.fullmatch(text) is not None
 
 
@@ -439,7 +441,8 @@ def _named_counters(field: str) -> Item:
 
 @until("1.35")
 def _older_totals(spec: JsonObject) -> Errors:
-    """How many counters a slice had; since then each set of them has a limit of its own."""
+    """Yield an error for too many counters in a slice; since then each set of them has a limit of
+    its own."""
     used = sum(map(_counted, map(_flat, spec.get("devices") or ())))
     if used > OLDER_MAX_USED_COUNTERS:
         why = f"the total number of counters in devices must not exceed {OLDER_MAX_USED_COUNTERS}"
@@ -458,7 +461,8 @@ def _counted(device: JsonObject) -> int:
 def _older_consumptions(
     path: FieldPath, device: JsonObject, shared: Mapping[str, JsonObject]
 ) -> Errors:
-    """What a device consumed stood in the same slice; since then it is in another one."""
+    """Yield what is wrong with what a device consumes, as long as that stood in the same slice;
+    since then it is in another one."""
     count = _counted(device)
     if count > MAX_COUNTERS:
         why = f"the total number of counters must not exceed {MAX_COUNTERS}"
@@ -506,12 +510,12 @@ def _device_place(path: FieldPath, device: JsonObject, *, placed: bool) -> Error
 
 
 def pool_status_request_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is asked for stays."""
+    """Yield an error if what is asked for has changed."""
     return immutable(SPEC, obj.get("spec"), old.get("spec"))
 
 
 def taint_rule(obj: JsonObject) -> Errors:
-    """What is wrong with a new DeviceTaintRule, besides its metadata."""
+    """Yield what is wrong with a new DeviceTaintRule, besides its metadata."""
     return _taint_rule(obj.get("spec") or {}, None)
 
 
@@ -542,7 +546,7 @@ def taint_rule_status(obj: JsonObject, _: JsonObject) -> Errors:
 
 
 def pool_status_request(obj: JsonObject) -> Errors:
-    """What is wrong with a ResourcePoolStatusRequest, besides its metadata."""
+    """Yield what is wrong with a ResourcePoolStatusRequest, besides its metadata."""
     spec = obj.get("spec") or {}
     yield from driver_name(SPEC.child("driver"), spec.get("driver") or "")
     if spec.get("poolName") is not None:

@@ -59,7 +59,7 @@ _FAMILIES: Final = SPEC.child("ipFamilies")
 
 
 def is_headless(spec: JsonObject) -> bool:
-    """Whether its only cluster IP is `None`."""
+    """Return whether the only cluster IP of a Service is `None`."""
     return list(spec.get("clusterIPs") or ()) == [HEADLESS]
 
 
@@ -118,7 +118,8 @@ def _families(spec: JsonObject, addresses: list[str]) -> Errors:
 
 
 def changed_addresses(spec: JsonObject, before: JsonObject) -> Errors:
-    """What was given to a Service stays; a second address may come and go."""
+    """Yield the changes of addresses that are not allowed: what was given to a Service stays, a
+    second address may come and go."""
     if "ExternalName" in {spec.get("type"), before.get("type")}:
         return
     headless = is_headless(spec), is_headless(before)
@@ -162,7 +163,7 @@ NOT_EXTERNAL_NAME: Final = "may not be set for ExternalName services"
 
 
 def service(obj: JsonObject) -> Errors:
-    """What is wrong with a Service, besides its metadata."""
+    """Yield what is wrong with a Service, besides its metadata."""
     return _service(obj, {})
 
 
@@ -201,7 +202,7 @@ def service_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def _external_address(path: FieldPath, address: str, known: Collection[str]) -> Errors:
-    """What older rules let through is looked at further."""
+    """Yield what is wrong with an address, unless older rules let it through."""
     wrong = list(older_address(path, address, known))
     yield from wrong
     if not wrong:
@@ -298,7 +299,7 @@ def _distinct_ports(spec: JsonObject, kind: str) -> Errors:
 
 
 def _printed_port(protocol: str, number: int) -> JsonDict:
-    """As Go prints the key that upstream compares ports by."""
+    """Return what Go prints of the key that upstream compares ports by."""
     return {
         "Name": "",
         "Protocol": protocol,
@@ -413,7 +414,7 @@ def address_name(name: str) -> list[str]:
 
 
 def ip_address(obj: JsonObject) -> Errors:
-    """What is wrong with an IPAddress, besides its metadata."""
+    """Yield what is wrong with an IPAddress, besides its metadata."""
     parent = (obj.get("spec") or {}).get("parentRef")
     if parent is None:
         yield fieldpath.required(_PARENT)
@@ -430,7 +431,7 @@ def ip_address(obj: JsonObject) -> Errors:
 
 
 def ip_address_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """Whose it is stays; a changed owner is judged as a new one, too."""
+    """Yield an error if an IPAddress has got another owner, who is judged as a new one, too."""
     yield from ip_address(obj)
     new, before = ((one.get("spec") or {}).get("parentRef") for one in (obj, old))
     if new != before:
@@ -438,13 +439,13 @@ def ip_address_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def _printed_parent(parent: JsonObject | None) -> JsonDict | None:
-    """As Go prints the struct, whose fields have no JSON names."""
+    """Return what Go prints of the struct, whose fields have no JSON names."""
     fields = ("Group", "Resource", "Namespace", "Name")
     return None if parent is None else {one: parent.get(one.lower()) or "" for one in fields}
 
 
 def service_cidr(obj: JsonObject) -> Errors:
-    """What is wrong with a ServiceCIDR, besides its metadata."""
+    """Yield what is wrong with a ServiceCIDR, besides its metadata."""
     ranges = (obj.get("spec") or {}).get("cidrs") or []
     return _ranges(ranges) if is_since("1.33") else _older_ranges(ranges)
 
@@ -504,7 +505,8 @@ def _family(value: str) -> str:
 
 
 def service_cidr_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is one range may become two of different families, since 1.33; nothing else changes."""
+    """Yield an error for any change but one: since 1.33 one range may become two of different
+    families."""
     new, before = (list((one.get("spec") or {}).get("cidrs") or []) for one in (obj, old))
     if not is_since("1.33"):
         yield from immutable(_CIDRS, new or None, before or None)

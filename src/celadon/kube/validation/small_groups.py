@@ -56,7 +56,7 @@ def _strategy(path: FieldPath, strategy: str) -> Errors:
 
 
 def lease_candidate(obj: JsonObject) -> Errors:
-    """What is wrong with a LeaseCandidate, besides its metadata."""
+    """Yield what is wrong with a LeaseCandidate, besides its metadata."""
     spec = obj.get("spec") or {}
     if not spec.get("leaseName"):
         yield fieldpath.required(SPEC.child("leaseName"))
@@ -95,7 +95,7 @@ def _preferred(spec: JsonObject, binary: str, emulated: str) -> Errors:
 
 
 def _version(text: str) -> semver.Version | None:
-    """None for what is no version."""
+    """Return a version; None for what is no version."""
     try:
         return semver.parse(text)
     except semver.SemverError:
@@ -127,7 +127,7 @@ _SCHEDULING: Final = FieldPath("scheduling")
 
 
 def runtime_class(obj: JsonObject) -> Errors:
-    """What is wrong with a RuntimeClass, besides its metadata."""
+    """Yield what is wrong with a RuntimeClass, besides its metadata."""
     handler = obj.get("handler") or ""
     if handler or is_since("1.36"):
         yield from required_name(_HANDLER, handler, name_rules.dns1123_label)
@@ -190,7 +190,7 @@ def api_service_naming(obj: JsonObject) -> Naming:
 
 
 def api_service(obj: JsonObject) -> Errors:
-    """What is wrong with an APIService, besides its metadata."""
+    """Yield what is wrong with an APIService, besides its metadata."""
     spec = obj.get("spec") or {}
     group, version = spec.get("group") or "", spec.get("version") or ""
     if not group and version != "v1":
@@ -215,7 +215,7 @@ def api_service(obj: JsonObject) -> Errors:
 
 
 def _local(bundle: str, *, insecure: bool) -> Errors:
-    """Of what the server serves itself."""
+    """Yield what is wrong with an APIService that the server serves itself."""
     if bundle:
         shown = f"{len(base64.b64decode(bundle))} bytes"
         why = "local APIServices may not have a caBundle"
@@ -237,7 +237,7 @@ def _reference(path: FieldPath, service: JsonObject) -> Errors:
 
 
 def api_service_status(obj: JsonObject, _: JsonObject) -> Errors:
-    """Whether a condition holds is one of three."""
+    """Yield an error for each condition whose status is none of the three."""
     for at, condition in items(obj.get("status") or {}, "conditions", FieldPath("status")):
         yield from supported(at.child("status"), condition.get("status") or "", STATUSES)
 
@@ -258,7 +258,7 @@ ENDED: Final = {"Succeeded": "success", "Failed": "failed"}
 
 
 def storage_version_name(name: str) -> list[str]:
-    """Of a StorageVersion: a group and a resource."""
+    """Return what is wrong with the name of a StorageVersion, which is a group and a resource."""
     group, dot, resource = name.rpartition(".")
     if not dot:
         return ["name must be in the form of <group>.<resource>"]
@@ -269,7 +269,7 @@ def storage_version_name(name: str) -> list[str]:
 
 
 def controller_revision(obj: JsonObject) -> Errors:
-    """What is wrong with a ControllerRevision, besides its metadata."""
+    """Yield what is wrong with a ControllerRevision, besides its metadata."""
     if not is_since("1.31"):
         yield from _revised(obj)
     yield from not_negative(obj, FieldPath(), "revision")
@@ -295,7 +295,7 @@ def controller_revision_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def migration(obj: JsonObject) -> Errors:
-    """What is wrong with a StorageVersionMigration, besides its metadata."""
+    """Yield what is wrong with a StorageVersionMigration, besides its metadata."""
     resource, at = _moved(obj), SPEC.child("resource")
     if not is_since("1.35"):
         for field in ("resource", "version"):
@@ -322,7 +322,7 @@ def _joined(path: FieldPath, value: str, messages: Sequence[str]) -> Errors:
 
 
 def migration_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is moved stays."""
+    """Yield an error if a StorageVersionMigration moves something else than before."""
     yield from migration(obj)
     new, before = (
         {field: one.get(field) or "" for field in ("group", "version", "resource")}
@@ -338,7 +338,8 @@ def migration_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def migration_status(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is over stays so, and cannot be over in two ways."""
+    """Yield what is wrong with the status of a StorageVersionMigration: what is over stays so, and
+    cannot be over in two ways."""
     status, before = obj.get("status") or {}, old.get("status") or {}
     yield from _stored_versions_version(status.get("resourceVersion") or "")
     yield from conditions(_STATUS, status if is_since("1.35") else _with_usual_times(status))
@@ -418,12 +419,12 @@ _ROLE_REF: Final = FieldPath("roleRef")
 
 
 def role(obj: JsonObject) -> Errors:
-    """What is wrong with a Role, besides its metadata."""
+    """Yield what is wrong with a Role, besides its metadata."""
     return _rules(obj, namespaced=True)
 
 
 def cluster_role(obj: JsonObject) -> Errors:
-    """What is wrong with a ClusterRole, besides its metadata."""
+    """Yield what is wrong with a ClusterRole, besides its metadata."""
     yield from _rules(obj, namespaced=False)
     aggregation = obj.get("aggregationRule")
     if aggregation is None:
@@ -462,12 +463,12 @@ def _urls(path: FieldPath, rule: JsonObject, *, namespaced: bool) -> Errors:
 
 
 def role_binding(obj: JsonObject) -> Errors:
-    """What is wrong with a RoleBinding, besides its metadata."""
+    """Yield what is wrong with a RoleBinding, besides its metadata."""
     return _binding(obj, ("Role", "ClusterRole"), namespaced=True)
 
 
 def cluster_role_binding(obj: JsonObject) -> Errors:
-    """What is wrong with a ClusterRoleBinding, besides its metadata."""
+    """Yield what is wrong with a ClusterRoleBinding, besides its metadata."""
     return _binding(obj, ("ClusterRole",), namespaced=False)
 
 
@@ -490,7 +491,7 @@ def _same_role(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def _printed_role(reference: JsonObject) -> JsonDict:
-    """As Go prints the struct, whose fields have no JSON names."""
+    """Return what Go prints of the struct, whose fields have no JSON names."""
     return {
         "APIGroup": reference.get("apiGroup") or "",
         "Kind": reference.get("kind") or "",

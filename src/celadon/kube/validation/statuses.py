@@ -83,7 +83,7 @@ def _short(path: FieldPath, text: str, limit: int) -> Errors:
 
 
 def condition_is_true(status: JsonObject, kind: str) -> bool:
-    """Whether the status has a condition of this type that holds."""
+    """Return whether the status has a condition of this type that holds."""
     return any(
         one.get("type") == kind and one.get("status") == "True"
         for one in status.get("conditions") or ()
@@ -121,7 +121,7 @@ def namespace_status(obj: JsonObject, _: JsonObject) -> Errors:
 
 
 def quota_status(obj: JsonObject, _: JsonObject) -> Errors:
-    """What may be used, and what is."""
+    """Yield what is wrong with the status of a ResourceQuota: what may be used, and what is."""
     for field in ("hard", "used"):
         for name, text in entries(obj.get("status") or {}, field):
             at = _STATUS.child(field).key(name)
@@ -130,7 +130,8 @@ def quota_status(obj: JsonObject, _: JsonObject) -> Errors:
 
 
 def claim_status(obj: JsonObject, _: JsonObject) -> Errors:
-    """What a claim got, and how far a change of its size is."""
+    """Yield what is wrong with the status of a PersistentVolumeClaim: what it got, and how far a
+    change of its size is."""
     status = obj.get("status") or {}
     if not (obj.get("spec") or {}).get("accessModes"):
         yield fieldpath.required(FieldPath("Spec", "accessModes"))
@@ -140,7 +141,7 @@ def claim_status(obj: JsonObject, _: JsonObject) -> Errors:
 
 
 def _growth(status: JsonObject) -> Errors:
-    """Which amounts were allocated, and how far each is."""
+    """Yield what is wrong with the amounts that were allocated, and with how far each is."""
     at = _STATUS.child("allocatedResourceStatus" if not is_since("1.34") else _GROWTH)
     known = [
         one if is_since("1.31") else one.replace("Infeasible", "Failed") for one in RESIZE_STATUSES
@@ -163,7 +164,8 @@ def _claim_amount(at: FieldPath, text: str) -> Errors:
 
 
 def _claim_resource(at: FieldPath, name: str) -> Errors:
-    """Of Kubernetes' own resources, a claim has storage alone."""
+    """Yield what is wrong with the name of a resource. Of Kubernetes' own, a claim has storage
+    alone."""
     wrong = [*qualified_name(at, name)]
     yield from wrong
     if not wrong and is_native(name) and name != "storage":
@@ -171,7 +173,8 @@ def _claim_resource(at: FieldPath, name: str) -> Errors:
 
 
 def service_status(obj: JsonObject, old: JsonObject) -> Errors:
-    """Where a balancer listens; only a Service that wants one has any."""
+    """Yield what is wrong with the addresses of a balancer; only a Service that wants one has
+    any."""
     balancer = (obj.get("status") or {}).get("loadBalancer") or {}
     kind = (obj.get("spec") or {}).get("type")
     if kind != "LoadBalancer" and balancer.get("ingress"):
@@ -200,7 +203,7 @@ def _known(old: JsonObject) -> Collection[str]:
 
 
 def ingress_status(obj: JsonObject, old: JsonObject) -> Errors:
-    """Where an Ingress is reached."""
+    """Yield what is wrong with the addresses at which an Ingress is reached."""
     known = _known(old)
     balancer = (obj.get("status") or {}).get("loadBalancer") or {}
     for at, ingress in items(balancer, "ingress", _BALANCER):
@@ -260,7 +263,7 @@ class _Job:
 
 
 def job_status(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is wrong with the status of a Job. Transitions are looked at since others than the
+    """Yield what is wrong with the status of a Job. Transitions are looked at since others than the
     controller may manage a job."""
     job, before = (_Job(one.get("spec") or {}, one.get("status") or {}) for one in (obj, old))
     yield from broken_rules("batch.v1.JobStatus", job.status, _STATUS)
@@ -285,7 +288,7 @@ def _uncounted(pods: JsonObject) -> Errors:
 
 
 def _changes(job: _Job, before: _Job, *what: str) -> bool:
-    """Whether a condition (by a capital letter) or a field differs."""
+    """Return whether a condition (by a capital letter) or a field differs."""
     return any(
         job.has(one) != before.has(one)
         if one[0].isupper()
@@ -541,7 +544,7 @@ autoscaler_status: Final = _counting(Counts("autoscaling.v2.HorizontalPodAutosca
 
 
 def budget_status(obj: JsonObject, _: JsonObject) -> Errors:
-    """Of a PodDisruptionBudget."""
+    """Yield what is wrong with the status of a PodDisruptionBudget."""
     status = obj.get("status") or {}
     yield from conditions(_STATUS, status)
     yield from broken_rules("policy.v1.PodDisruptionBudgetStatus", status, _STATUS)

@@ -69,7 +69,7 @@ from celadon.kube.well_known_values import STORAGE_CLASS
 
 
 def claim(obj: JsonObject) -> Errors:
-    """What is wrong with a PersistentVolumeClaim, besides its metadata."""
+    """Yield what is wrong with a PersistentVolumeClaim, besides its metadata."""
     yield from claim_spec(SPEC, obj.get("spec") or {})
 
 
@@ -137,8 +137,8 @@ def _old_class(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def attributes_class_kept(spec: JsonObject, before: JsonObject, *, or_empty: bool) -> Errors:
-    """What has a VolumeAttributesClass gets another, never none; `or_empty`: the empty text is none
-    as well."""
+    """Yield an error if a VolumeAttributesClass is taken away; a claim that has one may get
+    another. `or_empty`: the empty text is none as well."""
     name, was = (one.get("volumeAttributesClassName") for one in (spec, before))
     at = SPEC.child("volumeAttributesClassName")
     if was is not None and name is None:
@@ -183,7 +183,8 @@ INLINE: Final = "may not be specified in the context of inline volumes"
 
 
 def persistent_volume(obj: JsonObject, old: JsonObject | None = None) -> Errors:
-    """What is wrong with a PersistentVolume, besides its metadata; `old` is what was changed."""
+    """Yield what is wrong with a PersistentVolume, besides its metadata; `old` is what was
+    changed."""
     spec, before = obj.get("spec") or {}, (old or {}).get("spec") or {}
     if not spec.get("accessModes"):
         yield fieldpath.required(SPEC.child("accessModes"))
@@ -236,7 +237,7 @@ def _attributes_class(spec: JsonObject) -> Errors:
 
 
 def inline_volume(path: FieldPath, spec: JsonObject) -> Errors:
-    """Of a volume that has no object of its own."""
+    """Yield what is wrong with a volume that has no object of its own."""
     if spec.get("claimRef") is not None:
         yield fieldpath.forbidden(path.child("claimRef"), INLINE)
     if spec.get("capacity"):
@@ -376,8 +377,8 @@ LASTING_LABELS: Final[Mapping[str, str]] = {
 
 
 def persistent_volume_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """What a volume is made of stays; a secret for growing may still come, and where it can be
-    used."""
+    """Yield what is wrong with a changed volume: its source stays; a secret for growing may still
+    come, and where it can be used."""
     yield from persistent_volume(obj, old)
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     difference = volume_source_diff(before, _without_new_secret(spec, before))
@@ -456,7 +457,7 @@ _TOPOLOGY: Final = FieldPath("nodeTopology")
 
 
 def driver(obj: JsonObject) -> Errors:
-    """What is wrong with a new CSIDriver, besides its metadata."""
+    """Yield what is wrong with a new CSIDriver, besides its metadata."""
     return _driver(obj.get("spec") or {})
 
 
@@ -506,7 +507,7 @@ def driver_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def node(obj: JsonObject) -> Errors:
-    """What is wrong with a CSINode, besides its metadata."""
+    """Yield what is wrong with a CSINode, besides its metadata."""
     seen: set[str] = set()
     for at, one in items(obj.get("spec") or {}, "drivers", SPEC):
         name, identity = one.get("name") or "", one.get("nodeID") or ""
@@ -559,7 +560,7 @@ def _lasting(one: JsonObject) -> JsonObject:
 
 
 def capacity(obj: JsonObject) -> Errors:
-    """What is wrong with a CSIStorageCapacity, besides its metadata."""
+    """Yield what is wrong with a CSIStorageCapacity, besides its metadata."""
     yield from selector(_TOPOLOGY, obj.get("nodeTopology"))
     yield from dns_subdomain(_CLASS, obj.get("storageClassName") or "")
     text = obj.get("capacity")
@@ -568,14 +569,14 @@ def capacity(obj: JsonObject) -> Errors:
 
 
 def capacity_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """What a driver was asked stays."""
+    """Yield an error if the question that a driver answered has changed."""
     yield from capacity(obj)
     yield from same_selector(_TOPOLOGY, obj.get("nodeTopology"), old.get("nodeTopology"))
     yield from changed_fields("storage.v1.CSIStorageCapacity", obj, old, FieldPath())
 
 
 def attachment(obj: JsonObject) -> Errors:
-    """What is wrong with a new VolumeAttachment, besides its metadata."""
+    """Yield what is wrong with a new VolumeAttachment, besides its metadata."""
     yield from _attachment(obj)
     if not is_since("1.36"):
         yield from _names(obj.get("spec") or {})
@@ -638,7 +639,8 @@ def map_size(path: FieldPath, given: JsonObject | None) -> Errors:
 
 
 def attachment_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is attached where stays. Before 1.35, everything was said twice."""
+    """Yield an error if what is attached where has changed. Before 1.35, everything was said
+    twice."""
     yield from _attachment(obj)
     if not is_since("1.35"):
         yield from validate_object_meta(obj.get("metadata") or {}, Naming(namespaced=False))
@@ -661,7 +663,7 @@ MAX_PARAMETERS: Final = 512
 
 
 def storage_class(obj: JsonObject) -> Errors:
-    """What is wrong with a StorageClass, besides its metadata."""
+    """Yield what is wrong with a StorageClass, besides its metadata."""
     root = FieldPath()
     yield from _maker(obj, "provisioner")
     yield from parameters(root.child("parameters"), obj.get("parameters"))
@@ -674,7 +676,8 @@ def storage_class(obj: JsonObject) -> Errors:
 
 
 def _maker(obj: JsonObject, field: str) -> Errors:
-    """Who makes or changes volumes; capitals count as small ones."""
+    """Yield what is wrong with the name of the driver that makes or changes volumes; capitals count
+    as small ones."""
     name, at = obj.get(field) or "", FieldPath(field)
     return checked_qualified_name(at, name.lower()) if name else iter((fieldpath.required(at),))
 
@@ -715,7 +718,8 @@ def storage_class_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def parameters(path: FieldPath, given: JsonObject | None, *, needed: bool = False) -> Errors:
-    """Of a class of volumes: not too many, not too long, no empty keys."""
+    """Yield what is wrong with the parameters of a class of volumes: not too many, not too long, no
+    empty keys."""
     found = given or {}
     if len(found) > MAX_PARAMETERS:
         yield fieldpath.too_long(path, MAX_PARAMETERS)
@@ -729,7 +733,7 @@ def parameters(path: FieldPath, given: JsonObject | None, *, needed: bool = Fals
 
 
 def attributes_class(obj: JsonObject) -> Errors:
-    """What is wrong with a VolumeAttributesClass, besides its metadata."""
+    """Yield what is wrong with a VolumeAttributesClass, besides its metadata."""
     yield from _maker(obj, "driverName")
     yield from parameters(FieldPath("parameters"), obj.get("parameters"), needed=True)
 

@@ -39,8 +39,8 @@ CLUSTER_SEGMENT: Final = replace(ANY_SEGMENT, namespaced=False)
 
 
 class Revisit(enum.Flag):
-    """How the rules of a kind look at the metadata of a changed object, besides what a server does
-    for all kinds."""
+    """The ways in which the rules of a kind look at the metadata of a changed object, besides what
+    a server does for all kinds."""
 
     NEVER = 0
     AS_NEW = enum.auto()
@@ -70,14 +70,14 @@ class Validation:
 
     @property
     def revisits(self) -> Revisit:
-        """How metadata are revisited in the current release."""
+        """Return how metadata are revisited in the current release."""
         once = self.named_once_since and is_since(self.named_once_since)
         return self.revisit & ~Revisit.AS_NEW if once else self.revisit
 
     def of_update(self, obj: JsonObject, old: JsonObject) -> Errors:
-        """What is wrong with an update, metadata included."""
+        """Yield what is wrong with an update, metadata included."""
         return self.create(obj) if self.update is None else self.update(obj, old)
 
     def naming_of(self, obj: JsonObject) -> Naming | None:
-        """What the object may be called."""
+        """Return the rule for the name of an object; None if its kind has none."""
         return self.naming(obj) if callable(self.naming) else self.naming

@@ -328,7 +328,8 @@ def _regular(path: FieldPath, spec: JsonObject, around: Surroundings) -> Errors:
 
 
 def _gated_restart_policy(path: FieldPath, container: JsonObject) -> Errors:
-    """Of a regular container, which had none before it got rules of its own."""
+    """Yield what is wrong with the restart policy of a regular container, which could have none
+    before it got rules of its own."""
     only_init = []
     if container.get("restartPolicy") is not None:
         why = "may not be set for non-init containers"
@@ -423,7 +424,7 @@ def _init_resize(path: FieldPath, container: JsonObject, around: Surroundings) -
 
 
 def restarts_for_good(container: JsonObject) -> bool:
-    """Whether a resize would restart an init container that ends."""
+    """Return whether a resize would restart an init container that ends."""
     policies = container.get("resizePolicy") or ()
     restarts = any(one.get("restartPolicy") == "RestartContainer" for one in policies)
     return restarts and container.get("restartPolicy") != "Always"
@@ -465,7 +466,8 @@ def _ephemeral(path: FieldPath, spec: JsonObject, around: Surroundings) -> Error
 
 
 def trimmed_image(path: FieldPath, container: JsonObject) -> Errors:
-    """What templates may and pods may not: white space around the image."""
+    """Yield an error for white space around the image, which templates may have and pods may
+    not."""
     image = container.get("image") or ""
     if image != image.strip():
         detail = "must not have leading or trailing whitespace"
@@ -473,7 +475,7 @@ def trimmed_image(path: FieldPath, container: JsonObject) -> Errors:
 
 
 def _any(path: FieldPath, container: JsonObject, around: Surroundings) -> Errors:
-    """What holds for containers of all kinds."""
+    """Yield what is wrong with a container by the rules for containers of all sorts."""
     name = container.get("name") or ""
     yield from required_name(path.child("name"), name, name_rules.dns1123_label)
     if not container.get("image"):

@@ -75,8 +75,8 @@ _INT32: Final = late_pattern("0|-[0-9]+|[1-9][0-9]*")
 
 
 class ProfileKind(NamedTuple):
-    """Where a kind of profile stands: its name, its field, its annotations, and what they say for
-    each type of profile but those of files."""
+    """A kind of profile: its name, its field, its annotations, and what they say for each type of
+    profile but those of files."""
 
     name: str
     field: str
@@ -99,7 +99,7 @@ APPARMOR: Final = ProfileKind(
 
 
 def pod_annotations(path: FieldPath, notes: Mapping[str, str], spec: JsonObject) -> Errors:
-    """Of a pod or a template; `path` is that of its annotations."""
+    """Yield what is wrong with the annotations of a pod or a template; `path` is where they are."""
     if MIRROR_POD in notes and not spec.get("nodeName"):
         detail = "must set spec.nodeName if mirror pod annotation is set"
         yield fieldpath.invalid(path.key(MIRROR_POD), notes[MIRROR_POD], detail)
@@ -187,7 +187,8 @@ def _match(path: FieldPath, kind: ProfileKind, note: str, profile: JsonObject) -
 
 
 def annotation_changes(obj: JsonObject, old: JsonObject) -> Errors:
-    """What a pod was made with stays; all of its annotations are looked at once more."""
+    """Yield what is wrong with changed annotations: those a pod was made with stay, and all are
+    looked at once more."""
     notes, before = ((one.get("metadata") or {}).get("annotations") or {} for one in (obj, old))
     if notes != before:
         for key in sorted(before):
@@ -237,8 +238,8 @@ def pod(obj: JsonObject) -> Errors:
 
 
 def pod_in_general(obj: JsonObject, old: JsonObject | None = None) -> Errors:
-    """What holds for new and for changed pods; `old` is what was changed. Some of what it says
-    already may stay."""
+    """Yield what is wrong with a new or a changed pod by the rules for both; `old` is what was
+    changed, and some of its faults may stay."""
     spec = obj.get("spec") or {}
     meta = obj.get("metadata") or {}
     notes = FieldPath("metadata", "annotations")
@@ -339,7 +340,7 @@ def pod_spec(
 
 
 def _seldom(path: FieldPath, spec: JsonObject, before: JsonObject) -> Errors:
-    """What comes last, and most pods have nothing of."""
+    """Yield what is wrong with the fields that most pods have not; upstream looks at them last."""
     yield from affinity(path.child("affinity"), spec.get("affinity"), before.get("affinity"))
     yield from _dns(path.child("dnsConfig"), spec)
     yield from _gates(path, spec)
@@ -546,7 +547,7 @@ def _searches(path: FieldPath, searches: list[str]) -> Errors:
 
 
 def restart_always(path: FieldPath, template: JsonObject, owner: str) -> Errors:
-    """What the template of a pod that is to run for ever may not say."""
+    """Yield what the template of a pod that is to run for ever may not say."""
     spec = template.get("spec") or {}
     policy = spec.get("restartPolicy") or ""
     if policy != "Always":

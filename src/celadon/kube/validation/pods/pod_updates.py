@@ -55,7 +55,7 @@ CONTAINER_LISTS: Final = ("containers", "initContainers")
 
 
 def pod_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is wrong with a changed pod; the last text ends with what has changed."""
+    """Yield what is wrong with a changed pod; the last text ends with what has changed."""
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     yield from pod_in_general(obj, old)
     yield from annotation_changes(obj, old)
@@ -97,7 +97,7 @@ def _lasting_class(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def _class_changes(obj: JsonObject, old: JsonObject) -> bool:
-    """Whether the pod would be of another class of quality of service."""
+    """Return whether the pod would be of another class of quality of service."""
     given = (old.get("status") or {}).get("qosClass") or qos_class(old.get("spec") or {})
     return bool(given != qos_class(obj.get("spec") or {}))
 
@@ -196,7 +196,7 @@ def _required_terms(spec: JsonObject) -> list[JsonObject]:
 
 
 def _only_adds(term: JsonObject, old: JsonObject) -> bool:
-    """Whether the requirements begin with the old ones; what required nothing stays so."""
+    """Return whether the requirements begin with the old ones; what required nothing stays so."""
     fields = ("matchExpressions", "matchFields")
     if not any(old.get(field) for field in fields) and any(term.get(field) for field in fields):
         return False
@@ -218,7 +218,8 @@ _RESOURCES: Final = SPEC.child("resources")
 
 
 def ephemeral_containers(obj: JsonObject, old: JsonObject) -> Errors:
-    """Of a write through `pods/ephemeralcontainers`: containers come, and stay what they are."""
+    """Yield what is wrong with a write through `pods/ephemeralcontainers`: containers may come, and
+    must stay what they are."""
     if MIRROR_POD in metadata.annotations(old):
         yield fieldpath.forbidden(_NOWHERE, "static pods do not support ephemeral containers")
         return
@@ -243,7 +244,8 @@ def _ephemeral(obj: JsonObject) -> list[JsonObject]:
 
 
 def resize(obj: JsonObject, old: JsonObject) -> Errors:
-    """Of a write through `pods/resize`: cpu and memory change, and not what class a pod is of."""
+    """Yield what is wrong with a write through `pods/resize`: cpu and memory may change, the class
+    of quality of service may not."""
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     if not is_since("1.35") and _has_pod_amounts(spec, before):
         why = "pods with pod-level resources cannot be resized"
@@ -309,7 +311,7 @@ def _pod_amounts(spec: JsonObject, before: JsonObject) -> Errors:
 
 
 def _has_pod_amounts(spec: JsonObject, before: JsonObject) -> bool:
-    """Whether the pod, besides its containers, asks for something, or has before."""
+    """Return whether the pod, besides its containers, asks for something, or has before."""
     return any(
         (one.get("resources") or {}).get(part)
         for one in (spec, before)
@@ -328,7 +330,8 @@ def _lacks(given: JsonObject, was: JsonObject, part: str) -> bool:
 
 
 def _without_amounts(resources: JsonObject) -> JsonDict:
-    """What of them stays: other resources, and the devices."""
+    """Return the part of resources that a resize does not change: other resources, and the
+    devices."""
     kept = {
         part: {
             name: amount
@@ -362,13 +365,15 @@ def _container_amounts(spec: JsonObject, before: JsonObject, field: str) -> Erro
 
 
 def _may_resize(container: JsonObject) -> bool:
-    """Of an init container; before 1.36 only of those that go on running."""
+    """Return whether an init container may be resized; before 1.36 only one that goes on
+    running."""
     return is_since("1.36") or container.get("restartPolicy") == "Always"
 
 
 @until("1.34")
 def _less_memory(path: FieldPath, container: JsonObject, had: JsonObject) -> Errors:
-    """What runs could not be given less memory."""
+    """Yield an error if a running container is given less memory, which was not possible at
+    first."""
     policies = container.get("resizePolicy") or ()
     chosen = (one.get("restartPolicy") for one in policies if one.get("resourceName") == "memory")
     if next(chosen, None) == "RestartContainer":
@@ -472,7 +477,7 @@ ONE_PER_FAMILY: Final = "may specify no more than one IP for each IP family"
 
 
 def pod_status(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is wrong with the status of a pod."""
+    """Yield what is wrong with the status of a pod."""
     status, before = obj.get("status") or {}, old.get("status") or {}
     spec = old.get("spec") or {}
     yield from annotation_changes(obj, old)
@@ -554,7 +559,7 @@ def _terminated(
     policy: str,
     restarted: Collection[str | None] = (),
 ) -> Errors:
-    """What will not be started again stays ended."""
+    """Yield an error for each container that has ended for good and runs again."""
     if policy == "Always":
         return
     for index, old in enumerate(before.get(field) or ()):
@@ -597,8 +602,8 @@ def _ended_for_good(
 
 
 def _starts_again(container: JsonObject, policy: str, code: int, *, all_too: bool) -> bool:
-    """Whether a container that ended so is started again. Without `all_too`, a rule that restarts
-    all containers says nothing."""
+    """Return whether a container that ended so is started again. Without `all_too`, a rule that
+    restarts all containers says nothing."""
     if container.get("restartPolicy") is not None:
         action = _restart_action(container, code)
         if action == "Restart" or (action == _RESTART_ALL_ACTION and all_too):
@@ -619,7 +624,7 @@ def _restart_action(container: JsonObject, code: int) -> str:
 
 
 def _has_all_restarted(spec: JsonObject) -> bool:
-    """Whether a container of the pod may have all others started again."""
+    """Return whether a container of the pod may have all others started again."""
     containers = (*(spec.get("initContainers") or ()), *(spec.get("containers") or ()))
     rules = (rule for one in containers for rule in one.get("restartPolicyRules") or ())
     return is_since("1.35") and any(rule.get("action") == _RESTART_ALL_ACTION for rule in rules)
@@ -705,7 +710,8 @@ def _users(status: JsonObject, field: str, system: str) -> Errors:
 
 
 def _allocated(status: JsonObject, field: str, containers: Iterable[JsonObject]) -> Errors:
-    """How the devices of containers fare. The spec need not know a container."""
+    """Yield what is wrong with the health of the devices of containers. The spec need not know a
+    container."""
     known = {one.get("name") or "": one for one in reversed([*containers])}
     for at, one in items(status, field, _STATUS):
         container = known.get(one.get("name") or "")

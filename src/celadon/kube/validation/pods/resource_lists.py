@@ -86,7 +86,7 @@ def is_extended(name: str) -> bool:
 
 
 def may_overcommit(name: str) -> bool:
-    """Whether limits may be above requests."""
+    """Return whether the limits of a resource may be above its requests."""
     return is_native(name) and not is_huge_page(name)
 
 
@@ -101,7 +101,8 @@ def resource_name(path: FieldPath, name: str) -> Errors:
 
 
 def container_resource_name(path: FieldPath, name: str) -> Errors:
-    """Of requests and limits of a container: standard, or with a domain."""
+    """Yield what is wrong with the name of a request or limit of a container: it is standard, or
+    has a domain."""
     yield from resource_name(path, name)
     if "/" not in name:
         if name not in CONTAINER_RESOURCES and not is_huge_page(name):
@@ -113,7 +114,8 @@ def container_resource_name(path: FieldPath, name: str) -> Errors:
 
 
 def pod_resource_name(path: FieldPath, name: str) -> Errors:
-    """Of requests and limits of a whole pod: cpu, memory, huge pages."""
+    """Yield what is wrong with the name of a request or limit of a whole pod: only cpu, memory and
+    huge pages are known."""
     found = list(resource_name(path, name))
     yield from found
     if found or name in POD_RESOURCES or (is_huge_page(name) and is_since("1.33")):
@@ -128,7 +130,7 @@ def is_of_quota(name: str) -> bool:
 
 
 def quota_resource_name(path: FieldPath, name: str) -> Errors:
-    """Of a ResourceQuota: also counts of objects."""
+    """Yield what is wrong with a name in a ResourceQuota, which may also be a count of objects."""
     yield from resource_name(path, name)
     if "/" not in name and not is_of_quota(name):
         detail = "must be a standard resource for quota"
@@ -136,7 +138,8 @@ def quota_resource_name(path: FieldPath, name: str) -> Errors:
 
 
 def quantity_value(path: FieldPath, name: str, text: str) -> Errors:
-    """Not negative, and whole where there are no parts."""
+    """Yield what is wrong with an amount: it may not be negative, and is whole where there are no
+    parts."""
     amount = parse_amounts(text)
     if amount.sign < 0:
         yield fieldpath.invalid(path, str(amount), NEGATIVE)
@@ -157,7 +160,7 @@ def _is_whole(amount: Quantity) -> bool:
 
 
 def _divides(name: str, amount: Quantity) -> bool:
-    """Whether an amount of huge pages is a number of pages; none at all is one, too."""
+    """Return whether an amount of huge pages is a number of pages; none at all is one, too."""
     try:
         size = parse_amounts(name.removeprefix(HUGE_PAGES))
     except QuantityError:
@@ -275,7 +278,7 @@ class _NameTree:
             place = place.parts.setdefault(part, _NameTree())
 
     def count_below(self, name: str) -> int:
-        """How many names begin with that one and a slash."""
+        """Return how many names begin with that one and a slash."""
         place = self
         for part in name.split("/"):
             below = place.parts.get(part)

@@ -66,7 +66,7 @@ def required_nodes(path: FieldPath, given: JsonObject, before: JsonObject | None
 
 
 def _names_no_values(nodes: JsonObject | None) -> bool:
-    """Whether some of the values cannot be those of labels."""
+    """Return whether some of the values cannot be those of labels."""
     return any(
         name_rules.label_value(value)
         for term in (nodes or {}).get("nodeSelectorTerms") or ()

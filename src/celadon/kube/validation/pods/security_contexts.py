@@ -82,7 +82,7 @@ def windows_options(path: FieldPath, options: JsonObject | None) -> Errors:
 
 
 def _user_faults(name: str) -> Iterator[str]:
-    """What is wrong with `DOMAIN\\user`, as it follows the name of the field."""
+    r"""Yield what is wrong with `DOMAIN\user`, as it follows the name of the field."""
     domain, backslash, user = name.rpartition("\\")
     if not name:
         yield " cannot be an empty string"
@@ -141,7 +141,7 @@ def _is_host_process(obj: JsonObject) -> bool | None:
 
 
 def for_linux(path: FieldPath, spec: JsonObject) -> Errors:
-    """What a pod may not say if it says that it is for Linux."""
+    """Yield errors for what a pod may not say if it says that it is for Linux."""
     for at, one in ((path, spec), *containers_of(path, spec)):
         if (one.get("securityContext") or {}).get("windowsOptions") is not None:
             yield fieldpath.forbidden(at.child("securityContext", "windowsOptions"), NOT_ON_LINUX)
@@ -264,7 +264,7 @@ def _escalation(path: FieldPath, context: JsonObject) -> Errors:
 
 
 def _printed(context: JsonObject) -> JsonDict:
-    """As Go prints the struct, whose fields have no JSON names."""
+    """Return what Go prints of the struct, whose fields have no JSON names."""
     shown = {name: context.get(field) for field, name in CONTEXT_FIELDS.items()}
     capabilities = context.get("capabilities")
     if capabilities is not None:

@@ -141,7 +141,8 @@ def _iscsi_name(path: FieldPath, name: str, *, lasting: bool) -> Errors:
 
 
 def named_secret(path: FieldPath, given: JsonObject, *, namespaced: bool = False) -> Errors:
-    """What `secretRef` says, if there is one; `namespaced`: of which namespace, too."""
+    """Yield what is wrong with `secretRef`, if there is one; `namespaced`: it says in which
+    namespace, too."""
     secret = given.get("secretRef")
     if secret is not None:
         fields = ("name", "namespace") if namespaced else ("name",)
@@ -272,7 +273,8 @@ def claim_spec(path: FieldPath, spec: JsonObject) -> Errors:
 
 
 def access_modes(path: FieldPath, spec: JsonObject) -> Errors:
-    """Of a claim or a volume: known ones, and the one that stands alone."""
+    """Yield what is wrong with the access modes of a claim or a volume: they must be known, and one
+    of them stands alone."""
     at, modes = path.child("accessModes"), spec.get("accessModes") or ()
     for mode in modes:
         yield from supported(at, mode, ACCESS_MODES)
@@ -501,7 +503,7 @@ def _token(path: FieldPath, whole: FieldPath, given: JsonObject) -> Errors:
 
 
 def token_lifetime(path: FieldPath, seconds: int) -> Errors:
-    """How long a token of a service account may be good for."""
+    """Yield an error if a token of a service account would be good for too short or too long."""
     if seconds < MIN_TOKEN_SECONDS:
         yield fieldpath.invalid(path, seconds, "may not specify a duration less than 10 minutes")
     if seconds > MAX_TOKEN_SECONDS:
