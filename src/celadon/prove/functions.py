@@ -164,8 +164,8 @@ def _scalar(key: object) -> Scalar:
 
 
 def equal(a: Value, b: Value) -> Formula:
-    """Whether `a == b`: values of different kinds differ, numbers of any kind are compared. Raises
-    NotModelled."""
+    """Return where `a == b`: values of different kinds differ, numbers of any kind are compared.
+    Raises NotModelled."""
     for side in (a, b):
         if isinstance(side, Unshaped):
             raise NotModelled(f"{side.path}, which may be anything")
@@ -214,7 +214,7 @@ def _equal_objects(a: Value, b: Value) -> Formula:
 
 
 def _equal_fields(a: Fields, b: Fields, name: str) -> Formula:
-    """Whether one field is the same in two objects, or in neither."""
+    """Return where one field is the same in two objects, or in neither."""
     one, other = (made.field(name) or (FALSE, FAILS) for made in (a, b))
     inside = z3.Implies(both(one[0], other[0]), _equal_outcomes(one[1], other[1]))
     return both(one[0] == other[0], inside)
@@ -276,7 +276,7 @@ def _equal_maps(a: Map, b: Map) -> Formula:
 
 
 def size_of(value: List | Map) -> Term:
-    """How many items there are."""
+    """Return how many items there are."""
     count(value)
     parts: Sequence[Item | Entry] = value.items if isinstance(value, List) else value.entries
     return logic.total(part.there for part in parts)
@@ -311,7 +311,8 @@ def _ordered(function: str) -> Callable[[list[Value]], Outcome | None]:
 def _ordered_with_double(
     order: Callable[[Term, Term], Formula], a: Double | Int | Uint, b: Double | Int | Uint
 ) -> Formula:
-    """By their exact values: infinities lie outside of all integers, a NaN has no order."""
+    """Compare numbers by their exact values: infinities lie outside of all integers, a NaN has no
+    order."""
     double = a if isinstance(a, Double) else b
     beyond = logic.integer(1 << 1024)
     infinite = z3.If(z3.fpIsNegative(double.term), -beyond, beyond)
@@ -329,7 +330,8 @@ def _bool(formula: Formula) -> Outcome:
 
 
 def _unless_literal(values: Sequence[Value]) -> Outcome | None:
-    """None (ask the engine) where all is known or may have a meaning there; else no overload."""
+    """Return None (ask the engine) where all is known or may have a meaning there; else no
+    overload."""
     if all(isinstance(value, Known | Double) or _is_literal(value) for value in values):
         return None
     return FAILS
@@ -484,7 +486,7 @@ def _value(values: list[Value]) -> Outcome | None:
 
 
 def _unwrapped(values: list[Value]) -> Outcome | None:
-    """Of a list of optionals, the values that are there."""
+    """Return the values that are there of a list of optionals."""
     match values:
         case [List() as optionals]:
             items: list[Item] = []
@@ -511,8 +513,8 @@ _DIGITS: Final = z3.Plus(z3.Range("0", "9"))
 
 
 def _to_int(values: list[Value], kind: type[Int] | type[Uint] = Int) -> Outcome | None:
-    """As Go's `strconv.ParseInt` reads base 10: digits behind at most one sign; an unsigned number
-    has no sign."""
+    """Read a number as Go's `strconv.ParseInt` does in base 10: digits behind at most one sign; an
+    unsigned number has no sign."""
     match values:
         case [Text() as text] if not _is_literal(text):
             first = z3.SubString(text.term, 0, 1)
@@ -617,5 +619,5 @@ MEANINGS: Final[Mapping[str, Meaning]] = {
 
 
 def not_strictly_false(made: Outcome) -> Outcome:
-    """What the macros ask before they go on."""
+    """Return what the macros ask before they go on."""
     return _bool(negated(both(is_false(made), negated(made.error))))

@@ -35,7 +35,7 @@ _EMPTY: Term = z3.Re("")
 
 
 class _Way(NamedTuple):
-    """What a part of a pattern may consume, if it begins (ends) where the text does."""
+    """The texts that a part of a pattern may consume, if it begins (ends) where the text does."""
 
     language: Term
     nullable: bool = False
@@ -65,7 +65,7 @@ def sample(pattern: str) -> str | None:
 
 
 def _shortest(node: Node) -> str:
-    """What a part of a pattern takes at least, of plain characters if it can."""
+    """Return the shortest text that a part of a pattern takes, of plain characters if it can."""
     match node:
         case Literal():
             return node.text

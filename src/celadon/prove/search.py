@@ -111,7 +111,7 @@ MOST_ITEMS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Found(Generic[T]):
-    """What came of a search: an example, a proof that there is none, or a reason why nobody
+    """The outcome of a search: an example, a proof that there is none, or a reason why nobody
     knows."""
 
     example: T | None = None
@@ -284,7 +284,7 @@ class Search:
 
 
 class _Assumptions(NamedTuple):
-    """What is assumed of some unknowns."""
+    """The assumptions about some unknowns."""
 
     assumed: list[Formula]
     patterns: list[Pattern]
@@ -327,7 +327,7 @@ class _Asked:
         return found
 
     def tell(self, formulas: Sequence[Formula]) -> None:
-        """What must hold, too."""
+        """Add formulas that must hold, too."""
         self.solver.add(*formulas)
         self.names |= set[str]().union(*map(_unknowns, formulas))
 
@@ -336,7 +336,7 @@ class _Asked:
         self._wishes += self._proxies(wishes)
 
     def check(self) -> z3.CheckSatResult:
-        """Whether there is a model. Wishes that stand in the way of one are given up."""
+        """Ask whether there is a model. Wishes that stand in the way of one are given up."""
         while True:
             found = self._search.check(self.solver, *self._wishes)
             if found != z3.unsat:

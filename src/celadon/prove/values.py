@@ -22,7 +22,7 @@ from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, chosen, either
 
 
 class NotModelled(Exception):
-    """What an expression does is beyond what is proved about; the text says what it is."""
+    """An expression does what is beyond what is proved about; the text says what it is."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,8 +73,8 @@ class Known:
 
 
 class Measure(NamedTuple):
-    """What values are measured by that are numbers behind their texts: the sort of the number, and
-    the number of a value of the engine."""
+    """The numbers behind the texts of values: their sort, and the number of a value of the
+    engine."""
 
     sort: Callable[[], SortRef]
     measured: Callable[[object], Term]
@@ -82,7 +82,7 @@ class Measure(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """What a function gives that only the engine knows, for arguments that are not known.
+    """The result of a function that only the engine knows, for arguments that are not known.
     `measure` is the number that it is compared by, if there is a `kind` of those."""
 
     function: str
@@ -310,7 +310,7 @@ def selected(condition: Formula, then: Outcome, otherwise: Outcome) -> Outcome:
 
 
 def mapped(argument: Outcome, function: Callable[[Value], Outcome]) -> Outcome:
-    """What a function gives for each alternative; it fails where the argument does."""
+    """Return what a function gives for each alternative; it fails where the argument does."""
     return combined([argument], lambda values: function(values[0]))
 
 
@@ -320,8 +320,8 @@ def combined(
     *,
     takes_asked: bool = False,
 ) -> Outcome:
-    """What a strict function gives for each combination of alternatives. Raises NotModelled for
-    what may be anything, and for what only the engine knows unless the function takes that."""
+    """Return what a strict function gives for each combination of alternatives. Raises NotModelled
+    for what may be anything, and for what only the engine knows unless the function takes that."""
     errors: list[Formula] = []
     ways: list[tuple[Formula, list[Value]]] = [(TRUE, [])]
     for argument in arguments:
@@ -347,12 +347,12 @@ def combined(
 
 
 def is_true(made: Outcome) -> Formula:
-    """Where it is the bool true."""
+    """Return where an outcome is the bool true."""
     return either(both(guard, term) for guard, term in _truths(made))
 
 
 def is_false(made: Outcome) -> Formula:
-    """Where it is the bool false."""
+    """Return where an outcome is the bool false."""
     return either(both(guard, negated(term)) for guard, term in _truths(made))
 
 

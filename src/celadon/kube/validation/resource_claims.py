@@ -704,7 +704,7 @@ _DEALLOCATION: Final = "deallocationRequested"
 
 
 def deallocated(status: JsonObject, before: JsonObject) -> Errors:
-    """Yield an error if devices may not be taken back yet, which was to be asked for."""
+    """Yield an error if `deallocationRequested` may not be set, or may not be taken back."""
     asked, was, at = (
         status.get(_DEALLOCATION),
         before.get(_DEALLOCATION),

@@ -88,7 +88,7 @@ class RevisionReply:
 
 
 def demands(old: CustomKind, new: CustomKind) -> list[Demand]:
-    """What the new revision of a kind may ask for in addition."""
+    """Return what the new revision of a kind may ask for in addition."""
     rules = {node.names: node.rules for node in nodes(new)}
     return list(_demands(old.schema, new.schema, (), (), rules))
 
@@ -168,7 +168,7 @@ _BRANCHES: Final = {"all_of": "allOf", "any_of": "anyOf", "one_of": "oneOf", "no
 
 
 def _may_be_missing(old: Schema, new: Schema, name: str) -> bool:
-    """Whether a required field may be missing in an object that was admitted."""
+    """Return whether a required field may be missing in an object that was admitted."""
     was, now = old.properties.get(name), new.properties.get(name)
     if now is not None and now.default is not ABSENT:
         return False
@@ -178,7 +178,7 @@ def _may_be_missing(old: Schema, new: Schema, name: str) -> bool:
 
 
 def seen_alike(old: Schema, new: Schema) -> bool:
-    """Whether rules see the same of a value: its fields, types and defaults."""
+    """Return whether rules see the same of a value: its fields, types and defaults."""
     if (old.types, old.format, old.nullable, old.default, old.list_type) != (
         new.types,
         new.format,

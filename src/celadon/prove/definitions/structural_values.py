@@ -144,7 +144,7 @@ class StructuralObject:
                 made.field(name)
 
     def json(self, model: z3.ModelRef) -> JsonObject:
-        """What it is in a model."""
+        """Return the object of a model."""
         value = self.inputs.json(certain(self.root), model)
         assert isinstance(value, dict)
         return value
@@ -152,7 +152,7 @@ class StructuralObject:
     # Places.
 
     def at(self, steps: Steps) -> tuple[Formula, Outcome]:
-        """Whether there is a value at a place that is not null, and that value."""
+        """Return where there is a value at a place that is not null, and that value."""
         ways: list[tuple[Formula, Value]] = [(TRUE, self.root)]
         for step in steps:
             ways = [
@@ -164,8 +164,8 @@ class StructuralObject:
         return _one_of_ways(ways)
 
     def before(self, steps: Steps, old: StructuralObject) -> tuple[Formula, Outcome]:
-        """Whether a value was there before an update, of which `old` is the object, and what it
-        was: fields have their names, entries their keys, items of map lists theirs; what other
+        """Return where a value was there before an update, of which `old` is the object, and what
+        it was: fields have their names, entries their keys, items of map lists theirs; what other
         items were nobody can say."""
         schema = self.kind.schema
         ways: list[tuple[Formula, Value, Value]] = [(TRUE, self.root, old.root)]
@@ -192,7 +192,7 @@ class StructuralObject:
         return made
 
     def _assume(self, there: Formula, schema: Schema, value: Value) -> None:
-        """Where a value is there, it is as the schema says."""
+        """Assume that a value is as the schema says, where it is there."""
         fits = both(self._limits(schema, value), self._branches(schema, certain(value)))
         if fits is not TRUE:
             self.inputs.assumed.append(either((negated(there), fits)))
@@ -350,7 +350,7 @@ class StructuralObject:
     # What a schema says of a value.
 
     def holds(self, schema: Schema, made: Outcome) -> Formula:
-        """Whether a value is as a schema says, at all depths."""
+        """Return where a value is as a schema says, at all depths."""
         return either(both(case.guard, self._fits(schema, case.value)) for case in made.cases)
 
     def fits_here(self, schema: Schema, made: Outcome) -> Formula:
@@ -410,7 +410,7 @@ class StructuralObject:
         return TRUE
 
     def _has(self, value: Fields, name: str) -> Formula:
-        """Whether a field is there; a null is for the schema, and is not for rules."""
+        """Return where a field is there; a null is there for the schema, and is not for rules."""
         found = value.field(name)
         there = FALSE if found is None else found[0]
         place = f"{value.path}.{name}"
@@ -421,7 +421,7 @@ class StructuralObject:
         return self.inputs.unknown(f"{path} fits", z3.BoolSort())
 
     def _limits(self, schema: Schema, value: Value) -> Formula:
-        """What a schema says of a value, and not of what is inside."""
+        """Return where a value is as its schema says, whatever is inside."""
         limits = schema.limits
         match value:
             case Text():
@@ -452,7 +452,7 @@ class StructuralObject:
             yield self._open(form)
 
     def _matches(self, schema: Schema, value: Value) -> Formula:
-        """Whether a text matches the pattern of a schema."""
+        """Return where a text matches the pattern of a schema."""
         pattern = schema.limits.pattern
         if not pattern or not isinstance(value, Text):
             return TRUE
@@ -537,7 +537,7 @@ def _inside(value: Value, step: str | int) -> Iterator[tuple[Formula, Outcome]]:
 def _pairs(
     new: Value, was: Value, step: str | int, schema: Schema
 ) -> Iterator[tuple[Formula, Outcome, Outcome]]:
-    """What is at a step, and what corresponds to it in a value before an update."""
+    """Yield what is at a step, and what corresponds to it in a value before an update."""
     match new, was:
         case Fields(), Fields():
             for _, inside in _inside(new, step):
@@ -567,7 +567,7 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 
 
 def _ranges(limits: ValueLimits, term: Term) -> Iterator[Formula]:
-    """Of an integer, which is compared with the whole part of a bound."""
+    """Yield the bounds of an integer, which is compared with the whole part of a bound."""
     if limits.minimum is not None:
         least = int(limits.minimum)
         yield term > least if limits.exclusive_minimum else term >= least
@@ -589,7 +589,7 @@ def _different(value: List, schema: Schema) -> Iterator[Formula]:
 
 
 def same_item(one: Outcome, other: Outcome, schema: Schema) -> Formula:
-    """Whether two items of a set, or of a map list, are the same one."""
+    """Return where two items of a set, or of a map list, are the same one."""
     return either(
         both(a.guard, b.guard, _same_key(a.value, b.value, schema))
         for a in one.cases
@@ -616,7 +616,7 @@ _NOTHING: Final = (FALSE, Outcome(FALSE, ()))
 
 
 def _is_small(schema: Schema) -> bool:
-    """Whether two such objects may be compared field by field."""
+    """Return whether two such objects may be compared field by field."""
     number = 0
     waiting: list[Schema | None] = [schema]
     while waiting and number <= MOST_NAMES:

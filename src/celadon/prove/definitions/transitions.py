@@ -35,7 +35,7 @@ from celadon.prove.values import NotModelled, Outcome
 
 
 class Change(enum.Enum):
-    """What may be done to a field that cannot be changed."""
+    """A change of a field that is said to be immutable."""
 
     CHANGED = "can be changed"
     REMOVED = "can be removed"
@@ -73,7 +73,8 @@ class ChangeReply:
 
     @property
     def is_finding(self) -> bool:
-        """Whether it is not as the rule says. What is only removed may be meant to be."""
+        """Return whether it is not as the rule says. A field that is only removed may be meant to
+        be."""
         return (
             self.subject.is_claimed
             and self.answer is Answer.YES
@@ -117,7 +118,8 @@ def _compared(root: syntax.Expr) -> Iterator[tuple[str, ...]]:
 
 
 def _below(node: syntax.Expr) -> Sequence[syntax.Expr]:
-    """What is always evaluated: not the inside of loops, whose fields are others."""
+    """Return the parts of an expression that are always evaluated: not the inside of loops, whose
+    fields are others."""
     match node:
         case syntax.Call():
             return node.args if node.target is None else (node.target, *node.args)
@@ -193,7 +195,7 @@ class _ChangeLook(DefinitionLook):
     history: list[StructuralObject] = field(default_factory=list)
 
     def wanted(self, subject: Subject, change: Change) -> Formula:
-        """What is to be the case. Raises NotModelled."""
+        """Return the formula that an example has to fulfil. Raises NotModelled."""
         titles = ["oldObject", "object"]
         if change is Change.REPLACED:
             titles.insert(1, "between")
