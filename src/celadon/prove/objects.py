@@ -109,8 +109,8 @@ class Inputs:
 
     @contextmanager
     def alternative(self) -> Iterator[None]:
-        """Treat what is evaluated meanwhile as one of several things of which one has to hold: of the
-        items that each of them asks for, only the most are needed."""
+        """Treat what is evaluated meanwhile as one of several things of which one has to hold: of
+        the items that each of them asks for, only the most are needed."""
         before = {id(cut): cut.loops for cut in self.cuts}
         yield
         for cut in self.cuts:
@@ -119,8 +119,8 @@ class Inputs:
 
     @contextmanager
     def one_question(self) -> Iterator[None]:
-        """Treat what is evaluated meanwhile as one of several questions: which items it asks for does
-        not matter to the others."""
+        """Treat what is evaluated meanwhile as one of several questions: which items it asks for
+        does not matter to the others."""
         before = {id(cut): (cut.most, cut.is_counted) for cut in self.cuts}
         yield
         for cut in self.cuts:
