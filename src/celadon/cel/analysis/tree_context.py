@@ -32,7 +32,7 @@ from celadon.cel.syntax import (
 )
 from celadon.cel.types import DYN, Kind, Type, is_optional
 from celadon.cel.values import Value
-from celadon.cel.values.message_values import CONSTRUCTORS
+from celadon.cel.values.conversions import CONSTRUCTORS
 from celadon.cel.values.text import Remembered, Uint
 from celadon.records import dataclass, field
 

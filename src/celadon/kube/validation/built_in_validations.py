@@ -30,8 +30,18 @@ from celadon.kube.validation import (
 from celadon.kube.validation import services as service_ranges
 from celadon.kube.validation.field_checks import METADATA, Errors, by_rules, each, holding
 from celadon.kube.validation.object_meta import (
+    ANY_SEGMENT,
+    CLUSTER,
+    CLUSTER_LABEL,
+    CLUSTER_SEGMENT,
+    GENERATED,
     IN_PATHS,
+    LABEL,
+    SERVICE,
     Naming,
+    Revisit,
+    Update,
+    Validation,
     standard_finalizers,
     validate_meta_of_update,
     validate_object_meta,
@@ -40,18 +50,6 @@ from celadon.kube.validation.object_meta import (
 from celadon.kube.validation.pods import pod_specs, pod_updates
 from celadon.kube.validation.pods import pod_updates as pod_statuses
 from celadon.kube.validation.pods import pod_updates as pod_subresources
-from celadon.kube.validation.validation_rows import (
-    ANY_SEGMENT,
-    CLUSTER,
-    CLUSTER_LABEL,
-    CLUSTER_SEGMENT,
-    GENERATED,
-    LABEL,
-    SERVICE,
-    Revisit,
-    Update,
-    Validation,
-)
 from celadon.kube.well_known_values import RBAC_GROUP
 
 ADDRESS: Final = Naming(service_ranges.address_name, namespaced=False)

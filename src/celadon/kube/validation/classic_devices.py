@@ -33,11 +33,11 @@ from celadon.kube.validation.field_checks import (
     present,
     supported,
 )
+from celadon.kube.validation.object_meta import CLUSTER, Validation
 from celadon.kube.validation.pods.scheduling import node_selector
 from celadon.kube.validation.resource_claims import distinct, template_metadata
 from celadon.kube.validation.resource_slices import NO_VERSION, is_semver
 from celadon.kube.validation.storage import BINDING_MODES
-from celadon.kube.validation.validation_rows import CLUSTER, Validation
 
 MAX_CONSUMERS: Final = 32
 MAX_HANDLES: Final = 32

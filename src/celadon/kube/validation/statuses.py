@@ -31,13 +31,13 @@ from celadon.kube.validation.field_checks import (
 )
 from celadon.kube.validation.jobs import IndexesError, count_indexes, intervals
 from celadon.kube.validation.networking import NO_ADDRESS
+from celadon.kube.validation.object_meta import Update
 from celadon.kube.validation.pods.resource_lists import (
     is_native,
     quantity_value,
     quota_resource_name,
 )
 from celadon.kube.validation.text_rules import older_address
-from celadon.kube.validation.validation_rows import Update
 from celadon.kube.well_known_values import CONDITION_STATUSES, CRITERIA_MET, FAILURE_TARGET
 from celadon.records import dataclass
 
