@@ -103,6 +103,7 @@ class Evaluator:
             raise
 
     def _node(self, node: syntax.Expr, scope: Scope) -> Outcome:
+        # Loops within loops multiply the nodes; a question that is too large ends here and says so.
         self.steps -= 1
         if self.steps < 0:
             raise NotModelled(f"more than {MOST_STEPS} steps")
@@ -260,6 +261,7 @@ class Evaluator:
         asked = self.node(condition, scope)
         yes, no = is_true(asked), is_false(asked)
         fails = Outcome(TRUE, ())
+        # A branch that is never taken may have in it what is not modelled.
         first = FAILS if z3.is_false(yes) else self._part(then, scope)
         second = FAILS if z3.is_false(no) else self._part(otherwise, scope)
         return selected(either((yes, no)), selected(yes, first, second), fails)

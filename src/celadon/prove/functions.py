@@ -199,6 +199,8 @@ def _equal_numbers(a: Int | Uint | Double, b: Int | Uint | Double) -> Formula:
     if isinstance(a, Double) and isinstance(b, Double):
         return z3.fpEQ(a.term, b.term)
     double, number = (a, b) if isinstance(a, Double) else (b, a)
+    # A double and an integer are compared by their exact values (cel-go `common/types/compare.go`),
+    # so infinities and NaN equal no integer.
     finite = negated(z3.Or(z3.fpIsNaN(double.term), z3.fpIsInf(double.term)))
     return z3.And(finite, z3.fpToReal(double.term) == z3.ToReal(number.term))
 
@@ -234,9 +236,13 @@ def _equal_lists(a: List, b: List) -> Formula:
         count(one)
     if a.unordered != b.unordered:
         raise NotModelled("whether a set is equal to a list")
+    # Items of a set differ from each other: with equally many on both sides it is enough that each
+    # item of the one is in the other.
     if a.unordered:
         found = (z3.Implies(one.there, _has_item(b, one)) for one in a.items)
         return both(same(size_of(a), size_of(b)), *found)
+    # Which item stands at a place depends on which before it are there, so any two may face each
+    # other.
     pairs = [
         z3.Implies(
             both(one.there, other.there, same(place(a, i), place(b, j))),
@@ -314,6 +320,7 @@ def _ordered_with_double(
     """Compare numbers by their exact values: infinities lie outside of all integers, a NaN has no
     order."""
     double = a if isinstance(a, Double) else b
+    # All finite doubles are below 2**1024; the solver's reals have no infinity.
     beyond = logic.integer(1 << 1024)
     infinite = z3.If(z3.fpIsNegative(double.term), -beyond, beyond)
     real = z3.If(z3.fpIsInf(double.term), z3.ToReal(infinite), z3.fpToReal(double.term))
@@ -346,6 +353,7 @@ def _is_literal(value: Value) -> bool:
 
 def _bounded(kind: type[Int] | type[Uint], term: Term) -> Outcome:
     """An error where it leaves the 64 bits."""
+    # The solver's integers have no end, so the 64 bits are a condition beside the value.
     low, high = (logic.INT_MIN, logic.INT_MAX) if kind is Int else (0, logic.UINT_MAX)
     term = z3.simplify(term)
     fits = z3.simplify(z3.And(term >= low, term <= high))
@@ -379,6 +387,8 @@ def _divided(values: list[Value], *, rest: bool) -> Outcome | None:
     """Towards zero; the rest has the sign of the dividend. By zero is an error."""
     match values:
         case [(Int() | Uint()) as a, (Int() | Uint()) as b] if type(a) is type(b):
+            # The solver divides so that the rest is never negative, Go towards zero: so the
+            # magnitudes are divided and the sign is set afterwards.
             magnitude = z3.If(a.term < 0, -a.term, a.term), z3.If(b.term < 0, -b.term, b.term)
             quotient = z3.If(
                 (a.term < 0) == (b.term < 0),

@@ -152,6 +152,7 @@ class Inputs:
             return self._one_of(schema.enum, path)
         if schema.int_or_string:
             is_text = self.unknown(f"{path} is a string", z3.BoolSort())
+            # Both exist for the solver; the guard says which of them the object has.
             number, text = self._integer(schema, path), self._text(schema, path)
             return outcome([Case(is_text, text), Case(negated(is_text), number)])
         match schema.type:
@@ -174,6 +175,8 @@ class Inputs:
 
     def _one_of(self, allowed: Sequence[Json], path: str) -> Outcome:
         ways = [self.unknown(f"{path} is {one}", z3.BoolSort()) for one in allowed]
+        # One bool for each allowed value, of which exactly one holds, is easier for the solver than
+        # a text that equals one of many.
         self.assumed.append(z3.PbEq([(way, 1) for way in ways], 1))
         return outcome(
             Case(way, functions.literal(one)) for way, one in zip(ways, allowed, strict=True)
@@ -187,6 +190,8 @@ class Inputs:
         if limits.max_length is not None:
             self.assumed.append(z3.Length(text) <= limits.max_length)
         if schema.format == "quantity":  # a server takes no text that is none
+            # Examples with quantities like `1` are the plainest: they are wished for, as what is
+            # absent is.
             self.presences.append(negated(z3.InRe(text, z3.Range("1", "9"))))
         return Text(text)
 
@@ -208,6 +213,7 @@ class Inputs:
             place = f"{path}[{number}]"
             there = self.presence(place)
             if items:
+                # The items that are there come first; else one list would stand for many models.
                 self.assumed.append(z3.Implies(there, items[-1].there))
             items.append(Item(there, self.value(element, place, objects, (*below, "[*]"))))
         made = List(tuple(items), frozenset({self._cut(path)}))

@@ -238,6 +238,7 @@ def outcome(cases: Iterable[Case], error: Formula = FALSE) -> Outcome:
     merged: dict[type, Case] = {}
     others: list[Case] = []
     for case in cases:
+        # What can never be is left out at once: alternatives multiply with each argument of a call.
         if case.guard.eq(FALSE):
             continue
         kind = type(case.value)
@@ -246,6 +247,8 @@ def outcome(cases: Iterable[Case], error: Formula = FALSE) -> Outcome:
             merged[kind] = Case(either((before.guard, case.guard)), case.value)
         elif isinstance(case.value, MERGED) and before is not None:
             assert isinstance(before.value, MERGED)
+            # One term with an `if` inside in place of two alternatives keeps their number small.
+            # Guards exclude each other, so the order does not matter.
             term = chosen(before.guard, before.value.term, case.value.term)
             value = type(case.value)(term)
             merged[kind] = Case(either((before.guard, case.guard)), value)
@@ -279,6 +282,7 @@ def _as_one(a: Case, b: Case) -> Case | None:
         return None
     if a.value.unordered or b.value.unordered:
         return None
+    # Both are the same list with something added, as branches of a conditional often are.
     shared = 0
     for one, other in zip(a.value.items, b.value.items, strict=False):
         if one is not other:
