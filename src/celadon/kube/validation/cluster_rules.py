@@ -78,6 +78,7 @@ EXISTS_ONLY: Final = SCOPES - {"PriorityClass", "VolumeAttributesClass"}
 
 def namespace(obj: JsonObject) -> Errors:
     """Yield what is wrong with a Namespace, besides its metadata."""
+    # As `ValidateNamespace` of `pkg/apis/core/validation`.
     at = SPEC.child("finalizers")
     for finalizer in (obj.get("spec") or {}).get("finalizers") or ():
         yield from qualified_name(at, finalizer)
@@ -87,6 +88,7 @@ def namespace(obj: JsonObject) -> Errors:
 def namespace_finalize(obj: JsonObject, _: JsonObject) -> Errors:
     """Yield what is wrong with a write through `namespaces/finalize`. Unlike other writes, it says
     which finalizer it is."""
+    # As `ValidateNamespaceFinalizeUpdate` of `pkg/apis/core/validation`.
     for at, finalizer in items(obj.get("spec") or {}, "finalizers", SPEC):
         yield from qualified_name(at, finalizer)
         yield from standard_finalizer(at, finalizer)
@@ -94,6 +96,7 @@ def namespace_finalize(obj: JsonObject, _: JsonObject) -> Errors:
 
 def disruption_budget(obj: JsonObject) -> Errors:
     """Yield what is wrong with a PodDisruptionBudget, besides its metadata."""
+    # As `ValidatePodDisruptionBudget` of `pkg/apis/policy/validation`.
     spec = obj.get("spec") or {}
     least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
     if least is not None and most is not None:
@@ -123,6 +126,7 @@ def _printed_budget(spec: JsonObject) -> JsonDict:
 
 def priority_class(obj: JsonObject) -> Errors:
     """Yield what is wrong with a PriorityClass, besides its metadata."""
+    # As `ValidatePriorityClass` of `pkg/apis/scheduling/validation`.
     name, value = (obj.get("metadata") or {}).get("name") or "", obj.get("value") or 0
     if name.startswith(SYSTEM_PREFIX):
         fault = _system_fault(name, value, is_default=bool(obj.get("globalDefault")))
@@ -151,6 +155,7 @@ def _system_fault(name: str, value: int, *, is_default: bool) -> str:
 
 def priority_class_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Neither the value nor the preemption policy may change."""
+    # As `ValidatePriorityClassUpdate` of `pkg/apis/scheduling/validation`.
     if (obj.get("value") or 0) != (old.get("value") or 0):
         yield fieldpath.forbidden(FieldPath("value"), "may not be changed in an update.")
     if obj.get("preemptionPolicy") != old.get("preemptionPolicy"):
@@ -160,6 +165,7 @@ def priority_class_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 def resource_quota(obj: JsonObject) -> Errors:
     """Yield what is wrong with a ResourceQuota, besides its metadata."""
+    # As `ValidateResourceQuotaSpec` of `pkg/apis/core/validation`.
     spec = obj.get("spec") or {}
     for name, text in entries(spec, "hard"):
         at = SPEC.child("hard").key(name)
@@ -208,6 +214,7 @@ _EXISTS: Final = wording("Exists", v1_31="Exist")
 
 
 def _scope(path: FieldPath, one: JsonObject, unfit: Sequence[str], selector: JsonObject) -> Errors:
+    # As `validateScopedResourceSelectorRequirement` of `pkg/apis/core/validation`.
     scope, operator = one.get("scopeName") or "", one.get("operator") or ""
     values, at = one.get("values") or [], path.child("operator")
     if not _is_scope(scope):
@@ -237,6 +244,7 @@ def _scope(path: FieldPath, one: JsonObject, unfit: Sequence[str], selector: Jso
 
 def resource_quota_update(obj: JsonObject, old: JsonObject) -> Errors:
     """The scopes may not change."""
+    # As `ValidateResourceQuotaUpdate` of `pkg/apis/core/validation`.
     yield from resource_quota(obj)
     new, before = (list((one.get("spec") or {}).get("scopes") or ()) for one in (obj, old))
     if set(new) != set(before):
@@ -247,6 +255,7 @@ def resource_quota_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 def limit_range(obj: JsonObject) -> Errors:
     """Yield what is wrong with a LimitRange, besides its metadata."""
+    # As `ValidateLimitRange` of `pkg/apis/core/validation`.
     types: set[str] = set()
     for at, limit in items(obj.get("spec") or {}, "limits", SPEC):
         kind = limit.get("type") or ""

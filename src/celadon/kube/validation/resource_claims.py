@@ -312,6 +312,7 @@ def _selector(path: FieldPath, selector: JsonObject, *, is_stored: bool) -> Erro
 def configuration(path: FieldPath, given: JsonObject, *, is_stored: bool = False) -> Errors:
     """Yield what is wrong with the text for a driver, which is passed on as it stands; one that was
     there before may be longer."""
+    # As `validateOpaqueConfiguration` of `pkg/apis/resource/validation`.
     opaque, at = given.get("opaque"), path.child("opaque")
     if opaque is None:
         yield fieldpath.required(at)
@@ -435,6 +436,7 @@ def claim(obj: JsonObject) -> Errors:
 def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield an error if what is asked for has changed. Before 1.35 it was judged again, as new and
     as stored."""
+    # As `ValidateResourceClaimUpdate` of `pkg/apis/resource/validation`.
     if not is_since("1.35"):
         yield from claim(obj)
     if obj.get("spec") != old.get("spec"):
@@ -659,6 +661,7 @@ NO_NEW: Final = (
 
 def claim_status(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield what is wrong with the status of a ResourceClaim."""
+    # As `ValidateResourceClaimStatusUpdate` of `pkg/apis/resource/validation`.
     status, before = obj.get("status") or {}, old.get("status") or {}
     allocation, was = status.get("allocation"), before.get("allocation")
     known = request_names(obj.get("spec") or {})
@@ -769,6 +772,7 @@ def _interface(path: FieldPath, address: str) -> Errors:
 
 
 def _allocation(path: FieldPath, allocation: JsonObject, known: RequestNames) -> Errors:
+    # As `validateAllocationResult` of `pkg/apis/resource/validation`.
     devices, at = allocation.get("devices") or {}, path.child("devices")
 
     def result(where: FieldPath, given: JsonObject) -> Errors:

@@ -112,6 +112,7 @@ _BALANCER: Final = _STATUS.child("loadBalancer")
 
 def namespace_status(obj: JsonObject, _: JsonObject) -> Errors:
     """The phase says whether a namespace goes away."""
+    # As `ValidateNamespaceStatusUpdate` of `pkg/apis/core/validation`.
     phase = (obj.get("status") or {}).get("phase") or ""
     deleted = bool((obj.get("metadata") or {}).get("deletionTimestamp"))
     wanted = "Terminating" if deleted else "Active"
@@ -122,6 +123,7 @@ def namespace_status(obj: JsonObject, _: JsonObject) -> Errors:
 
 def quota_status(obj: JsonObject, _: JsonObject) -> Errors:
     """Yield what is wrong with the status of a ResourceQuota: what may be used, and what is."""
+    # As `ValidateResourceQuotaStatusUpdate` of `pkg/apis/core/validation`.
     for field in ("hard", "used"):
         for name, text in entries(obj.get("status") or {}, field):
             at = _STATUS.child(field).key(name)
@@ -132,6 +134,7 @@ def quota_status(obj: JsonObject, _: JsonObject) -> Errors:
 def claim_status(obj: JsonObject, _: JsonObject) -> Errors:
     """Yield what is wrong with the status of a PersistentVolumeClaim: what it got, and how far a
     change of its size is."""
+    # As `ValidatePersistentVolumeClaimStatusUpdate` of `pkg/apis/core/validation`.
     status = obj.get("status") or {}
     if not (obj.get("spec") or {}).get("accessModes"):
         yield fieldpath.required(FieldPath("Spec", "accessModes"))
@@ -166,6 +169,7 @@ def _claim_amount(at: FieldPath, text: str) -> Errors:
 def _claim_resource(at: FieldPath, name: str) -> Errors:
     """Yield what is wrong with the name of a resource. Of Kubernetes' own, a claim has storage
     alone."""
+    # As `validatePersistentVolumeClaimResourceKey` of `pkg/apis/core/validation`.
     wrong = [*qualified_name(at, name)]
     yield from wrong
     if not wrong and is_native(name) and name != "storage":
@@ -175,6 +179,7 @@ def _claim_resource(at: FieldPath, name: str) -> Errors:
 def service_status(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield what is wrong with the addresses of a balancer; only a Service that wants one has
     any."""
+    # As `ValidateServiceStatusUpdate` of `pkg/apis/core/validation`.
     balancer = (obj.get("status") or {}).get("loadBalancer") or {}
     kind = (obj.get("spec") or {}).get("type")
     if kind != "LoadBalancer" and balancer.get("ingress"):
@@ -204,6 +209,7 @@ def _known(old: JsonObject) -> Collection[str]:
 
 def ingress_status(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield what is wrong with the addresses at which an Ingress is reached."""
+    # As `ValidateIngressStatusUpdate` of `pkg/apis/networking/validation`.
     known = _known(old)
     balancer = (obj.get("status") or {}).get("loadBalancer") or {}
     for at, ingress in items(balancer, "ingress", _BALANCER):
@@ -265,6 +271,7 @@ class _Job:
 def job_status(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield what is wrong with the status of a Job. Transitions are looked at since others than the
     controller may manage a job."""
+    # As `ValidateJobUpdateStatus` of `pkg/apis/batch/validation`.
     job, before = (_Job(one.get("spec") or {}, one.get("status") or {}) for one in (obj, old))
     yield from broken_rules("batch.v1.JobStatus", job.status, _STATUS)
     yield from _uncounted(job.status.get("uncountedTerminatedPods") or {})
@@ -388,6 +395,7 @@ def _well_formed(path: FieldPath, text: str, completions: int) -> Errors:
 
 def _overlap(some: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]]) -> int | None:
     """The first index that is in both."""
+    # As `validateFailedIndexesNotOverlapCompleted` of `pkg/apis/batch/validation`.
     shared = (
         max(one[0], other[0])
         for one in some
@@ -545,6 +553,7 @@ autoscaler_status: Final = _counting(Counts("autoscaling.v2.HorizontalPodAutosca
 
 def budget_status(obj: JsonObject, _: JsonObject) -> Errors:
     """Yield what is wrong with the status of a PodDisruptionBudget."""
+    # As `ValidatePodDisruptionBudgetStatusUpdate` of `pkg/apis/policy/validation`.
     status = obj.get("status") or {}
     yield from conditions(_STATUS, status)
     yield from broken_rules("policy.v1.PodDisruptionBudgetStatus", status, _STATUS)

@@ -70,11 +70,13 @@ from celadon.kube.well_known_values import STORAGE_CLASS
 
 def claim(obj: JsonObject) -> Errors:
     """Yield what is wrong with a PersistentVolumeClaim, besides its metadata."""
+    # As `ValidatePersistentVolumeClaim` of `pkg/apis/core/validation`.
     yield from claim_spec(SPEC, obj.get("spec") or {})
 
 
 def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
     """The size may grow; whatever else changes is told by its difference."""
+    # As `ValidatePersistentVolumeClaimUpdate` of `pkg/apis/core/validation`.
     yield from claim(obj)
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     bound = (obj.get("status") or old.get("status") or {}).get("phase") == "Bound"
@@ -185,6 +187,7 @@ INLINE: Final = "may not be specified in the context of inline volumes"
 def persistent_volume(obj: JsonObject, old: JsonObject | None = None) -> Errors:
     """Yield what is wrong with a PersistentVolume, besides its metadata; `old` is what was
     changed."""
+    # As `ValidatePersistentVolume` of `pkg/apis/core/validation`.
     spec, before = obj.get("spec") or {}, (old or {}).get("spec") or {}
     if not spec.get("accessModes"):
         yield fieldpath.required(SPEC.child("accessModes"))
@@ -238,6 +241,7 @@ def _attributes_class(spec: JsonObject) -> Errors:
 
 def inline_volume(path: FieldPath, spec: JsonObject) -> Errors:
     """Yield what is wrong with a volume that has no object of its own."""
+    # As `ValidatePersistentVolumeSpec` of `pkg/apis/core/validation`.
     if spec.get("claimRef") is not None:
         yield fieldpath.forbidden(path.child("claimRef"), INLINE)
     if spec.get("capacity"):
@@ -290,6 +294,7 @@ def _is_root(path: str) -> bool:
 
 
 def _glusterfs(path: FieldPath, given: JsonObject) -> Errors:
+    # As `validateGlusterfsPersistentVolumeSource` of `pkg/apis/core/validation`.
     yield from volumes.GLUSTERFS(path, given)
     namespace, at = given.get("endpointsNamespace"), path.child("endpointsNamespace")
     if namespace == "":
@@ -300,6 +305,7 @@ def _glusterfs(path: FieldPath, given: JsonObject) -> Errors:
 
 
 def _azure_file(path: FieldPath, given: JsonObject) -> Errors:
+    # As `validateAzureFilePV` of `pkg/apis/core/validation`.
     yield from volumes.AZURE_FILE(path, given)
     if given.get("secretNamespace") == "":
         at = path.child("secretNamespace")
@@ -307,6 +313,7 @@ def _azure_file(path: FieldPath, given: JsonObject) -> Errors:
 
 
 def _local(path: FieldPath, given: JsonObject) -> Errors:
+    # As `validateLocalVolumeSource` of `pkg/apis/core/validation`.
     if given.get("path"):
         yield from no_backsteps(path.child("path"), given["path"])
     else:
@@ -314,6 +321,7 @@ def _local(path: FieldPath, given: JsonObject) -> Errors:
 
 
 def _csi(path: FieldPath, given: JsonObject) -> Errors:
+    # As `validateCSIPersistentVolumeSource` of `pkg/apis/core/validation`.
     yield from driver_name(path.child("driver"), given.get("driver") or "")
     if not given.get("volumeHandle"):
         yield fieldpath.required(path.child("volumeHandle"))
@@ -323,6 +331,7 @@ def _csi(path: FieldPath, given: JsonObject) -> Errors:
 
 
 def _secret(path: FieldPath, reference: JsonObject) -> Errors:
+    # As `validatePVSecretReference` of `pkg/apis/core/validation`.
     for field in ("name", "namespace"):
         value = reference.get(field) or ""
         if not value:
@@ -379,6 +388,7 @@ LASTING_LABELS: Final[Mapping[str, str]] = {
 def persistent_volume_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield what is wrong with a changed volume: its source stays; a secret for growing may still
     come, and where it can be used."""
+    # As `ValidatePersistentVolumeUpdate` of `pkg/apis/core/validation`.
     yield from persistent_volume(obj, old)
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     difference = volume_source_diff(before, _without_new_secret(spec, before))
@@ -458,10 +468,12 @@ _TOPOLOGY: Final = FieldPath("nodeTopology")
 
 def driver(obj: JsonObject) -> Errors:
     """Yield what is wrong with a new CSIDriver, besides its metadata."""
+    # As `ValidateCSIDriver` of `pkg/apis/storage/validation`.
     return _driver(obj.get("spec") or {})
 
 
 def _driver(spec: JsonObject) -> Errors:
+    # As `validateCSIDriverSpec` of `pkg/apis/storage/validation`.
     if spec.get("attachRequired") is None:
         yield fieldpath.required(SPEC.child("attachedRequired"))
     for field in ("podInfoOnMount", "storageCapacity"):
@@ -485,6 +497,7 @@ def _driver(spec: JsonObject) -> Errors:
 
 
 def _token_requests(spec: JsonObject) -> Errors:
+    # As `validateTokenRequests` of `pkg/apis/storage/validation`.
     audiences: set[str] = set()
     for at, request in items(spec, "tokenRequests", SPEC):
         audience, seconds = request.get("audience") or "", request.get("expirationSeconds")
@@ -499,6 +512,7 @@ def _token_requests(spec: JsonObject) -> Errors:
 
 def driver_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Some of what a driver says of itself is for good."""
+    # As `ValidateCSIDriverUpdate` of `pkg/apis/storage/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     yield from _driver(spec)
     for field, shown in (("attachRequired", "attachedRequired"), ("volumeLifecycleModes", "")):
@@ -508,6 +522,7 @@ def driver_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 def node(obj: JsonObject) -> Errors:
     """Yield what is wrong with a CSINode, besides its metadata."""
+    # As `ValidateCSINode` of `pkg/apis/storage/validation`.
     seen: set[str] = set()
     for at, one in items(obj.get("spec") or {}, "drivers", SPEC):
         name, identity = one.get("name") or "", one.get("nodeID") or ""
@@ -537,6 +552,7 @@ def _topology_keys(path: FieldPath, one: JsonObject) -> Errors:
 
 def node_update(obj: JsonObject, old: JsonObject) -> Errors:
     """A driver of a node may come and go, but stays what it is."""
+    # As `ValidateCSINodeUpdate` of `pkg/apis/storage/validation`.
     yield from node(obj)
     named: dict[object, list[JsonObject]] = {}
     for one in (obj.get("spec") or {}).get("drivers") or ():
@@ -561,6 +577,7 @@ def _lasting(one: JsonObject) -> JsonObject:
 
 def capacity(obj: JsonObject) -> Errors:
     """Yield what is wrong with a CSIStorageCapacity, besides its metadata."""
+    # As `ValidateCSIStorageCapacity` of `pkg/apis/storage/validation`.
     yield from selector(_TOPOLOGY, obj.get("nodeTopology"))
     yield from dns_subdomain(_CLASS, obj.get("storageClassName") or "")
     text = obj.get("capacity")
@@ -570,6 +587,7 @@ def capacity(obj: JsonObject) -> Errors:
 
 def capacity_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield an error if the question that a driver answered has changed."""
+    # As `ValidateCSIStorageCapacityUpdate` of `pkg/apis/storage/validation`.
     yield from capacity(obj)
     yield from same_selector(_TOPOLOGY, obj.get("nodeTopology"), old.get("nodeTopology"))
     yield from changed_fields("storage.v1.CSIStorageCapacity", obj, old, FieldPath())
@@ -577,6 +595,7 @@ def capacity_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 def attachment(obj: JsonObject) -> Errors:
     """Yield what is wrong with a new VolumeAttachment, besides its metadata."""
+    # As `ValidateVolumeAttachment` of `pkg/apis/storage/validation`.
     yield from _attachment(obj)
     if not is_since("1.36"):
         yield from _names(obj.get("spec") or {})
@@ -618,6 +637,7 @@ def _attached_name(spec: JsonObject) -> Errors:
 
 
 def _attached_source(path: FieldPath, source: JsonObject) -> Errors:
+    # As `validateVolumeAttachmentSource` of `pkg/apis/storage/validation`.
     inline, name = source.get("inlineVolumeSpec"), source.get("persistentVolumeName")
     if inline is None and name is None:
         yield fieldpath.required(path, _SOURCES)
@@ -641,6 +661,7 @@ def map_size(path: FieldPath, given: JsonObject | None) -> Errors:
 def attachment_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield an error if what is attached where has changed. Before 1.35, everything was said
     twice."""
+    # As `ValidateVolumeAttachmentUpdate` of `pkg/apis/storage/validation`.
     yield from _attachment(obj)
     if not is_since("1.35"):
         yield from validate_object_meta(obj.get("metadata") or {}, Naming(namespaced=False))
@@ -664,6 +685,7 @@ MAX_PARAMETERS: Final = 512
 
 def storage_class(obj: JsonObject) -> Errors:
     """Yield what is wrong with a StorageClass, besides its metadata."""
+    # As `ValidateStorageClass` of `pkg/apis/storage/validation`.
     root = FieldPath()
     yield from _maker(obj, "provisioner")
     yield from parameters(root.child("parameters"), obj.get("parameters"))
@@ -678,12 +700,14 @@ def storage_class(obj: JsonObject) -> Errors:
 def _maker(obj: JsonObject, field: str) -> Errors:
     """Yield what is wrong with the name of the driver that makes or changes volumes; capitals count
     as small ones."""
+    # As `validateProvisioner` of `pkg/apis/storage/validation`.
     name, at = obj.get(field) or "", FieldPath(field)
     return checked_qualified_name(at, name.lower()) if name else iter((fieldpath.required(at),))
 
 
 def _topologies(obj: JsonObject) -> Errors:
     # Upstream begins with an empty one for each term there is: nothing chosen is a repetition.
+    # As `validateAllowedTopologies` of `pkg/apis/storage/validation`.
     known = Counter({frozenset[object](): len(obj.get("allowedTopologies") or ())})
     for at, term in items(obj, "allowedTopologies", FieldPath()):
         chosen: dict[str, frozenset[str]] = {}
@@ -708,6 +732,7 @@ def _topologies(obj: JsonObject) -> Errors:
 
 def storage_class_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Nothing of what volumes were made of may change."""
+    # As `ValidateStorageClassUpdate` of `pkg/apis/storage/validation`.
     yield from storage_class(obj)
     for error in changed_fields("storage.v1.StorageClass", obj, old, FieldPath()):
         if is_since("1.36") or error.field == "volumeBindingMode":
@@ -720,6 +745,7 @@ def storage_class_update(obj: JsonObject, old: JsonObject) -> Errors:
 def parameters(path: FieldPath, given: JsonObject | None, *, needed: bool = False) -> Errors:
     """Yield what is wrong with the parameters of a class of volumes: not too many, not too long, no
     empty keys."""
+    # As `validateParameters` of `pkg/apis/storage/validation`.
     found = given or {}
     if len(found) > MAX_PARAMETERS:
         yield fieldpath.too_long(path, MAX_PARAMETERS)
@@ -734,12 +760,14 @@ def parameters(path: FieldPath, given: JsonObject | None, *, needed: bool = Fals
 
 def attributes_class(obj: JsonObject) -> Errors:
     """Yield what is wrong with a VolumeAttributesClass, besides its metadata."""
+    # As `ValidateVolumeAttributesClass` of `pkg/apis/storage/validation`.
     yield from _maker(obj, "driverName")
     yield from parameters(FieldPath("parameters"), obj.get("parameters"), needed=True)
 
 
 def attributes_class_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Neither the driver nor what it is told may change."""
+    # As `ValidateVolumeAttributesClassUpdate` of `pkg/apis/storage/validation`.
     for field in ("driverName", "parameters"):
         if obj.get(field) != old.get(field):
             yield fieldpath.forbidden(FieldPath(field), f"updates to {field} are forbidden.")

@@ -100,6 +100,7 @@ APPARMOR: Final = ProfileKind(
 
 def pod_annotations(path: FieldPath, notes: Mapping[str, str], spec: JsonObject) -> Errors:
     """Yield what is wrong with the annotations of a pod or a template; `path` is where they are."""
+    # As `ValidatePodSpecificAnnotations` of `pkg/apis/core/validation`.
     if MIRROR_POD in notes and not spec.get("nodeName"):
         detail = "must set spec.nodeName if mirror pod annotation is set"
         yield fieldpath.invalid(path.key(MIRROR_POD), notes[MIRROR_POD], detail)
@@ -121,6 +122,7 @@ def _is_int32(text: str) -> bool:
 
 
 def _seccomp(path: FieldPath, profile: str) -> Errors:
+    # As `ValidateSeccompProfile` of `pkg/apis/core/validation`.
     if profile.startswith(LOCALHOST):
         file = profile.removeprefix(LOCALHOST)
         if file.startswith("/"):
@@ -132,6 +134,7 @@ def _seccomp(path: FieldPath, profile: str) -> Errors:
 
 
 def _apparmor(path: FieldPath, key: str, profile: str, spec: JsonObject) -> Errors:
+    # As `ValidateAppArmorPodAnnotations` of `pkg/apis/core/validation`.
     name = key.removeprefix(APPARMOR_OF_CONTAINER)
     if all(one.get("name") != name for _, one in _containers(FieldPath(), spec)):
         yield fieldpath.invalid(path, name, "container not found")
@@ -189,6 +192,7 @@ def _match(path: FieldPath, kind: ProfileKind, note: str, profile: JsonObject) -
 def annotation_changes(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield what is wrong with changed annotations: those a pod was made with stay, and all are
     looked at once more."""
+    # As `ValidatePodSpecificAnnotationUpdates` of `pkg/apis/core/validation`.
     notes, before = ((one.get("metadata") or {}).get("annotations") or {} for one in (obj, old))
     if notes != before:
         for key in sorted(before):
@@ -227,6 +231,7 @@ HOST_NAMESPACES: Final = (
 
 def pod(obj: JsonObject) -> Errors:
     """A new pod, without its metadata."""
+    # As `ValidatePodCreate` of `pkg/apis/core/validation`.
     spec = obj.get("spec") or {}
     yield from pod_in_general(obj)
     if spec.get("ephemeralContainers"):
@@ -240,6 +245,7 @@ def pod(obj: JsonObject) -> Errors:
 def pod_in_general(obj: JsonObject, old: JsonObject | None = None) -> Errors:
     """Yield what is wrong with a new or a changed pod by the rules for both; `old` is what was
     changed, and some of its faults may stay."""
+    # As `validatePodMetadataAndSpec` of `pkg/apis/core/validation`.
     spec = obj.get("spec") or {}
     meta = obj.get("metadata") or {}
     notes = FieldPath("metadata", "annotations")
@@ -265,6 +271,7 @@ def _tokens_without_account(spec: JsonObject) -> Errors:
 
 
 def pod_template(path: FieldPath, template: JsonObject) -> Errors:
+    # As `ValidatePodTemplateSpec` of `pkg/apis/core/validation`.
     spec, annotations = template.get("spec") or {}, metadata.annotations(template)
     yield from template_metadata(path, template)
     yield from pod_spec(path.child("spec"), spec)
@@ -305,6 +312,7 @@ def pod_spec(
 ) -> Errors:
     """The spec of a pod or of a template; `stored` is what it was before. `is_static`: the
     pod is a mirror of one that a kubelet has from a file."""
+    # As `ValidatePodSpec` of `pkg/apis/core/validation`.
     before = stored or {}
     grace_period = spec.get("terminationGracePeriodSeconds")
     if grace_period is None:
@@ -428,6 +436,7 @@ def _operating_system(path: FieldPath, spec: JsonObject) -> Errors:
 
 
 def _resource_claims(path: FieldPath, spec: JsonObject, *, is_static: bool) -> Errors:
+    # As `validatePodResourceClaims` of `pkg/apis/core/validation`.
     names: set[str] = set()
     if is_static:
         for _ in spec["resourceClaims"]:
@@ -465,6 +474,7 @@ def _printed_claim(claim: JsonObject) -> JsonDict:
 
 
 def _host_network(path: FieldPath, spec: JsonObject, *, in_pod: bool) -> Errors:
+    # As `validatePodHostNetworkDeps` of `pkg/apis/core/validation`.
     if not spec.get("hostNetwork"):
         return
     for at, container in items(spec, "containers", path):
@@ -476,6 +486,7 @@ def _host_network(path: FieldPath, spec: JsonObject, *, in_pod: bool) -> Errors:
 
 
 def _host_users(path: FieldPath, spec: JsonObject, before: JsonObject) -> Errors:
+    # As `validateHostUsers` of `pkg/apis/core/validation`.
     if spec.get("hostUsers") is not False:
         return
     for field, shown in HOST_NAMESPACES:
@@ -504,6 +515,7 @@ def _gates(path: FieldPath, spec: JsonObject) -> Errors:
 
 
 def _dns(path: FieldPath, spec: JsonObject) -> Errors:
+    # As `validatePodDNSConfig` of `pkg/apis/core/validation`.
     config = spec.get("dnsConfig")
     if spec.get("dnsPolicy") == "None":
         if config is None:

@@ -56,6 +56,7 @@ CONTAINER_LISTS: Final = ("containers", "initContainers")
 
 def pod_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield what is wrong with a changed pod; the last text ends with what has changed."""
+    # As `ValidatePodUpdate` of `pkg/apis/core/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     yield from pod_in_general(obj, old)
     yield from annotation_changes(obj, old)
@@ -117,6 +118,7 @@ def _deadline(spec: JsonObject, before: JsonObject) -> Errors:
 
 def _tolerations(spec: JsonObject, before: JsonObject) -> Errors:
     """Only the time of a toleration may change."""
+    # As `validateOnlyAddedTolerations` of `pkg/apis/core/validation`.
 
     def lasting(toleration: JsonObject) -> frozenset[tuple[str, str]]:
         return frozenset(item for item in toleration.items() if item[0] != "tolerationSeconds")
@@ -130,6 +132,7 @@ def _tolerations(spec: JsonObject, before: JsonObject) -> Errors:
 
 
 def _gates(spec: JsonObject, before: JsonObject) -> Errors:
+    # As `validateOnlyDeletedSchedulingGates` of `pkg/apis/core/validation`.
     known = {one.get("name") for one in before.get("schedulingGates") or ()}
     for at, gate in items(spec, "schedulingGates", SPEC):
         name = gate.get("name")
@@ -171,6 +174,7 @@ def _with_old_nodes(spec: JsonObject, before: JsonObject) -> JsonDict:
 
 def _chosen_nodes(spec: JsonObject, before: JsonObject) -> Errors:
     """Selectors may get more terms, and lose none."""
+    # As `validateNodeAffinityMutation` of `pkg/apis/core/validation`.
     chosen, was = spec.get("nodeSelector") or {}, before.get("nodeSelector") or {}
     if any(chosen.get(key) != value for key, value in was.items()):
         detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
@@ -197,6 +201,7 @@ def _required_terms(spec: JsonObject) -> list[JsonObject]:
 
 def _only_adds(term: JsonObject, old: JsonObject) -> bool:
     """Return whether the requirements begin with the old ones; what required nothing stays so."""
+    # As `validateNodeSelectorTermHasOnlyAdditions` of `pkg/apis/core/validation`.
     fields = ("matchExpressions", "matchFields")
     if not any(old.get(field) for field in fields) and any(term.get(field) for field in fields):
         return False
@@ -220,6 +225,7 @@ _RESOURCES: Final = SPEC.child("resources")
 def ephemeral_containers(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield what is wrong with a write through `pods/ephemeralcontainers`: containers may come, and
     must stay what they are."""
+    # As `ValidatePodEphemeralContainersUpdate` of `pkg/apis/core/validation`.
     if MIRROR_POD in metadata.annotations(old):
         yield fieldpath.forbidden(_NOWHERE, "static pods do not support ephemeral containers")
         return
@@ -246,6 +252,7 @@ def _ephemeral(obj: JsonObject) -> list[JsonObject]:
 def resize(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield what is wrong with a write through `pods/resize`: cpu and memory may change, the class
     of quality of service may not."""
+    # As `ValidatePodResize` of `pkg/apis/core/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     if not is_since("1.35") and _has_pod_amounts(spec, before):
         why = "pods with pod-level resources cannot be resized"
@@ -478,6 +485,7 @@ ONE_PER_FAMILY: Final = "may specify no more than one IP for each IP family"
 
 def pod_status(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield what is wrong with the status of a pod."""
+    # As `ValidatePodStatusUpdate` of `pkg/apis/core/validation`.
     status, before = obj.get("status") or {}, old.get("status") or {}
     spec = old.get("spec") or {}
     yield from annotation_changes(obj, old)
@@ -528,6 +536,7 @@ def pod_status(obj: JsonObject, old: JsonObject) -> Errors:
 
 def _conditions(status: JsonObject) -> Errors:
     """Before 1.33 they are said to be metadata."""
+    # As `validatePodConditions` of `pkg/apis/core/validation`.
     for at, condition in items(status, "conditions", _STATUS if is_since("1.33") else METADATA):
         yield from _generation(at, condition)
         kind = condition.get("type") or ""
@@ -560,6 +569,7 @@ def _terminated(
     restarted: Collection[str | None] = (),
 ) -> Errors:
     """Yield an error for each container that has ended for good and runs again."""
+    # As `ValidateContainerStateTransition` of `pkg/apis/core/validation`.
     if policy == "Always":
         return
     for index, old in enumerate(before.get(field) or ()):
@@ -648,6 +658,7 @@ def _pod_statuses_claims(status: JsonObject, spec: JsonObject) -> Errors:
 
 def _extended_claim(claim: JsonObject, spec: JsonObject) -> Errors:
     """The claim that was made for extended resources of the pod's containers."""
+    # As `validatePodExtendedResourceClaimStatus` of `pkg/apis/core/validation`.
     at = _STATUS.child("extendedResourceClaimStatus")
     containers = {
         one.get("name") or "": one
@@ -693,6 +704,7 @@ def _requests(container: JsonObject) -> Collection[str]:
 
 def _users(status: JsonObject, field: str, system: str) -> Errors:
     """Whom the processes of a container run as."""
+    # As `validateContainerStatusUsers` of `pkg/apis/core/validation`.
     for at, one in items(status, field, _STATUS):
         user = (one.get("user") or {}).get("linux")
         if user is None:
@@ -712,6 +724,7 @@ def _users(status: JsonObject, field: str, system: str) -> Errors:
 def _allocated(status: JsonObject, field: str, containers: Iterable[JsonObject]) -> Errors:
     """Yield what is wrong with the health of the devices of containers. The spec need not know a
     container."""
+    # As `validateContainerStatusAllocatedResourcesStatus` of `pkg/apis/core/validation`.
     known = {one.get("name") or "": one for one in reversed([*containers])}
     for at, one in items(status, field, _STATUS):
         container = known.get(one.get("name") or "")
@@ -760,6 +773,7 @@ def _health(at: FieldPath, resource: JsonObject) -> Errors:
 
 
 def _addresses(status: JsonObject, before: JsonObject, field: str) -> Errors:
+    # As `validatePodIPs` of `pkg/apis/core/validation`.
     known = [one.get("ip") or "" for one in before.get(field) or ()]
     given = [one.get("ip") or "" for one in status.get(field) or ()]
     at, first = _STATUS.child(field), status.get("hostIP") or ""
