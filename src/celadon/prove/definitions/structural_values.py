@@ -122,6 +122,7 @@ class StructuralObject:
         self.inputs.assumed.append(z3.Length(name) <= _MOST_NAME)
         self.inputs.patterns.append(Pattern(TRUE, name, _NAME))
         self._assume(TRUE, given.get("name", _NO_SCHEMA), Text(name))
+        # Among the wishes for a plain object: that its name is `example`.
         self.inputs.presences.append(negated(same(name, logic.text("example"))))
         least: dict[str, Json] = {"namespace": "default"} if self.kind.namespaced else {}
         made = Fields(path, lambda one: self._generated(one, path, given), least)
@@ -138,6 +139,8 @@ class StructuralObject:
 
     def finish(self) -> None:
         """Make what the schema requires of all that was made."""
+        # What is required of a field is made with the field, and may have required fields of its
+        # own.
         while self._unfinished:
             made, schema = self._unfinished.pop()
             for name in schema.required:
@@ -198,6 +201,9 @@ class StructuralObject:
             self.inputs.assumed.append(either((negated(there), fits)))
         pattern = schema.limits.pattern
         if pattern and isinstance(value, Text):
+            # A pattern is a condition of the solver only if its language can be written; it costs
+            # so much there that it is told only of patterns that an example breaks
+            # (`Inputs.patterns`).
             with suppress(NotModelled):  # then the engine looks at examples
                 contained(pattern)
                 self.inputs.patterns.append(Pattern(there, value.term, pattern))
@@ -205,6 +211,7 @@ class StructuralObject:
     def _made(self, schema: Schema, path: str, steps: Steps, there: Formula) -> Outcome:
         if schema.enum and all(isinstance(one, str | int | None) for one in schema.enum):
             return self._one_of([one for one in schema.enum if one is not None], path)
+        # Two unknowns, of which one counts.
         if schema.int_or_string:
             is_text = self.inputs.presence(f"{path} is a string")
             cases = Case(is_text, self._text(schema, path)), Case(negated(is_text), self._int(path))
@@ -344,6 +351,8 @@ class StructuralObject:
             self._nullable_places.add(place)
             if is_sure:
                 nulls[name] = None
+        # Defaulting has filled in what has a default and validation has asked for what is required;
+        # only a null can still make such a field absent for rules.
         is_there = TRUE if is_sure and not inside.nullable else self.inputs.presence(place)
         return is_there, self._value(inside, place, (*steps, name), both(there, is_there))
 
@@ -427,6 +436,7 @@ class StructuralObject:
             case Text():
                 return both(*self._text_limits(limits, schema.format, value.term))
             case Int():
+                # Before 1.36 the format was not looked at.
                 is_short = schema.format == "int32" and is_since("1.36")
                 end = 1 << 31 if is_short else 1 << 63
                 return both(value.term >= -end, value.term < end, *_ranges(limits, value.term))
@@ -464,6 +474,7 @@ class StructuralObject:
 
     def _double_limits(self, limits: ValueLimits, value: Double) -> Iterator[Formula]:
         term = value.term
+        # JSON has no infinities, and no NaN.
         yield negated(z3.Or(z3.fpIsNaN(term), z3.fpIsInf(term)))
         if limits.minimum is not None:
             least = z3.FPVal(float(limits.minimum), z3.Float64())
@@ -548,6 +559,8 @@ def _pairs(
                 yield both(one.there, equal(one.key, entry.key)), entry.value, one.value
         case List(), List() if isinstance(step, int) and step < len(new.items):
             item = new.items[step]
+            # Only items of map lists are correlated (`CorrelatedObject` of k8s.io/apiserver
+            # `pkg/cel/common/equality.go`): a rule below other lists has no `oldSelf`.
             for other in was.items if schema.list_type == "map" else ():
                 alike = same_item(item.value, other.value, schema)
                 yield both(other.there, alike), item.value, other.value
@@ -608,6 +621,7 @@ def _same_key(a: Value, b: Value, schema: Schema) -> Formula:
         alike = either(
             both(x.guard, y.guard, equal(x.value, y.value)) for x in one.cases for y in other.cases
         )
+        # A key that is absent in both is the same, too.
         pairs += [here == there, either((negated(here), alike))]
     return both(*pairs)
 
@@ -623,6 +637,7 @@ def _is_small(schema: Schema) -> bool:
         one = waiting.pop()
         if one is None:
             continue
+        # There may be fields in it that nobody knows of.
         if one.preserve_unknown or one.open_values or one.embedded_resource:
             return False
         number += 1

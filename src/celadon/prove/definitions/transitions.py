@@ -96,6 +96,8 @@ def subjects(kind: CustomKind) -> Iterator[Subject]:
         for index, rule in enumerate(node.rules):
             if rule.rule is None or not rule.uses_old_self:
                 continue
+            # A rule is taken for the promise that a field is immutable if it compares it as a
+            # whole, or if its message says so; of others, changes are no finding.
             text = "".join(rule.source.rule.split())
             is_claimed = text == _UNCHANGED or bool(_IMMUTABLE.search(rule.source.message))
             for chain in dict.fromkeys(_compared(rule.rule.program.checked.root)):
@@ -114,6 +116,7 @@ def _compared(root: syntax.Expr) -> Iterator[tuple[str, ...]]:
             chains = dict(filter(None, map(_chain, one.args)))
             if SELF in chains and chains.get(OLD_SELF) == chains[SELF]:
                 yield chains[SELF]
+        # Reversed, so that the fields come in the order in which the expression names them.
         waiting += reversed(list(_below(one)))
 
 
@@ -168,6 +171,8 @@ class Transitions:
                 continue  # items come and go
             removed = self.reply(subject, Change.REMOVED)
             yield removed
+            # A rule with `oldSelf` is not asked where there was nothing before: who can remove a
+            # field can add another in two steps.
             if removed.answer is not Answer.NO:
                 yield self.reply(subject, Change.REPLACED)
 
@@ -201,6 +206,7 @@ class _ChangeLook(DefinitionLook):
             titles.insert(1, "between")
         self.history = [StructuralObject(self.inputs, self.kind, one) for one in titles]
         first, last = self.history[0], self.history[-1]
+        # Updates do not change the name, which rules may read.
         for one in self.history[1:]:
             self.inputs.assumed.append(same_name(first, one))
         was_there, was = first.at(subject.steps)
