@@ -101,16 +101,16 @@ def _structs() -> Mapping[str, tuple[_Field, ...]]:
     data = pkgutil.get_data("celadon.kube", "data/template_structs.txt")
     assert data is not None, "template_structs.txt belongs to the package"
     here = parse_version(current_release())
-    found: dict[str, list[_Field]] = {}
+    structs: dict[str, list[_Field]] = {}
     fields: list[_Field] = []
     for line in data.decode().splitlines():
         if not line.startswith((" ", "#")):
-            fields = found[f"v1.{line}"] = []
+            fields = structs[f"v1.{line}"] = []
         elif line.startswith(" "):
             name, key, type_, *releases = line.split()
             if not releases or _is_between(here, releases[0]):
                 fields.append(_Field(name, key, type_))
-    return {name: tuple(fields) for name, fields in found.items()}
+    return {name: tuple(fields) for name, fields in structs.items()}
 
 
 def _is_between(here: tuple[int, int], releases: str) -> bool:
