@@ -772,7 +772,6 @@ def _interface(path: FieldPath, address: str) -> Errors:
 
 
 def _allocation(path: FieldPath, allocation: JsonObject, known: RequestNames) -> Errors:
-    # As `validateAllocationResult` of `pkg/apis/resource/validation`.
     devices, at = allocation.get("devices") or {}, path.child("devices")
 
     def result(where: FieldPath, given: JsonObject) -> Errors:
