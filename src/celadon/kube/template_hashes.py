@@ -68,7 +68,8 @@ def _continued(text: bytes, digest: int) -> int:
 
 @functools.lru_cache(maxsize=8192)
 def _of_word(word: bytes, low: int) -> tuple[int, int]:
-    """What a word with the space before it makes of a low byte, and of all that is above it."""
+    """Return what a word with the space before it makes of a low byte, and the factor for all that
+    is above it."""
     return _continued(b" " + word, low), pow(_FNV_PRIME, len(word) + 1, _FNV_BITS + 1)
 
 
@@ -100,16 +101,16 @@ def _structs() -> Mapping[str, tuple[_Field, ...]]:
     data = pkgutil.get_data("celadon.kube", "data/template_structs.txt")
     assert data is not None, "template_structs.txt belongs to the package"
     here = parse_version(current_release())
-    found: dict[str, list[_Field]] = {}
+    structs: dict[str, list[_Field]] = {}
     fields: list[_Field] = []
     for line in data.decode().splitlines():
         if not line.startswith((" ", "#")):
-            fields = found[f"v1.{line}"] = []
+            fields = structs[f"v1.{line}"] = []
         elif line.startswith(" "):
             name, key, type_, *releases = line.split()
             if not releases or _is_between(here, releases[0]):
                 fields.append(_Field(name, key, type_))
-    return {name: tuple(fields) for name, fields in found.items()}
+    return {name: tuple(fields) for name, fields in structs.items()}
 
 
 def _is_between(here: tuple[int, int], releases: str) -> bool:
@@ -120,8 +121,8 @@ def _is_between(here: tuple[int, int], releases: str) -> bool:
 
 @per_release()
 def _members(type_: str) -> Sequence[tuple[str, str, str, str]]:
-    """Of each field of a structure: its name in JSON, its type, what stands before its value, and
-    all that stands for it where there is none."""
+    """Return for each field of a structure its name in JSON, its type, what stands before its
+    value, and all that stands for it where there is none."""
     heads = ((one, f"{one.name}:({one.type})") for one in _structs()[type_])
     return [(one.key, one.type, head, head + _value(one.type, None)) for one, head in heads]
 

@@ -75,8 +75,8 @@ CLAIM: Final = "PersistentVolumeClaim"
 
 def first_ordinal(stateful_set: JsonObject) -> int:
     """The number of the first pod."""
-    found: int = ((stateful_set.get("spec") or {}).get("ordinals") or {}).get("start") or 0
-    return found
+    start: int = ((stateful_set.get("spec") or {}).get("ordinals") or {}).get("start") or 0
+    return start
 
 
 def claim_name(template: JsonObject, pod: str) -> str:
@@ -85,8 +85,8 @@ def claim_name(template: JsonObject, pod: str) -> str:
 
 
 def claims(stateful_set: JsonObject, ordinal: int) -> Iterable[JsonDict]:
-    """Of the pod with a number, in the order of their templates; upstream it is none in
-    particular."""
+    """Yield the claims of the pod with a number, in the order of their templates; upstream's order
+    is none in particular."""
     spec = stateful_set.get("spec") or {}
     pod = f"{metadata.name(stateful_set)}-{ordinal}"
     chosen = (spec.get("selector") or {}).get("matchLabels") or {}
@@ -145,7 +145,7 @@ def owner_reference(owner: JsonObject) -> JsonDict:
 
 def pod_of(template: JsonObject, owner: JsonObject) -> JsonDict:
     """Return what all controllers do: the template with an owner and a generated name."""
-    told = metadata.metadata(template)
+    of_template = metadata.metadata(template)
     name = metadata.name(owner)
     meta: dict[str, object] = {
         "generateName": f"{name}-" if len(name) < _LONGEST_NAME else name,
@@ -153,8 +153,8 @@ def pod_of(template: JsonObject, owner: JsonObject) -> JsonDict:
         "ownerReferences": [owner_reference(owner)],
     }
     for field in ("labels", "annotations", "finalizers"):
-        if told.get(field):
-            meta[field] = fresh(told[field])
+        if of_template.get(field):
+            meta[field] = fresh(of_template[field])
     spec = fresh(template.get("spec") or {})
     return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
 
@@ -165,8 +165,9 @@ def plain_pod(owner: JsonObject) -> dict[str, Json]:
 
 
 def daemon_pod(owner: JsonObject, node: str = NODE_NAME, revision: str = "") -> JsonDict:
-    """Of a DaemonSet: it tolerates what is wrong with a node, and goes to this one only. The hash
-    of its template is the `revision`, unless there is another one already."""
+    """Return the pod of a DaemonSet for a node: it tolerates what is wrong with a node, and goes to
+    this one only. The hash of its template is the `revision`, unless there is another one
+    already."""
     template = _template(owner)
     pod = pod_of(template, owner)
     labels, spec = pod["metadata"].setdefault("labels", {}), pod["spec"]
@@ -176,13 +177,14 @@ def daemon_pod(owner: JsonObject, node: str = NODE_NAME, revision: str = "") -> 
     labels[REVISION_HASH] = revision or template_hash(template)
     tolerate_node_problems(spec)
     terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}]
-    wanted = _member(_member(spec, "affinity"), "nodeAffinity")
-    _member(wanted, "requiredDuringSchedulingIgnoredDuringExecution")["nodeSelectorTerms"] = terms
+    affinity = _member(_member(spec, "affinity"), "nodeAffinity")
+    _member(affinity, "requiredDuringSchedulingIgnoredDuringExecution")["nodeSelectorTerms"] = terms
     return pod
 
 
 def tolerate_node_problems(spec: JsonDict) -> None:
-    """What all pods of DaemonSets tolerate, added to the spec of one."""
+    """Add the tolerations that all pods of DaemonSets have to the spec of one (k8s.io/kubernetes
+    `pkg/controller/daemon/util/daemonset_util.go`, `AddOrUpdateDaemonPodTolerations`)."""
     _tolerate(spec, "not-ready", "NoExecute")
     _tolerate(spec, "unreachable", "NoExecute")
     for pressure in ("disk-pressure", "memory-pressure", "pid-pressure", "unschedulable"):
@@ -193,33 +195,34 @@ def tolerate_node_problems(spec: JsonDict) -> None:
 
 def _member(parent: dict[str, Json], field: str) -> JsonDict:
     """Return what is there, or a new object in its place."""
-    found = parent.get(field)
-    if not isinstance(found, dict):
-        found = parent[field] = {}
-    return found
+    member = parent.get(field)
+    if not isinstance(member, dict):
+        member = parent[field] = {}
+    return member
 
 
 def _tolerate(spec: JsonDict, condition: str, effect: str) -> None:
     """A toleration that says the same but for its seconds is replaced where it stands."""
-    wanted = {"key": f"node.kubernetes.io/{condition}", "operator": "Exists", "effect": effect}
-    given = spec.get("tolerations") or ()
-    found = [wanted if _is_like(one, wanted) else one for one in given]
-    spec["tolerations"] = found if wanted in found else [*found, wanted]
+    toleration = {"key": f"node.kubernetes.io/{condition}", "operator": "Exists", "effect": effect}
+    others = spec.get("tolerations") or ()
+    tolerations = [toleration if _is_like(other, toleration) else other for other in others]
+    spec["tolerations"] = tolerations if toleration in tolerations else [*tolerations, toleration]
 
 
-def _is_like(one: JsonObject, wanted: JsonObject) -> bool:
+def _is_like(toleration: JsonObject, other: JsonObject) -> bool:
     fields = ("key", "effect", "operator", "value")
-    return all(one.get(field, "") == wanted.get(field, "") for field in fields)
+    return all(toleration.get(field, "") == other.get(field, "") for field in fields)
 
 
 def first_stateful_pod(owner: JsonObject) -> JsonDict:
-    """Of a StatefulSet that has no revisions yet."""
+    """Return the first pod of a StatefulSet that has no revisions yet."""
     revision = revision_name(owner, template_hash(_template(owner)))
     return stateful_pod(owner, first_ordinal(owner), revision)
 
 
 def revision_name(owner: JsonObject, digest: str) -> str:
-    """Of the ControllerRevision with a hash, which pods of a StatefulSet name in a label."""
+    """Return the name of the ControllerRevision with a hash, which pods of a StatefulSet have in a
+    label."""
     return f"{metadata.name(owner)[:_LONGEST_REVISION]}-{digest}"
 
 
@@ -257,8 +260,9 @@ def stateful_pod(owner: JsonObject, ordinal: int, revision: str) -> JsonDict:
 def job_pod(
     owner: JsonObject, index: int = 0, failures: Mapping[str, str] | None = None
 ) -> JsonDict:
-    """Of a Job: it is counted once it has ended, and may have an index. The annotations that count
-    `failures` of the index are those of a first pod, unless there are others."""
+    """Return the pod of a Job: it is counted once it has ended, and may have an index. The
+    annotations that count `failures` of the index are those of a first pod, unless there are
+    others."""
     spec, name = owner.get("spec") or {}, metadata.name(owner)
     pod = pod_of(_template(owner), owner)
     meta = pod["metadata"]
@@ -288,8 +292,8 @@ def _tell_index(container: JsonDict) -> None:
 
 
 def _template(owner: JsonObject) -> JsonObject:
-    found: JsonObject = (owner.get("spec") or {}).get("template") or {}
-    return found
+    template: JsonObject = (owner.get("spec") or {}).get("template") or {}
+    return template
 
 
 # --- Created objects ---------------------------------------------------------
@@ -366,9 +370,9 @@ class _Controller:
 
 def created_kinds(kind: GroupKind) -> tuple[str, ...]:
     """Return what becomes of a workload of a kind, one after the other; nothing of other kinds."""
-    found = _CREATED.get(kind, ())
-    then = (created_kinds(_BETWEEN[one]) for one in found if one in _BETWEEN)
-    return (*found, *itertools.chain.from_iterable(then))
+    kinds = _CREATED.get(kind, ())
+    further = (created_kinds(_BETWEEN[one]) for one in kinds if one in _BETWEEN)
+    return (*kinds, *itertools.chain.from_iterable(further))
 
 
 def created_objects(workload: JsonObject) -> tuple[CreatedObject, ...]:
@@ -384,14 +388,14 @@ def created_objects(workload: JsonObject) -> tuple[CreatedObject, ...]:
         return ()
     user, count = controller.user, controller.count(spec)
     template = POD_TEMPLATES[kind] if controller.template is None else controller.template
-    made = CreatedObject(controller.create(workload), user, template, count)
+    created = CreatedObject(controller.create(workload), user, template, count)
     if kind != _STATEFUL_SET:
-        return (made,)
-    before = (
+        return (created,)
+    claims_before = (
         CreatedObject(one, user, (*_CLAIM_TEMPLATES, number), count)
         for number, one in enumerate(claims(workload, first_ordinal(workload)))
     )
-    return (*before, made)
+    return (*claims_before, created)
 
 
 def _replica_set(deployment: JsonObject) -> JsonDict:
@@ -416,15 +420,15 @@ def replica_set_of(
     spec = deployment.get("spec") or {}
     template: JsonDict = fresh(spec.get("template") or {})
     collisions = (deployment.get("status") or {}).get("collisionCount")
-    found = template_hash(template, collisions)
-    template.setdefault("metadata", {}).setdefault("labels", {})[TEMPLATE_HASH] = found
+    digits = template_hash(template, collisions)
+    template.setdefault("metadata", {}).setdefault("labels", {})[TEMPLATE_HASH] = digits
     selector: JsonDict = fresh(spec.get("selector") or {})
-    selector.setdefault("matchLabels", {})[TEMPLATE_HASH] = found
+    selector.setdefault("matchLabels", {})[TEMPLATE_HASH] = digits
     return {
         "apiVersion": "apps/v1",
         "kind": "ReplicaSet",
         "metadata": {
-            "name": f"{metadata.name(deployment)[: _LONGEST_NAME - 1 - len(found)]}-{found}",
+            "name": f"{metadata.name(deployment)[: _LONGEST_NAME - 1 - len(digits)]}-{digits}",
             "namespace": metadata.namespace(deployment),
             "labels": dict(template["metadata"]["labels"]),
             "annotations": dict(annotations),
@@ -444,10 +448,10 @@ def _surge(spec: JsonObject, replicas: int) -> int:
     strategy = spec.get("strategy") or {}
     if strategy.get("type") != "RollingUpdate":
         return 0
-    wanted = (strategy.get("rollingUpdate") or {}).get("maxSurge") or 0
-    if isinstance(wanted, str):
-        return math.ceil(replicas * int(wanted.removesuffix("%")) / 100)
-    return int(wanted)
+    surge = (strategy.get("rollingUpdate") or {}).get("maxSurge") or 0
+    if isinstance(surge, str):
+        return math.ceil(replicas * int(surge.removesuffix("%")) / 100)
+    return int(surge)
 
 
 def _job(cron_job: JsonObject) -> JsonDict:
@@ -458,8 +462,8 @@ def _job(cron_job: JsonObject) -> JsonDict:
 def scheduled_job(cron_job: JsonObject, name: str, scheduled: str) -> JsonDict:
     """The Job of a CronJob for a time."""
     template = (cron_job.get("spec") or {}).get("jobTemplate") or {}
-    told = metadata.metadata(template)
-    annotations = dict(told.get("annotations") or {})
+    of_template = metadata.metadata(template)
+    annotations = dict(of_template.get("annotations") or {})
     annotations["batch.kubernetes.io/cronjob-scheduled-timestamp"] = scheduled
     meta: JsonDict = {
         "name": name,
@@ -467,8 +471,8 @@ def scheduled_job(cron_job: JsonObject, name: str, scheduled: str) -> JsonDict:
         "annotations": annotations,
         "ownerReferences": [owner_reference(cron_job)],
     }
-    if told.get("labels"):
-        meta["labels"] = dict(told["labels"])
+    if of_template.get("labels"):
+        meta["labels"] = dict(of_template["labels"])
     spec = fresh(template.get("spec") or {})
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": spec}
 
@@ -478,17 +482,17 @@ def _one(_: JsonObject) -> int:
 
 
 def _replicas(spec: JsonObject) -> int:
-    found = spec.get("replicas")
-    return found if isinstance(found, int) else 1
+    replicas = spec.get("replicas")
+    return replicas if isinstance(replicas, int) else 1
 
 
 def _parallel(spec: JsonObject) -> int:
     """The pods of a Job that run side by side."""
     if spec.get("suspend"):
         return 0
-    found, most = spec.get("parallelism"), spec.get("completions")
-    wanted = found if isinstance(found, int) else 1
-    return min(wanted, most) if isinstance(most, int) else wanted
+    given, completions = spec.get("parallelism"), spec.get("completions")
+    parallelism = given if isinstance(given, int) else 1
+    return min(parallelism, completions) if isinstance(completions, int) else parallelism
 
 
 _CONTROLLERS: Final[Mapping[GroupKind, _Controller]] = {

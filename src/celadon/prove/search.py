@@ -111,7 +111,7 @@ MOST_ITEMS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Found(Generic[T]):
-    """What came of a search: an example, a proof that there is none, or a reason why nobody
+    """The outcome of a search: an example, a proof that there is none, or a reason why nobody
     knows."""
 
     example: T | None = None
@@ -154,6 +154,8 @@ class Search:
         left = self.deadline - time.monotonic()
         if left <= 0 or self.steps <= 0:
             return z3.unknown
+        # The time is a last resort only: `rlimit` counts work, so that answers are the same on a
+        # slow machine.
         solver.set("timeout", max(1, int(left * 1000)))
         solver.set("rlimit", self.steps)
         solver.set("max_memory", _MEGABYTES)
@@ -196,6 +198,7 @@ class Search:
             example = _confirmed(confirm, whole)
             if example is not None:
                 return Found(example)
+            # The engine decides otherwise than the model says: look for another one.
             asked.solver.add(_another(model))
         return Found(reason="no example held")
 
@@ -251,6 +254,8 @@ class Search:
             (one, _unknowns(one.there) | _unknowns(one.text)) for one in self.inputs.patterns
         ]
         every = [about for _, about in (*assumed, *patterns)]
+        # Assumptions hang together by the unknowns they share; collect them until nothing new is
+        # reached.
         while joined := [about for about in every if about & names and not about <= names]:
             names |= set().union(*joined)
         concerned, others = (
@@ -265,6 +270,8 @@ class Search:
     def _model(self, asked: _Asked, patterns: Sequence[Pattern] = ()) -> z3.ModelRef | Found[Any]:
         """A model that the engine has nothing against, as far as it was asked for functions."""
         for number in range(MOST_LESSONS):
+            # Guessing texts that a function reads (`1Gi`, a URL) seldom succeeds, so after a while
+            # those are proposed of which the engine has said what they are.
             if number == _PATIENT_LESSONS:
                 asked.prefer(self.unmodelled.likely())
             found = asked.check()
@@ -284,7 +291,7 @@ class Search:
 
 
 class _Assumptions(NamedTuple):
-    """What is assumed of some unknowns."""
+    """The assumptions about some unknowns."""
 
     assumed: list[Formula]
     patterns: list[Pattern]
@@ -327,7 +334,7 @@ class _Asked:
         return found
 
     def tell(self, formulas: Sequence[Formula]) -> None:
-        """What must hold, too."""
+        """Add formulas that must hold, too."""
         self.solver.add(*formulas)
         self.names |= set[str]().union(*map(_unknowns, formulas))
 
@@ -336,7 +343,7 @@ class _Asked:
         self._wishes += self._proxies(wishes)
 
     def check(self) -> z3.CheckSatResult:
-        """Whether there is a model. Wishes that stand in the way of one are given up."""
+        """Ask whether there is a model. Wishes that stand in the way of one are given up."""
         while True:
             found = self._search.check(self.solver, *self._wishes)
             if found != z3.unsat:

@@ -49,7 +49,8 @@ from celadon.records import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What expressions may use that are written for a release (`introduced`) and those after it.
+    """One row of the table: libraries and switches that expressions may use which are written for a
+    release (`introduced`) or a later one.
 
     `removed` is the release for which it may not be used any more. `since` and `until` name the
     servers that have it at all: the first, and the first that does not. `switches` are names of
@@ -163,14 +164,13 @@ def environment(
     has_versions: bool = False,
     has_strict_costs: bool = True,
 ) -> Environment:
-    """What a server of the current release has for expressions that are written for `version`,
-    without variables. `extend` it with them.
+    """Return what a server of the current release has for expressions that are written for
+    `version`, without variables: `extend` it with them.
 
     `has_patch_types` adds what only mutating policies have, `has_bindings` what only selectors of
     devices have (`cel.bind` and, earlier than others, versions), `has_versions` only the latter.
     Without `has_strict_costs`, calls of what Kubernetes adds to the language cost one each, as for
-    policies and webhooks before 1.32.
-    Raises VersionError.
+    policies and webhooks before 1.32. Raises VersionError.
     """
     release = parse_version(version)
     return _environment(

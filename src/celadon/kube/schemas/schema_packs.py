@@ -577,7 +577,7 @@ class SchemaPack:
         return self._names
 
     def __contains__(self, name: object) -> bool:
-        """Whether there is a type of that OpenAPI name."""
+        """Return whether there is a type of that OpenAPI name."""
         return name in self._entries
 
     def encodings(self) -> dict[str, object]:
