@@ -332,6 +332,10 @@ class Watcher:
             complete = waiting[0].revision - 1 if waiting else self._watchers.space.revision
             return contract.Delivery(tuple(taken), max(complete, self._after))
 
+    def is_waiting(self) -> bool:
+        with self._watchers.lock:  # what has a revision that can be read is here by then
+            return bool(self._waiting) or self._end is not None
+
     def close(self) -> None:
         with self._watchers.lock:
             self._waiting.clear()
