@@ -16,6 +16,7 @@ from celadon.admission import Request, World
 from celadon.admission.chain import WebhookCalls
 from celadon.admission.webhooks import (
     Call,
+    HookSet,
     MutatingPhase,
     NoReply,
     Readmit,
@@ -23,7 +24,7 @@ from celadon.admission.webhooks import (
     ValidatingPhase,
     WebhookNotes,
 )
-from celadon.apiserver.caches.webhook_view import WebhookView
+from celadon.apiserver.caches.webhook_view import StoredWebhooks, WebhookView
 from celadon.apiserver.http_messages import AnswerRoom, HeldBytes
 from celadon.apiserver.operation.request_limits import in_task
 from celadon.apiserver.operation.webhook_counts import CountedCalls, WebhookCounts
@@ -66,31 +67,35 @@ class Webhooks:
         self._caller = caller
         self._new_uid = new_uid
 
-    def mutates(self, request: Request) -> bool:
-        """Return whether any mutating webhook could have a say in requests like this one."""
-        return self._mutating is not None and self._mutating.hooks().concerns(request, self._world)
+    def mutating_hooks(self, request: Request, rules: StoredWebhooks | None) -> HookSet | None:
+        """Those that there are by the rules; None if none could have a say in requests like this
+        one."""
+        return self._concerned(self._mutating, request, rules)
 
-    def mutation(self, readmit: Readmit, *, coarse_times: bool) -> MutatingPhase:
+    def mutation(self, hooks: HookSet, readmit: Readmit, *, coarse_times: bool) -> MutatingPhase:
         """For one request."""
-        assert self._mutating is not None, "asked only after `mutates`"
-        hooks = self._mutating.hooks()
         return MutatingPhase(
             hooks, self._world, readmit, self._new_uid, as_json, coarse_times=coarse_times
         )
 
-    def may_validate(self, request: Request) -> bool:
-        """Return whether any validating webhook could have a say in requests like this one."""
-        view = self._validating
-        return view is not None and view.hooks().concerns(request, self._world)
+    def validating_hooks(self, request: Request, rules: StoredWebhooks | None) -> HookSet | None:
+        """As `mutating_hooks`."""
+        return self._concerned(self._validating, request, rules)
 
-    def validation(self) -> Callable[[Request], ValidatingPhase]:
-        """Return what begins to ask those that there are now, in whatever thread. It raises
-        StatusError where it cannot be told whom to ask."""
-        assert self._validating is not None, "asked only after `may_validate`"
-        hooks = self._validating.hooks()
-        return lambda request: ValidatingPhase(hooks, request, self._world, self._new_uid, as_json)
+    def _concerned(
+        self, view: WebhookView | None, request: Request, rules: StoredWebhooks | None
+    ) -> HookSet | None:
+        if view is None or rules is None:
+            return None
+        hooks = view.hooks(rules)
+        return hooks if hooks.concerns(request, self._world) else None
 
-    def rules(self, *, mutating: bool) -> object:
+    def validation(self, hooks: HookSet, request: Request) -> ValidatingPhase:
+        """For one request, in whatever thread. Raises StatusError where it cannot be told whom to
+        ask."""
+        return ValidatingPhase(hooks, request, self._world, self._new_uid, as_json)
+
+    def rules(self, *, mutating: bool) -> StoredWebhooks | None:
         """Another object when webhooks have changed. Nothing is compiled for it."""
         view = self._mutating if mutating else self._validating
         return None if view is None else view.rules()

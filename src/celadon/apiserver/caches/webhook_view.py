@@ -24,7 +24,7 @@ from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _StoredWebhooks:
+class StoredWebhooks:
     """What a set of hooks is made of. One object for as long as all is the same."""
 
     objects: tuple[StoredObject, ...]
@@ -52,22 +52,21 @@ class WebhookView:
         self._mutating = mutating
         self._mirror = Mirror(objects, collection_prefix(resource))
         self._static = static
-        self._stored = _StoredWebhooks(tuple(self._mirror), NOTHING)
+        self._stored = StoredWebhooks(tuple(self._mirror), NOTHING)
         self._decoded: dict[int, WebhookConfiguration | None] = {}
         self._made = self._stored, self._with_objects(HookSet(version=version), self._stored)
 
     @on_loop
-    def rules(self) -> _StoredWebhooks:
+    def rules(self) -> StoredWebhooks:
         """Another object when webhooks have changed. Nothing is compiled for it."""
         changed, static = self._mirror.refresh(), self._static()
         if changed or static is not self._stored.static:
             objects = tuple(self._mirror) if changed else self._stored.objects
-            self._stored = _StoredWebhooks(objects, static)
+            self._stored = StoredWebhooks(objects, static)
         return self._stored
 
-    def hooks(self) -> HookSet:
-        """All there are now, in whatever thread."""
-        rules = self.rules()
+    def hooks(self, rules: StoredWebhooks) -> HookSet:
+        """All that `rules` has told of, in whatever thread."""
         made_for, hooks = self._made
         if made_for is not rules:
             if made_for.objects is not rules.objects:
@@ -77,7 +76,7 @@ class WebhookView:
             self._made = rules, hooks
         return hooks
 
-    def _with_objects(self, hooks: HookSet, rules: _StoredWebhooks) -> HookSet:
+    def _with_objects(self, hooks: HookSet, rules: StoredWebhooks) -> HookSet:
         known = self._decoded
         decoded = {one.revision: self._configuration(one, known) for one in rules.objects}
         self._decoded = decoded
