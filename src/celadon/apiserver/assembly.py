@@ -28,7 +28,7 @@ from celadon.admission.plugins import EVENT_RATE_LIMIT, IMAGE_POLICY, RESOURCE_Q
 from celadon.admission.static import StaticObjects
 from celadon.apiserver import bootstrap_objects
 from celadon.apiserver.aggregation.api_services import ProxySettings
-from celadon.apiserver.api_settings import AccessSettings, Settings
+from celadon.apiserver.api_settings import AccessSettings, ServedRelease, Settings
 from celadon.apiserver.authn.authentication import Authenticator
 from celadon.apiserver.authn.identities import FrontProxies
 from celadon.apiserver.authn.service_account_tokens import ServiceAccountTokens
@@ -462,6 +462,7 @@ class ApiServer:
         sources: Sources | None = None,
     ) -> None:
         settings = Settings() if settings is None else settings
+        self._release = settings.release()
         sources = Sources() if sources is None else sources
         with answering_as(settings.version, settings.compatible, settings.emulated):
             self._assemble(store, access, settings, sources)
@@ -521,7 +522,7 @@ class ApiServer:
 
     async def handle(self, request: HttpRequest) -> HttpAnswer:
         """One request. Whatever is wrong with it is an answer, too."""
-        before = self.core.settings.enter()
+        before = self._release.enter()
         try:
             return await self._handled(request)
         finally:
@@ -577,7 +578,7 @@ class ApiServer:
         settings = self.core.settings
         if stream is None or (settings.version == DEFAULT and settings.effective is None):
             return stream
-        return _read_as(settings, stream)
+        return _read_as(self._release, stream)
 
     async def _warned(self, notes: Notes) -> tuple[Header, ...]:
         owner = "" if notes.user is None else notes.user.name
@@ -593,11 +594,11 @@ class ApiServer:
 
 
 async def _read_as(
-    settings: Settings, stream: AsyncGenerator[bytes, None]
+    release: ServedRelease, stream: AsyncGenerator[bytes, None]
 ) -> AsyncGenerator[bytes, None]:
     try:
         while True:
-            before = settings.enter()
+            before = release.enter()
             try:
                 part = await anext(stream)
             except StopAsyncIteration:

@@ -15,6 +15,7 @@ import json
 import urllib.parse
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import field, replace
+from itertools import chain
 from typing import Any, Final, Protocol, TypeAlias, cast
 
 import msgspec
@@ -257,10 +258,7 @@ class HttpRequest:
     @remembered
     def head_size(self) -> int:
         """Characters of the target and the headers."""
-        size = len(self.target)
-        for name, value in self.headers:
-            size += len(name) + len(value)
-        return size
+        return len(self.target) + len("".join(chain.from_iterable(self.headers)))
 
     @property
     def has_long_head(self) -> bool:
@@ -278,6 +276,10 @@ class HttpRequest:
         for name, value in self.headers:
             found.setdefault(name, []).append(value)
         return found
+
+    def may_name(self, beginning: str) -> bool:
+        """Return False if no header has a (lower-case) name with this beginning; a quick look."""
+        return beginning in "".join(self._by_name)
 
     def header(self, name: str) -> str:
         """The value of the first header of this (lower-case) name; empty if there is none."""

@@ -81,7 +81,7 @@ class Impersonated:
 def wanted_user(request: HttpRequest) -> User | None:
     """Return the user whom the headers name, as they name them; None without such headers. Raises
     StatusError (400) for headers that do not name a user."""
-    if not any(name.startswith(HEADERS_BEGIN) for name, _ in request.headers):
+    if not request.may_name(HEADERS_BEGIN):
         return None
     extra: dict[str, list[str]] = {}
     for name, value in request.headers:

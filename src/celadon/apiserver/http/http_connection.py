@@ -76,6 +76,21 @@ def head(answer: HttpAnswer, *, chunked: bool, close: bool) -> bytes:
     return "\r\n".join((*lines, "", "")).encode("utf-8", "replace")
 
 
+class LatestChunk:
+    """Makes chunks. Of a thousand watchers of one event each sends the same bytes."""
+
+    __slots__ = ("_data", "_framed")
+
+    def __init__(self) -> None:
+        self._data = self._framed = b""
+
+    def of(self, data: bytes) -> bytes:
+        """As `chunk`; the same object for the same object, if that came last."""
+        if data is not self._data:
+            self._data, self._framed = data, chunk(data)
+        return self._framed
+
+
 def chunk(data: bytes) -> bytes:
     """One of a stream; not empty, which would be the last."""
     return b"%x\r\n%b\r\n" % (len(data), data)
@@ -177,6 +192,7 @@ class Surroundings(Protocol):
     """In the order they were made: the loop's clock may say the same for several."""
     is_ending: bool
     held_bytes: int
+    chunks: LatestChunk
     has_recalled: bool
     """Whether certificates have been recalled."""
     signed_for: Callable[[ssl.SSLObject], SignedFor] | None
@@ -694,10 +710,10 @@ class Connection(asyncio.Protocol):
             self._read_more()
 
     async def _pump(self, stream: AsyncGenerator[bytes, None], *, chunked: bool) -> None:
-        turns, written = Turns(), 0
+        turns, written, chunks = Turns(), 0, self._server.chunks
         async for data in stream:
             if data:
-                self.transport.write(chunk(data) if chunked else data)
+                self.transport.write(chunks.of(data) if chunked else data)
             if self._writable is not None:
                 await self._writable
             written += len(data) + _PART_BYTES

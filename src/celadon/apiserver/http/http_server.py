@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Final
 
 from celadon.apiserver.http.guarded_handler import GuardedHandler
-from celadon.apiserver.http.http_connection import Connection, ConnectionLimits
+from celadon.apiserver.http.http_connection import Connection, ConnectionLimits, LatestChunk
 from celadon.apiserver.http.tls_listener import BACKLOG, TlsListener
 from celadon.apiserver.http_messages import Handler, PromptHandler, SignedFor
 
@@ -61,6 +61,7 @@ class HttpServer:
         self.connections: dict[Connection, None] = {}
         self.is_ending = False
         self.held_bytes = 0
+        self.chunks = LatestChunk()
         self.has_recalled = False
         self._unlooked = 0
         """So many more times it is not looked who could give up something, since nobody could the

@@ -249,12 +249,14 @@ def config_map(obj: JsonObject) -> Errors:
     total = 0
     binary = obj.get("binaryData") or {}
     for key, value in entries(obj, "data"):
-        yield from each(_DATA.key(key), key, text_rules.config_key(key))
+        if wrong := text_rules.config_key(key):
+            yield from each(_DATA.key(key), key, wrong)
         if key in binary:
             yield fieldpath.invalid(_DATA.key(key), key, "duplicate of key present in binaryData")
         total += len(value.encode("utf-8", "surrogatepass"))
     for key, value in entries(obj, "binaryData"):
-        yield from each(_BINARY.key(key), key, text_rules.config_key(key))
+        if wrong := text_rules.config_key(key):
+            yield from each(_BINARY.key(key), key, wrong)
         total += len(_decoded(value))
     if total > MAX_BYTES:
         yield fieldpath.too_long(FieldPath(""), MAX_BYTES)
@@ -282,7 +284,8 @@ def secret(obj: JsonObject) -> Errors:
     # As `ValidateSecret` of `pkg/apis/core/validation`.
     total = 0
     for key, value in entries(obj, "data"):
-        yield from each(_DATA.key(key), key, text_rules.config_key(key))
+        if wrong := text_rules.config_key(key):
+            yield from each(_DATA.key(key), key, wrong)
         total += len(_decoded(value))
     if total > MAX_BYTES:
         yield fieldpath.too_long(_DATA, MAX_BYTES)

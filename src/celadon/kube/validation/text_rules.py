@@ -72,10 +72,13 @@ def port_name(value: str) -> list[str]:
 
 def config_key(value: str) -> list[str]:
     """Keys of ConfigMaps and Secrets."""
-    messages = []
+    messages: list[str] = []
+    is_plain = _CONFIG_KEY_PATTERN.fullmatch(value) is not None
+    if is_plain and len(value) <= CONFIG_KEY_MAX_BYTES and value[0] != ".":
+        return messages
     if len(value) > CONFIG_KEY_MAX_BYTES:
         messages.append(f"must be no more than {CONFIG_KEY_MAX_BYTES} characters")
-    if _CONFIG_KEY_PATTERN.fullmatch(value) is None:
+    if not is_plain:
         text = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
         messages.append(_examples(text, _CONFIG_KEY, "key.name", "KEY_NAME", "key-name"))
     return messages + _no_way_up(value)
