@@ -157,7 +157,7 @@ def variable_type(result: types.Type, levels: int = _MOST_LEVELS) -> types.Type:
     if result.kind is types.Kind.LIST and levels:
         return types.list_of(variable_type(result.params[0], levels - 1))
     if result.kind is types.Kind.MAP and levels:
-        key, value = (variable_type(one, levels - 1) for one in result.params)
+        key, value = (variable_type(param, levels - 1) for param in result.params)
         return types.map_of(key, value)
     return types.DYN
 

@@ -75,7 +75,7 @@ def explain(engine: Engine, request: Request, world: World) -> explanations.Expl
     """Return what validating policies did with a request."""
     context = explanations.LookingOn(request, world)
     verdict = engine.explain(request, world, context)
-    said = _Said(verdict.notes, verdict.decisions, cases=[(0, one) for one in context.cases])
+    said = _Said(verdict.notes, verdict.decisions, cases=[(0, case) for case in context.cases])
     hooks = engine.hooks_for(request.resource)
     exempt = not hooks and is_exempt(request.resource)
     return explanations.Explanation(request, exempt, _policies(hooks, context, said), verdict)
@@ -105,9 +105,9 @@ class MutationLook:
             failures=notes.failures,
             changes=notes.changes,
             cases=[
-                (number, one)
+                (number, case)
                 for number, round_ in enumerate(self._contexts)
-                for one in round_.cases
+                for case in round_.cases
             ],
         )
         hooks = self._engine.hooks_for(context.request)
@@ -139,14 +139,14 @@ class _Said:
             return one.policy == policy and one.binding == binding
 
         return _Said(
-            [one for one in self.notes if about(one) and (one.outcome in _OF_CASES) is cases],
+            [note for note in self.notes if about(note) and (note.outcome in _OF_CASES) is cases],
             [
-                one
-                for one in self.decisions
-                if about(one) and (one.cause is not Cause.CONFIGURATION) is cases
+                decision
+                for decision in self.decisions
+                if about(decision) and (decision.cause is not Cause.CONFIGURATION) is cases
             ],
             [one for one in self.failures if about(one) and (one.reason != FORBIDDEN) is cases],
-            [one for one in self.changes if about(one) and cases],
+            [change for change in self.changes if about(change) and cases],
             [(n, one) for n, one in self.cases if (one.policy, one.binding) == (policy, binding)],
         )
 
@@ -168,7 +168,9 @@ def _policies(
                 tuple(own.notes),
                 tuple(own.decisions),
                 tuple(own.failures),
-                tuple(_binding(hook, one, context, said, asked=asked) for one in hook.bindings),
+                tuple(
+                    _binding(hook, binding, context, said, asked=asked) for binding in hook.bindings
+                ),
             )
         )
     return tuple(found)
@@ -219,10 +221,12 @@ def _case(
     said: _Said,
 ) -> explanations.CaseExplanation:
     """`said` is of the binding."""
-    notes = [one for one in said.notes if one.param == case.param]
-    decisions = [one for one in said.decisions if one.param == case.param]
+    notes = [note for note in said.notes if note.param == case.param]
+    decisions = [decision for decision in said.decisions if decision.param == case.param]
     failures = [one for one in said.failures if one.param == case.param]
-    changes = [one for one in said.changes if (one.param, one.round) == (case.param, number)]
+    changes = [
+        change for change in said.changes if (change.param, change.round) == (case.param, number)
+    ]
     runs = {one.expression.source: one for meter in case.meters for one in meter.runs}
     validations: tuple[explanations.Part, ...] = ()
     annotations: tuple[explanations.Part, ...] = ()
@@ -236,7 +240,7 @@ def _case(
         case _:
             assert_never(policy)
     taken = {id(one.decision) for one in (*validations, *annotations)}
-    blamed = {id(one.failure) for one in mutations}
+    blamed = {id(mutation.failure) for mutation in mutations}
     return explanations.CaseExplanation(
         case.param,
         case.hit,
@@ -245,7 +249,7 @@ def _case(
         tuple(one for one in decisions if id(one) not in taken),
         tuple(one for one in failures if id(one) not in blamed),
         tuple(_budget(meter) for meter in case.meters if meter.runs),
-        tuple(_part(one.expression, runs, one.name) for one in policy.conditions),
+        tuple(_part(condition.expression, runs, condition.name) for condition in policy.conditions),
         _variables(policy, case),
         validations,
         annotations,
@@ -267,7 +271,9 @@ def _validations(
     """Return the validations with their decisions, if there is one of each: else one stands for
     all."""
     own = [
-        one for one in decisions if one.cause in _OWN and _ANNOTATIONS not in one.source.path.steps
+        decision
+        for decision in decisions
+        if decision.cause in _OWN and _ANNOTATIONS not in decision.source.path.steps
     ]
     each = {one.index: one for one in own} if len(own) == len(policy.validations) else {}
     found = []
@@ -285,7 +291,9 @@ _OWN: Final = frozenset({Cause.VALIDATION, Cause.ERROR})
 def _annotations(
     policy: CompiledPolicy, runs: _Runs, decisions: Sequence[Decision]
 ) -> tuple[explanations.Part, ...]:
-    wrong = {one.index: one for one in decisions if one.cause is Cause.ANNOTATION}
+    wrong = {
+        decision.index: decision for decision in decisions if decision.cause is Cause.ANNOTATION
+    }
     return tuple(
         replace(_part(one.expression, runs, one.key), decision=wrong.get(index))
         for index, one in enumerate(policy.annotations)
@@ -299,7 +307,7 @@ def _mutations(
     changes: Sequence[Change],
 ) -> tuple[explanations.Part, ...]:
     wrong = {one.index: one for one in failures if one.index is not None}
-    done = {one.index: one for one in changes}
+    done = {change.index: change for change in changes}
     return tuple(
         replace(_part(one.expression, runs), change=done.get(index), failure=wrong.get(index))
         for index, one in enumerate(policy.mutations)
@@ -365,17 +373,17 @@ def policy_expressions(
     if isinstance(policy, MutatingAdmissionPolicy):
         mutating = compile_mutating_policy(policy, version)
         conditions, variables = mutating.conditions, mutating.variables
-        found = [one.expression for one in mutating.mutations]
+        found = [mutation.expression for mutation in mutating.mutations]
     else:
         compiled = compile_policy(policy, version)
         conditions, variables = compiled.conditions, compiled.variables
         found = []
-        for one in compiled.validations:
-            found.append(one.expression)
-            if one.message_expression is not None:
-                found.append(one.message_expression)
+        for validation in compiled.validations:
+            found.append(validation.expression)
+            if validation.message_expression is not None:
+                found.append(validation.message_expression)
         found += [annotation.expression for annotation in compiled.annotations]
-    return (*(one.expression for one in conditions), *variables.values(), *found)
+    return (*(condition.expression for condition in conditions), *variables.values(), *found)
 
 
 # --- Hook explanations -------------------------------------------------------
@@ -403,7 +411,7 @@ class HookExplanation:
 def explain_hooks(hooks: HookSet, request: Request, world: World) -> tuple[HookExplanation, ...]:
     """All of them, in the order in which they are asked."""
     return tuple(
-        _explained(hooks, one, explanations.LookingOn(request, world)) for one in hooks.hooks
+        _explained(hooks, hook, explanations.LookingOn(request, world)) for hook in hooks.hooks
     )
 
 
@@ -430,13 +438,13 @@ def _explained(
     runs = {run.expression.source: run for meter in meters for run in meter.runs}
     conditions = tuple(
         explanations.Part(
-            one.expression.source,
-            one.expression.text,
-            runs.get(one.expression.source),
-            one.name,
-            one.expression.detail,
+            condition.expression.source,
+            condition.expression.text,
+            runs.get(condition.expression.source),
+            condition.name,
+            condition.expression.detail,
         )
-        for one in hook.conditions
+        for condition in hook.conditions
     )
     budgets = tuple(
         explanations.Budget("matchConditions", meter.budget, sum(run.charged for run in meter.runs))

@@ -250,7 +250,7 @@ class StaticObjects:
 
     def of(self, kind: type[R]) -> list[R]:
         """Return the objects of one type."""
-        return [one for one in self.objects if isinstance(one, kind)]
+        return [obj for obj in self.objects if isinstance(obj, kind)]
 
 
 NOTHING: Final = StaticObjects()
@@ -262,11 +262,11 @@ def load(
 ) -> StaticObjects:
     """All objects; `version` is the server's. Raises ManifestError, and what `documents` raises."""
     loading = _Loading(plugin, version or current_release())
-    for one in documents:
+    for document in documents:
         try:
-            loading.take(one)
+            loading.take(document)
         except ManifestError as error:
-            raise ManifestError(f"error loading {one.file}: {error}") from None
+            raise ManifestError(f"error loading {document.file}: {error}") from None
     wrong = next(reference_errors(loading.objects), None)
     if wrong is not None:
         raise ManifestError(wrong.text)
@@ -305,7 +305,7 @@ class _Loading:
         objects = []
         if single:
             self._require_registered(gvk, single)
-            objects = [self._decoded(one, single, gvk.version) for one in items]
+            objects = [self._decoded(item, single, gvk.version) for item in items]
             stray = [one.text for one in strict_field_errors(given.document, gvk)]
         else:
             stray = [f"unknown field {quote(one)}" for one in value if one not in _LIST_FIELDS]

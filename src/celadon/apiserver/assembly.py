@@ -346,7 +346,10 @@ def initial_objects(service_address: str, gates: frozenset[str]) -> Sequence[Jso
     `service_address` is that of the server's own Service; `gates` are feature gates that somebody
     switched on."""
     namespaces = list(bootstrap_objects.initial_namespaces())
-    accounts = (bootstrap_objects.default_service_account(metadata.name(one)) for one in namespaces)
+    accounts = (
+        bootstrap_objects.default_service_account(metadata.name(namespace))
+        for namespace in namespaces
+    )
     service = bootstrap_objects.kubernetes_service(service_address)
     flow_control = (*bootstrap_objects.priority_levels(), *bootstrap_objects.flow_schemas())
     others = (
@@ -413,7 +416,9 @@ def _status(obj: JsonObject, now: str) -> JsonObject:
     time are from now."""
     if "status" not in obj:
         return {}
-    conditions = [{"lastTransitionTime": now, **one} for one in obj["status"]["conditions"]]
+    conditions = [
+        {"lastTransitionTime": now, **condition} for condition in obj["status"]["conditions"]
+    ]
     return {"status": {**obj["status"], "conditions": conditions}}
 
 

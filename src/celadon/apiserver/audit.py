@@ -131,7 +131,7 @@ class AuditRule:
     def _matches_resource(self, info: RequestInfo) -> bool:
         if self.namespaces and info.namespace not in self.namespaces:
             return False
-        return not self.resources or any(one.matches(info) for one in self.resources)
+        return not self.resources or any(resource.matches(info) for resource in self.resources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +239,9 @@ def _errors(rule: JsonObject) -> Iterable[str]:
             yield "non-resource URL rules must begin with a '/' character"
         elif ANY in url[:-1]:
             yield "non-resource URL wildcards '*' must be the final character of the rule"
-    if any(one.get("resourceNames") and not one.get("resources") for one in resources):
+    if any(
+        resource.get("resourceNames") and not resource.get("resources") for resource in resources
+    ):
         yield "using resourceNames requires at least one resource"
     yield from _stage_errors(rule.get("omitStages") or ())
 
@@ -257,11 +259,11 @@ def _rule(rule: JsonObject, policy: JsonObject) -> AuditRule:
     without_fields = rule.get("omitManagedFields", policy.get("omitManagedFields", False))
     resources = (
         GroupResources(
-            one.get("group") or "",
-            tuple(one.get("resources") or ()),
-            tuple(one.get("resourceNames") or ()),
+            resource.get("group") or "",
+            tuple(resource.get("resources") or ()),
+            tuple(resource.get("resourceNames") or ()),
         )
-        for one in rule.get("resources") or ()
+        for resource in rule.get("resources") or ()
     )
     return AuditRule(
         Recording(LEVELS[rule["level"]], frozenset(omitted), bool(without_fields)),

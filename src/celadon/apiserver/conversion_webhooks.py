@@ -582,7 +582,7 @@ class CalledWebhooks:
         self, objects: Iterable[JsonObject], version: str, call: Caller, *, once: bool = False
     ) -> None:
         """The definitions are among `objects`."""
-        definitions = [one for one in objects if _says_whom_to_ask(one)]
+        definitions = [obj for obj in objects if _says_whom_to_ask(obj)]
         found = _Given(RememberedKinds(version).of(definitions), conversion_webhooks(definitions))
         self._conversions = Conversions(lambda: found, call, lambda: str(uuid.uuid4()))
         self._once = once
@@ -618,5 +618,5 @@ def _says_whom_to_ask(obj: JsonObject) -> bool:
     spec = obj.get("spec") or {}
     webhook = (spec.get("conversion") or {}).get("webhook") or {}
     return isinstance(webhook.get("clientConfig"), dict) and any(
-        one.get("storage") for one in spec.get("versions") or ()
+        version.get("storage") for version in spec.get("versions") or ()
     )

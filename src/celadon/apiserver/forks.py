@@ -627,9 +627,11 @@ class ForkedStore:
 
 def _asked_to_store(transaction: Transaction) -> Said:
     operations = transaction.operations
-    values = [one.value for one in operations if isinstance(one, Put)]
+    values = [operation.value for operation in operations if isinstance(operation, Put)]
     head = {
-        "conditions": [[one.key, one.mod_revision] for one in transaction.conditions],
+        "conditions": [
+            [condition.key, condition.mod_revision] for condition in transaction.conditions
+        ],
         "operations": [
             [one.key, len(one.value), one.seconds] if isinstance(one, Put) else [one.key]
             for one in operations

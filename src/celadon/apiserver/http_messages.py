@@ -473,7 +473,7 @@ def _in_parts(obj: JsonObject, write: Callable[[JsonObject], bytes]) -> bytes | 
             empty = f'"{member}":[]'.encode()
             before, found, after = write({**obj, member: []}).partition(empty)
             if found and empty not in after:
-                items = b",".join([write(one) for one in parts])
+                items = b",".join([write(part) for part in parts])
                 return b"".join((before, found[:-1], items, b"]", after))
     return None
 

@@ -91,7 +91,7 @@ def server_certificate(
     built = (
         _begun(_name(subject), issuer, public, now, lifetime)
         .add_extension(
-            x509.SubjectAlternativeName([general_name(one) for one in names]), critical=False
+            x509.SubjectAlternativeName([general_name(name) for name in names]), critical=False
         )
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)

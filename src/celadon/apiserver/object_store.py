@@ -490,7 +490,7 @@ class ObjectStore:
 
     async def submit(self, transaction: Transaction) -> Outcome:
         """Objects that another process has encoded."""
-        puts = (one for one in transaction.operations if isinstance(one, Put))
+        puts = (operation for operation in transaction.operations if isinstance(operation, Put))
         await self.read_before([one.value for one in puts])
         return await self._submitted(transaction)
 
@@ -515,7 +515,7 @@ def _claiming(transaction: Transaction, claims: Collection[Condition]) -> Transa
         return transaction
     return Transaction(
         (*transaction.conditions, *claims),
-        (*transaction.operations, *(Put(one.key, _CLAIMED) for one in claims)),
+        (*transaction.operations, *(Put(claim.key, _CLAIMED) for claim in claims)),
     )
 
 

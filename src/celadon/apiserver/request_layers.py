@@ -200,7 +200,7 @@ class Publications:
         from celadon.apiserver.discovery.descriptions import installed_descriptions
         from celadon.apiserver.discovery.openapi_answers import OpenApi, openapi_answer
 
-        definitions = {metadata.name(one): one for one in served.definitions}
+        definitions = {metadata.name(definition): definition for definition in served.definitions}
         if self._openapi is None:
             self._openapi = OpenApi(
                 self._apis,

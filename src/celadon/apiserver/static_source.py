@@ -89,7 +89,7 @@ def folder_signature(folder: str) -> Signature:
 def _files(folder: str) -> list[Path]:
     try:
         with os.scandir(folder) as entries:
-            names = [one.name for one in entries if not one.is_dir(follow_symlinks=False)]
+            names = [entry.name for entry in entries if not entry.is_dir(follow_symlinks=False)]
     except OSError as error:
         why = f"failed to read manifest directory {quote(folder)}: open {folder}: {_why(error)}"
         raise ManifestError(why) from None

@@ -108,7 +108,7 @@ class WebhookView:
 
     def _with_objects(self, hooks: HookSet, rules: _StoredWebhooks) -> HookSet:
         known = self._decoded
-        decoded = {one.revision: self._configuration(one, known) for one in rules.objects}
+        decoded = {obj.revision: self._configuration(obj, known) for obj in rules.objects}
         self._decoded = decoded
         return hooks.replaced([one for one in decoded.values() if one is not None])
 

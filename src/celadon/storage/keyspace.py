@@ -432,7 +432,7 @@ class Watchers:
     def end_all(self, error: contract.StoreError) -> dict[Watcher, None]:
         """End all watches, under the lock; return which to tell when it is released."""
         watchers = [one for same in self._by_prefix.values() for one in same]
-        return {one: None for one in watchers if self.end(one, error)}
+        return {watcher: None for watcher in watchers if self.end(watcher, error)}
 
     def tell(self, watchers: Iterable[Watcher]) -> None:
         """Notify the readers, without the lock. One that cannot be told (its event loop is closed)

@@ -240,21 +240,21 @@ class ActualTypes:
         known: dict[str, types.Type] = {}
         environments: dict[Role, Environment] = {}
         verdicts: dict[tuple[Role, int], Verdict] = {}
-        for one in case.expressions:
+        for expression in case.expressions:
             found = UNCHECKED
-            if (shared := checks.get(one.path)) is not None:
-                asked = (one.role, id(shared))
+            if (shared := checks.get(expression.path)) is not None:
+                asked = (expression.role, id(shared))
                 if (verdict := verdicts.get(asked)) is None:
-                    env = environments.get(one.role)
+                    env = environments.get(expression.role)
                     if env is None:
-                        env = self._environment(case, kind, one.role, known)
-                        environments[one.role] = env
+                        env = self._environment(case, kind, expression.role, known)
+                        environments[expression.role] = env
                     verdict = verdicts[asked] = shared.check(env)
                 found = verdict
-            if one.role is Role.VARIABLE:
-                known[one.name] = found.variable_type
+            if expression.role is Role.VARIABLE:
+                known[expression.name] = found.variable_type
             for issue, node in found.issues:
-                yield one, issue, node
+                yield expression, issue, node
 
     def _environment(
         self, case: PolicyCase, kind: GroupVersionKind, role: Role, known: Mapping[str, types.Type]
@@ -311,12 +311,12 @@ def _checks(case: PolicyCase) -> Mapping[FieldPath, SharedChecks]:
     shared = SharedTypes()
     by_text: dict[str | FieldPath, SharedChecks] = {}
     found = {}
-    for one in case.expressions:
-        if one.checked is not None and one.tree is not None:
-            key = one.path if one.role is Role.VARIABLE else one.text
+    for expression in case.expressions:
+        if expression.checked is not None and expression.tree is not None:
+            key = expression.path if expression.role is Role.VARIABLE else expression.text
             if (checks := by_text.get(key)) is None:
-                checks = by_text[key] = SharedChecks(one.tree, shared)
-            found[one.path] = checks
+                checks = by_text[key] = SharedChecks(expression.tree, shared)
+            found[expression.path] = checks
     return found
 
 
@@ -357,7 +357,7 @@ def _shapes(operands: Sequence[types.Type], root: str) -> set[types.Type]:
 def _shape(given: types.Type, root: str) -> types.Type:
     if given.kind is types.Kind.MAP or _is_object(given, root):
         return types.map_of(types.DYN, types.DYN)
-    return replace(given, params=tuple(_shape(one, root) for one in given.params))
+    return replace(given, params=tuple(_shape(param, root) for param in given.params))
 
 
 def _literal_parts(tree: syntax.Ast) -> set[int]:

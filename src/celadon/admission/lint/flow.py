@@ -130,7 +130,7 @@ def _nodes_of_rule(schema: Schema, path: Path) -> list[Schema]:
     nodes = _with_branches([schema])
     for step in path:
         name = _raw_name(nodes[0], step)
-        below = [inner for one in nodes if (inner := _inner(one, name)) is not None]
+        below = [inner for node in nodes if (inner := _inner(node, name)) is not None]
         if _inner(nodes[0], name) is None:
             return []
         nodes = _with_branches(below)
@@ -427,14 +427,14 @@ def accesses(
 ) -> Iterator[Access]:
     """Every field that is read when the policy is evaluated for one of these operations."""
     variables = {
-        one.name: one
-        for one in expressions
-        if one.role is Role.VARIABLE and one.checked is not None
+        expression.name: expression
+        for expression in expressions
+        if expression.role is Role.VARIABLE and expression.checked is not None
     }
     names = Names(variables)
     start = Facts(operations=operations)
     conditions = [one for one in expressions if one.role is Role.CONDITION]
-    tested = [_when_true(one, names) for one in conditions]
+    tested = [_when_true(condition, names) for condition in conditions]
     matched = reduce(Facts.and_, tested, start)
     beside = dict(zip((one.path for one in conditions), _others(start, tested), strict=True))
     yield from _walked(expressions, names, matched, beside)
@@ -446,8 +446,8 @@ def rule_accesses(
     """Every field that the rules at a node and their messages read. `transitions` are the rules
     that are evaluated only in updates: nothing that they make sure of counts for the others."""
     names = Names({})
-    rules = [one for one in expressions if one.role is Role.RULE]
-    tested = [_when_true(one, names) for one in rules]
+    rules = [expression for expression in expressions if expression.role is Role.RULE]
+    tested = [_when_true(rule, names) for rule in rules]
     always = [
         NOTHING if one.index in transitions else _held_before(facts)
         for one, facts in zip(rules, tested, strict=True)
@@ -476,17 +476,17 @@ def _walked(
     """Yield what expressions read that are evaluated with what is known by `matched`, some of them
     with what others make sure of instead."""
     verdicts = {one.index: one for one in expressions if one.role in (Role.VALIDATION, Role.RULE)}
-    for one in expressions:
-        facts = beside.get(one.path, matched)
-        if one.role is Role.VARIABLE or one.checked is None:
+    for expression in expressions:
+        facts = beside.get(expression.path, matched)
+        if expression.role is Role.VARIABLE or expression.checked is None:
             continue
-        if one.role is Role.MESSAGE:
-            verdict = verdicts[one.index].checked
+        if expression.role is Role.MESSAGE:
+            verdict = verdicts[expression.index].checked
             if verdict is not None:
                 facts = facts.and_(names.outcomes(verdict.root).if_false)
-        walker = _Walker(one, names)
+        walker = _Walker(expression, names)
         try:
-            walker.visit(one.checked.root, facts)
+            walker.visit(expression.checked.root, facts)
         except RecursionError:
             names.forget()  # what was found so far is true; nobody nests as deep by hand
         yield from walker.found

@@ -133,11 +133,11 @@ def _case(
             text, where = rule.message_expression, at.child("messageExpression")
             expressions.append(_compiled(Role.MESSAGE, i, where, text, env))
     transitions = {
-        one.index
-        for one in expressions
-        if one.role is Role.RULE
-        and OLD_SELF in names_of(one)
-        and not node.rules[one.index].optional_old_self
+        expression.index
+        for expression in expressions
+        if expression.role is Role.RULE
+        and OLD_SELF in names_of(expression)
+        and not node.rules[expression.index].optional_old_self
     }
     accesses = tuple(rule_accesses(expressions, transitions))
     return RuleCase(number, node, is_root, tuple(expressions), accesses)
@@ -290,7 +290,7 @@ def _mutating(given: Registered, catalog: Catalog, settings: Settings) -> Mutati
         expressions,
         operations_of(() if match is None else match.resource_rules),
         matched_kinds(match, catalog),
-        tuple(written for one in expressions for written in written_fields(one)),
+        tuple(written for expression in expressions for written in written_fields(expression)),
     )
 
 
@@ -443,7 +443,7 @@ def chosen(
 
 
 def _named(rule: Rule, prefixes: Sequence[str]) -> bool:
-    return any(rule.code.startswith(one) or rule.name == one for one in prefixes)
+    return any(rule.code.startswith(prefix) or rule.name == prefix for prefix in prefixes)
 
 
 # --- Scopes of places, for editors -------------------------------------------
@@ -475,7 +475,11 @@ class TypedScopes:
     made once."""
 
     def __init__(self, definitions: Iterable[JsonObject], settings: Settings) -> None:
-        given = [one for one in definitions if metadata.gvk(one)[::2] == DEFINITION_KIND]
+        given = [
+            definition
+            for definition in definitions
+            if metadata.gvk(definition)[::2] == DEFINITION_KIND
+        ]
         self._version = settings.version
         with answering_as(settings.version):
             self._catalog: Catalog = known_resources()
@@ -586,12 +590,12 @@ def _with_variables(env: Environment, spec: JsonObject, path: Steps) -> Environm
         variables = variables[: path[2]]
     known: dict[str, types.Type] = {}
     base = env.extend({"variables": VARIABLES})
-    for one in variables:
-        if isinstance(one, dict) and isinstance(one.get("name"), str):
-            text = one.get("expression")
+    for variable in variables:
+        if isinstance(variable, dict) and isinstance(variable.get("name"), str):
+            text = variable.get("expression")
             typed = base.extend(objects=[variables_object(known)])
             checked = typed.compile(text).ast if isinstance(text, str) else None
-            known[one["name"]] = types.DYN if checked is None else checked.type
+            known[variable["name"]] = types.DYN if checked is None else checked.type
     return base.extend(objects=[variables_object(known)])
 
 

@@ -81,7 +81,7 @@ def matched_resources(rule: ResourceRule, catalog: Catalog) -> list[tuple[Resour
             continue
         if not covers(rule.api_versions, resource.gvr.version):
             continue
-        names = ["", *(one.name for one in resource.subresources)]
+        names = ["", *(subresource.name for subresource in resource.subresources)]
         found += [
             (resource, name)
             for name in names
@@ -271,7 +271,7 @@ class PolicyCase:
 
     def of(self, *roles: Role) -> list[PolicyExpression]:
         """Its expressions in these roles, in their order."""
-        return [one for one in self.expressions if one.role in roles]
+        return [expression for expression in self.expressions if expression.role in roles]
 
 
 @dataclass(frozen=True)

@@ -403,9 +403,9 @@ def _known_references(spec: JsonObject) -> Iterator[str]:
         yield "secrets"
     if next(config_map_names(spec), None) is not None:
         yield "configmaps"
-    if any(one.get("clusterTrustBundle") is not None for one in projections(spec)):
+    if any(projection.get("clusterTrustBundle") is not None for projection in projections(spec)):
         yield "clustertrustbundles"
-    if any(one.get("persistentVolumeClaim") is not None for one in spec.get("volumes") or ()):
+    if any(volume.get("persistentVolumeClaim") is not None for volume in spec.get("volumes") or ()):
         yield "persistentvolumeclaims"
     if spec.get("resourceClaims") and is_since("1.32"):
         yield "resourceclaims"

@@ -575,7 +575,7 @@ def _groups_of(request: Request, spec: JsonObject, world: World) -> list[JsonObj
 
 def _controller(group: JsonObject) -> str | None:
     owners = (group.get("metadata") or {}).get("ownerReferences") or ()
-    return next((one.get("uid") for one in owners if one.get("controller")), None)
+    return next((owner.get("uid") for owner in owners if owner.get("controller")), None)
 
 
 def _is_gang(group: JsonObject) -> bool:

@@ -286,7 +286,7 @@ def _ordered(pods: Sequence[JsonObject]) -> list[JsonObject]:
     first, later = [], []
     for pod in pods:
         owners = metadata.metadata(pod).get("ownerReferences") or ()
-        uid = next((one.get("uid", "") for one in owners if one.get("controller")), None)
+        uid = next((owner.get("uid", "") for owner in owners if owner.get("controller")), None)
         if uid is None or uid not in seen:
             first.append(pod)
         else:

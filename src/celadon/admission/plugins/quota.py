@@ -342,7 +342,7 @@ def matched_selectors(
     selectors: Iterable[JsonObject], resource: GroupResource, obj: JsonObject
 ) -> list[JsonObject]:
     """Return the scope selectors that an object meets."""
-    return [one for one in selectors if _matches(one, resource, obj)]
+    return [selector for selector in selectors if _matches(selector, resource, obj)]
 
 
 def is_terminating(pod: JsonObject) -> bool:

@@ -331,7 +331,7 @@ class CompiledMutatingPolicy(PolicyFrame):
     @property
     def expressions(self) -> tuple[Expression, ...]:
         """Return the expressions that all policies have, and those of the mutations."""
-        return (*self.frame_expressions, *(one.expression for one in self.mutations))
+        return (*self.frame_expressions, *(mutation.expression for mutation in self.mutations))
 
 
 def compile_mutating_policy(
@@ -346,7 +346,10 @@ def compile_mutating_policy(
         policy.name, spec, version or current_release(), memory
     )
     mutations = tuple(_mutation(i, one, scope) for i, one in enumerate(spec.mutations))
-    phases = (condition_phase(conditions), *(Phase((one.expression,)) for one in mutations))
+    phases = (
+        condition_phase(conditions),
+        *(Phase((mutation.expression,)) for mutation in mutations),
+    )
     sizes = PlainSizes(variables, phases)
     if sizes.are_all:
         mutations = tuple(_known(one, constant_configuration) for one in mutations)
@@ -369,7 +372,11 @@ def compile_mutating_policy(
 def _all_known(
     mutations: tuple[CompiledMutation, ...],
 ) -> tuple[tuple[KnownConfiguration, Source], ...]:
-    found = [(one.known, one.expression.source) for one in mutations if one.known is not None]
+    found = [
+        (mutation.known, mutation.expression.source)
+        for mutation in mutations
+        if mutation.known is not None
+    ]
     return tuple(found) if len(found) == len(mutations) else ()
 
 

@@ -166,7 +166,7 @@ class PolicyFrame:
     @property
     def frame_expressions(self) -> tuple[Expression, ...]:
         """The conditions and variables."""
-        return (*(one.expression for one in self.conditions), *self.variables.values())
+        return (*(condition.expression for condition in self.conditions), *self.variables.values())
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
@@ -260,18 +260,18 @@ class CompiledPolicy(PolicyFrame):
     def expressions(self) -> tuple[Expression, ...]:
         """Return the expressions that all policies have, and those of validations and
         annotations."""
-        messages = (one.message_expression for one in self.validations)
+        messages = (validation.message_expression for validation in self.validations)
         return (
             *self.frame_expressions,
             *(one.expression for one in self.validations),
-            *(one for one in messages if one is not None),
-            *(one.expression for one in self.annotations),
+            *(message for message in messages if message is not None),
+            *(annotation.expression for annotation in self.annotations),
         )
 
     @property
     def reads_objects_only(self) -> bool:
         """Return whether no validation may read the request or its namespace."""
-        texts = [one.expression.text for one in self.validations]
+        texts = [validation.expression.text for validation in self.validations]
         return not any(name in text for text in texts for name in _OF_REQUESTS)
 
 

@@ -456,7 +456,7 @@ class Hooks(Generic[P, C]):
             else:
                 program = OnDemand(functools.partial(self.compile, policy))
                 hooks.append(Hook(policy, program, bound, static))
-        return tuple(hooks), tuple(one for orphans in by_policy.values() for one in orphans)
+        return tuple(hooks), tuple(orphan for orphans in by_policy.values() for orphan in orphans)
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,7 +152,7 @@ class DataValues:
 
     def __contains__(self, value: object) -> bool:
         if self._known is None:
-            self._known = {id(one) for root in self._roots for one in _containers(root)}
+            self._known = {id(container) for root in self._roots for container in _containers(root)}
         return id(value) in self._known
 
 
@@ -224,12 +224,12 @@ def _field(value: object, data: DataValues) -> object:
 
 def _is_plain(values: Iterable[object]) -> bool:
     """Return whether all are texts."""
-    return all(one.__class__ is str for one in values)
+    return all(value.__class__ is str for value in values)
 
 
 def _may_be_data(values: Iterable[object]) -> bool:
     """No if there is anything among them that JSON does not have. Cheaper than to look."""
-    return all(one is None or one.__class__ in _JSON for one in values)
+    return all(value is None or value.__class__ in _JSON for value in values)
 
 
 def _inner(value: object, data: DataValues) -> object:

@@ -93,7 +93,11 @@ class _Endpoint:
 
     def __init__(self, candidates: tuple[_Candidate, ...]) -> None:
         self.candidates = candidates
-        quick = [one.compiled for one in candidates if one.matches_own and one.compiled.quick]
+        quick = [
+            candidate.compiled
+            for candidate in candidates
+            if candidate.matches_own and candidate.compiled.quick
+        ]
         self.has_quick = bool(quick)
         self.objects_only = all(one.reads_objects_only for one in quick)
         self._cold = Program.MAX_COLD + 1
@@ -103,7 +107,9 @@ class _Endpoint:
         """Note that a request comes, and plan anew while programs are still becoming hot."""
         if self._cold:
             self._cold -= 1
-            self.planned = tuple(_planned(one, hot=not self._cold) for one in self.candidates)
+            self.planned = tuple(
+                _planned(candidate, hot=not self._cold) for candidate in self.candidates
+            )
 
 
 def _planned(candidate: _Candidate, *, hot: bool) -> _Planned:
@@ -250,7 +256,7 @@ class _Survey:
 
     def __init__(self, entries: tuple[_Candidate | Note, ...]) -> None:
         self.entries = entries
-        self.notes = tuple(one for one in entries if isinstance(one, Note))
+        self.notes = tuple(entry for entry in entries if isinstance(entry, Note))
 
 
 def _surveyed(

@@ -154,7 +154,10 @@ class HookSet:
                 entry = before.get(id(configuration))
                 if entry is None:
                     webhooks = configuration.webhooks
-                    entry = configuration, [OnDemandConditions(one, version) for one in webhooks]
+                    entry = (
+                        configuration,
+                        [OnDemandConditions(webhook, version) for webhook in webhooks],
+                    )
                 self._compiled[id(configuration)] = entry
                 hooks += _hooks(configuration, entry[1], len(hooks), static=is_static)
         self.hooks: Sequence[Hook] = tuple(hooks)

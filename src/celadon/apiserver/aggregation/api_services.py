@@ -45,7 +45,7 @@ class ProxySettings:
     def times(self) -> tuple[int, ...]:
         """Return when the files were written: others may take their place. Raises OSError."""
         files = (self.certificate, self.key)
-        return tuple(one.stat().st_mtime_ns for one in files if one is not None)
+        return tuple(file.stat().st_mtime_ns for file in files if file is not None)
 
     def data(self) -> dict[str, str]:
         """Return the members by which extension servers read this in the ConfigMap
@@ -158,7 +158,7 @@ class ApiServiceView:
 
     def _made(self) -> RemoteApiServices:
         objects = (one.object for one in self._mirror)
-        self._read = {metadata.name(one): (one, self._said_by(one)) for one in objects}
+        self._read = {metadata.name(obj): (obj, self._said_by(obj)) for obj in objects}
         found = (said for _, said in self._read.values() if said is not None)
         return RemoteApiServices({one.group_version: one for one in found})
 
@@ -187,7 +187,10 @@ def remote_api_service(obj: JsonObject) -> RemoteApiService | None:
         bool(spec.get("insecureSkipTLSVerify")),
         spec.get("groupPriorityMinimum", 0),
         spec.get("versionPriority", 0),
-        any(one.get("type") == AVAILABLE and one.get("status") == "True" for one in conditions),
+        any(
+            condition.get("type") == AVAILABLE and condition.get("status") == "True"
+            for condition in conditions
+        ),
     )
 
 

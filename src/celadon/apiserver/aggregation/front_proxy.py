@@ -575,7 +575,9 @@ def _read_head(head: bytes) -> tuple[int, str, int]:
     complaint = head_complaint(head)
     if complaint is not None:
         raise NetworkFailure(complaint)
-    told = {name.lower(): value.strip() for name, _, value in (one.partition(":") for one in lines)}
+    told = {
+        name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)
+    }
     length = told.get("content-length", "")
     return (
         int(first.split()[1]),

@@ -93,9 +93,9 @@ def read_aggregated(body: bytes) -> Mapping[GroupVersion, JsonDict]:
     """The versions of an aggregated document. Raises ValueError."""
     groups = _decoded(body, _Groups).items
     return {
-        GroupVersion(group.metadata.name, one.version): _shown(one)
+        GroupVersion(group.metadata.name, version.version): _shown(version)
         for group in groups
-        for one in group.versions
+        for version in group.versions
     }
 
 

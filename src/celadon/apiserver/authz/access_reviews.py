@@ -245,13 +245,13 @@ def _field_selector(given: JsonObject) -> tuple[selectors.FieldSelector | None, 
             return None, str(error)
     terms: list[selectors.FieldTerm] = []
     complaint = ""
-    for one in given.get("requirements") or ():
-        values: Sequence[str] = one.get("values") or ()
-        if one.get("operator") in {"In", "NotIn"} and len(values) == 1:
-            negated = one["operator"] == "NotIn"
-            terms.append(selectors.FieldTerm(one.get("key") or "", values[0], negated))
+    for requirement in given.get("requirements") or ():
+        values: Sequence[str] = requirement.get("values") or ()
+        if requirement.get("operator") in {"In", "NotIn"} and len(values) == 1:
+            negated = requirement["operator"] == "NotIn"
+            terms.append(selectors.FieldTerm(requirement.get("key") or "", values[0], negated))
         else:
-            complaint = f"unsupported field selector requirement on {one.get('key')}"
+            complaint = f"unsupported field selector requirement on {requirement.get('key')}"
     return (selectors.FieldSelector(tuple(terms)) if terms else None), complaint
 
 
@@ -264,9 +264,9 @@ def _label_selector(given: JsonObject) -> tuple[selectors.LabelSelector | None, 
             return None, str(error)
     terms: list[selectors.Requirement] = []
     complaint = ""
-    for one in given.get("requirements") or ():
+    for requirement in given.get("requirements") or ():
         try:
-            terms += selectors.label_selector({"matchExpressions": [one]}).requirements
+            terms += selectors.label_selector({"matchExpressions": [requirement]}).requirements
         except selectors.SelectorError as error:
             complaint = str(error)
     return (selectors.LabelSelector(tuple(terms)) if terms else None), complaint

@@ -310,7 +310,7 @@ class _Check:
     def _check_extra(self, extra: Mapping[str, Sequence[str]]) -> None:
         asked = self._about("userextras", "", AUTHENTICATION_GROUP)
         if self.mode.constrained:
-            problem = next(filter(None, (_extra_problem(*one) for one in extra.items())), "")
+            problem = next(filter(None, (_extra_problem(*item) for item in extra.items())), "")
             if problem:
                 raise forbidden(asked, problem)
             many = len(extra) >= MANY or sum(map(len, extra.values())) >= MANY

@@ -243,7 +243,7 @@ def _changed_drivers(status: JsonObject, before: JsonObject) -> set[str]:
 
 def _by_key(status: JsonObject) -> dict[tuple[str, ...], JsonObject]:
     devices = status.get("devices") or ()
-    return {tuple(one.get(name) or "" for name in _DEVICE_KEY): one for one in devices}
+    return {tuple(device.get(name) or "" for name in _DEVICE_KEY): device for device in devices}
 
 
 def _allocated_node(allocation: JsonObject) -> str:

@@ -123,7 +123,7 @@ class ApiServiceAvailability:
         # An ExternalName has no endpoints to look for.
         if spec.get("type", "ClusterIP") != "ClusterIP" or is_given:
             return None
-        ports = [one for one in spec.get("ports") or () if one.get("port") == wanted.port]
+        ports = [port for port in spec.get("ports") or () if port.get("port") == wanted.port]
         if not ports:
             text = f"{where} is not listening on port {wanted.port}"
             return _condition("False", "ServicePortError", text)
@@ -132,7 +132,7 @@ class ApiServiceAvailability:
             text = f"cannot find endpointslices for {where}"
             return _condition("False", "EndpointsNotFound", text)
         name = ports[0].get("name") or ""
-        if not any(_has_endpoint(one, name) for one in slices):
+        if not any(_has_endpoint(slice_, name) for slice_ in slices):
             text = f"endpointslices for {where} have no addresses with port name {quote(name)}"
             return _condition("False", "MissingEndpoints", text)
         return None
@@ -230,8 +230,8 @@ def _condition(state: Literal["True", "False"], reason: str, message: str) -> Js
 def _has_endpoint(found: JsonObject, port: str) -> bool:
     """Return whether something is ready there, and the port is among those of the slice."""
     ready = (
-        (one.get("conditions") or {}).get("ready") is not False
-        for one in found.get("endpoints") or ()
+        (endpoint.get("conditions") or {}).get("ready") is not False
+        for endpoint in found.get("endpoints") or ()
     )
     ports = (
         (one.get("name") or "") == port and one.get("port") is not None

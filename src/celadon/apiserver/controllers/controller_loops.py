@@ -198,7 +198,7 @@ class ControllerLoop:
                 watch, events = None, ()
             if watch is None:
                 self._load(prefix)
-            self._events.extend((one.key, one.previous, one.entry) for one in events)
+            self._events.extend((event.key, event.previous, event.entry) for event in events)
         for _ in range(MOST_NOTED):
             if self._is_reading or not self._events:
                 break
@@ -357,13 +357,13 @@ class Controllers:
         self._loops = [ControllerLoop(objects, one) for one in controllers]
         if leading is None:
             self._loops += self._loops_of_leader()
-        self._urgent = [one for one in self._loops if one.controller.urgent]
+        self._urgent = [loop for loop in self._loops if loop.controller.urgent]
         self._led_loops: Sequence[ControllerLoop] = ()
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
         """Start all loops in the running event loop."""
-        self._tasks = [asyncio.create_task(one.run()) for one in self._loops]
+        self._tasks = [asyncio.create_task(loop.run()) for loop in self._loops]
         if self._leading is not None:
             self._tasks.append(asyncio.create_task(self._lead(self._leading)))
 
@@ -610,7 +610,7 @@ class StatusWrites:
 
     def all(self) -> list[JsonObject]:
         """Return all objects in the order of their names."""
-        return [one.object for one in self._objects.page(self._resource).objects]
+        return [obj.object for obj in self._objects.page(self._resource).objects]
 
     async def write(self, stored: StoredObject, status: JsonObject) -> StoredObject:
         """Write another status; nothing is written when it is the same. Raises Stale."""

@@ -240,7 +240,7 @@ class NamespaceDeletion:
 
     async def _finalized(self, stored: StoredObject) -> None:
         spec = stored.object.get("spec") or {}
-        kept = [one for one in spec.get("finalizers") or () if one != FINALIZER]
+        kept = [finalizer for finalizer in spec.get("finalizers") or () if finalizer != FINALIZER]
         name = metadata.name(stored.object)
         body = {**stored.object, "spec": {**spec, "finalizers": kept}}
         await self._requests.require("PUT", f"/api/v1/namespaces/{name}/finalize", body)
@@ -250,10 +250,10 @@ def _deletable_elsewhere(
     offered: RemoteVersion, namespace: str
 ) -> Iterator[tuple[str, GroupResource]]:
     """The collections of a namespace that another server has, with their paths."""
-    for one in (offered.document or {}).get("resources") or ():
-        verbs = set(one.get("verbs") or ())
-        if one.get("scope") == "Namespaced" and {"deletecollection", "list"} <= verbs:
-            name = str(one["resource"])
+    for resource in (offered.document or {}).get("resources") or ():
+        verbs = set(resource.get("verbs") or ())
+        if resource.get("scope") == "Namespaced" and {"deletecollection", "list"} <= verbs:
+            name = str(resource["resource"])
             parts = (*offered.group_version, "namespaces", namespace, name)
             path = "/".join(urllib.parse.quote(part, safe="") for part in parts)
             yield f"/apis/{path}", GroupResource(offered.group_version.group, name)

@@ -106,7 +106,10 @@ class StorageMigrations:
             )
         done = loops.condition(RUNNING, "False", "MigrationCompleted", "Migration completed")
         ended = self._timed(done, metadata.generation(migration))
-        others = [ended if one["type"] == RUNNING else one for one in _conditions(migration)]
+        others = [
+            ended if condition["type"] == RUNNING else condition
+            for condition in _conditions(migration)
+        ]
         await self._write(migration, others)
 
     async def _tell_definition(self, name: str, state: Any, reason: str, message: str) -> None:  # noqa: ANN401
@@ -126,7 +129,9 @@ class StorageMigrations:
             is_same = former is not None and former.get("observedGeneration") == generation
             if is_same:
                 told["storedVersions"] = [
-                    one["name"] for one in definition["spec"]["versions"] if one.get("storage")
+                    version["name"]
+                    for version in definition["spec"]["versions"]
+                    if version.get("storage")
                 ]
             if reason == "MigrationSucceeded":
                 message += (

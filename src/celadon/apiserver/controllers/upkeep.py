@@ -312,7 +312,7 @@ class QuotaCounts:
         if found is None or not found.namespaced:
             return None
         objects: list[JsonObject] = [
-            one.object for one in self._objects.page(found, namespace).objects
+            obj.object for obj in self._objects.page(found, namespace).objects
         ]
         return objects
 

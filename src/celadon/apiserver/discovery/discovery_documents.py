@@ -123,7 +123,7 @@ class PublishedApis:
     @cached_property
     def versions(self) -> tuple[PublishedVersion, ...]:
         """Return the versions of all groups, the core first."""
-        return tuple(one for group in (self.core, *self.groups) for one in group.versions)
+        return tuple(version for group in (self.core, *self.groups) for version in group.versions)
 
     @cached_property
     def listed(self) -> tuple[ListedGroup, ...]:
@@ -220,8 +220,8 @@ def api_group(group: ListedGroup) -> JsonDict:
 
 def _group_entry(group: ListedGroup) -> JsonDict:
     versions = [
-        {"groupVersion": str(one.group_version), "version": one.group_version.version}
-        for one in group.versions
+        {"groupVersion": str(version.group_version), "version": version.group_version.version}
+        for version in group.versions
     ]
     return {"name": group.name, "versions": versions, "preferredVersion": versions[0]}
 
@@ -229,7 +229,7 @@ def _group_entry(group: ListedGroup) -> JsonDict:
 def api_resource_list(version: PublishedVersion) -> JsonDict:
     """`/api/v1`, `/apis/GROUP/VERSION`. That of the core group has no `apiVersion`."""
     named = {"apiVersion": "v1"} if version.group_version.group else {}
-    entries = [entry for one in version.resources for entry in _resource_entries(one)]
+    entries = [entry for resource in version.resources for entry in _resource_entries(resource)]
     return {
         "kind": "APIResourceList",
         **named,
@@ -282,7 +282,7 @@ def aggregated(groups: Iterable[PublishedGroup | ListedGroup]) -> JsonDict:
 
 
 def _aggregated_group(group: PublishedGroup | ListedGroup) -> JsonDict:
-    found = (_aggregated_version(one) for one in group.versions)
+    found = (_aggregated_version(version) for version in group.versions)
     return {
         "metadata": {"name": group.name} if group.name else {},
         "versions": [one for one in found if one is not None],
@@ -300,7 +300,9 @@ def _aggregated_version(one: PublishedVersion | RemoteVersion) -> JsonObject | N
 
 
 def _aggregated_resource(resource: Resource) -> JsonDict:
-    below = [_aggregated_subresource(one, resource) for one in resource.subresources]
+    below = [
+        _aggregated_subresource(subresource, resource) for subresource in resource.subresources
+    ]
     return {
         "resource": resource.gvr.resource,
         "responseKind": _response_kind(resource.gvk, resource),

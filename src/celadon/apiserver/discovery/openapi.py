@@ -301,7 +301,9 @@ class OperationWriter:
         the path itself."""
         path = {name: path_parameter(name) for name in in_path}
         known = CUSTOM_PARAMETERS if self.custom else PARAMETERS
-        queries = [_known((*known.get(one.action, ()), *one.query)) for one in operations]
+        queries = [
+            _known((*known.get(operation.action, ()), *operation.query)) for operation in operations
+        ]
         common = set(queries[0]).intersection(*queries[1:])
         made = {
             one.method or OPERATION_METHODS.get(one.action, one.action): self._operation(

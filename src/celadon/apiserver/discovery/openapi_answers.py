@@ -316,7 +316,7 @@ class OpenApi:
     def hashes(self) -> Mapping[str, str]:
         """Return the hash of every document by its path (`apis/apps/v1`), and forget documents of
         former hashes."""
-        of_versions = {one.path: self._hash(one) for one in self.apis.versions}
+        of_versions = {version.path: self._hash(version) for version in self.apis.versions}
         of_others = {path: self._hash_of(json_text(one)) for path, one in self._others.items()}
         hashes = {**of_versions, **of_others}
         documents = self.kept.documents
@@ -329,7 +329,9 @@ class OpenApi:
         return root_documents(self.apis, self.open_id, self.release, self.descriptions)
 
     def _hash(self, version: PublishedVersion) -> str:
-        names = {str(one.gvr.group_resource) for one in version.resources if one.custom}
+        names = {
+            str(resource.gvr.group_resource) for resource in version.resources if resource.custom
+        }
         specs = [self._spec_hashes[name] for name in sorted(names & self.definitions.keys())]
         return self._hash_of(f"{version} {specs}")
 

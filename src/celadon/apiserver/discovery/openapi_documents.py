@@ -89,7 +89,7 @@ def version_2_types(resource: Resource, definition: JsonObject) -> Types:
 def _version_of(resource: Resource, definition: JsonObject) -> JsonObject:
     versions = definition["spec"].get("versions") or ()
     name = resource.gvr.version
-    return next((one for one in versions if one["name"] == name), {})
+    return next((version for version in versions if version["name"] == name), {})
 
 
 def _schema_of(version: JsonObject) -> JsonObject | None:

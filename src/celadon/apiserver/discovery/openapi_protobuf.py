@@ -53,7 +53,7 @@ def _text(number: int, value: str) -> bytes:
 
 
 def _texts(number: int, values: Sequence[str]) -> bytes:
-    return b"".join([_message(number, one.encode("utf-8", "replace")) for one in values])
+    return b"".join([_message(number, value.encode("utf-8", "replace")) for value in values])
 
 
 def _flag(number: int, value: bool) -> bytes:
@@ -77,7 +77,7 @@ def _any(number: int, value: Any) -> bytes:
 
 
 def _anys(number: int, values: Sequence[Any]) -> bytes:
-    return b"".join([_any(number, one) for one in values])
+    return b"".join([_any(number, value) for value in values])
 
 
 def _pairs(number: int, values: JsonObject, write: Callable[[Any], bytes]) -> bytes:
@@ -98,7 +98,7 @@ def _schema(schema: JsonObject) -> bytes:
 
 
 def _schemas(number: int, schemas: Sequence[JsonObject]) -> bytes:
-    return b"".join([_message(number, _schema(one)) for one in schemas])
+    return b"".join([_message(number, _schema(schema)) for schema in schemas])
 
 
 def _additional(number: int, given: Any) -> bytes:
@@ -275,7 +275,7 @@ def _v3_schema(schema: JsonObject) -> bytes:
 
 
 def _v3_schemas(number: int, schemas: Sequence[JsonObject]) -> bytes:
-    return b"".join([_message(number, _v3_schema(one)) for one in schemas])
+    return b"".join([_message(number, _v3_schema(schema)) for schema in schemas])
 
 
 def _v3_schema_map(number: int, schemas: JsonObject) -> bytes:

@@ -91,8 +91,8 @@ class FlowRule:
         if not self._is_about(user):
             return False
         if info.is_resource:
-            return any(_is_resource(one, info) for one in self.resources)
-        return any(_is_path(one, info) for one in self.paths)
+            return any(_is_resource(resource, info) for resource in self.resources)
+        return any(_is_path(path, info) for path in self.paths)
 
     def _is_about(self, user: User) -> bool:
         if user.name in self.users or ALL in self.users or ALL in self.groups:

@@ -161,7 +161,7 @@ def requests_dump(
         by_level.setdefault(one.flow.level.name, []).append(one)
     rows = []
     for _, requests in sorted(by_level.items()):
-        found = [(*_place(one), one) for one in requests]
+        found = [(*_place(request), request) for request in requests]
         found.sort(key=lambda row: (row[0] < 0, row[0], row[1] < 0, row[1]))
         rows += [_request(*row, detailed=detailed) for row in found]
     columns = (*_REQUEST_COLUMNS, *_DETAIL_COLUMNS) if detailed else _REQUEST_COLUMNS

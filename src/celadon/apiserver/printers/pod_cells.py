@@ -131,7 +131,10 @@ def _beside_completed(pod: JsonObject, running: int, failure: str) -> str:
 def is_ready(pod: JsonObject) -> bool:
     """Return whether any condition says so."""
     conditions = texts.items(pod, "status", "conditions")
-    return any(one.get("type") == "Ready" and one.get("status") == "True" for one in conditions)
+    return any(
+        condition.get("type") == "Ready" and condition.get("status") == "True"
+        for condition in conditions
+    )
 
 
 def _pod_reason(pod: JsonObject) -> str:
@@ -163,19 +166,19 @@ def _end(terminated: JsonObject) -> str:
 def _sidecars(pod: JsonObject) -> set[str]:
     """The names of init containers that go on running beside the others."""
     return {
-        texts.text(one, "name")
-        for one in texts.items(pod, "spec", "initContainers")
-        if one.get("restartPolicy") == "Always"
+        texts.text(item, "name")
+        for item in texts.items(pod, "spec", "initContainers")
+        if item.get("restartPolicy") == "Always"
     }
 
 
 def _restarts(statuses: list[Any]) -> int:
-    return sum(texts.number(one, "restartCount") for one in statuses)
+    return sum(texts.number(status, "restartCount") for status in statuses)
 
 
 def _last_restart(statuses: list[Any]) -> str:
     """Timestamps of one form are ordered like their texts."""
-    ends = (texts.text(one, "lastState", "terminated", "finishedAt") for one in statuses)
+    ends = (texts.text(status, "lastState", "terminated", "finishedAt") for status in statuses)
     return max(ends, default="")
 
 

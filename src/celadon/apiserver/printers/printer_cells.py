@@ -231,7 +231,7 @@ def _job_duration(job: JsonObject, row: Row) -> Cell:
 
 def _node_status(node: JsonObject, row: Row) -> Cell:
     """Return the status of a node by the last condition `Ready` that it has."""
-    ready = [one for one in items(node, "status", "conditions") if one.get("type") == "Ready"]
+    ready = [item for item in items(node, "status", "conditions") if item.get("type") == "Ready"]
     status = "Unknown"
     if ready:
         status = "Ready" if text(ready[-1], "status") == "True" else "NotReady"
@@ -314,7 +314,7 @@ def _service_external_ip(service: JsonObject, row: Row) -> Cell:
 
 def _addresses(entries: Sequence[Any]) -> str:
     """The addresses of a load balancer, sorted and without repetition."""
-    addresses = {text(one, "ip") or text(one, "hostname") for one in entries}
+    addresses = {text(entry, "ip") or text(entry, "hostname") for entry in entries}
     return ",".join(sorted(filter(None, addresses)))
 
 
@@ -470,7 +470,7 @@ def _pod_group_state(conditions: Sequence[JsonObject] | None, row: Row) -> Cell:
 
 
 def _request_condition(request: JsonObject, row: Row) -> Cell:
-    known = {text(one, "type") for one in items(request, "status", "conditions")}
+    known = {text(item, "type") for item in items(request, "status", "conditions")}
     state = next((one for one in ("Denied", "Approved") if one in known), "Pending")
     failed = ",Failed" if "Failed" in known else ""
     issued = ",Issued" if text(request, "status", "certificate") else ""
@@ -478,7 +478,7 @@ def _request_condition(request: JsonObject, row: Row) -> Cell:
 
 
 def _certificate_state(request: JsonObject, row: Row) -> Cell:
-    known = [text(one, "type") for one in items(request, "status", "conditions")]
+    known = [text(item, "type") for item in items(request, "status", "conditions")]
     states = [state for state in known if state in _CERTIFICATE_STATES]
     return states[-1] if states else "Pending"
 
@@ -500,9 +500,9 @@ def _debug_text(selector: JsonObject) -> str:
     given = at(selector, "matchLabels") or {}
     labels = "".join(f"{key}: {given[key]}," for key in sorted(given))
     expressions = "".join(
-        f"LabelSelectorRequirement{{Key:{text(one, 'key')},Operator:{text(one, 'operator')},"
-        f"Values:[{' '.join(items(one, 'values'))}],}},"
-        for one in items(selector, "matchExpressions")
+        f"LabelSelectorRequirement{{Key:{text(item, 'key')},Operator:{text(item, 'operator')},"
+        f"Values:[{' '.join(items(item, 'values'))}],}},"
+        for item in items(selector, "matchExpressions")
     )
     return (
         f"&LabelSelector{{MatchLabels:map[string]string{{{labels}}},"

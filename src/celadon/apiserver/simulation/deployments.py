@@ -107,8 +107,8 @@ class ReplicaSetController(WorkloadController):
     def _related(self, owner: JsonObject) -> Iterable[JsonObject]:
         above = str(controller_of(owner).get("uid") or "")
         sets = self.view.managed_by(above) if above else [owner]
-        for one in sets:
-            yield from self._pods.managed_by(metadata.uid(one))
+        for replica_set in sets:
+            yield from self._pods.managed_by(metadata.uid(replica_set))
 
 
 class ReplicationControllers(ReplicaSetController):

@@ -163,9 +163,9 @@ def _is_ready(node: JsonObject | None) -> bool:
 
 
 def _address(node: JsonObject) -> str:
-    for one in (node.get("status") or {}).get("addresses") or ():
-        if one.get("type") == "InternalIP":
-            return str(one.get("address"))
+    for address in (node.get("status") or {}).get("addresses") or ():
+        if address.get("type") == "InternalIP":
+            return str(address.get("address"))
     return "127.0.0.1"
 
 
@@ -244,7 +244,7 @@ def node_status(node: JsonObject, version: str, now: str) -> JsonDict:
     }
     conditions = former.get("conditions") or ()
     made["conditions"] = [
-        *(one for one in conditions if one.get("type") not in _CONDITIONS),
+        *(condition for condition in conditions if condition.get("type") not in _CONDITIONS),
         *(_condition(type_, node, conditions, now) for type_ in _CONDITIONS),
     ]
     return made
@@ -426,10 +426,10 @@ def seconds_to_eviction(
     for taint in taints:
         if taint.get("effect") != "NoExecute":
             continue
-        limits = [one for one in tolerations if tolerates((one,), taint)]
+        limits = [toleration for toleration in tolerations if tolerates((toleration,), taint)]
         if not limits:
             return 0.0
-        seconds = [one["tolerationSeconds"] for one in limits if "tolerationSeconds" in one]
+        seconds = [limit["tolerationSeconds"] for limit in limits if "tolerationSeconds" in limit]
         if seconds:
             added = taint.get("timeAdded")
             gone = (now - read_time(added)).total_seconds() if added else 0.0

@@ -102,7 +102,7 @@ class PlanRunner:
     ) -> None:
         self._requests = requests
         self._events = events
-        self._resources = {one.gvk.kind: one for one in resources}
+        self._resources = {resource.gvk.kind: resource for resource in resources}
 
     async def run(self, plan: Plan, about: JsonObject) -> None:
         """Events are about an object. Raises Stale when something was refused."""
@@ -179,7 +179,7 @@ class PlannedController(WorkloadController):
         super().__init__(around)
         self.events = around.recorder(self.requests, self.component)
         kinds = (self.workloads, *self.dependents, *self.touched)
-        resources = [around.view(one).resource for one in kinds]
+        resources = [around.view(kind).resource for kind in kinds]
         self.runner = PlanRunner(self.requests, self.events, resources)
         self._aside = around.aside(self.account)
 
@@ -217,7 +217,7 @@ class StatefulSets(PlannedController):
         claims = self.around.view(VOLUME_CLAIMS).in_namespace(namespace)
         pods = await self.claimed(PODS, workload)
         revisions = self.around.view(REVISIONS).in_namespace(namespace)
-        world = StatefulWorld(pods, {metadata.name(one): one for one in claims}, revisions)
+        world = StatefulWorld(pods, {metadata.name(claim): claim for claim in claims}, revisions)
         count = max(len(pods), (workload.get("spec") or {}).get("replicas") or 0)
         return await self.decided(count, stateful_set_plan, workload, world, self.around.now())
 
@@ -342,14 +342,14 @@ class DisruptionBudgets(PlannedController):
 
     def _selecting(self, pods: Sequence[JsonObject]) -> Iterable[str]:
         for budget in self.view.in_namespace(metadata.namespace(pods[0])):
-            if any(_selects(budget, one) for one in pods):
+            if any(_selects(budget, pod) for pod in pods):
                 yield item_of(budget)
 
     async def plan(self, workload: JsonObject) -> Plan:
         """Plan the status of a budget from the pods that it selects and the scales of their
         owners."""
         pods = self.around.view(PODS).in_namespace(metadata.namespace(workload))
-        selected = [one for one in pods if _selects(workload, one)]
+        selected = [pod for pod in pods if _selects(workload, pod)]
         owned = {controller_of(one).get("uid"): one for one in selected if controller_of(one)}
         scales = {uid: self._scale(one) for uid, one in owned.items()}
         now = self.around.now()
@@ -412,7 +412,7 @@ class _ServiceController(PlannedController):
         return super().concerned(change)
 
     def _selecting(self, *pods: JsonObject | None) -> Iterable[str]:
-        present = [one for one in pods if one is not None]
+        present = [pod for pod in pods if pod is not None]
         for service in self.view.in_namespace(metadata.namespace(present[0])):
             if has_endpoints(service) and any(selects(service, one) for one in present):
                 yield item_of(service)
@@ -428,7 +428,7 @@ class _ServiceController(PlannedController):
     def selected(self, service: JsonObject) -> list[JsonObject]:
         """Its pods."""
         pods = self.around.view(PODS).in_namespace(metadata.namespace(service))
-        return [one for one in pods if selects(service, one)]
+        return [pod for pod in pods if selects(service, pod)]
 
 
 class EndpointSlices(_ServiceController):
@@ -549,8 +549,8 @@ class VolumeClaims(PlannedController):
 
 
 def _claims_of(pod: JsonObject | None) -> Iterable[str]:
-    for one in ((pod or {}).get("spec") or {}).get("volumes") or ():
-        name = (one.get("persistentVolumeClaim") or {}).get("claimName")
+    for volume in ((pod or {}).get("spec") or {}).get("volumes") or ():
+        name = (volume.get("persistentVolumeClaim") or {}).get("claimName")
         if name:
             yield f"{metadata.namespace(pod)}/{name}"
 

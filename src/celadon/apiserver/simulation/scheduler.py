@@ -190,7 +190,7 @@ class Scheduler:
             wanted["observedGeneration"] = metadata.generation(pod)
         wanted |= {"lastProbeTime": None, "lastTransitionTime": since}
         wanted |= {"reason": "Unschedulable", "message": message}
-        others = [one for one in conditions if one is not former]
+        others = [condition for condition in conditions if condition is not former]
         made = {**status, "conditions": [*others, wanted]}
         if node:
             made["nominatedNodeName"] = node

@@ -220,4 +220,4 @@ class PodControl:
 def is_namespace_ending(reply: Reply) -> bool:
     """Tell whether something was refused because its namespace is being deleted."""
     causes: Sequence[JsonDict] = (reply.body.get("details") or {}).get("causes") or ()
-    return any(one.get("reason") == "NamespaceTerminating" for one in causes)
+    return any(cause.get("reason") == "NamespaceTerminating" for cause in causes)

@@ -400,7 +400,7 @@ class EtcdConnections:
         """Returns when nothing is under way any more."""
         tasks = [*self._leaving, asyncio.create_task(self.current.leave())]
         results = await asyncio.gather(*tasks, return_exceptions=True)
-        failed = [one for one in results if isinstance(one, BaseException)]
+        failed = [result for result in results if isinstance(result, BaseException)]
         if failed:
             raise contract.ServiceError(str(failed[0]))
 
@@ -643,7 +643,7 @@ class EtcdMirror:
                 parts += answer.changes
                 if parts and not answer.is_part:
                     taken = self._space.revision
-                    others = [one for one in parts if one.mod_revision > taken]
+                    others = [part for part in parts if part.mod_revision > taken]
                     await self.coming([one.value for one in others if one.value is not None])
                     self._take(parts)
                     parts = []
@@ -689,7 +689,7 @@ class EtcdMirror:
             operations = self._known.pop(revision, None)
             if operations is None:
                 return
-            events = [self._own_event(one, revision) for one in operations]
+            events = [self._own_event(operation, revision) for operation in operations]
             self._audience.apply(events, revision)
 
     def _own_event(self, operation: contract.Operation, revision: int) -> contract.Event:

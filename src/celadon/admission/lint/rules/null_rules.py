@@ -237,18 +237,18 @@ def _fragile_messages(bundle: Bundle) -> Iterator[Report]:
 def _messages_without_old_self(case: RuleCase) -> Iterator[Report]:
     """Message expressions that name `oldSelf` where it has no value."""
     rules = {one.index: one for one in case.expressions if one.role is Role.RULE}
-    for one in case.expressions:
-        if one.role is not Role.MESSAGE or OLD_SELF not in names_of(one):
+    for expression in case.expressions:
+        if expression.role is not Role.MESSAGE or OLD_SELF not in names_of(expression):
             continue
-        source = case.sources[one.index]
+        source = case.sources[expression.index]
         if source.optional_old_self:
             when = "messages get no optional, so with `optionalOldSelf` this one is not shown"
-        elif OLD_SELF not in names_of(rules[one.index]):
+        elif OLD_SELF not in names_of(rules[expression.index]):
             when = "there is none when an object is created: then this message is not shown"
         else:
             continue
         yield Report(
-            Spot(case.document, one.path),
+            Spot(case.document, expression.path),
             f"`oldSelf`: {when}",
             "leave it out of the message",
             severity=Severity.INFO if source.message else None,

@@ -132,7 +132,7 @@ def _unknown_resource(bundle: Bundle, rule: ResourceRule, entry: str) -> tuple[s
         where = ", ".join(f"{g or 'core'}/{v}" for g in rule.api_groups for v in rule.api_versions)
         help = _nearest(resource, [one.gvr.resource for one in named])
         return f"there is no resource `{resource}` in {where}, so this matches nothing", help
-    names = [one.name for owner in found for one in owner.subresources]
+    names = [subresource.name for owner in found for subresource in owner.subresources]
     if below and below != "*" and below not in names:
         return f"`{resource}` has no subresource `{below}`", _nearest(below, names)
     return None
@@ -213,12 +213,12 @@ def _constant_comparisons(bundle: Bundle) -> Iterator[Report]:
                 _null_help(right),
             )
     for case in bundle.cases:
-        for one in case.expressions:
-            for node in nodes_of(one):
+        for expression in case.expressions:
+            for node in nodes_of(expression):
                 reason = _constant(bundle, case, node) if is_comparison(node) else ""
                 if reason:
                     message = f"this is {_verdict(node)}: {reason}"
-                    yield Report(at_node(case.document, one, node), message)
+                    yield Report(at_node(case.document, expression, node), message)
 
 
 def nodes_of(one: PolicyExpression) -> list[syntax.Expr]:
@@ -262,7 +262,7 @@ def _texts(node: syntax.Expr) -> set[str] | None:
     if node.__class__ is not syntax.ListLiteral or not node.elements:
         return None
     values = [one.value if one.__class__ is syntax.Literal else None for one in node.elements]
-    texts = {one for one in values if isinstance(one, str)}
+    texts = {value for value in values if isinstance(value, str)}
     return texts if len(texts) == len(set(values)) else None
 
 
@@ -308,15 +308,15 @@ def _one_of(texts: set[str]) -> str:
 
 def _unanchored(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.cases:
-        for one in case.expressions:
-            for node in nodes_of(one):
+        for expression in case.expressions:
+            for node in nodes_of(expression):
                 if node.__class__ is not syntax.Call or node.function != "matches":
                     continue
                 pattern = node.args[-1]
                 text = pattern.value if pattern.__class__ is syntax.Literal else None
                 if isinstance(text, str) and not any(anchor in text for anchor in _ANCHORS):
                     yield Report(
-                        at_node(case.document, one, pattern),
+                        at_node(case.document, expression, pattern),
                         f"`{text}` may match anywhere in the text, not only all of it",
                         "write `^` and `$` around it, or use `contains`, `startsWith`, `endsWith`",
                     )
@@ -388,8 +388,8 @@ def _namespace_metadata(bundle: Bundle) -> Iterator[Report]:
 
 def _self_comparisons(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.cases:
-        for one in case.expressions:
-            for node in nodes_of(one):
+        for expression in case.expressions:
+            for node in nodes_of(expression):
                 if node.__class__ is syntax.Call and node.function in (
                     syntax.EQUALS,
                     syntax.NOT_EQUALS,
@@ -400,14 +400,14 @@ def _self_comparisons(bundle: Bundle) -> Iterator[Report]:
                             "always true" if node.function == syntax.EQUALS else "always false"
                         )
                         message = f"this is {verdict}: both sides are `{shown(left)}`"
-                        yield Report(at_node(case.document, one, node), message)
+                        yield Report(at_node(case.document, expression, node), message)
 
 
 def _constant_loops(bundle: Bundle) -> Iterator[Report]:
     """`all` and `exists` whose predicate does not look at the element."""
     for case in bundle.cases:
-        for one in case.expressions:
-            for node in nodes_of(one):
+        for expression in case.expressions:
+            for node in nodes_of(expression):
                 if node.__class__ is not syntax.Comprehension or node.accu_var != "@result":
                     continue
                 used = {
@@ -417,7 +417,7 @@ def _constant_loops(bundle: Bundle) -> Iterator[Report]:
                 }
                 if node.iter_var not in used and node.iter_var2 not in used:
                     yield Report(
-                        at_node(case.document, one, node.iter_range),
+                        at_node(case.document, expression, node.iter_range),
                         f"the loop does not look at `{node.iter_var}`",
                         "test the element, or leave the loop out",
                     )

@@ -195,7 +195,7 @@ class _Sync:
             limit = self.spec.get(field)
             if limit is None:
                 continue
-            ended = [one for one in self.jobs if _end(one) == kind]
+            ended = [job for job in self.jobs if _end(job) == kind]
             ordered = sorted(ended, key=_start)
             self._delete(ordered[: max(len(ordered) - limit, 0)])
 
@@ -332,7 +332,7 @@ class _Sync:
             return
         if policy == "Replace":
             running = {one.get("uid") for one in self.active}
-            self._delete(one for one in self.jobs if metadata.uid(one) in running)
+            self._delete(job for job in self.jobs if metadata.uid(job) in running)
         self._start(name, scheduled)
 
     def _start(self, name: str, scheduled: datetime) -> None:

@@ -79,7 +79,7 @@ class _Sync:
         self.generation = metadata.annotations(given).get(TEMPLATE_GENERATION)
         self.pods = facts.controlled(world.pods, given)
         self.by_node = self._pods_by_node()
-        self.fit = {metadata.name(one): self._fit(one) for one in world.nodes}
+        self.fit = {metadata.name(node): self._fit(node) for node in world.nodes}
         self.wanted = [name for name, (run, _) in self.fit.items() if run]
         self.steps: list[plans.Step] = []
         self.collisions: int | None = facts.status_of(given).get("collisionCount")
@@ -101,9 +101,9 @@ class _Sync:
             return False, False
         tolerations = spec.get("tolerations") or ()
         effects = {
-            one.get("effect")
-            for one in facts.spec_of(node).get("taints") or ()
-            if not tolerates(tolerations, one)
+            taint.get("effect")
+            for taint in facts.spec_of(node).get("taints") or ()
+            if not tolerates(tolerations, taint)
         }
         return not effects & {"NoExecute", "NoSchedule"}, "NoExecute" not in effects
 
@@ -128,12 +128,12 @@ class _Sync:
                 self._replace(most)
         self._forget(old)
         self._tell_status()
-        waits = (facts.seconds_to_availability(one, self.min_ready, self.now) for one in self.pods)
+        waits = (facts.seconds_to_availability(pod, self.min_ready, self.now) for pod in self.pods)
         return plans.Plan(tuple(self.steps), plans.sooner(*(one for one in waits if one)))
 
     def steps_for_pods(self) -> bool:
         """Tell whether pods come or go already: then the update waits until they have."""
-        return any(one.object.get("kind") == "Pod" for one in self.steps)
+        return any(step.object.get("kind") == "Pod" for step in self.steps)
 
     # --- history ---
 
@@ -155,7 +155,7 @@ class _Sync:
 
     def _snapshot(self, number: int) -> str:
         """Names that are taken count as collisions, which become part of the hash."""
-        taken = {metadata.name(one) for one in self.world.revisions}
+        taken = {metadata.name(revision) for revision in self.world.revisions}
         template = self.spec.get("template") or {}
         digest = template_hash(template, self.collisions)
         while f"{metadata.name(self.set)}-{digest}" in taken:
@@ -169,7 +169,7 @@ class _Sync:
     def _forget(self, old: Sequence[JsonObject]) -> None:
         limit = self.spec.get("revisionHistoryLimit")
         surplus = len(old) - (10 if limit is None else limit)
-        live = {metadata.labels(one).get(REVISION_HASH) for one in self.pods}
+        live = {metadata.labels(pod).get(REVISION_HASH) for pod in self.pods}
         for one in sorted(old, key=number_of):
             if surplus <= 0:
                 return
@@ -195,7 +195,7 @@ class _Sync:
                 surplus += [one for one in pods or () if not facts.is_going(one)]
         for node, pods in self.by_node.items():
             if node not in self.fit:
-                surplus += [one for one in pods if not facts.node_of(one)]
+                surplus += [pod for pod in pods if not facts.node_of(pod)]
         self._sync_nodes(missing, surplus)
 
     def _is_kept(self, pod: JsonObject, node: str, surplus: list[JsonObject]) -> bool:

@@ -70,8 +70,8 @@ class _Sync:
             return Plan(tuple(self.steps))
         disrupted = self._disrupted()
         healthy = sum(
-            facts.is_ready(one) and not facts.is_going(one) and metadata.name(one) not in disrupted
-            for one in self.pods
+            facts.is_ready(pod) and not facts.is_going(pod) and metadata.name(pod) not in disrupted
+            for pod in self.pods
         )
         allowed = max(healthy - desired, 0) if expected > 0 else 0
         made: JsonDict = {
@@ -101,7 +101,7 @@ class _Sync:
 
     def _total(self, scales: Mapping[str, Scale | str]) -> int:
         """Return how many replicas all owners of the pods want together. Raises _NoScale."""
-        unmanaged = [one for one in self.pods if not facts.controller_of(one)]
+        unmanaged = [pod for pod in self.pods if not facts.controller_of(pod)]
         owners = {
             facts.controller_of(one).get("uid") or ""
             for one in self.pods

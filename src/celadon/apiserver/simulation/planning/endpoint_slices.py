@@ -106,7 +106,7 @@ def slices_plan(service: JsonObject, seen: Reachable, slices: Iterable[JsonObjec
         "FailedToUpdateEndpointSlices",
         f"Error updating Endpoint Slices for Service {namespace}/{name}: ",
     )
-    present = [one for one in slices if is_own_slice(one, service)]
+    present = [slice_ for slice_ in slices if is_own_slice(slice_, service)]
     families = _address_types(service)
     steps: list[plans.Step] = []
     for family in families:
@@ -209,16 +209,18 @@ class _SliceWork:
         into one that has room for all, then into new ones."""
         unchanged: list[JsonObject] = []
         changed: list[JsonDict] = []
-        for one in slices:
-            kept = [wanted.pop(key, None) for key in map(_endpoint_key, one.get("endpoints") or ())]
+        for slice_ in slices:
+            kept = [
+                wanted.pop(key, None) for key in map(_endpoint_key, slice_.get("endpoints") or ())
+            ]
             endpoints = [found for found in kept if found is not None]
             labels = self._labels()
-            if endpoints == (one.get("endpoints") or []) and metadata.labels(one) == labels:
-                unchanged.append(one)
-            elif endpoints or metadata.labels(one) != labels:
-                changed.append(_with_endpoints(one, endpoints, labels))
+            if endpoints == (slice_.get("endpoints") or []) and metadata.labels(slice_) == labels:
+                unchanged.append(slice_)
+            elif endpoints or metadata.labels(slice_) != labels:
+                changed.append(_with_endpoints(slice_, endpoints, labels))
             else:
-                self._deleted.append(one)
+                self._deleted.append(slice_)
         left = list(wanted.values())
         for made in sorted(changed, key=lambda one: -len(one["endpoints"])):
             room = MAX_ENDPOINTS - len(made["endpoints"])
@@ -334,7 +336,7 @@ def _roomiest(slices: Sequence[JsonObject], count: int) -> JsonObject | None:
 
 def _is_owned(slice_: JsonObject, service: JsonObject) -> bool:
     owners = metadata.metadata(slice_).get("ownerReferences") or ()
-    return any(one.get("uid") == metadata.uid(service) for one in owners)
+    return any(owner.get("uid") == metadata.uid(service) for owner in owners)
 
 
 def _is_headless(service: JsonObject) -> bool:
@@ -403,7 +405,7 @@ def _port_number(pod: JsonObject, port: JsonObject) -> int | None:
 
 # The order of ports means nothing, so it must not make two groups of one.
 def _ports_key(ports: Iterable[JsonObject]) -> str:
-    return json.dumps(sorted(json.dumps(dict(one), sort_keys=True) for one in ports))
+    return json.dumps(sorted(json.dumps(dict(port), sort_keys=True) for port in ports))
 
 
 def _endpoint_key(endpoint: JsonObject) -> str:
@@ -499,7 +501,7 @@ def _subset(ports: list[Any], addresses: Mapping[str, tuple[bool, Any]]) -> Json
         made["addresses"] = ready
     if others:
         made["notReadyAddresses"] = others
-    known = [_named(one) for one in ports if one is not None]
+    known = [_named(port) for port in ports if port is not None]
     if known:
         made["ports"] = known
     return made
@@ -524,7 +526,7 @@ def _address(service: JsonObject, pod: JsonObject, ip: str) -> JsonDict:
 # such end.
 def _within_capacity(subsets: list[JsonDict]) -> tuple[list[JsonDict], bool]:
     """Ready addresses before others; upstream shares what is left out among the subsets."""
-    total = sum(len(one.get(key, ())) for one in subsets for key in _ADDRESS_LISTS)
+    total = sum(len(subset.get(key, ())) for subset in subsets for key in _ADDRESS_LISTS)
     if total <= MAX_ADDRESSES:
         return subsets, False
     room, made = MAX_ADDRESSES, [dict(one) for one in subsets]

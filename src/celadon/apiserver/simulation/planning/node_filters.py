@@ -88,7 +88,9 @@ class NodeState:
     def places(self, topologies: Iterable[str]) -> Iterable[Place]:
         """Yield the places that the node is in, one for each of the topologies that it has a label
         for."""
-        return ((one, self.labels[one]) for one in topologies if one in self.labels)
+        return (
+            (topology, self.labels[topology]) for topology in topologies if topology in self.labels
+        )
 
 
 # --- Sorts of pods -----------------------------------------------------------
@@ -191,7 +193,7 @@ class Neighbours:
         if found is None:
             found = self._counts[sort] = Counter()
             for state in self.states:
-                found[state.name] = sum(sort.matches(one, self.namespaces) for one in state.pods)
+                found[state.name] = sum(sort.matches(pod, self.namespaces) for pod in state.pods)
         return found
 
     def of_owner(self, uid: str) -> Counter[str]:
@@ -203,9 +205,9 @@ class Neighbours:
         return ((term, places) for (one, term), places in self._terms.items() if one == kind)
 
     def _note(self, state: NodeState, pod: JsonObject) -> None:
-        for one in metadata.metadata(pod).get("ownerReferences") or ():
-            if one.get("controller") and not metadata.deletion_timestamp(pod):
-                self._owners.setdefault(one.get("uid") or "", Counter())[state.name] += 1
+        for reference in metadata.metadata(pod).get("ownerReferences") or ():
+            if reference.get("controller") and not metadata.deletion_timestamp(pod):
+                self._owners.setdefault(reference.get("uid") or "", Counter())[state.name] += 1
         if (pod.get("spec") or {}).get("affinity"):
             for kind in (NEAR, FAR):
                 for term in (*required_terms(pod, kind), *preferred_terms(pod, kind)):
@@ -243,7 +245,7 @@ class Refusal:
 
 def tolerates(tolerations: Iterable[JsonObject], taint: JsonObject) -> bool:
     """Tell whether one of the tolerations is about this taint."""
-    return any(_is_about(one, taint) for one in tolerations)
+    return any(_is_about(toleration, taint) for toleration in tolerations)
 
 
 def _is_about(toleration: JsonObject, taint: JsonObject) -> bool:
@@ -426,7 +428,7 @@ class TopologySpread:
         self._pod = pod
         self._hard = [one for one in constraints if one.get("whenUnsatisfiable") == "DoNotSchedule"]
         keys = [one["topologyKey"] for one in self._hard]
-        states = [one for one in neighbours.states if all(key in one.labels for key in keys)]
+        states = [state for state in neighbours.states if all(key in state.labels for key in keys)]
         self._counts = [self._counted(one, states, neighbours) for one in self._hard]
 
     def _counted(

@@ -52,7 +52,7 @@ def is_controlled_by(obj: JsonObject, owner: JsonObject) -> bool:
 
 def controlled(objects: Iterable[JsonObject], owner: JsonObject) -> list[JsonObject]:
     """Return the objects that this owner manages."""
-    return [one for one in objects if is_controlled_by(one, owner)]
+    return [obj for obj in objects if is_controlled_by(obj, owner)]
 
 
 def scaled(value: int | str | None, total: int, *, round_up: bool) -> int:
@@ -66,7 +66,7 @@ def scaled(value: int | str | None, total: int, *, round_up: bool) -> int:
 def finished_at(pod: JsonObject) -> datetime:
     """Return when the pod's last container ended; else when it was no longer ready; else when it
     was deleted; else, which happens in no real cluster, when it was created."""
-    ends = [_end_of_container(one) for one in status_of(pod).get("containerStatuses") or ()]
+    ends = [_end_of_container(status) for status in status_of(pod).get("containerStatuses") or ()]
     known = [one for one in ends if one is not None]
     if known and len(known) == len(ends):
         return max(known)
@@ -91,9 +91,9 @@ def _moment(text: str | None) -> datetime | None:
 
 def controller_of(obj: JsonObject) -> JsonDict:
     """The reference to the owner that manages an object; empty if there is none."""
-    for one in metadata.metadata(obj).get("ownerReferences") or ():
-        if one.get("controller"):
-            found: JsonDict = one
+    for reference in metadata.metadata(obj).get("ownerReferences") or ():
+        if reference.get("controller"):
+            found: JsonDict = reference
             return found
     return {}
 
@@ -168,18 +168,18 @@ def claims_of(owner: JsonObject, candidates: Sequence[JsonObject]) -> Claims:
     releases. An owner that is being deleted adopts and releases nothing."""
     is_going, selector = bool(metadata.deletion_timestamp(owner)), selector_of(owner)
     owned, adopted, released = [], [], []
-    for one in candidates:
-        manager = controller_of(one)
-        matches = selector.matches(metadata.metadata(one).get("labels") or {})
+    for candidate in candidates:
+        manager = controller_of(candidate)
+        matches = selector.matches(metadata.metadata(candidate).get("labels") or {})
         if manager:
             if manager.get("uid") != metadata.uid(owner):
                 continue
             if matches:
-                owned.append(one)
+                owned.append(candidate)
             elif not is_going:
-                released.append(one)
-        elif matches and not is_going and not metadata.deletion_timestamp(one):
-            adopted.append(one)
+                released.append(candidate)
+        elif matches and not is_going and not metadata.deletion_timestamp(candidate):
+            adopted.append(candidate)
     return Claims(owned, adopted, released)
 
 

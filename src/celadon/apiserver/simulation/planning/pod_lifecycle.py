@@ -399,7 +399,7 @@ def next_step(pod: JsonObject, where: Addresses, habits: Habits, now: datetime) 
 
 
 def _by_name(statuses: Iterable[JsonObject] | None) -> dict[str, JsonObject]:
-    return {one["name"]: one for one in statuses or ()}
+    return {status["name"]: status for status in statuses or ()}
 
 
 def _init_statuses(
@@ -439,7 +439,7 @@ def _phase(
         codes = [one["state"].get("terminated", {}).get("exitCode", 0) for one in inits]
         return "Failed" if any(codes) and restart_policy(pod) == "Never" else "Pending"
     states = [one["state"] for one in owns]
-    if all("terminated" in one for one in states):
+    if all("terminated" in state for state in states):
         codes = [one["terminated"]["exitCode"] for one in states]
         return "Failed" if any(codes) else "Succeeded"
     # A pod that waits for a restart is `Running`; one whose containers have never run is not.
@@ -524,7 +524,9 @@ def _containers_ready(
         reason = "PodCompleted" if phase == "Succeeded" else "PodFailed"
         return {"status": "False", "reason": reason}
     spec = pod.get("spec") or {}
-    sidecars = {one["name"] for one in spec.get("initContainers") or () if is_sidecar(one)}
+    sidecars = {
+        container["name"] for container in spec.get("initContainers") or () if is_sidecar(container)
+    }
     unready = [one["name"] for one in inits if one["name"] in sidecars and not one["ready"]]
     unready += [one["name"] for one in owns if not one["ready"]]
     if not unready:
@@ -561,7 +563,9 @@ def _initialized(
     if any("waiting" not in one["state"] or one["lastState"] for one in owns):
         return {"status": "True"}
     spec = pod.get("spec") or {}
-    sidecars = {one["name"] for one in spec.get("initContainers") or () if is_sidecar(one)}
+    sidecars = {
+        container["name"] for container in spec.get("initContainers") or () if is_sidecar(container)
+    }
     missing = [
         one["name"]
         for one in inits

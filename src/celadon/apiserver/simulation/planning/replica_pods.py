@@ -149,9 +149,9 @@ def _restarts(pod: JsonObject) -> tuple[int, int]:
     """Return the highest restart count of the pod's containers, and that of its sidecars."""
     status, spec = pod.get("status") or {}, pod.get("spec") or {}
     sidecars = {
-        one.get("name")
-        for one in spec.get("initContainers") or ()
-        if one.get("restartPolicy") == "Always"
+        container.get("name")
+        for container in spec.get("initContainers") or ()
+        if container.get("restartPolicy") == "Always"
     }
     containers = (one.get("restartCount") or 0 for one in status.get("containerStatuses") or ())
     others = (

@@ -74,16 +74,16 @@ def claimed_revisions(
     selector = facts.selector_of(workload)
     found: list[JsonObject] = []
     steps: list[Step] = []
-    for one in revisions:
-        if facts.is_controlled_by(one, workload):
-            found.append(one)
-        elif not facts.controller_of(one) and selector.matches(metadata.labels(one)):
+    for revision in revisions:
+        if facts.is_controlled_by(revision, workload):
+            found.append(revision)
+        elif not facts.controller_of(revision) and selector.matches(metadata.labels(revision)):
             if not facts.is_going(workload):
-                meta = metadata.metadata(one)
+                meta = metadata.metadata(revision)
                 owners = [*meta.get("ownerReferences", ()), owner_reference(workload)]
-                one = {**one, "metadata": {**meta, "ownerReferences": owners}}
-                steps.append(Step(Verb.UPDATE, one))
-            found.append(one)
+                revision = {**revision, "metadata": {**meta, "ownerReferences": owners}}
+                steps.append(Step(Verb.UPDATE, revision))
+            found.append(revision)
     return in_order(found), steps
 
 

@@ -82,7 +82,7 @@ def new_and_old(
 
 def active_sets(sets: Iterable[JsonObject]) -> list[JsonObject]:
     """Return the ReplicaSets that are to have pods."""
-    return [one for one in sets if replicas(one) > 0]
+    return [replica_set for replica_set in sets if replicas(replica_set) > 0]
 
 
 def revision_of(replica_set: JsonObject) -> int:
@@ -344,7 +344,7 @@ def put_condition(
     """Return the conditions with this one as the last; as they are, if there is one with that
     status and reason, unless it is to be told `anew`."""
     former = find_condition(conditions, wanted["type"])
-    others = [one for one in conditions if one is not former]
+    others = [condition for condition in conditions if condition is not former]
     if former is None or former.get("status") != wanted["status"]:
         return [*others, wanted]
     if former.get("reason") == wanted["reason"] and not anew:
@@ -355,7 +355,7 @@ def put_condition(
 
 def without_condition(conditions: Sequence[JsonObject], type_: str) -> list[JsonObject]:
     """Return the conditions of all other types."""
-    return [one for one in conditions if one.get("type") != type_]
+    return [condition for condition in conditions if condition.get("type") != type_]
 
 
 def has_deadline(deployment: JsonObject) -> bool:
@@ -391,7 +391,7 @@ def deployment_status(
     former = deployment.get("status") or {}
 
     def summed(field: str) -> int:
-        return sum(counted(one, field) for one in sets)
+        return sum(counted(replica_set, field) for replica_set in sets)
 
     available = summed("availableReplicas")
     made = without_zeros(

@@ -62,7 +62,7 @@ def _is_stale_about(claim: JsonObject, owner: JsonObject) -> bool:
 def is_stale(stateful_set: JsonObject, pod: JsonObject, claims: Iterable[JsonObject]) -> bool:
     """Tell whether a claim still belongs to the pod's predecessor, so that it will go with it."""
     _, when_scaled = _policy(stateful_set)
-    return when_scaled and any(_is_stale_about(one, pod) for one in claims)
+    return when_scaled and any(_is_stale_about(claim, pod) for claim in claims)
 
 
 def wanted_owners(
@@ -161,7 +161,7 @@ class _Sync:
         return current, update, collisions
 
     def _made(self, patch: JsonObject, number: int, collisions: int) -> tuple[JsonObject, int]:
-        taken = {metadata.name(one) for one in self.world.revisions}
+        taken = {metadata.name(revision) for revision in self.world.revisions}
         while True:
             digest = patch_hash(patch, collisions)
             name = workload_controllers.revision_name(self.set, digest)
@@ -281,7 +281,7 @@ class _Sync:
             workload_controllers.claim_name(one, pod)
             for one in self.spec.get("volumeClaimTemplates") or ()
         )
-        return [self.world.claims[one] for one in names if one in self.world.claims]
+        return [self.world.claims[name] for name in names if name in self.world.claims]
 
     def _fix_claims(self, pod: JsonObject) -> bool:
         """Write the owners that the retention policy gives a pod's claims; return whether there was
