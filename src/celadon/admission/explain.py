@@ -145,7 +145,11 @@ class _Said:
                 for decision in self.decisions
                 if about(decision) and (decision.cause is not Cause.CONFIGURATION) is cases
             ],
-            [one for one in self.failures if about(one) and (one.reason != FORBIDDEN) is cases],
+            [
+                failure
+                for failure in self.failures
+                if about(failure) and (failure.reason != FORBIDDEN) is cases
+            ],
             [change for change in self.changes if about(change) and cases],
             [(n, one) for n, one in self.cases if (one.policy, one.binding) == (policy, binding)],
         )
@@ -223,11 +227,11 @@ def _case(
     """`said` is of the binding."""
     notes = [note for note in said.notes if note.param == case.param]
     decisions = [decision for decision in said.decisions if decision.param == case.param]
-    failures = [one for one in said.failures if one.param == case.param]
+    failures = [failure for failure in said.failures if failure.param == case.param]
     changes = [
         change for change in said.changes if (change.param, change.round) == (case.param, number)
     ]
-    runs = {one.expression.source: one for meter in case.meters for one in meter.runs}
+    runs = {run.expression.source: run for meter in case.meters for run in meter.runs}
     validations: tuple[explanations.Part, ...] = ()
     annotations: tuple[explanations.Part, ...] = ()
     mutations: tuple[explanations.Part, ...] = ()
@@ -306,7 +310,7 @@ def _mutations(
     failures: Sequence[MutationFailure],
     changes: Sequence[Change],
 ) -> tuple[explanations.Part, ...]:
-    wrong = {one.index: one for one in failures if one.index is not None}
+    wrong = {failure.index: failure for failure in failures if failure.index is not None}
     done = {change.index: change for change in changes}
     return tuple(
         replace(_part(one.expression, runs), change=done.get(index), failure=wrong.get(index))
@@ -333,7 +337,7 @@ def _variables(
 
 def _budget(meter: explanations.TracingMeter) -> explanations.Budget:
     field = meter.runs[0].expression.source.path.steps[1]
-    return explanations.Budget(str(field), meter.budget, sum(one.charged for one in meter.runs))
+    return explanations.Budget(str(field), meter.budget, sum(run.charged for run in meter.runs))
 
 
 __all__ = [

@@ -306,7 +306,7 @@ class _Loading:
         if single:
             self._require_registered(gvk, single)
             objects = [self._decoded(item, single, gvk.version) for item in items]
-            stray = [one.text for one in strict_field_errors(given.document, gvk)]
+            stray = [error.text for error in strict_field_errors(given.document, gvk)]
         else:
             stray = [f"unknown field {quote(one)}" for one in value if one not in _LIST_FIELDS]
         if given.complaints or stray:

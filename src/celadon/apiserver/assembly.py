@@ -600,7 +600,9 @@ async def _read_as(
 
 def _warning_headers(texts: Iterable[str]) -> tuple[Header, ...]:
     said = (RecordedWarning(text) for text in dict.fromkeys(texts))
-    return tuple(("Warning", f'299 - "{_escaped(one.text)}"') for one in recorded_warnings(said))
+    return tuple(
+        ("Warning", f'299 - "{_escaped(warning.text)}"') for warning in recorded_warnings(said)
+    )
 
 
 def _has(answer: HttpAnswer, header: str) -> bool:

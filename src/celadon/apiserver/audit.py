@@ -248,9 +248,9 @@ def _errors(rule: JsonObject) -> Iterable[str]:
 
 def _stage_errors(stages: Sequence[str]) -> list[str]:
     return [
-        f"stage `{one}`: allowed stages are {','.join(STAGES)}"
-        for one in stages
-        if one not in STAGES
+        f"stage `{stage}`: allowed stages are {','.join(STAGES)}"
+        for stage in stages
+        if stage not in STAGES
     ]
 
 

@@ -505,7 +505,9 @@ _DYNAMIC_RESOURCES_BEFORE_1_32: Final = (15900, _OTHER)
 
 def api_services(catalog: Catalog) -> Iterator[JsonDict]:
     """One for each group version that has served resources, in the order of the catalogue."""
-    served = dict.fromkeys((one.gvr.group, one.gvr.version) for one in catalog if one.served)
+    served = dict.fromkeys(
+        (resource.gvr.group, resource.gvr.version) for resource in catalog if resource.served
+    )
     for group, version in served:
         if group in _OF_GROUP:
             yield _api_service(group, version)

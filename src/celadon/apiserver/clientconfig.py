@@ -271,7 +271,7 @@ class _Reader:
             version,
             _text(value, "command"),
             tuple(value.get("args") or ()),
-            {one["name"]: one["value"] for one in value.get("env") or ()},
+            {variable["name"]: variable["value"] for variable in value.get("env") or ()},
             value.get("provideClusterInfo") is True,
             self._folder,
         )

@@ -145,7 +145,7 @@ def require_stream(found: Accepted, types: Sequence[str]) -> None:
     """Refuse a stream of the type that was chosen among all types, if that cannot be streamed:
     there is no second choice. Raises StatusError 406."""
     if found.media_type not in STREAM_TYPES:
-        raise status.not_acceptable([_streamed(one) for one in types if one in STREAM_TYPES])
+        raise status.not_acceptable([_streamed(type_) for type_ in types if type_ in STREAM_TYPES])
 
 
 def require_route(request: HttpRequest, types: Sequence[str]) -> None:
@@ -166,7 +166,7 @@ def _routed(clause: MediaClause, types: Sequence[str]) -> bool:
     """Return whether the router lets the clause through: it knows `*/*`, but no half wildcards."""
     if clause.type == "*":
         return True
-    return clause.subtype != "*" and any(clause.fits(one) for one in types)
+    return clause.subtype != "*" and any(clause.fits(type_) for type_ in types)
 
 
 def _streamed(media_type: str) -> str:

@@ -351,7 +351,7 @@ def _works_on_data(mistake: Mistake, tree: syntax.Ast) -> bool:
 
 def _shapes(operands: Sequence[types.Type], root: str) -> set[types.Type]:
     """The operands' types with all objects and maps alike."""
-    return {_shape(one, root) for one in operands}
+    return {_shape(operand, root) for operand in operands}
 
 
 def _shape(given: types.Type, root: str) -> types.Type:

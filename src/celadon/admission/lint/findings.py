@@ -155,13 +155,13 @@ def corrected(document: JsonObject, kind: GroupVersionKind) -> Corrected:
     renamed: list[Renamed] = []
     for _ in range(_ROUNDS):
         count = len(renamed)
-        for one in strict_field_errors(Document(document), structure):
-            at = as_written(one.steps, renamed)
-            found.setdefault(at, one._replace(steps=at))
-            meant = one.likely
-            if meant and meant not in _parent(document, one.steps):
-                document = _with_name(document, one.steps, meant)
-                renamed.append(Renamed((*one.steps[:-1], meant), str(one.steps[-1])))
+        for error in strict_field_errors(Document(document), structure):
+            at = as_written(error.steps, renamed)
+            found.setdefault(at, error._replace(steps=at))
+            meant = error.likely
+            if meant and meant not in _parent(document, error.steps):
+                document = _with_name(document, error.steps, meant)
+                renamed.append(Renamed((*error.steps[:-1], meant), str(error.steps[-1])))
         if len(renamed) == count:
             break
     return Corrected(document, tuple(found.values()), tuple(renamed))

@@ -122,7 +122,7 @@ def is_demanded_of_rule(schema: Schema, path: Path, *, is_root: bool) -> bool:
         return True
     if parents[0].additional_properties is not None:
         return False
-    return any(_is_demanded(one, _raw_name(parents[0], path[-1])) for one in parents)
+    return any(_is_demanded(parent, _raw_name(parents[0], path[-1])) for parent in parents)
 
 
 def _nodes_of_rule(schema: Schema, path: Path) -> list[Schema]:

@@ -556,7 +556,7 @@ def _keep_parallelism(request: Request, world: World) -> StatusError | None:
     new, old = ((one or {}).get("spec") or {} for one in (request.object, request.old_object))
     if new.get("parallelism") == old.get("parallelism"):
         return None
-    gang = next((one for one in _groups_of(request, old, world) if _is_gang(one)), None)
+    gang = next((group for group in _groups_of(request, old, world) if _is_gang(group)), None)
     if gang is None:
         return None
     why = "cannot change parallelism for a Job referencing gang-scheduled PodGroup"

@@ -707,7 +707,7 @@ def violations(
 @functools.lru_cache(maxsize=128)
 def checks_of(level: str, minor: int) -> tuple[StandardCheck, ...]:
     """Return what a level checks, in the version of a minor release."""
-    current = {one.name: one for one in CHECKS if one.since <= minor}
+    current = {check.name: check for check in CHECKS if check.since <= minor}
     if level == BASELINE:
         return tuple(one for one in current.values() if one.level == BASELINE)
     replaced = {one.instead for one in current.values()}

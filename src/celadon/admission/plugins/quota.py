@@ -299,9 +299,9 @@ def _device_claim(claim: JsonObject) -> Amounts:
     for request in ((claim.get("spec") or {}).get("devices") or {}).get("requests") or ():
         most: dict[str, int] = {}
         alternatives = request.get("firstAvailable") or [request.get("exactly") or request]
-        for one in alternatives:
-            name = one.get("deviceClassName", "") + DEVICE_CLASS
-            most[name] = max(most.get(name, 0), _devices(one))
+        for alternative in alternatives:
+            name = alternative.get("deviceClassName", "") + DEVICE_CLASS
+            most[name] = max(most.get(name, 0), _devices(alternative))
         for name, number in most.items():
             devices[name] = devices.get(name, 0) + number
     return {name: from_int(number) for name, number in devices.items()}

@@ -94,7 +94,7 @@ class MutationFailure:
 
 def refusal(request: Request, failures: Sequence[MutationFailure]) -> StatusError | None:
     """403 with a cause for every failure that is not ignored; the first is the message."""
-    found = [one for one in failures if not one.ignored]
+    found = [failure for failure in failures if not failure.ignored]
     if not found:
         return None
     resource = request.resource.group_resource

@@ -517,4 +517,4 @@ _MINORS_END: Final = LATEST_RELEASE[1] + 1
 @functools.cache
 def _known_kinds(version: str) -> frozenset[GroupVersionKind]:
     with answering_as(version):
-        return frozenset(one.gvk for one in known_resources(all_versions=True))
+        return frozenset(resource.gvk for resource in known_resources(all_versions=True))

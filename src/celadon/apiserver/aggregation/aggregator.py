@@ -118,8 +118,8 @@ class Aggregator:
 
     async def aclose(self) -> None:
         """End what is going on."""
-        for one in self._lookouts:
-            await one.aclose()
+        for lookout in self._lookouts:
+            await lookout.aclose()
         await self.discovery.aclose()
         if self._servers is not None:
             await self._servers.aclose()

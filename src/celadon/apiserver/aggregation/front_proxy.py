@@ -451,7 +451,7 @@ def refusal(code: int, text: str) -> HttpAnswer:
 
 def is_upgrade(request: HttpRequest) -> bool:
     """Tell whether the client wants to go on with another protocol."""
-    return any("upgrade" in one.lower() for one in request.header_values("connection"))
+    return any("upgrade" in value.lower() for value in request.header_values("connection"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,7 +96,7 @@ class RemoteDiscovery:
         """The versions of other servers: the same value until something changes."""
         services = self._view.current()
         if self._offered[0] is not services:
-            made = tuple(self._version(one) for one in services.by_version.values())
+            made = tuple(self._version(service) for service in services.by_version.values())
             self._offered = services, made
         return self._offered[1]
 

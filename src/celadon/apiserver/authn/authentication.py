@@ -259,7 +259,7 @@ class Authenticator:
     def _of_file(self, token: str, audiences: tuple[str, ...]) -> TokenBearer | None:
         """A token of the file is good for the server's own audiences only."""
         user = self.tokens.users.get(token)
-        good = tuple(one for one in self.api_audiences if one in audiences)
+        good = tuple(audience for audience in self.api_audiences if audience in audiences)
         return None if user is None or not good else TokenBearer(user, good)
 
 

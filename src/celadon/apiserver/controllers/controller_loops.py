@@ -354,7 +354,7 @@ class Controllers:
         self._leading = leading
         self._simulated = simulated
         self._clock = clock
-        self._loops = [ControllerLoop(objects, one) for one in controllers]
+        self._loops = [ControllerLoop(objects, controller) for controller in controllers]
         if leading is None:
             self._loops += self._loops_of_leader()
         self._urgent = [loop for loop in self._loops if loop.controller.urgent]
@@ -380,7 +380,7 @@ class Controllers:
     async def _run_led(self) -> None:
         self._led_loops = self._loops_of_leader()
         try:
-            await asyncio.gather(*(one.run() for one in self._led_loops))
+            await asyncio.gather(*(loop.run() for loop in self._led_loops))
         finally:
             self._led_loops = ()
 
@@ -554,11 +554,13 @@ def asked_resources(catalog: Catalog) -> dict[GroupResource, Resource]:
     """Each resource that is served, in the version in which clients ask for it that look into
     discovery."""
     found: dict[GroupResource, Resource] = {}
-    for one in catalog:
-        own = one.gvr.group_resource
+    for resource in catalog:
+        own = resource.gvr.group_resource
         known = found.get(own)
-        if one.served and (known is None or (one.custom and _rank(one) < _rank(known))):
-            found[own] = one
+        if resource.served and (
+            known is None or (resource.custom and _rank(resource) < _rank(known))
+        ):
+            found[own] = resource
     return found
 
 

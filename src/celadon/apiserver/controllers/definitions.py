@@ -326,7 +326,9 @@ class DefinitionCleanup:
         """Return the resource in the version in which its objects are stored, if that is served,
         else in another one; None when there is none, or never was."""
         name = metadata.name(definition)
-        served = (one for one in self._served().catalog if one.custom and one.served)
+        served = (
+            resource for resource in self._served().catalog if resource.custom and resource.served
+        )
         found = [one for one in served if str(one.gvr.group_resource) == name]
         return min(found, key=lambda one: one.gvr.version != one.storage_version, default=None)
 

@@ -105,7 +105,9 @@ def owner_references(obj: JsonObject) -> Sequence[JsonObject]:
 
 def owner_uids(obj: JsonObject) -> tuple[str, ...]:
     """Each once."""
-    return tuple(dict.fromkeys(str(one.get("uid") or "") for one in owner_references(obj)))
+    return tuple(
+        dict.fromkeys(str(reference.get("uid") or "") for reference in owner_references(obj))
+    )
 
 
 def is_waiting(obj: JsonObject) -> bool:
@@ -122,14 +124,14 @@ def is_orphaning(obj: JsonObject) -> bool:
 def is_blocking(dependent: JsonObject, uid: str) -> bool:
     """Return whether an owner that waits has to wait for this one."""
     return any(
-        one.get("uid") == uid and one.get("blockOwnerDeletion") is True
-        for one in owner_references(dependent)
+        reference.get("uid") == uid and reference.get("blockOwnerDeletion") is True
+        for reference in owner_references(dependent)
     )
 
 
 def _unblocked(obj: JsonObject) -> list[JsonDict]:
     """The references of an object for which nobody waits any more."""
-    return [{**one, "blockOwnerDeletion": False} for one in owner_references(obj)]
+    return [{**reference, "blockOwnerDeletion": False} for reference in owner_references(obj)]
 
 
 def propagation(obj: JsonObject, *, owns: bool, owned: Owned) -> str:
@@ -209,7 +211,9 @@ class GarbageCollection:
             found = self._get(dependent)
             if found is not None:
                 kept = [
-                    one for one in owner_references(found) if one.get("uid") != metadata.uid(obj)
+                    reference
+                    for reference in owner_references(found)
+                    if reference.get("uid") != metadata.uid(obj)
                 ]
                 await self._change(dependent, found, {"ownerReferences": kept or None})
         await self._release(key, obj, ORPHAN)
@@ -246,7 +250,9 @@ class GarbageCollection:
     async def _closes_circle(self, obj: JsonObject, dependents: Sequence[str]) -> bool:
         """Return whether something that the object owns waits, too, while the object would block
         its own owners: they could wait for each other without end."""
-        if not any(one.get("blockOwnerDeletion") is True for one in owner_references(obj)):
+        if not any(
+            reference.get("blockOwnerDeletion") is True for reference in owner_references(obj)
+        ):
             return False
         turns = Turns()
         for dependent in dependents:

@@ -212,7 +212,7 @@ def _is_current(policy: JsonObject) -> bool:
 
 
 def _by_default(served: Served) -> Catalog:
-    return Catalog(tuple(one for one in served.catalog if one.by_default))
+    return Catalog(tuple(resource for resource in served.catalog if resource.by_default))
 
 
 def _schemas(served: Served) -> dict[GroupVersionKind, Schema]:

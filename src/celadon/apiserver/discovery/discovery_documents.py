@@ -118,7 +118,9 @@ class PublishedApis:
     @cached_property
     def core(self) -> PublishedGroup:
         """The group without a name."""
-        return _group("", ("v1",), [one for one in self.catalog if not one.gvr.group])
+        return _group(
+            "", ("v1",), [resource for resource in self.catalog if not resource.gvr.group]
+        )
 
     @cached_property
     def versions(self) -> tuple[PublishedVersion, ...]:

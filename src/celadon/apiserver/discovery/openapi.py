@@ -351,7 +351,7 @@ class OperationWriter:
         elif operation.text:
             types.append("text/plain")
         schema = reference(operation.answers) if operation.answers else {"type": "string"}
-        content = {one: {"schema": schema} for one in sorted(types)}
+        content = {type_: {"schema": schema} for type_ in sorted(types)}
         codes: tuple[str, ...] = CODES.get(operation.action, _OK)
         if self.custom and operation.action == "patch":
             codes = _OK
@@ -383,7 +383,7 @@ def plain_item(
 ) -> JsonDict:
     """Returns a path that is only read; `answers` is empty for a text."""
     schema = reference(answers) if answers else {"type": "string"}
-    content = {one: {"schema": schema} for one in types}
+    content = {type_: {"schema": schema} for type_ in types}
     ok = {"description": ANSWERS["200"], "content": content}
     responses = {"200": ok, "401": UNAUTHORIZED}
     return {"get": {"tags": [tag], "operationId": operation_id, "responses": responses}}
@@ -404,7 +404,7 @@ def upper_first(text: str) -> str:
 
 
 def _body(types: Iterable[str], name: str, *, required: bool) -> JsonDict:
-    content = {one: {"schema": reference(name)} for one in types}
+    content = {type_: {"schema": reference(name)} for type_ in types}
     return {"requestBody": {"content": content, **({"required": True} if required else {})}}
 
 

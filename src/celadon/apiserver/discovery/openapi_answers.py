@@ -193,11 +193,15 @@ class _ItemWriter:
     shared: JsonDict
 
     def item(self, item: JsonObject) -> JsonDict:
-        made: JsonDict = {one: self._operation(item[one]) for one in METHODS if one in item}
+        made: JsonDict = {
+            method: self._operation(item[method]) for method in METHODS if method in item
+        }
         if "parameters" in item:
             # what all operations of a path share, they share whatever the action
             any_of_them = next(item[one] for one in METHODS if one in item)
-            made["parameters"] = [self._parameter(one, any_of_them) for one in item["parameters"]]
+            made["parameters"] = [
+                self._parameter(parameter, any_of_them) for parameter in item["parameters"]
+            ]
         return made
 
     def _operation(self, operation: JsonObject) -> JsonDict:
@@ -482,4 +486,4 @@ def _taken(request: HttpRequest, types: Sequence[str]) -> str | None:
     without."""
     given = ", ".join(request.header_values("accept"))
     clauses = media_clauses(given) or [MediaClause("*", "*")]
-    return next((one for clause in clauses for one in types if clause.fits(one)), None)
+    return next((type_ for clause in clauses for type_ in types if clause.fits(type_)), None)

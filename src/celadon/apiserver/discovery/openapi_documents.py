@@ -418,7 +418,7 @@ def _built_in_type(
 @per_release()
 def known_versions() -> list[GroupVersion]:
     """Returns the group versions that the scheme of the current release knows, sorted."""
-    served = {one.gvr.group_version for one in known_resources(all_versions=True)}
+    served = {resource.gvr.group_version for resource in known_resources(all_versions=True)}
     others = set(_NEVER_SERVED)
     for release, versions in _KNOWN_BEFORE.items():
         others.update(() if is_since(release) else versions)

@@ -171,7 +171,7 @@ def _v2_parameter(parameter: JsonObject) -> bytes:
 
 
 def _v2_parameters(number: int, parameters: Sequence[JsonObject]) -> bytes:
-    return b"".join([_message(number, _given_or_mentioned(one)) for one in parameters])
+    return b"".join([_message(number, _given_or_mentioned(parameter)) for parameter in parameters])
 
 
 def _given_or_mentioned(parameter: JsonObject) -> bytes:
@@ -354,7 +354,9 @@ _V3_RESPONSE: Final[Table] = {"description": (1, _text), "content": (3, _v3_cont
 
 
 def _v3_parameters(number: int, parameters: Sequence[JsonObject]) -> bytes:
-    return b"".join([_message(number, _either(one, _V3_PARAMETER, 14)) for one in parameters])
+    return b"".join(
+        [_message(number, _either(parameter, _V3_PARAMETER, 14)) for parameter in parameters]
+    )
 
 
 def _v3_responses(number: int, responses: JsonObject) -> bytes:

@@ -146,7 +146,7 @@ def _queue(queue: Queue, executing: int) -> tuple[str, ...]:
         str(executing),
         str(queue.executing),
         _seat_seconds(queue.turn_time),
-        str(sum(one.seats for one in estimates)),
+        str(sum(estimate.seats for estimate in estimates)),
         str(sum(one.width for one in estimates)),
         _seat_seconds(sum(one.seat_seconds for one in estimates)),
     )

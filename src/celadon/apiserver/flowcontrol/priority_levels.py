@@ -245,7 +245,7 @@ class Queue:
     @property
     def length(self) -> int:
         """The seats of all its requests."""
-        return self.executing + sum(one.seats for one in self.waiting)
+        return self.executing + sum(waiter.seats for waiter in self.waiting)
 
 
 class Turn:
@@ -473,7 +473,9 @@ class Drops:
             return
         most = min(2 * self.retry_after, MOST_RETRY_SECONDS)
         self._history.append((self._second, self._count))
-        self._history = [one for one in self._history if self._second - one[0] <= most]
+        self._history = [
+            (begun, count) for begun, count in self._history if self._second - begun <= most
+        ]
         self._second, self._count = second, 1
         self._adjust(second)
 

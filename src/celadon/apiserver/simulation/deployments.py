@@ -258,7 +258,7 @@ class DeploymentController(WorkloadController):
     async def _recreate(
         self, deployment: JsonObject, new: JsonObject | None, old: Sequence[JsonObject]
     ) -> float | None:
-        shrunk = [Scale(one, 0) for one in rollouts.active_sets(old)]
+        shrunk = [Scale(replica_set, 0) for replica_set in rollouts.active_sets(old)]
         if await self._scaled(deployment, shrunk) or self._has_old_pods(old):
             return await self._tell_rollout(deployment)
         if new is None:

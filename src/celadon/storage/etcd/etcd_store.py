@@ -160,9 +160,9 @@ class Turn:
         self._end()
 
     def _end(self) -> None:
-        for one in self._waiting:
-            if not one.done():
-                one.set_result(None)
+        for waiter in self._waiting:
+            if not waiter.done():
+                waiter.set_result(None)
         for key in self._keys:
             if self._last.get(key) is self:
                 del self._last[key]

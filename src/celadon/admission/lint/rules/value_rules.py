@@ -140,7 +140,7 @@ def _unknown_resource(bundle: Bundle, rule: ResourceRule, entry: str) -> tuple[s
 
 def _is_foreign(bundle: Bundle, group: str) -> bool:
     """A group that may be a CRD's or an aggregated server's."""
-    if any(one.gvr.group == group for one in bundle.catalog):
+    if any(resource.gvr.group == group for resource in bundle.catalog):
         return False
     return "." in group and not group.endswith(_BUILT_IN_SUFFIX)
 
@@ -261,7 +261,9 @@ def _texts(node: syntax.Expr) -> set[str] | None:
     """The values of a list of string literals."""
     if node.__class__ is not syntax.ListLiteral or not node.elements:
         return None
-    values = [one.value if one.__class__ is syntax.Literal else None for one in node.elements]
+    values = [
+        element.value if element.__class__ is syntax.Literal else None for element in node.elements
+    ]
     texts = {value for value in values if isinstance(value, str)}
     return texts if len(texts) == len(set(values)) else None
 
@@ -284,7 +286,9 @@ def _enumeration(bundle: Bundle, case: PolicyCase, path: Path, texts: set[str]) 
     for kind in case.kinds:
         schema = bundle.schema(kind)
         field = None if schema is None else field_schema(schema, path[1:])
-        allowed = [] if field is None else [one for one in field.enum if isinstance(one, str)]
+        allowed = (
+            [] if field is None else [choice for choice in field.enum if isinstance(choice, str)]
+        )
         if not allowed or texts.intersection(allowed):
             return ""
     return _listed(path, allowed)
@@ -293,7 +297,7 @@ def _enumeration(bundle: Bundle, case: PolicyCase, path: Path, texts: set[str]) 
 def _outside_of_rule(case: RuleCase, path: Path, texts: set[str]) -> str:
     """`oldSelf` is not asked: what is stored may be from before the enumeration."""
     field = node_of_rule(case.node, path[1:]) if path[0] == SELF else None
-    allowed = [] if field is None else [one for one in field.enum if isinstance(one, str)]
+    allowed = [] if field is None else [choice for choice in field.enum if isinstance(choice, str)]
     return "" if not allowed or texts.intersection(allowed) else _listed(path, allowed)
 
 

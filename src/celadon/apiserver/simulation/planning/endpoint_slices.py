@@ -171,7 +171,7 @@ class _SliceWork:
             "publishNotReadyAddresses"
         ):
             return None
-        addresses = [one for one in _pod_addresses(pod) if _family(one) == self._family]
+        addresses = [address for address in _pod_addresses(pod) if _family(address) == self._family]
         if not addresses:
             return None
         serving, ending = facts.is_ready(pod), facts.is_going(pod)

@@ -438,7 +438,7 @@ def _phase(
     if not is_initialized:
         codes = [one["state"].get("terminated", {}).get("exitCode", 0) for one in inits]
         return "Failed" if any(codes) and restart_policy(pod) == "Never" else "Pending"
-    states = [one["state"] for one in owns]
+    states = [status["state"] for status in owns]
     if all("terminated" in state for state in states):
         codes = [one["terminated"]["exitCode"] for one in states]
         return "Failed" if any(codes) else "Succeeded"
@@ -527,7 +527,9 @@ def _containers_ready(
     sidecars = {
         container["name"] for container in spec.get("initContainers") or () if is_sidecar(container)
     }
-    unready = [one["name"] for one in inits if one["name"] in sidecars and not one["ready"]]
+    unready = [
+        status["name"] for status in inits if status["name"] in sidecars and not status["ready"]
+    ]
     unready += [one["name"] for one in owns if not one["ready"]]
     if not unready:
         return {"status": "True"}
@@ -567,9 +569,9 @@ def _initialized(
         container["name"] for container in spec.get("initContainers") or () if is_sidecar(container)
     }
     missing = [
-        one["name"]
-        for one in inits
-        if not (one["started"] if one["name"] in sidecars else one["ready"])
+        status["name"]
+        for status in inits
+        if not (status["started"] if status["name"] in sidecars else status["ready"])
     ]
     if not missing:
         return {"status": "True"}

@@ -116,5 +116,5 @@ def beyond_limit(
     """Return the oldest revisions of a history beyond the limit. Those whose names are `live` are
     kept and do not count."""
     kept = set(live)
-    past = [one for one in history if metadata.name(one) not in kept]
+    past = [revision for revision in history if metadata.name(revision) not in kept]
     return past[: max(len(past) - limit, 0)] if limit >= 0 else ()

@@ -252,7 +252,9 @@ def _shrunk(deployment: JsonObject, new: JsonObject, old: Sequence[JsonObject]) 
 def is_scaled(deployment: JsonObject, sets: Iterable[JsonObject]) -> bool:
     """Tell whether the Deployment has got another size since its ReplicaSets were scaled."""
     wanted = str(replicas(deployment))
-    told = (metadata.annotations(one).get(DESIRED_REPLICAS) for one in active_sets(sets))
+    told = (
+        metadata.annotations(replica_set).get(DESIRED_REPLICAS) for replica_set in active_sets(sets)
+    )
     return any(text is not None and text.isdigit() and text != wanted for text in told)
 
 

@@ -146,7 +146,7 @@ class _Sync:
         self.steps += adoptions
         collisions: int = facts.status_of(self.set).get("collisionCount") or 0
         patch = template_patch(self.set)
-        equal = [one for one in history if one.get("data") == patch]
+        equal = [revision for revision in history if revision.get("data") == patch]
         following = number_of(history[-1]) + 1 if history else 1
         if equal and history[-1].get("data") == patch:
             update = history[-1]
