@@ -45,7 +45,7 @@ UNDONE = (
     ),
     Undone(
         "a result of an audit that runs what it holds",
-        "cli/fleets/finished_work.py",
+        "cli/audit/fleet_parts.py",
         "from __future__ import annotations\n",
         "from __future__ import annotations\nimport pickle\nLOAD = pickle.loads\n",
         "tests/architecture/test_running_what_is_read.py",

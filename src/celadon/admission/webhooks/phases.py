@@ -40,8 +40,7 @@ from celadon.admission.webhooks.reviews import Call, HookAnswer, begin_call, rea
 from celadon.admission.world import World
 from celadon.kube import GroupVersionKind, JsonObject, StatusError, name_rules, status
 from celadon.kube.go import JsonSyntaxError, json_text
-from celadon.kube.registry import JsonPatchError, OtherKind, apply_json_patch
-from celadon.kube.registry.patching import read_patch
+from celadon.kube.registry import JsonPatchError, OtherKind, apply_json_patch, read_patch
 from celadon.kube.releases import is_since
 from celadon.kube.schemas import json_kind
 from celadon.records import dataclass
