@@ -78,7 +78,8 @@ _outside = 0
 
 
 def _stack_of_threads(size: int) -> int:
-    """For threads that begin from now on; what it was. Some platforms have no choice."""
+    """Set the stack of threads that begin from now on; return what it was. Some platforms have no
+    choice."""
     try:
         return threading.stack_size(size)
     except (ValueError, RuntimeError):

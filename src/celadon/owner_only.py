@@ -70,8 +70,8 @@ def _created(path: str | Path, access: int) -> int:
 
 
 def exposures(paths: Iterable[str | Path | None]) -> Iterator[str]:
-    """What others may do with files that hold secrets, with the command that ends it; a folder is
-    named once. Nothing of files that are not there."""
+    """Yield what others may do with files that hold secrets, with the command that ends it; a
+    folder is named once. Files that are not there expose nothing."""
     told: set[str] = set()
     for path in paths:
         if path is None or not _HAS_MODES:

@@ -17,7 +17,8 @@ LONGEST: Final = 256
 
 
 def remembering(most: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
-    """For a function of one text: as `functools.lru_cache`, for the short ones."""
+    """Decorate a function of one text: what it made of short ones is remembered, as by
+    `functools.lru_cache`."""
 
     def decorated(function: Callable[[str], T]) -> Callable[[str], T]:
         known = functools.lru_cache(most)(function)
@@ -38,7 +39,8 @@ def remembering(most: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]
 
 
 class remembered(Generic[T]):
-    """Of a class whose instances have a dictionary, and belong to one thread."""
+    """Works a property out once, for classes whose instances have a dictionary and belong to one
+    thread."""
 
     def __init__(self, find: Callable[[Any], T]) -> None:
         self._find = find

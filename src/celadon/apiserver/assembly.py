@@ -441,7 +441,7 @@ PANICKED: Final = plain_text(
 
 
 class ApiServer:
-    """All there is to a server but its network."""
+    """Holds all there is to a server but its network."""
 
     def __init__(
         self,

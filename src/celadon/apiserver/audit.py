@@ -104,8 +104,8 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class AuditRule:
-    """Empty fields match everything, but `resources` and `urls` each exclude the other kind of
-    request when only they are given."""
+    """Says what is recorded of some requests. Empty fields match everything, but `resources` and
+    `urls` each exclude the other kind of request when only they are given."""
 
     recording: Recording
     users: tuple[str, ...] = ()
@@ -136,12 +136,12 @@ class AuditRule:
 
 @dataclass(frozen=True, slots=True)
 class AuditPolicy:
-    """Rules in order."""
+    """Holds the rules in their order."""
 
     rules: tuple[AuditRule, ...]
 
     def recording(self, user: User, info: RequestInfo) -> Recording:
-        """Nothing, if no rule matches."""
+        """Return what the first rule that matches records; nothing, if none does."""
         for rule in self.rules:
             if rule.matches(user, info):
                 return rule.recording
@@ -358,7 +358,8 @@ class AuditLog:
         self._remove_old(now)
 
     def _remove_old(self, now: datetime) -> None:
-        """Names begin with their times: the newest come last."""
+        """Remove files that are too many or too old. Their names have their times, so that the
+        newest come last."""
         name = late_pattern(
             rf"{re.escape(self._path.stem)}-(\d{{4}}-\d\d-\d\dT\d\d-\d\d-\d\d)\.\d{{3}}"
             rf"{re.escape(self._path.suffix)}"

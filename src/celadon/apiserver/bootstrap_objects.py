@@ -381,7 +381,7 @@ _UNTIL: Final = {"endpoint-controller": "1.34", "workload-leader-election": "1.3
 
 
 def priority_levels() -> Iterator[JsonDict]:
-    """All of them, the one that nothing limits first."""
+    """Yield the priority levels of a new cluster, the one that nothing limits first."""
     free = {"nominalConcurrencyShares": 0, "lendablePercent": 0}
     yield _object("PriorityLevelConfiguration", "exempt", {"type": "Exempt", "exempt": free})
     for name, (shares, lendable, queues) in _LEVELS.items():
@@ -395,7 +395,8 @@ def priority_levels() -> Iterator[JsonDict]:
 
 
 def flow_schemas() -> Iterator[JsonDict]:
-    """All of them, in the order of their precedence; their levels exist."""
+    """Yield the FlowSchemas of a new cluster in the order of their precedence; their levels
+    exist."""
     for name, level, precedence, distinguisher, rules in _SCHEMAS:
         if name in _UNTIL and is_since(_UNTIL[name]):
             continue

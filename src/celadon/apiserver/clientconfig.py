@@ -140,8 +140,8 @@ class KubeconfigCluster:
 
 @dataclass(frozen=True, slots=True)
 class KubeconfigUser:
-    """Everything may be empty: such a user is anonymous. `certificate` and `key` are PEM;
-    `impersonation` are headers."""
+    """Holds a user; everything may be empty: such a user is anonymous. `certificate` and `key` are
+    PEM; `impersonation` are headers."""
 
     token: str = field(default="", repr=False)
     token_file: Path | None = None
@@ -156,7 +156,7 @@ class KubeconfigUser:
 
 @dataclass(frozen=True, slots=True)
 class KubeconfigContext:
-    """Names of a cluster and a user; `namespace` may be empty."""
+    """Names a cluster and a user; `namespace` may be empty."""
 
     cluster: str
     user: str

@@ -109,7 +109,7 @@ class Parent:
         self._connection = connection
 
     def tell(self, said: Said) -> None:
-        """Say it."""
+        """Send something to the parent."""
         self._connection.sendall(said.written())
 
     def tell_who_we_are(self) -> None:
@@ -119,7 +119,7 @@ class Parent:
         os.close(end)
 
     def ask(self, said: Said) -> Said:
-        """Say it, and wait for what the parent says to that."""
+        """Send something to the parent, and wait for its reply."""
         self.tell(said)
         return self.hear()
 
@@ -162,7 +162,7 @@ _here: Final = {"is_fork": False}
 
 
 def require_server(reason: str) -> None:
-    """Raises Elsewhere in a fork: here is something that only the server itself can do."""
+    """Raise Elsewhere in a fork, since what comes next can only be done by the server itself."""
     if _here["is_fork"]:
         raise Elsewhere(reason)
 
@@ -190,7 +190,7 @@ def _live(connection: socket.socket, life: Life, settle: Callable[[], None]) -> 
 
 
 def _let_go(own: int) -> None:
-    """Nothing that the parent has open stays open, and its end is the end of this process."""
+    """Close all that the parent has open, and let its end be the end of this process."""
     import resource  # late: not on every platform
 
     with contextlib.suppress(ValueError):  # outside of the main thread there are no handlers
@@ -204,7 +204,7 @@ def _let_go(own: int) -> None:
 
 
 def _give_way() -> None:
-    """Others go before this process and those that it forks."""
+    """Let others go before this process and those that it forks."""
     with contextlib.suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
     os.nice(NICENESS)
@@ -407,7 +407,7 @@ class Template:
     (`stamp` says what that was), and hear first what they are for."""
 
     def __init__(self, life: Life, held: Held, stamp: object) -> None:
-        """Raises ForkFailed."""
+        """Fork the template. Raises ForkFailed."""
         self.stamp = stamp
         self.is_over = False
         """Whether it has ended."""
@@ -467,7 +467,7 @@ class TemplateFork(Process):
         heard: Callable[[Said], None],
         ended: Callable[[], None],
     ) -> None:
-        """Raises ForkFailed."""
+        """Ask the template for a fork. Raises ForkFailed."""
         ours, theirs = _pair()
         try:
             template.ask(theirs, seconds)
@@ -583,7 +583,8 @@ class ForkedStore:
         return self.before.range(prefix, start, limit, revision)
 
     def submit(self, transaction: Transaction) -> Future[Outcome]:
-        """Raises Elsewhere where it did not happen: the fork cannot see what is there instead."""
+        """Have the parent carry out a transaction. Raises Elsewhere where it did not happen: the
+        fork cannot see what is there instead."""
         if not self.own or not transaction.operations[0].key.startswith(self.own):
             raise Elsewhere("writes")
         said = self.parent.ask(_asked_to_store(transaction))

@@ -67,7 +67,7 @@ class _Container:
         self.made: Any = {} if is_map else []
 
     def read_on(self, text: bytes, read: Read) -> None:
-        """Members, with a comma before them if there were others. Raises NotInPieces."""
+        """Read more members, with a comma before them if there were others. Raises NotInPieces."""
         if self.made:
             if text[:1] not in (b",", b""):
                 raise NotInPieces
@@ -540,7 +540,7 @@ class HeldBytes:
         self._count = 0
 
     def take(self, count: int) -> bool:
-        """False if there is no room."""
+        """Take so many bytes of the room; return False if there is no room."""
         if count > self._room.free:
             return False
         self._room.free -= count
@@ -548,6 +548,6 @@ class HeldBytes:
         return True
 
     def give_back(self) -> None:
-        """All of it."""
+        """Give back all that was taken."""
         self._room.free += self._count
         self._count = 0

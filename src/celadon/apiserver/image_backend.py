@@ -53,7 +53,7 @@ class ImageBackend:
         self._pool: httpcore.AsyncConnectionPool | None = None
 
     async def ask(self, review: JsonObject) -> ImageVerdict:
-        """Raises NoAnswer."""
+        """Ask the backend about images. Raises NoAnswer."""
         try:
             location, pool = await self._connected()
             own = await location.credentials.headers()
@@ -93,7 +93,7 @@ class ImageBackend:
 
 
 def _verdict(reply: Reply) -> ImageVerdict:
-    """Raises NoAnswer."""
+    """Read the backend's verdict. Raises NoAnswer."""
     failed = http_failure(reply, "application/json", as_json)
     if failed is not None:
         raise NoAnswer(failed[0])

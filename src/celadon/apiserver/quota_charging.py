@@ -136,7 +136,7 @@ class QuotaCharging:
                 return
 
     async def _write(self, quota: StoredObject, used: Mapping[str, str]) -> bool:
-        """False when somebody has written in between."""
+        """Write what is used; return False when somebody has written in between."""
         obj = quota.object
         changed = {**obj, "status": {**(obj.get("status") or {}), "used": dict(used)}}
         namespace, name = metadata.namespace(obj), metadata.name(obj)

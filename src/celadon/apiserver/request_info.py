@@ -83,7 +83,7 @@ class RequestInfo:
 
 
 def request_info(request: HttpRequest) -> RequestInfo:
-    """Raises UnreadablePath for `/api/v1/watch` and its like."""
+    """Read what a request is about. Raises UnreadablePath for `/api/v1/watch` and its like."""
     path = urllib.parse.unquote(request.path)
     parts = path.strip("/").split("/")
     method = request.method
@@ -233,8 +233,8 @@ class ListOptions:
 
 
 def list_options(request: HttpRequest, resource: Resource) -> ListOptions:
-    """Raises StatusError: 400 for what cannot be read, then 422 for what does not go together, then
-    400 for fields that the resource does not have."""
+    """Read the options of a list or watch. Raises StatusError: 400 for what cannot be read, then
+    422 for what does not go together, then 400 for fields that the resource does not have."""
     options = _read(request)
     watch = is_true(request, "watch")  # of any verb: deletions may say it, `/watch/` need not
     if watch:

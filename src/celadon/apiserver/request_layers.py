@@ -410,7 +410,7 @@ class RequestLayers:
 
     # A refusal may repeat what was sent, a megabyte of it: then it is written aside.
     async def _refused(self, error: StatusError, request: HttpRequest, notes: Notes) -> HttpAnswer:
-        """Raises TooMuchWork."""
+        """Return a refusal as an answer. Raises TooMuchWork."""
         form = await self._form_of_errors(request)
         if not is_large_refusal(error):
             return status_answer(error, form)

@@ -49,13 +49,13 @@ class ManifestFolder:
     hash: str
 
     def documents(self) -> Iterator[StaticDocument]:
-        """Raises ManifestError for the first that cannot be read."""
+        """Yield the documents. Raises ManifestError for the first that cannot be read."""
         for file, text in self.texts:
             yield _document(file, text)
 
 
 def read_folder(folder: str) -> ManifestFolder:
-    """Raises ManifestError."""
+    """Read the files of a folder. Raises ManifestError."""
     seen = hashlib.sha256()
     texts: list[tuple[str, bytes]] = []
     is_empty = True

@@ -173,7 +173,8 @@ class WebhookClient:
     async def _exchange(
         self, url: str, call: WebhookCall, body: bytes, held: HeldBytes | None
     ) -> Exchange:
-        """Raises UnusableRoots, KubeconfigError, CredentialsError."""
+        """Return the exchange of a call, with the credentials for its URL. Raises UnusableRoots,
+        KubeconfigError, CredentialsError."""
         user = self._user(url)
         pool = await self._pool(url, call.client_config.ca_bundle, user)
         own = () if user is None else await user[1].headers()
@@ -259,7 +260,8 @@ class Exchange:
         self.url = url
 
     async def reply(self) -> Reply:
-        """Raises NetworkFailure, BrokenBody."""
+        """Send the request, again where the server says when to come again, and return the reply.
+        Raises NetworkFailure, BrokenBody."""
         for _ in range(RETRIES):
             answer = await self._followed()
             wait = _retry_after(answer.code, answer.headers)
@@ -375,7 +377,7 @@ def _redirected(base: str, location: str) -> str:
 
 
 def _require_askable(url: str) -> None:
-    """Raises NetworkFailure for what is no address of a server."""
+    """Refuse what is no address of a server. Raises NetworkFailure."""
     parts = urlsplit(url)
     if parts.scheme not in _HTTP_SCHEMES:
         raise NetworkFailure(f"unsupported protocol scheme {quote(parts.scheme)}")
@@ -405,7 +407,7 @@ class _Body:
         self._size = 0
 
     async def read(self, headers: Mapping[bytes, bytes]) -> bytes:
-        """Raises BrokenBody."""
+        """Read the body, inflated where it is compressed. Raises BrokenBody."""
         is_compressed = headers.get(b"content-encoding", b"").lower() == b"gzip"
         inflater = _Inflater() if is_compressed else None
         pieces = 0

@@ -95,7 +95,7 @@ class WebhookView:
         return self._stored
 
     def hooks(self) -> HookSet:
-        """All there are now, in whatever thread."""
+        """Return all hooks there are now, in whatever thread."""
         rules = self.rules()
         made_for, hooks = self._made
         if made_for is not rules:
@@ -137,7 +137,7 @@ Remaining = Callable[[], float]
 
 
 class Webhooks:
-    """Both types of webhooks of a server; a view is None where its plugin is switched off."""
+    """Holds both types of webhooks of a server; a view is None where its plugin is switched off."""
 
     def __init__(
         self,
@@ -263,7 +263,8 @@ def _body(call: Call) -> bytes:
 
 
 def _require_time(remaining: Remaining) -> None:
-    """Raises StatusError 504 when the time of the request is over, whatever came of its calls."""
+    """Require that the time of the request is not over, whatever came of its calls. Raises
+    StatusError 504."""
     if remaining() <= 0:
         raise status.timeout(
             "request did not complete within requested timeout - context deadline exceeded"

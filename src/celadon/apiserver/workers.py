@@ -713,7 +713,7 @@ class _Beginner:
             self._thread.start()
 
     def stop(self) -> None:
-        """Nothing begins any more."""
+        """Stop: nothing begins any more."""
         if self._thread is not None:
             self._asked.put(None)
 

@@ -128,7 +128,7 @@ class RemoteApiServices:
 
 
 class ApiServiceView:
-    """They, kept current."""
+    """Keeps the APIServices that lead to other servers current."""
 
     def __init__(self, objects: ObjectStore) -> None:
         resource = known_resources(all_versions=True).by_gvr(API_SERVICES)
@@ -208,8 +208,8 @@ _LOG: Final = logging.getLogger("celadon.controllers")
 
 
 class Lookouts:
-    """Each in a task of its own. `look` says whether all was well; then the next look is in
-    `seconds`, or when `wake` is called."""
+    """Looks at each server again and again, in a task of its own. `look` says whether all was well;
+    then the next look is in `seconds`, or when `wake` is called."""
 
     def __init__(self, look: Callable[[str], Awaitable[bool]], seconds: float) -> None:
         self._look = look
@@ -217,7 +217,7 @@ class Lookouts:
         self._tasks: dict[str, tuple[asyncio.Task[None], asyncio.Event]] = {}
 
     def wake(self, name: str) -> None:
-        """There is something to see."""
+        """Look at a server now; there is something to see."""
         known = self._tasks.get(name)
         if known is not None:
             known[1].set()
@@ -226,7 +226,7 @@ class Lookouts:
         self._tasks[name] = asyncio.ensure_future(self._watch(name, woken)), woken
 
     def forget(self, name: str) -> None:
-        """There is nothing to look at any more."""
+        """Look no more at a server that is gone."""
         known = self._tasks.pop(name, None)
         if known is not None:
             known[0].cancel()

@@ -134,7 +134,7 @@ class RemoteDiscovery:
         return found.is_fresh
 
     async def _found(self, service: RemoteApiService) -> JsonObject:
-        """Raises DiscoveryFailed."""
+        """Ask an extension server for what it offers of a version. Raises DiscoveryFailed."""
         # late: see there
         from celadon.apiserver.aggregation.remote_documents import read_aggregated, read_list
 
@@ -165,7 +165,7 @@ class RemoteDiscovery:
         return index.get(f"apis/{service.group_version}", "")
 
     async def _read(self, read: Callable[[bytes], T], body: bytes) -> T:
-        """Raises DiscoveryFailed."""
+        """Read a document, aside if it is large. Raises DiscoveryFailed."""
         try:
             return read(body) if len(body) <= LARGE_BYTES else await self._aside(read, body)
         except (ValueError, StatusError, TooMuchWork) as error:

@@ -132,7 +132,7 @@ def _shown(version: _Version) -> JsonDict:
 
 
 def _decoded(body: bytes, kind: type[T]) -> T:
-    """Raises ValueError."""
+    """Decode JSON of a known type. Raises ValueError."""
     try:
         return msgspec.json.decode(body, type=kind)
     except (msgspec.DecodeError, RecursionError) as error:

@@ -247,7 +247,7 @@ class Authenticator:
     def _bearer(
         self, token: str, audiences: tuple[str, ...], now: datetime.datetime
     ) -> Authentication:
-        """Raises TokenRefused."""
+        """Return whose token it is. Raises TokenRefused."""
         found = self._of_file(token, audiences)
         if found is None and self.accounts is not None:
             found = self.accounts.authenticate(token, audiences, now)

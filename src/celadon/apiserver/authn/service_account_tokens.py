@@ -57,7 +57,8 @@ class SignerOnDemand:
         self._read: Signer | None = None
 
     def signer(self) -> Signer:
-        """Raises KeyFileError for a key that cannot be used."""
+        """Return the signer, made at the first call. Raises KeyFileError for a key that cannot be
+        used."""
         if self._read is None:
             # late: see above
             from celadon.apiserver.authn.signing_keys import Signer
@@ -70,7 +71,8 @@ class SignerOnDemand:
         return self.signer().sign(claims)
 
     def verify(self, token: SignedToken) -> None:
-        """Raises SignatureRefused unless the key made the signature."""
+        """Check the signature of a token. Raises SignatureRefused unless one of the keys made
+        it."""
         # late: see above
         from celadon.apiserver.authn.signing_keys import public_keys, verify
 
@@ -219,7 +221,7 @@ def _read(members: Members, fields: _Fields, faults: list[str]) -> JsonDict:
 
 
 def _audiences(value: object) -> tuple[str, ...]:
-    """Raises ValueError."""
+    """Read the audiences of a claim. Raises ValueError."""
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
         raise ValueError(NO_AUDIENCE)

@@ -79,7 +79,7 @@ class Members(tuple[tuple[str, Any], ...]):
 
 
 def decoded_json(text: bytes) -> object:
-    """JSON whose objects are Members; what is no UTF-8 becomes U+FFFD, as in Go. Raises
+    """Read JSON whose objects are Members; what is no UTF-8 becomes U+FFFD, as in Go. Raises
     NotAToken."""
     try:
         return json.loads(
@@ -111,8 +111,8 @@ class SignedToken:
 
 
 def parse_token(text: str) -> SignedToken:
-    """Raises NotAToken, also for what is too long to be one: anybody may send a megabyte, and it
-    is read before it is known whether it is signed."""
+    """Read a token. Raises NotAToken, also for what is too long to be one: anybody may send a
+    megabyte, and it is read before it is known whether it is signed."""
     parts = text.split(".", 3)
     if len(parts) != 3 or len(text) > MOST_CHARACTERS:
         raise NotAToken(text)

@@ -240,7 +240,8 @@ class _Check:
     authorizer: AuthorizerBackend
 
     def impersonated(self, wanted: User) -> User:
-        """Raises StatusError (403)."""
+        """Return the user that the request acts as, if all questions are answered with yes. Raises
+        StatusError (403)."""
         mode = self.mode
         if mode.constrained:
             verb = f"impersonate-on:{mode.constrained}:{self.attributes.verb}"

@@ -43,7 +43,8 @@ RESYNC_SECONDS: Final = 30.0
 
 
 class ApiServiceAvailability:
-    """Items are names of APIServices."""
+    """Keeps the condition `Available` of APIServices that lead to other servers. Items are their
+    names."""
 
     urgent = False
 
@@ -192,7 +193,7 @@ class ApiServiceAvailability:
 
 
 class RemoteDiscoveryUpkeep:
-    """Items are names of APIServices. What changes is asked for again."""
+    """Has what APIServices offer asked for again when they change. Items are their names."""
 
     urgent = False
 

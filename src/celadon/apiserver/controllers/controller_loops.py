@@ -337,8 +337,8 @@ Leading: TypeAlias = Callable[[Callable[[], Awaitable[None]]], Awaitable[None]]
 
 
 class Controllers:
-    """All controllers of a server, each in a task of its own. `led` are those that run only where
-    `leading` says, if it is given; `simulated` are more of them, which wait by `clock`."""
+    """Runs all controllers of a server, each in a task of its own. `led` are those that run only
+    where `leading` says, if it is given; `simulated` are more of them, which wait by `clock`."""
 
     def __init__(
         self,
@@ -524,7 +524,8 @@ class ServerRequests:
         return await self.call("PATCH", f"{path}?{query}", body, patch.APPLY_PATCH)
 
     async def require(self, method: str, path: str, body: JsonObject | None = None) -> Reply:
-        """Raises RequestFailed, but not for an object that is gone."""
+        """Make a request that has to succeed. Raises RequestFailed, but not for an object that is
+        gone."""
         reply = await self.call(method, path, body)
         if reply.failed:
             raise RequestFailed(f"{method} {path}: {reply.code} {reply.message}")
@@ -551,8 +552,8 @@ async def _body(answer: HttpAnswer) -> bytes:
 
 
 def asked_resources(catalog: Catalog) -> dict[GroupResource, Resource]:
-    """Each resource that is served, in the version in which clients ask for it that look into
-    discovery."""
+    """Return each resource that is served, in the version in which clients ask for it that look
+    into discovery."""
     found: dict[GroupResource, Resource] = {}
     for resource in catalog:
         own = resource.gvr.group_resource
@@ -653,7 +654,7 @@ class StatusWrites:
         return made
 
     async def delete(self, stored: StoredObject) -> bool:
-        """False when somebody has written in between."""
+        """Delete the object as it was read; return False when somebody has written in between."""
         name = metadata.name(stored.object)
         return await self._objects.delete(self._resource, "", name, stored.revision) is not None
 
@@ -677,7 +678,7 @@ def find_condition(conditions: Sequence[JsonObject] | None, type_: str) -> JsonO
 
 
 def is_true(conditions: Sequence[JsonObject] | None, type_: str) -> bool:
-    """False when there is none."""
+    """Tell whether the condition of this type is true; False when there is none."""
     found = find_condition(conditions, type_)
     return found is not None and found.get("status") == "True"
 

@@ -217,7 +217,8 @@ def _approval(given: str) -> JsonObject:
 
 
 class DefinitionController:
-    """Items are names of definitions. `now` gives the time as objects have it."""
+    """Gives definitions their names, and makes them `Established`. Items are names of definitions;
+    `now` gives the time as objects have it."""
 
     urgent = True
 
@@ -278,7 +279,7 @@ AGAIN: Final = 1.0
 
 
 class DefinitionCleanup:
-    """Items are names of definitions."""
+    """Deletes the objects of definitions that are being deleted. Items are names of definitions."""
 
     urgent = False
 
@@ -382,7 +383,8 @@ def _waits(definition: JsonObject) -> bool:
 
 
 class DefinitionApiServices:
-    """Items are names of APIServices, `v1.example.com`. `new_context` gives a new uid each time."""
+    """Keeps an APIService for each version of custom resources. Items are names of APIServices,
+    `v1.example.com`; `new_context` gives a new uid each time."""
 
     urgent = False
 

@@ -104,7 +104,7 @@ def owner_references(obj: JsonObject) -> Sequence[JsonObject]:
 
 
 def owner_uids(obj: JsonObject) -> tuple[str, ...]:
-    """Each once."""
+    """Return the uid of each owner, once."""
     return tuple(
         dict.fromkeys(str(reference.get("uid") or "") for reference in owner_references(obj))
     )
@@ -153,7 +153,7 @@ _IGNORED: Final = (f"{ROOT}/core/events/", CLAIMS)
 
 
 class GarbageCollection:
-    """Items are keys of objects."""
+    """Deletes objects whose owners are gone. Items are keys of objects."""
 
     urgent = False
     prefixes = (f"{ROOT}/",)
@@ -219,7 +219,8 @@ class GarbageCollection:
         await self._release(key, obj, ORPHAN)
 
     async def _wait(self, key: str, obj: JsonObject) -> None:
-        """Deletions of dependents come back as changes, which concern their owner."""
+        """Release an owner that no dependent blocks any more. Deletions of dependents come back as
+        changes, which concern their owner."""
         uid = metadata.uid(obj)
         turns = Turns()
         for dependent in self._graph.dependents(uid):
@@ -312,7 +313,8 @@ class GarbageCollection:
         await self._request("PATCH", key, obj, {"metadata": {**_as_it_is(obj), **meta}})
 
     async def _request(self, method: str, key: str, obj: JsonObject, body: JsonObject) -> None:
-        """Nothing for objects that are not served (any more). Raises Stale, RequestFailed."""
+        """Ask for a change of an object; nothing for one that is not served (any more). Raises
+        Stale, RequestFailed."""
         resource = self._resource(key)
         if resource is None:
             return

@@ -92,7 +92,7 @@ class Remains:
 def deletion_conditions(
     conditions: Sequence[JsonObject] | None, remains: Remains, now: str
 ) -> list[JsonObject]:
-    """All five, in the order in which they came."""
+    """Return the conditions with all five about the deletion, in the order in which they came."""
     bad = {one["type"]: one for one in _bad(remains)}
     made = list(conditions or ())
     for good in _GOOD:
@@ -141,8 +141,8 @@ AGAIN: Final = 1.0
 
 
 class NamespaceDeletion:
-    """Items are names of namespaces. `offered` are the versions of other servers, of which the
-    content is deleted, too."""
+    """Empties namespaces that are being deleted. Items are names of namespaces; `offered` are the
+    versions of other servers, of which the content is deleted, too."""
 
     urgent = False
 
@@ -226,7 +226,7 @@ class NamespaceDeletion:
         return Remains(objects, finalizers, failures, unknown)
 
     def _deletable(self) -> Iterator[Resource]:
-        """Each resource in one version."""
+        """Yield each resource that has content in namespaces, in one version."""
         for own, resource in loops.asked_resources(self._served().catalog).items():
             deletable = {"deletecollection", "list"} <= set(resource.verbs)
             if resource.namespaced and deletable and own not in STORED_ELSEWHERE:
@@ -274,7 +274,8 @@ def _waits(namespace: JsonObject) -> bool:
 
 
 class DefaultAccounts:
-    """Items are names of namespaces. `new_context` gives a new uid each time."""
+    """Makes the ServiceAccount `default` of each namespace. Items are names of namespaces;
+    `new_context` gives a new uid each time."""
 
     urgent = True
 
@@ -323,7 +324,8 @@ class DefaultAccounts:
 
 
 class RootCertificates:
-    """Items are names of namespaces; `bundle` is PEM."""
+    """Keeps the ConfigMap with the certificates that pods trust in each namespace. Items are names
+    of namespaces; `bundle` is PEM."""
 
     urgent = False
 
@@ -367,7 +369,7 @@ class RootCertificates:
         return None
 
     async def _write(self, method: str, path: str, body: JsonDict) -> None:
-        """Raises Stale, RequestFailed."""
+        """Write the ConfigMap. Raises Stale, RequestFailed."""
         reply = await self._requests.call(method, path, body)
         if reply.code == 409:
             raise loops.Stale

@@ -47,7 +47,8 @@ class _Unmigrated(Exception):
 
 
 class StorageMigrations:
-    """Items are resources, `RESOURCE.GROUP`. `now` gives the time."""
+    """Runs StorageVersionMigrations, one at a time for each resource. Items are resources,
+    `RESOURCE.GROUP`; `now` gives the time."""
 
     urgent = False
 
@@ -209,8 +210,8 @@ class StorageMigrations:
         return True
 
     def _stored(self, resource: Resource) -> Iterator[StoredObject]:
-        """Every object, a page at a time; those that are written meanwhile are passed over by their
-        revision."""
+        """Yield every object, a page at a time; those that are written meanwhile are passed over by
+        their revision."""
         start = ""
         while True:
             page = self._objects.page(resource, start=start, limit=PAGE)
@@ -234,7 +235,7 @@ class StorageMigrations:
     async def _write(
         self, migration: JsonObject, conditions: Sequence[JsonObject], **more: str
     ) -> None:
-        """Raises Stale."""
+        """Write conditions and more into the status of a migration. Raises Stale."""
         stored = self._migrations.get(metadata.name(migration))
         if stored is None:
             return

@@ -35,7 +35,7 @@ class Texts(NamedTuple):
 
 
 class Descriptions(Protocol):
-    """Texts of types. They are the same for as long as `fingerprint` is."""
+    """Gives the texts of types. They are the same for as long as `fingerprint` is."""
 
     @property
     def fingerprint(self) -> str:
@@ -72,7 +72,7 @@ def _with_text(node: JsonObject, text: str) -> JsonObject:
 
 
 class DocumentTexts:
-    """Texts of OpenAPI documents, which are read at once."""
+    """Holds the texts of OpenAPI documents, which are read at once."""
 
     def __init__(self, types: Mapping[str, Texts], fingerprint: str) -> None:
         self._types = types
@@ -142,7 +142,7 @@ _MAPPED: Final = late_pattern(r"^        '(\w+)': '([^'\n]+)',?$", re.MULTILINE)
 
 
 class ClientTexts:
-    """Texts of the Python package `kubernetes`, in its folder. Files are read when their type is
+    """Reads the texts of the Python package `kubernetes` in its folder, each file when its type is
     asked for."""
 
     def __init__(self, folder: Path) -> None:

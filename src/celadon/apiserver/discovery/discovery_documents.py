@@ -273,7 +273,7 @@ def _foreign(kind: GroupVersionKind, own: GroupVersion) -> JsonDict:
 
 
 def aggregated(groups: Iterable[PublishedGroup | ListedGroup]) -> JsonDict:
-    """All groups with all their resources in one document."""
+    """Return all groups with all their resources in one document."""
     known = [one for group in groups if (one := _aggregated_group(group))["versions"]]
     return {
         "kind": "APIGroupDiscoveryList",
@@ -385,7 +385,7 @@ def _group_answer(request: HttpRequest, apis: PublishedApis, group: ListedGroup)
 
 
 def _require_get(request: HttpRequest) -> None:
-    """Raises StatusError."""
+    """Refuse other methods, and media types that discovery does not have. Raises StatusError."""
     if request.method != "GET":
         raise status.method_not_allowed()
     negotiation.require_route(request, negotiation.BUILT_IN_TYPES)

@@ -143,8 +143,8 @@ def _node(field: Schema) -> JsonDict:
 
 
 def _inner(field: Schema) -> JsonDict:
-    """Items and values. Before 1.36 their zero value was their default, but for types that write
-    themselves."""
+    """Describe items and values. Before 1.36 their zero value was their default, but for types that
+    write themselves."""
     has_default = not is_since("1.36") and field.format != "byte"
     if not field.ref:
         zero = _ZERO.get(field.type, ABSENT) if has_default else ABSENT
@@ -454,7 +454,7 @@ TypeName = Callable[[GroupVersionKind], str]
 
 
 def paths(version: PublishedVersion, type_name: TypeName) -> dict[str, JsonDict]:
-    """All paths, sorted."""
+    """Return all paths of a group version, sorted."""
     writer = OperationWriter(version.group_version, version.custom)
     found: dict[str, JsonDict] = {}
     if not version.custom:

@@ -412,8 +412,8 @@ class OpenApi:
 
 
 def _written(value: Any, levels: int) -> bytes:  # noqa: ANN401 - JSON
-    """JSON, each member of so many levels by itself: no other thread runs while one call writes,
-    and definitions make documents of tens of megabytes."""
+    """Write JSON, each member of so many levels by itself: no other thread runs while one call
+    writes, and definitions make documents of tens of megabytes."""
     if not levels or not isinstance(value, dict):
         return json_text(value).encode("utf-8", "replace")
     members = [_written(key, 0) + b":" + _written(one, levels - 1) for key, one in value.items()]

@@ -457,7 +457,7 @@ _EFFECTIVE_SINCE: Final = "1.33"
 
 
 def _written(*fields: str) -> JsonObject:
-    """Texts that are always written."""
+    """Describe a type of texts that are always written."""
     return {
         "fields": dict.fromkeys(fields, "s"),
         "required": fields,

@@ -289,7 +289,7 @@ def _v3_additional(number: int, given: Any) -> bytes:
 
 
 def _v3_default(number: int, value: Any) -> bytes:
-    """Lists and maps have no form here."""
+    """Encode a default value. Lists and maps have no form here."""
     if isinstance(value, bool):
         return _message(number, tag(2, _VARINT) + varint(value))
     if isinstance(value, str):

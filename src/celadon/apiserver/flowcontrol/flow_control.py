@@ -291,7 +291,7 @@ class FlowControl:
         return made
 
     def disappear(self, present: Present) -> None:
-        """They do not any more."""
+        """Show the request on the debugging pages no more."""
         self._present.pop(present, None)
 
     def page(self, request: HttpRequest) -> HttpAnswer | None:

@@ -325,7 +325,7 @@ def _service_port(port: JsonObject, row: Row) -> Cell:
 
 
 def _endpoints(subsets: _Objects, row: Row) -> Cell:
-    """Every address with every port, or alone where its subset has no ports."""
+    """Show every address with every port, or alone where its subset has no ports."""
     if not subsets:
         return NONE
     shown: list[str] = []
@@ -357,7 +357,7 @@ def _slice_port(port: JsonObject, row: Row) -> Cell:
 
 
 def _ingress_hosts(rules: _Objects, row: Row) -> Cell:
-    """Rules without a host count among those that are not shown."""
+    """Show the hosts of rules. Rules without a host count among those that are not shown."""
     hosts: list[str] = []
     rules = rules or ()
     for rule in rules:

@@ -90,8 +90,8 @@ class KindView:
         return [self._found[key] for key in sorted(free | mine)]
 
     def on_node(self, name: str) -> list[JsonObject]:
-        """Pods that are assigned to a node, in the order of their keys; those without a node, for
-        the empty name."""
+        """Return the pods that are assigned to a node, in the order of their keys; those without a
+        node, for the empty name."""
         return self._listed(node_of, name)
 
     def _listed(self, index: _Index, value: str) -> list[JsonObject]:
@@ -185,7 +185,7 @@ class Requests:
     async def update_status(
         self, resource: Resource, obj: JsonObject, status: JsonObject
     ) -> Reply | None:
-        """Nothing is asked when it is the same. Raises Stale."""
+        """Write another status; nothing is asked when it is the same. Raises Stale."""
         if (obj.get("status") or {}) == status:
             return None
         return await self.update(resource, {**obj, "status": status}, "status")

@@ -64,7 +64,7 @@ class ReplicaSetController(WorkloadController):
         self._control = PodControl(self._pods.resource, self.requests, self.events)
 
     async def sync(self, workload: JsonObject) -> float | None:
-        """Raises Stale."""
+        """Adopt, make and delete pods, and write the status. Raises Stale."""
         failure = ""
         if not metadata.deletion_timestamp(workload):
             claimed = await self._claims.claimed(workload)
@@ -137,7 +137,8 @@ class DeploymentController(WorkloadController):
         self._claims = Dependents(self._sets, self.requests)
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """Pods concern a Deployment when they go: one that recreates its pods waits for it."""
+        """Return the items that a change concerns. Pods concern a Deployment when they go: one that
+        recreates its pods waits for it."""
         if not change.key.startswith(self._pods.prefix):
             yield from super().concerned(change)
         elif change.new is None or has_ended(change.new):
@@ -148,7 +149,7 @@ class DeploymentController(WorkloadController):
                 yield from self._owners(above, None)
 
     async def sync(self, workload: JsonObject) -> float | None:
-        """Raises Stale."""
+        """Take the next step of a rollout, and write the status. Raises Stale."""
         sets = await self._claims.claimed(workload)
         if metadata.deletion_timestamp(workload):
             await self._tell(workload, sets)

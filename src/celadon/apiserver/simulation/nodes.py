@@ -63,7 +63,8 @@ def kubelet_of(around: Surroundings, node: str) -> Kubelet:
 
 
 class Kubelets:
-    """Items are `namespace/name` of pods. A node that is not ready does nothing."""
+    """Runs the pods of all nodes. Items are `namespace/name` of pods. A node that is not ready does
+    nothing."""
 
     urgent = False
 
@@ -90,7 +91,7 @@ class Kubelets:
         return map(item_of, self._pods.on_node(metadata.name(change.new)))
 
     async def reconcile(self, item: str) -> float | None:
-        """Raises Stale."""
+        """Take the next step of a pod on its node. Raises Stale."""
         namespace, _, name = item.partition("/")
         pod = self._pods.get(namespace, name)
         node = None if pod is None else self._nodes.get("", node_of(pod))
@@ -329,8 +330,8 @@ def lifecycle_taints(node: JsonObject, now: str) -> list[JsonObject]:
 
 
 class Nodes:
-    """Items are names of nodes. Those that are made at the start are made once: who deletes one
-    does without it."""
+    """Keeps nodes ready and tainted. Items are names of nodes. Those that are made at the start are
+    made once: who deletes one does without it."""
 
     urgent = False
 
@@ -359,7 +360,8 @@ class Nodes:
             yield metadata.name(change.new)
 
     async def reconcile(self, item: str) -> float | None:
-        """Raises Stale."""
+        """Make a node that is missing, or write its status, its lease and its taints. Raises
+        Stale."""
         found = self._nodes.get("", item)
         number = None if self._missing is None else self._missing.pop(item, None)
         if found is None:
@@ -451,7 +453,7 @@ def disrupted_status(pod: JsonObject, reason: str, message: str, now: str) -> Js
 
 
 class PodEvictions:
-    """Items are `namespace/name` of pods."""
+    """Deletes pods that may not stay on their nodes. Items are `namespace/name` of pods."""
 
     urgent = False
 
@@ -484,7 +486,8 @@ class PodEvictions:
         return map(item_of, self._pods.on_node(metadata.name(node)))
 
     async def reconcile(self, item: str) -> float | None:
-        """Raises Stale."""
+        """Evict a pod whose time has come; return in how many seconds to look again. Raises
+        Stale."""
         namespace, _, name = item.partition("/")
         pod = self._pods.get(namespace, name)
         node = None if pod is None else self._nodes.get("", node_of(pod))

@@ -105,7 +105,8 @@ class PlanRunner:
         self._resources = {resource.gvk.kind: resource for resource in resources}
 
     async def run(self, plan: Plan, about: JsonObject) -> None:
-        """Events are about an object. Raises Stale when something was refused."""
+        """Carry out a plan, whose events are about an object. Raises Stale when something was
+        refused."""
         was_refused = False
         for step in plan.steps:
             if was_refused and step.verb is not Verb.STATUS:
@@ -212,7 +213,7 @@ class StatefulSets(PlannedController):
     touched: ClassVar[tuple[GroupVersionResource, ...]] = (VOLUME_CLAIMS,)
 
     async def plan(self, workload: JsonObject) -> Plan:
-        """Raises Stale."""
+        """Plan the next steps from the pods, claims and revisions of a set. Raises Stale."""
         namespace = metadata.namespace(workload)
         claims = self.around.view(VOLUME_CLAIMS).in_namespace(namespace)
         pods = await self.claimed(PODS, workload)
@@ -242,7 +243,7 @@ class DaemonSets(PlannedController):
         return super().concerned(change)
 
     async def plan(self, workload: JsonObject) -> Plan:
-        """Raises Stale."""
+        """Plan the next steps from all nodes, and the pods and revisions of a set. Raises Stale."""
         nodes, pods = self.around.view(NODES).every(), await self.claimed(PODS, workload)
         revisions = self.around.view(REVISIONS).in_namespace(metadata.namespace(workload))
         world, count = DaemonWorld(nodes, pods, revisions), len(nodes) + len(pods)
@@ -291,7 +292,7 @@ class Jobs(PlannedController):
         return None
 
     async def plan(self, workload: JsonObject) -> Plan:
-        """Raises Stale."""
+        """Plan the next steps from the pods of a Job. Raises Stale."""
         pods = await self.claimed(PODS, workload)
         count = max(len(pods), (workload.get("spec") or {}).get("parallelism") or 0)
         return await self.decided(count, job_plan, workload, pods, self.around.now())
@@ -426,7 +427,7 @@ class _ServiceController(PlannedController):
         return await super().reconcile(item)
 
     def selected(self, service: JsonObject) -> list[JsonObject]:
-        """Its pods."""
+        """Return the pods that a Service selects."""
         pods = self.around.view(PODS).in_namespace(metadata.namespace(service))
         return [pod for pod in pods if selects(service, pod)]
 

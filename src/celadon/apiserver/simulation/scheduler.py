@@ -46,7 +46,7 @@ _PREEMPTED: Final = "PreemptionByScheduler"
 # tried again whenever anything changes that could help one of them, which is cheap among simulated
 # nodes, and leaves nothing to be forgotten in a queue.
 class Scheduler:
-    """There is one item: all pods that wait for a node."""
+    """Finds nodes for pods. There is one item: all pods that wait for a node."""
 
     urgent = False
 
@@ -79,7 +79,7 @@ class Scheduler:
         return (_ALL,)
 
     async def reconcile(self, _: str) -> None:
-        """Raises Stale."""
+        """Try all pods that wait, the most important first. Raises Stale."""
         waiting = [pod for pod in self._pods.on_node("") if waits(pod)]
         if not waiting:
             return

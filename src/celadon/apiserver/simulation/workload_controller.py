@@ -90,9 +90,9 @@ def item_of(obj: JsonObject) -> str:
 
 
 class WorkloadController:
-    """Items are `namespace/name` of the objects of `workloads`. A change of one of `dependents`
-    concerns the workload that manages it, or managed it before; one that nobody manages concerns
-    all whose selectors match."""
+    """Looks after the objects of `workloads`. Items are their `namespace/name`. A change of one of
+    `dependents` concerns the workload that manages it, or managed it before; one that nobody
+    manages concerns all whose selectors match."""
 
     urgent = False
     account: ClassVar[str]

@@ -191,7 +191,7 @@ class _Sync:
         return best
 
     def _of_metric(self, metric: JsonObject, current: int) -> _Proposal:
-        """Raises _Unknown."""
+        """Return what one metric asks for. Raises _Unknown."""
         if metric.get("type") != "Resource":
             raise _Unknown("no metrics of this type are simulated")
         source = metric["resource"]

@@ -42,7 +42,7 @@ _DAY_HOURS: Final = 24
 
 
 class UnknownZone(Exception):
-    """There is no time zone of this name."""
+    """Says that there is no time zone of this name."""
 
 
 def time_zone(name: str) -> tzinfo:
@@ -278,7 +278,7 @@ class _Sync:
         return f"TZ={named} {text}" if named else text
 
     def _missed(self, schedule: Schedule, *, with_deadline: bool) -> _Missed:
-        """Raises _InvalidSchedule, UnknownZone."""
+        """Return the times since the last Job. Raises _InvalidSchedule, UnknownZone."""
         began = self.status.get("lastScheduleTime") or metadata.creation_timestamp(self.cron_job)
         earliest = facts.read_time(began)
         deadline = self.spec.get("startingDeadlineSeconds")

@@ -37,7 +37,7 @@ BURST: Final = 250
 
 @dataclass(frozen=True, slots=True)
 class DaemonWorld:
-    """All nodes, and what there is in the namespace."""
+    """Holds all nodes, and what there is in the namespace."""
 
     nodes: Sequence[JsonObject]
     pods: Sequence[JsonObject]
@@ -154,7 +154,8 @@ class _Sync:
         return digest, old
 
     def _snapshot(self, number: int) -> str:
-        """Names that are taken count as collisions, which become part of the hash."""
+        """Create a revision of the template, and return its hash. Names that are taken count as
+        collisions, which become part of the hash."""
         taken = {metadata.name(revision) for revision in self.world.revisions}
         template = self.spec.get("template") or {}
         digest = template_hash(template, self.collisions)
@@ -216,7 +217,8 @@ class _Sync:
         return False
 
     def _excess(self, running: Sequence[JsonObject]) -> list[JsonObject]:
-        """All but the oldest; with a surge, an old one may wait for a new one to be available."""
+        """Return all pods of a node but the oldest; with a surge, an old one may wait for a new one
+        to be available."""
         if not self.surges or len(running) <= 1:
             return list(running[1:])
         new = [one for one in running if metadata.labels(one).get(REVISION_HASH) == self.hash]
@@ -346,5 +348,5 @@ class _Sync:
 
 
 def _age(pod: JsonObject) -> tuple[bool, str, str]:
-    """Pods with a node come first, then older ones."""
+    """Return what pods are sorted by: those with a node come first, then older ones."""
     return not facts.node_of(pod), metadata.creation_timestamp(pod), metadata.name(pod)

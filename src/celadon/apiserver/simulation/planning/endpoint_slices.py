@@ -138,7 +138,8 @@ class _SliceWork:
 
     # As `reconcileByAddressType`.
     def sort_out(self, present: Sequence[JsonObject], seen: Reachable) -> None:
-        """Endpoints are grouped by their ports: a slice has the same for all."""
+        """Group endpoints by their ports, since a slice has the same for all, and fill the slices
+        of each group."""
         groups: dict[str, list[JsonObject]] = {}
         for one in present:
             if _is_owned(one, self._service):
@@ -205,8 +206,8 @@ class _SliceWork:
         ports: list[Any],
         wanted: JsonDict,
     ) -> None:
-        """Endpoints stay where they are; new ones go first into slices that change anyway, then
-        into one that has room for all, then into new ones."""
+        """Fill the slices of a group. Endpoints stay where they are; new ones go first into slices
+        that change anyway, then into one that has room for all, then into new ones."""
         unchanged: list[JsonObject] = []
         changed: list[JsonDict] = []
         for slice_ in slices:
@@ -389,7 +390,8 @@ def _ports(service: JsonObject, pod: JsonObject) -> list[JsonDict]:
 # As `FindPort` of k8s.io/endpointslice. A sidecar has ports that others may use; an init container
 # that ends has none any more.
 def _port_number(pod: JsonObject, port: JsonObject) -> int | None:
-    """Names are looked up in the containers, and in those that run beside them."""
+    """Return the number of a port. Names are looked up in the containers, and in those that run
+    beside them."""
     target = port.get("targetPort", port.get("port"))
     if isinstance(target, int):
         return target
@@ -508,7 +510,7 @@ def _subset(ports: list[Any], addresses: Mapping[str, tuple[bool, Any]]) -> Json
 
 
 def _named(port: JsonDict) -> JsonDict:
-    """Endpoints leave an empty name out."""
+    """Return a port as Endpoints have it: they leave an empty name out."""
     return {key: value for key, value in port.items() if key != "name" or value}
 
 
@@ -525,7 +527,8 @@ def _address(service: JsonObject, pod: JsonObject, ip: str) -> JsonDict:
 # As `truncateEndpoints`: one object holds all addresses, which has to end somewhere; slices have no
 # such end.
 def _within_capacity(subsets: list[JsonDict]) -> tuple[list[JsonDict], bool]:
-    """Ready addresses before others; upstream shares what is left out among the subsets."""
+    """Cut what is too much, and return whether anything was. Ready addresses stay before others;
+    upstream shares what is left out among the subsets."""
     total = sum(len(subset.get(key, ())) for subset in subsets for key in _ADDRESS_LISTS)
     if total <= MAX_ADDRESSES:
         return subsets, False

@@ -135,7 +135,7 @@ def job_plan(job: JsonObject, pods: Sequence[JsonObject], now: datetime) -> plan
 
 
 def released_pods(pods: Iterable[JsonObject]) -> plans.Plan:
-    """Pods whose Job is gone, or has ended, are not held any longer."""
+    """Let go of pods whose Job is gone, or has ended."""
     held = (pod for pod in pods if JOB_TRACKING in metadata.finalizers(pod))
     return plans.Plan(tuple(plans.Step(plans.Verb.UPDATE, without_tracking(one)) for one in held))
 
@@ -463,7 +463,7 @@ class _Sync:
     # --- pods that come and go ---
 
     def _delete_active(self) -> None:
-        """They keep their finalizers until they are counted."""
+        """Delete all active pods. They keep their finalizers until they are counted."""
         self.steps += map(plans.pod_deleted, self.active_pods)
         self.terminating += self.active
         self.active = self.ready = 0
@@ -554,7 +554,7 @@ class _Sync:
     # As `newBackoffRecord` and `getRemainingTime` of `backoff_utils.go`, whose record is in memory:
     # here the same is read off the pods, so that it survives a restart.
     def _backoff(self) -> float:
-        """Seconds that are left, after so many failures since the last success."""
+        """Return the seconds that are left, after so many failures since the last success."""
         successes = [facts.finished_at(pod) for pod in self.pods if facts.phase(pod) == "Succeeded"]
         last = max(successes, default=None)
         failures = [
@@ -584,8 +584,8 @@ class _Sync:
     # become numbers only after that: whoever dies in between counts nothing twice and loses
     # nothing.
     def _track(self, ending: JsonObject | None) -> None:
-        """Pods that have ended are noted, lose their finalizers, and are counted; the Job ends when
-        all are."""
+        """Note pods that have ended, take their finalizers, and count them; the Job ends when all
+        are counted."""
         held = {metadata.uid(one) for one in self.pods if _is_tracked(one)}
         self._move_counted(held)
         is_success = ending is not None and ending["type"] == CRITERIA_MET

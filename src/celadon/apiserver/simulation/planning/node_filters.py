@@ -98,8 +98,8 @@ class NodeState:
 
 @dataclass(frozen=True, slots=True)
 class PodSort:
-    """Pods in some namespaces that a selector matches; with `living` those only that are not being
-    deleted."""
+    """Describes pods in some namespaces that a selector matches; with `living` those only that are
+    not being deleted."""
 
     namespaces: frozenset[str]
     selector: LabelSelector
@@ -161,7 +161,7 @@ def _term(pod: JsonObject, term: JsonObject, weight: int = 0) -> Term:
 
 
 class Neighbours:
-    """All nodes with their pods; `namespaces` are the labels of namespaces."""
+    """Holds all nodes with their pods; `namespaces` are the labels of namespaces."""
 
     def __init__(
         self, states: Sequence[NodeState], namespaces: Mapping[str, Mapping[str, str]]

@@ -18,13 +18,13 @@ from celadon.records import dataclass
 
 
 def spec_of(obj: JsonObject) -> JsonObject:
-    """Empty where there is none."""
+    """Return the spec; empty where there is none."""
     found: JsonObject = obj.get("spec") or {}
     return found
 
 
 def status_of(obj: JsonObject) -> JsonObject:
-    """Empty where there is none."""
+    """Return the status; empty where there is none."""
     found: JsonObject = obj.get("status") or {}
     return found
 
@@ -117,7 +117,7 @@ def selector_of(owner: JsonObject) -> LabelSelector:
 
 
 def phase(pod: JsonObject) -> str:
-    """Empty for a pod whose status says nothing."""
+    """Return the phase of a pod; empty where its status says nothing."""
     return str((pod.get("status") or {}).get("phase") or "")
 
 
@@ -149,7 +149,7 @@ def seconds_to_availability(pod: JsonObject, least: float, now: datetime) -> flo
 
 
 def is_available(pod: JsonObject, least: float, now: datetime) -> bool:
-    """Ready for the least number of seconds."""
+    """Tell whether the pod has been ready for the least number of seconds."""
     return seconds_to_availability(pod, least, now) == 0.0
 
 

@@ -56,7 +56,7 @@ _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def duration(text: str) -> float | None:
-    """Seconds of `1m30s`; None for what is no duration."""
+    """Return the seconds of `1m30s`; None for what is no duration."""
     parts = _DURATION.findall(text)
     if not parts or "".join(f"{number}{unit}" for number, unit in parts) != text:
         return None
@@ -234,7 +234,7 @@ def _restarts(pod: JsonObject, container: JsonObject, code: int, at: str) -> boo
 
 
 def _backoff(restarts: int, ended: JsonObject, now: datetime) -> float:
-    """Seconds that are left. The first restart comes at once."""
+    """Return the seconds that are left until a restart. The first one comes at once."""
     if not restarts:
         return 0.0
     pause = min(FIRST_BACKOFF * 2.0 ** min(restarts - 1, 10), LAST_BACKOFF)

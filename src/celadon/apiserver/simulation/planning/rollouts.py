@@ -183,7 +183,7 @@ def max_unavailable(deployment: JsonObject) -> int:
 
 
 def total(sets: Iterable[JsonObject]) -> int:
-    """Pods that these ReplicaSets are to have."""
+    """Return how many pods these ReplicaSets are to have."""
     return sum(map(replicas, sets))
 
 
@@ -428,7 +428,7 @@ def _is_uncounted(replica_set: JsonObject) -> bool:
 
 # As `DeploymentComplete`.
 def is_complete(deployment: JsonObject, status: JsonObject) -> bool:
-    """All pods are new and available, and there are no others."""
+    """Tell whether all pods are new and available, and there are no others."""
     wanted = replicas(deployment)
     counts = (status.get(one) or 0 for one in ("updatedReplicas", "replicas", "availableReplicas"))
     seen = status.get("observedGeneration") or 0

@@ -115,7 +115,7 @@ def ordinal_of(pod: JsonObject, stateful_set: JsonObject) -> int:
 
 
 class _Blocked(Exception):
-    """Nothing more can be done in this round."""
+    """Says that nothing more can be done in this round."""
 
 
 class _Sync:
@@ -222,7 +222,8 @@ class _Sync:
     def _keep(
         self, pod: JsonObject | None, ordinal: int, current: JsonObject, update: JsonObject
     ) -> None:
-        """Raises _Blocked when those that come after have to wait."""
+        """Bring one pod to where it should be. Raises _Blocked when those that come after have to
+        wait."""
         if pod is None:
             self._create(ordinal, current, update)
         elif facts.has_ended(pod):
