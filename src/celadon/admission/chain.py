@@ -137,7 +137,8 @@ class NoteTaker:
         in the same round or in an earlier one."""
 
     def take_webhooks(self, notes: WebhookNotes) -> None:
-        """All mutating or all validating webhooks have been asked, or one has refused."""
+        """Take the notes when all mutating or all validating webhooks have been asked, or one has
+        refused."""
 
 
 SILENT = NoteTaker()
@@ -272,7 +273,7 @@ class Chain:
 
 
 def _raise(refusal: StatusError | None) -> None:
-    """Raises a refusal that was given as a value. It is raised anew: an error that is raised keeps
+    """Raise a refusal that was given as a value. It is raised anew: an error that is raised keeps
     its callers' frames, and these would keep it."""
     if refusal is not None:
         raise StatusError(refusal.status)

@@ -220,7 +220,7 @@ class Expression:
 
 
 class _Known(NamedTuple):
-    """All that an expression's program depends on; `fields` are the variables before it."""
+    """Holds all that an expression's program depends on; `fields` are the variables before it."""
 
     text: str
     allowed: tuple[types.Type, ...]
@@ -347,7 +347,7 @@ class PolicyScope:
         stored: bool = False,
         source: Source = WHOLE,
     ) -> Expression:
-        """Any other expression, in an environment with the variables so far."""
+        """Compile any other expression, in an environment with the variables so far."""
         return self._compiled(text, allowed, source, stored=stored, authorizer=authorizer)
 
     def condition(self, text: str, *, stored: bool = False) -> Expression:
@@ -706,7 +706,7 @@ def evaluate(conditions: Sequence[Condition], run: Run, activation: Activation) 
 
 
 def _aggregate(failures: Sequence[Failure]) -> Failure:
-    """All texts, at the place of the first."""
+    """Join all texts, at the place of the first."""
     texts = list(dict.fromkeys(failure.text for failure in failures))
     text = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
     return Failure(text, failures[0].source)

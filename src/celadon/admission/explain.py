@@ -123,7 +123,7 @@ class MutationLook:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """All that was said and seen; `cases` with the number of their round."""
+    """Holds all that was said and seen; `cases` with the number of their round."""
 
     notes: Sequence[Note]
     decisions: Sequence[Decision] = ()
@@ -321,7 +321,7 @@ def _mutations(
 def _variables(
     policy: PolicyFrame, case: explanations.CaseRecord
 ) -> tuple[explanations.VariablePart, ...]:
-    """All of the policy, with their runs in the phases of the case."""
+    """Return all variables of the policy, with their runs in the phases of the case."""
     runs: dict[Source, list[explanations.ExpressionRun]] = {}
     for meter in case.meters:
         for run in meter.runs:
@@ -413,7 +413,7 @@ class HookExplanation:
 
 
 def explain_hooks(hooks: HookSet, request: Request, world: World) -> tuple[HookExplanation, ...]:
-    """All of them, in the order in which they are asked."""
+    """Explain all webhooks, in the order in which they are asked."""
     return tuple(
         _explained(hooks, hook, explanations.LookingOn(request, world)) for hook in hooks.hooks
     )

@@ -229,7 +229,7 @@ class _PartialCase:
 
 
 class _Known:
-    """Variables of one phase with what is unknown among them."""
+    """Gives the variables of one phase, with what is unknown among them."""
 
     __slots__ = ("_activation", "_unknowns")
 

@@ -260,7 +260,8 @@ NOTHING: Final = StaticObjects()
 def load(
     documents: Iterable[StaticDocument], plugin: StaticPlugin, version: str | None = None
 ) -> StaticObjects:
-    """All objects; `version` is the server's. Raises ManifestError, and what `documents` raises."""
+    """Load all objects of a plugin; `version` is the server's. Raises ManifestError, and what
+    `documents` raises."""
     loading = _Loading(plugin, version or current_release())
     for document in documents:
         try:

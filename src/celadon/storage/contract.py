@@ -87,7 +87,8 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Entries in the order of their keys, as they were at `revision`; `remaining` more follow."""
+    """Holds entries in the order of their keys, as they were at `revision`; `remaining` more
+    follow."""
 
     entries: tuple[Entry, ...]
     revision: int
@@ -114,7 +115,7 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """No entry there: no event."""
+    """Deletes an entry. Where there is none, nothing happens, so that there is no event."""
 
     key: str
 
@@ -198,18 +199,18 @@ Outcome: TypeAlias = Committed | Conflict
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """Events in order, none of a revision left out. With them, the watch has delivered all there
-    was up to and including `revision`: a watch opened after it goes on without gap or repetition,
-    and a client may be told so (a bookmark)."""
+    """Holds events in order, none of a revision left out. With them, the watch has delivered all
+    there was up to and including `revision`: a watch opened after it goes on without gap or
+    repetition, and a client may be told so (a bookmark)."""
 
     events: tuple[Event, ...]
     revision: int
 
 
 class Watch(Protocol):
-    """Events of one prefix. The reader sets the pace: it is told by `notify` that there is
-    something to take (events, progress that was asked for, or an end), and takes until nothing is
-    left. It is told once, then not again before it has called `take`."""
+    """Delivers the events of one prefix. The reader sets the pace: it is told by `notify` that
+    there is something to take (events, progress that was asked for, or an end), and takes until
+    nothing is left. It is told once, then not again before it has called `take`."""
 
     def take(self, limit: int | None = None) -> Delivery:
         """Return what has come since the last time, possibly nothing; at most about `limit` events,
@@ -217,7 +218,7 @@ class Watch(Protocol):
         before the end are taken: WatchOverflow (at once), StoreClosed, WatchEnded."""
 
     def close(self) -> None:
-        """No more events, no more `notify`. May be repeated."""
+        """End the watch: no more events, no more `notify`. May be repeated."""
 
 
 class Store(Protocol):
@@ -248,9 +249,9 @@ class Store(Protocol):
         limit: int | None = None,
         revision: int | None = None,
     ) -> Page:
-        """Entries whose key begins with `prefix` and is not before `start`, now or at a revision.
-        To go on after a page: `start` is its last key and a NUL, `revision` is the page's. Raises
-        RevisionError."""
+        """Return entries whose key begins with `prefix` and is not before `start`, now or at a
+        revision. To go on after a page: `start` is its last key and a NUL, `revision` is the
+        page's. Raises RevisionError."""
 
     def submit(self, transaction: Transaction) -> Future[Outcome]:
         """Transactions that have a key in common take effect in the order in which they are
@@ -270,9 +271,9 @@ class Store(Protocol):
         notify: Callable[[], object] | None = None,
         buffer: int = WATCH_BUFFER,
     ) -> Watch:
-        """Events with a revision greater than `after` (None: the current one), which may lie in
-        the future: then it waits. If events are waiting already, `notify` is not called for them:
-        begin with `take`. Raises Compacted, StoreClosed."""
+        """Watch events with a revision greater than `after` (None: the current one), which may lie
+        in the future: then it waits. If events are waiting already, `notify` is not called for
+        them: begin with `take`. Raises Compacted, StoreClosed."""
 
     def held(self) -> AbstractContextManager[object]:
         """Hold the store: nothing changes meanwhile that could be read, for who forks the
@@ -370,7 +371,7 @@ class WatchLost(WatchEnded):
 
 
 class StoreClosed(StoreError):
-    """Nothing can be written any more."""
+    """Says that nothing can be written any more."""
 
 
 class FileError(StoreError):
@@ -395,7 +396,7 @@ class FileReadOnly(FileError):
 
 
 class DiskFull(FileError):
-    """Nothing was written; smaller writes, or compaction, may still succeed."""
+    """Says that nothing was written; smaller writes, or compaction, may still succeed."""
 
 
 class NotAStore(FileError):
@@ -419,7 +420,7 @@ class ServiceUnavailable(ServiceError):
 
 
 class ServiceFull(ServiceError):
-    """Deletions may still succeed."""
+    """Says that etcd has no room; deletions may still succeed."""
 
 
 class TooLarge(ServiceError):

@@ -109,7 +109,7 @@ class Expiries:
         """Heap of the second, the key and the `mod_revision` of entries; some are gone."""
 
     def note(self, entries: Iterable[contract.Entry | None]) -> None:
-        """Entries that have come to be."""
+        """Note entries that have come to be."""
         for entry in entries:
             if entry is not None and entry.expires is not None:
                 heappush(self._waiting, (entry.expires, entry.key, entry.mod_revision))
@@ -166,7 +166,7 @@ class Journal(Protocol):
         """Return whether whatever can be forgotten should be."""
 
     def close(self) -> None:
-        """Nothing will be appended any more."""
+        """Close the journal: nothing will be appended any more."""
 
 
 class LocalStore:

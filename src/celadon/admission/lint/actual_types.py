@@ -156,7 +156,7 @@ def _chains(root: syntax.Expr) -> tuple[_Chain, ...] | None:
 
 
 def _chain(node: syntax.Expr) -> _Chain:
-    """Empty for what does not begin with a name."""
+    """Return the names of a selection from the left; empty for what does not begin with a name."""
     fields = []
     while node.__class__ is syntax.Select:
         fields.append(node.field)
@@ -516,7 +516,7 @@ PATCH: Final = "JSONPatch"
 
 
 def written_fields(expression: PolicyExpression) -> Iterator[Written]:
-    """Everything that is known to be written, in the order of the text."""
+    """Yield everything that is known to be written, in the order of the text."""
     if expression.checked is None:
         return
     for node in syntax.walk(expression.checked.ast.root):

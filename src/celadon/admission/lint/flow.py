@@ -247,7 +247,7 @@ class Names:
         self._open: set[str] = set()
 
     def forget(self) -> None:
-        """Ready for another expression after one was given up half way."""
+        """Make ready for another expression after one was given up half way."""
         self.locals = {}
         self._open.clear()
 
@@ -425,7 +425,7 @@ MAX_STEPS: Final = 20_000
 def accesses(
     expressions: Sequence[PolicyExpression], operations: frozenset[str]
 ) -> Iterator[Access]:
-    """Every field that is read when the policy is evaluated for one of these operations."""
+    """Yield every field that is read when the policy is evaluated for one of these operations."""
     variables = {
         expression.name: expression
         for expression in expressions
@@ -443,8 +443,9 @@ def accesses(
 def rule_accesses(
     expressions: Sequence[PolicyExpression], transitions: Set[int]
 ) -> Iterator[Access]:
-    """Every field that the rules at a node and their messages read. `transitions` are the rules
-    that are evaluated only in updates: nothing that they make sure of counts for the others."""
+    """Yield every field that the rules at a node and their messages read. `transitions` are the
+    rules that are evaluated only in updates: nothing that they make sure of counts for the
+    others."""
     names = Names({})
     rules = [expression for expression in expressions if expression.role is Role.RULE]
     tested = [_when_true(rule, names) for rule in rules]

@@ -225,7 +225,7 @@ class _Preparer:
     def prepared(
         self, number: int, document: Mapping[str, Json], kind: GroupVersionKind
     ) -> Prepared:
-        """Everything that can be known of it without the others."""
+        """Return everything that can be known of a document without the others."""
         registered = _registered(number, document, kind, self._settings)
         policy = _policy(registered, self._catalog, self._settings)
         return Prepared(
@@ -616,7 +616,7 @@ def _scope_rules(spec: JsonObject) -> object:
 
 
 def _decoded(rules: object) -> MatchResources | None:
-    """Rules as a policy has them; None where they cannot be read."""
+    """Decode rules as a policy has them; return None where they cannot be read."""
     document = {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "ValidatingAdmissionPolicy",

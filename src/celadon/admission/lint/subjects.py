@@ -130,7 +130,7 @@ class Facts:
     operations: frozenset[str] = OPERATIONS
 
     def and_(self, other: Facts) -> Facts:
-        """Both are known."""
+        """Return what is known when both are."""
         if other == NOTHING:
             return self
         return Facts(self.present | other.present, self.operations & other.operations)
@@ -266,11 +266,11 @@ class PolicyCase:
 
     @property
     def sources(self) -> tuple[Validation, ...]:
-        """Its validations as they are written."""
+        """Return the validations as they are written."""
         return self.spec.validations
 
     def of(self, *roles: Role) -> list[PolicyExpression]:
-        """Its expressions in these roles, in their order."""
+        """Return the expressions in these roles, in their order."""
         return [expression for expression in self.expressions if expression.role in roles]
 
 
@@ -406,7 +406,7 @@ def _made(schema: Schema, kind: GroupVersionKind) -> SchemaType:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """All that is known of one registered document alone."""
+    """Holds all that is known of one registered document alone."""
 
     registered: Registered
     policy: PolicyCase | None = None
@@ -429,7 +429,8 @@ class Prepared:
 
 
 class LintMemory:
-    """Empty at first; to be given to every run."""
+    """Keeps what runs of the linter leave to the next ones. It is empty at first, and to be given
+    to every run."""
 
     __slots__ = ("_conditions", "_known", "_rules", "_used")
 

@@ -203,7 +203,8 @@ def _not_allowed(
 
 
 def _listed(request: Request, world: World, annotation: str) -> list[JsonObject]:
-    """Raises JsonSyntaxError or DecodeError when the annotation is no JSON or no such list."""
+    """Read the tolerations of an annotation of the namespace. Raises JsonSyntaxError or DecodeError
+    when it is no JSON or no such list."""
     text = metadata.annotations(world.namespace(request.namespace)).get(annotation)
     return [*decode_list(_TOLERATION, read_json(text).value)] if text else []
 
@@ -770,7 +771,7 @@ def _named(
 
 
 def _same_uid(uid: str, obj: JsonObject, why: str) -> None:
-    """Raises StatusError 500 for another one."""
+    """Require that the object has this uid. Raises StatusError 500 for another one."""
     if uid != metadata.uid(obj):
         raise status.plain_error(why.format(quote(uid), quote(metadata.uid(obj))))
 

@@ -68,7 +68,7 @@ def containers(spec: JsonObject) -> Iterator[JsonObject]:
 
 
 def secret_names(spec: JsonObject) -> Iterator[str]:
-    """Every secret that a pod names, with repetitions; empty names are none."""
+    """Yield every secret that a pod names, with repetitions; empty names are none."""
     return filter(None, _secrets(spec))
 
 
@@ -87,7 +87,7 @@ def _secrets(spec: JsonObject) -> Iterator[str]:
 
 
 def config_map_names(spec: JsonObject) -> Iterator[str]:
-    """Every ConfigMap that a pod names, with repetitions; empty names are none."""
+    """Yield every ConfigMap that a pod names, with repetitions; empty names are none."""
     return filter(None, _config_maps(spec))
 
 

@@ -279,7 +279,7 @@ def _with_profile(spec: JsonObject, field: str) -> tuple[bool, list[str], set[st
 
 
 def added_capabilities(_: JsonObject, spec: JsonObject) -> Violation | None:
-    """Nothing is added to what a container may do anyway."""
+    """Check that nothing is added to what a container may do anyway."""
     names, bad = [], set()
     for container in containers(spec):
         added = (context_of(container).get("capabilities") or {}).get("add") or ()
@@ -302,14 +302,14 @@ def host_namespaces(_: JsonObject, spec: JsonObject) -> Violation | None:
 
 
 def host_paths(_: JsonObject, spec: JsonObject) -> Violation | None:
-    """No directory of the node is a volume."""
+    """Check that no directory of the node is a volume."""
     volumes = spec.get("volumes") or ()
     found = [volume.get("name", "") for volume in volumes if volume.get("hostPath") is not None]
     return Violation("hostPath volumes", named(found, "volume")) if found else None
 
 
 def host_ports(_: JsonObject, spec: JsonObject) -> Violation | None:
-    """No port of the node is taken."""
+    """Check that no port of the node is taken."""
     names, ports = [], set()
     for container in containers(spec):
         found = {
@@ -351,7 +351,7 @@ def _probed_hosts(container: JsonObject) -> Iterator[str]:
 
 
 def privileged(_: JsonObject, spec: JsonObject) -> Violation | None:
-    """No container is root on its node."""
+    """Check that no container is root on its node."""
     names = [
         container.get("name", "")
         for container in containers(spec)
@@ -454,7 +454,7 @@ def sysctls_within(safe: frozenset[str]) -> Check:
 
 
 def host_process(_: JsonObject, spec: JsonObject) -> Violation | None:
-    """No container of Windows runs beside those of its node."""
+    """Check that no container of Windows runs beside those of its node."""
     names = [
         container.get("name", "") for container in containers(spec) if _runs_on_host(container)
     ]
@@ -524,7 +524,7 @@ def unless_windows(check: Check) -> Check:
 
 
 def privilege_escalation(_: JsonObject, spec: JsonObject) -> Violation | None:
-    """Every container says that nobody in it can become more than they are."""
+    """Check that every container says that nobody in it can become more than they are."""
     names = [
         container.get("name", "")
         for container in containers(spec)
@@ -535,7 +535,7 @@ def privilege_escalation(_: JsonObject, spec: JsonObject) -> Violation | None:
 
 
 def dropped_capabilities(_: JsonObject, spec: JsonObject) -> Violation | None:
-    """Every container drops all capabilities, and takes back one at most."""
+    """Check that every container drops all capabilities, and takes back one at most."""
     keeping, adding, added = [], [], set()
     for container in containers(spec):
         name = container.get("name", "")
@@ -574,7 +574,7 @@ def restricted_volumes(_: JsonObject, spec: JsonObject) -> Violation | None:
 
 
 def non_root(_: JsonObject, spec: JsonObject) -> Violation | None:
-    """Every container says, or the pod for all of them, that it does not run as root."""
+    """Check that every container says, or the pod for all of them, that it does not run as root."""
     own = context_of(spec).get("runAsNonRoot")
     said = [
         (container.get("name", ""), context_of(container).get("runAsNonRoot"))
@@ -601,7 +601,7 @@ def _is_root(owner: JsonObject) -> bool:
 
 
 def required_seccomp(meta: JsonObject, spec: JsonObject) -> Violation | None:
-    """Every container has a profile of seccomp, its own or that of the pod."""
+    """Check that every container has a profile of seccomp, its own or that of the pod."""
     bad = seccomp_profiles(meta, spec)
     if bad is not None:
         return bad

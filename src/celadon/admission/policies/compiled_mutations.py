@@ -93,7 +93,8 @@ class MutationFailure:
 
 
 def refusal(request: Request, failures: Sequence[MutationFailure]) -> StatusError | None:
-    """403 with a cause for every failure that is not ignored; the first is the message."""
+    """Return a refusal (403) with a cause for every failure that is not ignored; the first is the
+    message. Returns None if there is none."""
     found = [failure for failure in failures if not failure.ignored]
     if not found:
         return None

@@ -170,7 +170,7 @@ class PolicyFrame:
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
-        """All of the policy, those that cannot run included."""
+        """Return all expressions of the policy, those that cannot run included."""
         return self.frame_expressions
 
     def prepare(self) -> None:
@@ -519,8 +519,8 @@ class _Case:
         return findings, false
 
     def _add_messages(self, findings: list[Finding], false: list[tuple[int, int | None]]) -> None:
-        """Texts for the false validations. Counting, every message expression is evaluated: also
-        those of validations that passed, and all fail together when the budget does."""
+        """Add the texts of the false validations. Counting, every message expression is evaluated:
+        also those of validations that passed, and all fail together when the budget does."""
         policy = self._policy
         if not false and (self._plain or not policy.has_messages):
             return

@@ -399,9 +399,9 @@ class Hook(Generic[C]):
 
 @dataclass(frozen=True, slots=True)
 class Hooks(Generic[P, C]):
-    """All policies of one type, by name, each with its bindings by name: first those from files of
-    the server, then those that are objects. Bindings belong to policies of their own origin;
-    `orphans` are those whose policy does not exist."""
+    """Holds all policies of one type, by name, each with its bindings by name: first those from
+    files of the server, then those that are objects. Bindings belong to policies of their own
+    origin; `orphans` are those whose policy does not exist."""
 
     compile: Callable[[P], C]
     static: tuple[Hook[C], ...] = ()
@@ -420,13 +420,13 @@ class Hooks(Generic[P, C]):
         return self.static_orphans + self.object_orphans
 
     def with_objects(self, policies: Iterable[P], bindings: Iterable[Binding]) -> Hooks[P, C]:
-        """Others in place of those that are objects. Policies that are as before are not compiled
-        again."""
+        """Return hooks with others in place of those that are objects. Policies that are as before
+        are not compiled again."""
         found, orphans = self._paired(policies, bindings, self.objects, static=False)
         return replace(self, objects=found, object_orphans=orphans)
 
     def with_static(self, policies: Iterable[P], bindings: Iterable[Binding]) -> Hooks[P, C]:
-        """Others in place of those from files, likewise."""
+        """Return hooks with others in place of those from files, likewise."""
         found, orphans = self._paired(policies, bindings, self.static, static=True)
         return replace(self, static=found, static_orphans=orphans)
 

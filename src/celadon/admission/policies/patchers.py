@@ -176,7 +176,8 @@ def require_type_names(value: PatchObject) -> None:
 
 
 def _wrong_names(value: object, path: str) -> Iterator[str]:
-    """Items of a list and values of a map have the path of the list or map."""
+    """Yield what is wrong with names of types. Items of a list and values of a map have the path of
+    the list or map."""
     if isinstance(value, PatchObject):
         name = value.cel_type.name
         if name != path:
@@ -201,7 +202,7 @@ def configuration(value: PatchObject, data: DataValues) -> JsonObject:
 
 
 def _field(value: object, data: DataValues) -> object:
-    """Lists and maps are taken apart, once."""
+    """Return the value of a field as JSON. Lists and maps are taken apart, once."""
     value = unwrapped(value)
     shape = value.__class__
     if shape in _SCALARS:
@@ -228,7 +229,8 @@ def _is_plain(values: Iterable[object]) -> bool:
 
 
 def _may_be_data(values: Iterable[object]) -> bool:
-    """No if there is anything among them that JSON does not have. Cheaper than to look."""
+    """Tell, cheaper than by looking into them, whether values may be JSON: not if there is anything
+    among them that JSON does not have."""
     return all(value is None or value.__class__ in _JSON for value in values)
 
 

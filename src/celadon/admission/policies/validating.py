@@ -122,8 +122,8 @@ def _planned(candidate: _Candidate, *, hot: bool) -> _Planned:
 
 
 class Engine:
-    """Policies and bindings, compiled. Immutable but for what it remembers; `replaced` and
-    `with_static` share the compiled policies with a changed set."""
+    """Holds policies and bindings, compiled. It is immutable but for what it remembers; `replaced`
+    and `with_static` share the compiled policies with a changed set."""
 
     __slots__ = ("_endpoints", "_hooks", "_inert", "_surveys", "version")
 

@@ -130,9 +130,9 @@ class _Candidate:
 
 
 class HookSet:
-    """All validating, or all mutating webhooks, those of `static` configurations first. Immutable
-    but for what it remembers; `replaced` and `with_static` share what has been compiled with a
-    changed set."""
+    """Holds all validating, or all mutating webhooks, those of `static` configurations first. It is
+    immutable but for what it remembers; `replaced` and `with_static` share what has been compiled
+    with a changed set."""
 
     __slots__ = ("_compiled", "_endpoints", "_objects", "_static", "hooks", "version")
 
@@ -243,7 +243,7 @@ def _plan(webhook: Webhook, target: Target, catalog: Catalog) -> MatchPlan | Non
 
 
 def resources_of(webhook: Webhook) -> MatchResources:
-    """Its rules and selectors, as those of policies."""
+    """Return the rules and selectors of a webhook, as those of policies."""
     return MatchResources(
         webhook.namespace_selector,
         webhook.object_selector,

@@ -121,7 +121,7 @@ class WebhookNotes:
                 self.annotations.setdefault(full, value)
 
     def mutation(self, hook: Hook, round_number: int, *, mutated: bool) -> None:
-        """Every mutating hook that was selected, whatever became of it."""
+        """Note that a mutating hook was selected, whatever became of it."""
         value = {"configuration": hook.configuration, "webhook": hook.name, "mutated": mutated}
         self.annotations.setdefault(f"{MUTATION}{_place(round_number, hook)}", json_text(value))
 

@@ -73,9 +73,9 @@ def _endpoint(url: str) -> Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class EtcdSettings:
-    """Members are asked in the order given: the next one only when one fails. Files are in PEM form
-    and read for each new connection. In etcd, keys have `prefix` where ours have `root` (a key
-    begins with it)."""
+    """Says where etcd is. Members are asked in the order given: the next one only when one fails.
+    Files are in PEM form and read for each new connection. In etcd, keys have `prefix` where ours
+    have `root` (a key begins with it)."""
 
     endpoints: Sequence[Endpoint]
     authorities: Path | None = None
@@ -188,7 +188,7 @@ class Exchange:
         return bytes(came[_PREFIX:])
 
     def must_be_well(self) -> None:
-        """Raises ServiceError for a call that has ended badly."""
+        """Raise ServiceError for a call that has ended badly."""
         if self._status < 0:
             code = self.handle.getinfo(pycurl.RESPONSE_CODE)
             raise contract.ServiceUnavailable(
@@ -249,7 +249,7 @@ class Connection:
         self.is_left = False
 
     async def call(self, method: str, request: bytes, seconds: float) -> bytes:
-        """Raises ServiceError."""
+        """Make a call, and return its answer. Raises ServiceError."""
         idle = self._idle.setdefault(method, [])
         exchange = idle.pop() if idle else self._exchange(method)
         exchange.prepare(request, seconds)
@@ -327,7 +327,7 @@ def _content(path: Path) -> bytes:
 
 
 def _options(endpoint: Endpoint, settings: EtcdSettings) -> list[tuple[int, Any]]:
-    """Raises OSError."""
+    """Return libcurl's options for a connection. Raises OSError."""
     found: list[tuple[int, Any]] = [
         (pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE),
         (pycurl.PIPEWAIT, 1),  # for the one connection
@@ -429,7 +429,7 @@ class EtcdClient:
         return messages.range_answer(answer).revision
 
     async def entries(self, first: bytes, revision: int) -> AsyncIterator[tuple[KeyValue, ...]]:
-        """All whose key begins with `first`, at a revision, in pages."""
+        """Yield all entries whose key begins with `first`, at a revision, in pages."""
         first, end = first or EVERYTHING, _after_all_with(first)
         while True:
             request = messages.range_request(first, end, limit=PAGE, revision=revision)
@@ -454,7 +454,8 @@ class EtcdClient:
         return messages.lease_answer(await self._connections.call(_GRANT, request, repeatable=True))
 
     async def compact(self, revision: int) -> None:
-        """Raises RevisionRefused for what is compacted already, or in the future."""
+        """Compact the history up to a revision. Raises RevisionRefused for what is compacted
+        already, or in the future."""
         request = messages.compaction_request(revision)
         await self._connections.call(_COMPACT, request, repeatable=False)
 
@@ -529,7 +530,7 @@ class KeySpelling:
         self.first = prefix.encode()
 
     def written(self, key: str) -> bytes:
-        """Raises ValueError for a key without the root."""
+        """Return etcd's name of a key. Raises ValueError for a key without the root."""
         if not key.startswith(self._root):
             raise ValueError(f"the key does not begin with {self._root}")
         return (self._prefix + key[len(self._root) :]).encode()

@@ -295,7 +295,7 @@ class SharedQuestion:
         self._asking = None
 
     async def stop(self) -> None:
-        """Nothing is asked any more."""
+        """Ask nothing any more."""
         if self._asking is not None:
             self._asking.cancel()
             await asyncio.wait((self._asking,))
@@ -462,7 +462,8 @@ class EtcdStore:
         return revision
 
     async def _reached(self, revision: int, seconds: float = CALL_SECONDS) -> None:
-        """Raises ServiceUnavailable if that takes longer."""
+        """Wait until the keyspace has reached a revision. Raises ServiceUnavailable if that takes
+        longer."""
         if self._keyspace.revision < revision and not await self._waiters.wait(revision, seconds):
             raise contract.ServiceUnavailable("the member of etcd does not send its changes")
 

@@ -293,7 +293,7 @@ def _selects(selector: JsonObject | None) -> bool:
 
 
 def _bindings_narrow(bundle: Bundle, case: PolicyCase) -> bool:
-    """Every binding that denies is narrow. Without any known binding, none is."""
+    """Tell whether every binding that denies is narrow. Without any known binding, none is."""
     bindings = bundle.bound.get(case.name, [])
     denying = [binding.spec for binding in bindings if DENY in binding.spec.validation_actions]
     if not bindings:

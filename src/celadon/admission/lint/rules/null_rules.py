@@ -87,7 +87,7 @@ def _old_object_on_create(bundle: Bundle) -> Iterator[Report]:
 
 
 def _old_self_on_create(case: RuleCase) -> Iterator[Report]:
-    """Rules with `optionalOldSelf` that take out what may not be there."""
+    """Report rules with `optionalOldSelf` that take out what may not be there."""
     for access in case.accesses:
         if access.within.role is not Role.RULE or access.path != (OLD_SELF,):
             continue

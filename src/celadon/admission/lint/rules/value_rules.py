@@ -222,7 +222,7 @@ def _constant_comparisons(bundle: Bundle) -> Iterator[Report]:
 
 
 def nodes_of(one: PolicyExpression) -> list[syntax.Expr]:
-    """All nodes; none of an expression that does not compile."""
+    """Return all nodes of an expression; none of one that does not compile."""
     return [] if one.checked is None else syntax.walk(one.checked.root)
 
 

@@ -37,7 +37,7 @@ def _unused_variables(bundle: Bundle) -> Iterator[Report]:
 
 
 def _used(case: PolicyCase) -> set[str]:
-    """Variables that an expression uses which is itself evaluated."""
+    """Return the variables that an expression uses which is itself evaluated."""
     direct: dict[str, set[str]] = {}
     for expression in case.expressions:
         name = expression.name if expression.role is Role.VARIABLE else ""
