@@ -30,13 +30,12 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from celadon.admission.request import Request
 from celadon.admission.verdict import ALLOWED, Verdict
 from celadon.kube import JsonObject, StatusError
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 if TYPE_CHECKING:  # most requests meet no webhook: who has none does not load what calls them
     from celadon.admission.plugins import Opinion

@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 import marshal
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final, NamedTuple, NoReturn
 
 from celadon.admission import policy_limits
@@ -31,7 +30,7 @@ from celadon.kube.library import (
     previous_minor,
 )
 from celadon.kube.releases import is_since, per_release, wording
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 # --- Declared types ----------------------------------------------------------
 #

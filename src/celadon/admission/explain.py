@@ -17,7 +17,6 @@ in. Nothing is decided here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final, TypeVar, assert_never
 
 from celadon.admission import explanations
@@ -60,7 +59,7 @@ from celadon.admission.webhooks.hooks import Excluded, HookSet, resources_of
 from celadon.admission.webhooks.hooks import Hook as WebhookHook
 from celadon.admission.world import World
 from celadon.kube import StatusError
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 Compiled = TypeVar("Compiled", CompiledPolicy, CompiledMutatingPolicy)
 

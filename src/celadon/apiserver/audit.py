@@ -14,7 +14,6 @@ import json
 import os
 import re
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
-from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -32,7 +31,7 @@ from celadon.kube import StatusError, User
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.protobuf import ProtobufError, decode
 from celadon.patterns import late_pattern
-from celadon.records import dataclass
+from celadon.records import dataclass, field, replace
 
 # --- Audit policy ------------------------------------------------------------
 #

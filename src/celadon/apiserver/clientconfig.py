@@ -16,7 +16,6 @@ import json
 import os
 import ssl
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -29,7 +28,7 @@ from celadon.apiserver.tls import load_pair, trust_as_go
 from celadon.goyaml import UnreadableError, first_document
 from celadon.kube import JsonObject
 from celadon.kube.json_types import JsonDict, Needed, Shape, misfit
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 __all__ = [
     "ClientCredentials",

@@ -16,7 +16,6 @@ import contextlib
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Any, Final, Protocol, TypeVar
 
 from celadon.admission import ConversionError, webhooks
@@ -36,7 +35,7 @@ from celadon.kube.registry import request_bodies
 from celadon.kube.schemas import json_kind
 from celadon.kube.status import SUCCESS
 from celadon.kube.validation import labels, validate_annotations
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 GROUP: Final = "apiextensions.k8s.io"
 KIND: Final = "ConversionReview"

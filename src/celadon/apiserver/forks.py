@@ -27,12 +27,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
-from dataclasses import field
 from functools import partial
 from typing import Any, Final, NoReturn, TypeAlias
 
 from celadon.kube.json_types import JsonObject
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 from celadon.storage import (
     Committed,
     Condition,

@@ -7,7 +7,6 @@ from __future__ import annotations
 import datetime
 import ipaddress
 from collections.abc import Iterable
-from dataclasses import field
 from typing import Final
 
 from cryptography import x509
@@ -16,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from celadon.apiserver.authn.signing_keys import new_elliptic_key
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 __all__ = [
     "Pair",

@@ -11,7 +11,6 @@ import enum
 import functools
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
 from typing import Final
 
 from celadon.apiserver.http_messages import (
@@ -27,7 +26,7 @@ from celadon.kube import JsonObject, StatusDetails, StatusError, status
 from celadon.kube.go import escaped_html, parse_bool
 from celadon.kube.protobuf import MEDIA_TYPE
 from celadon.kube.protobuf import encode as protobuf_bytes
-from celadon.records import dataclass
+from celadon.records import dataclass, field, replace
 from celadon.remembering import LONGEST
 
 YAML: Final = "application/yaml"

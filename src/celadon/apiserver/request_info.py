@@ -7,7 +7,6 @@ by this one reading.
 from __future__ import annotations
 
 import urllib.parse
-from dataclasses import field, replace
 from typing import Final
 
 from celadon.apiserver.http_messages import HttpRequest
@@ -27,7 +26,7 @@ from celadon.kube.selectors import (
     resolve_fields,
 )
 from celadon.patterns import late_pattern
-from celadon.records import dataclass
+from celadon.records import dataclass, field, replace
 
 VERBS: Final = {
     "POST": "create",

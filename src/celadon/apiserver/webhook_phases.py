@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import field
 from time import perf_counter
 from typing import Protocol
 
@@ -39,7 +38,7 @@ from celadon.apiserver.workers import TooMuchWork, on_loop
 from celadon.kube import GroupVersionResource, StatusError, status
 from celadon.kube.resources import known_resources
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- The webhooks in force ---------------------------------------------------
 #

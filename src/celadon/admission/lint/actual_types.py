@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Final, NamedTuple, TypeAlias
 
 from celadon.admission.compiled_expressions import (
@@ -53,7 +52,7 @@ from celadon.kube.library import environment
 from celadon.kube.registry import drafted, patch_between
 from celadon.kube.schemas import DecodeError
 from celadon.patterns import late_pattern
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 # --- Shared checks -----------------------------------------------------------
 #

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from celadon.admission.registration.decoding import struct_of
@@ -19,7 +18,7 @@ from celadon.cel.syntax import Ast, Expr, Ident, walk
 from celadon.kube import FieldPath, GroupVersionKind, JsonObject, fieldpath
 from celadon.kube.go import Document
 from celadon.kube.schemas import StrayField, strict_field_errors
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 # --- Expressions -------------------------------------------------------------
 #

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -80,7 +79,7 @@ from celadon.kube.releases import answering_as
 from celadon.kube.resources import Catalog, known_resources
 from celadon.kube.schemas import Schema, SchemaType, custom_schemas, decode_schema, schema_type
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KIND
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 # --- Rule cases --------------------------------------------------------------
 #

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
 from functools import cached_property
 from typing import Final, TypeAlias
 
@@ -52,7 +51,7 @@ from celadon.kube.schemas import (
     schema_for,
     schema_type,
 )
-from celadon.records import dataclass
+from celadon.records import dataclass, field, replace
 
 # --- Matched kinds -----------------------------------------------------------
 #

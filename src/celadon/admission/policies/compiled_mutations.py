@@ -6,7 +6,6 @@ As with validating policies, an expression that does not compile stays, with its
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
 from typing import Final, NamedTuple, Protocol
 
 from celadon.admission import decision_source, policy_limits
@@ -50,7 +49,7 @@ from celadon.kube.go import quote
 from celadon.kube.json_types import JsonDict
 from celadon.kube.library import PatchObject
 from celadon.kube.releases import current_release
-from celadon.records import dataclass
+from celadon.records import dataclass, field, replace
 
 # --- What is noted of mutations ----------------------------------------------
 #

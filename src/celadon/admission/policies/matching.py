@@ -14,7 +14,6 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from celadon.admission import policy_limits
@@ -49,7 +48,7 @@ from celadon.kube import (
 )
 from celadon.kube.resources import Catalog
 from celadon.kube.selectors import LabelSelector, SelectorError, label_selector
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 ALL: Final = "*"
 NAMESPACE_SELECTOR: Final = FieldPath("namespaceSelector")

@@ -9,7 +9,6 @@ conditions are not looked at when neither they nor `paramKind` changed.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from celadon.admission import policy_limits
@@ -38,7 +37,7 @@ from celadon.kube import validation as kube_validation
 from celadon.kube.go import GoValue, trim_space
 from celadon.kube.releases import MESSAGE_BLANK, MESSAGE_BROKEN, current_release, wording
 from celadon.kube.validation import Naming
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 # --- Matching ----------------------------------------------------------------
 #

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Final
 
 from celadon.apiserver.authn.identities import with_group
@@ -23,7 +22,7 @@ from celadon.apiserver.http_messages import HttpRequest
 from celadon.kube import User
 from celadon.kube.rbac import aggregated
 from celadon.kube.well_known_values import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Token file --------------------------------------------------------------
 #

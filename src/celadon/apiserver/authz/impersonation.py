@@ -16,7 +16,6 @@ from __future__ import annotations
 import urllib.parse
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from celadon.apiserver.authn.identities import EXTRA_PREFIX, NODE_NAME, node_of, with_group
@@ -47,7 +46,7 @@ from celadon.kube.well_known_values import (
     UNAUTHENTICATED,
 )
 from celadon.patterns import late_pattern
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 USER_HEADER: Final = "impersonate-user"
 UID_HEADER: Final = "impersonate-uid"

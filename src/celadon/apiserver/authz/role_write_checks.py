@@ -10,7 +10,6 @@ validation. As k8s.io/kubernetes `pkg/registry/rbac/{escalation_check,helpers}.g
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from celadon.apiserver.authn.identities import NODE_NAME
@@ -35,7 +34,7 @@ from celadon.kube import (
 from celadon.kube.go import quote
 from celadon.kube.json_types import JsonDict
 from celadon.kube.well_known_values import RBAC_GROUP, SERVICE_ACCOUNT_PREFIX
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 ROLES: Final = frozenset({"roles", "clusterroles"})
 BINDINGS: Final = frozenset({"rolebindings", "clusterrolebindings"})

@@ -17,7 +17,6 @@ import ipaddress
 import random
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import field
 from typing import Final
 
 from celadon.apiserver.caches.mirror import Mirror
@@ -26,7 +25,7 @@ from celadon.apiserver.workers import on_loop
 from celadon.kube import JsonObject, status
 from celadon.kube.defaulting import DefaultingContext, ServiceNetwork
 from celadon.kube.resources import Resource
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 from celadon.storage import Condition
 
 CLUSTER_ADDRESSES: Final = "10.0.0.0/24"

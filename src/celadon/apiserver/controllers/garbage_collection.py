@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field
 from typing import Final
 
 from celadon.apiserver.caches.served_resources import Served
@@ -33,7 +32,7 @@ from celadon.kube import GroupResource, GroupVersionKind, JsonObject, metadata, 
 from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Resource
 from celadon.kube.well_known_values import FOREGROUND, ORPHAN
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Ownership graph ---------------------------------------------------------
 #

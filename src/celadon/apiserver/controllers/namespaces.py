@@ -9,7 +9,6 @@ from __future__ import annotations
 import urllib.parse
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from datetime import datetime
 from typing import Final
 
@@ -32,7 +31,7 @@ from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import Target, create, stored_object
 from celadon.kube.resources import Resource
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Namespace conditions ----------------------------------------------------
 #

@@ -11,7 +11,6 @@ from __future__ import annotations
 import datetime
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -41,7 +40,7 @@ from celadon.kube.go import json_text
 from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
 from celadon.kube.schemas import REFERENCE_PREFIX
-from celadon.records import dataclass
+from celadon.records import dataclass, field, replace
 
 # --- The document of version 2 -----------------------------------------------
 #

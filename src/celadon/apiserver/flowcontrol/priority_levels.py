@@ -9,14 +9,13 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from typing import Final
 
 from celadon.apiserver.flowcontrol.work_estimates import EXPECTED_SECONDS, ONE_SEAT, Estimate
 from celadon.apiserver.http_messages import Header
 from celadon.apiserver.operation.server_metrics import FlowCount, LevelUse
 from celadon.kube import JsonObject
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Seats that are lent -----------------------------------------------------
 #

@@ -11,7 +11,6 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, closing, nullcontext
-from dataclasses import replace
 from typing import Final
 
 from celadon.admission import Operation, Request, Verdict, World, writing
@@ -38,7 +37,7 @@ from celadon.kube.fieldmanager import entries_problem
 from celadon.kube.registry import Draft
 from celadon.kube.releases import is_since
 from celadon.kube.well_known_values import RBAC_GROUP
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 # --- Event rates -------------------------------------------------------------
 #

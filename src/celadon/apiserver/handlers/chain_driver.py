@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from typing import Final
 
 from celadon.admission import Engine, Operation, Request, Verdict, World
@@ -38,7 +37,7 @@ from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import MutatedKinds, renews
 from celadon.kube.registry import Draft, read_mutated
 from celadon.kube.releases import is_since
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 _NO_CONTEXT: Final = DefaultingContext()
 _GOING: Final = "create not allowed while custom resource definition is terminating"

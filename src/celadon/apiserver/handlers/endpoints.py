@@ -8,7 +8,6 @@ is said in different ways by the two.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 from typing import Final
 
 from celadon.apiserver.negotiation import BUILT_IN_TYPES, CUSTOM_TYPES
@@ -24,7 +23,7 @@ from celadon.kube import (
 from celadon.kube.protobuf import has_message
 from celadon.kube.releases import is_since
 from celadon.kube.resources import Catalog, Resource, Subresource
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 NAMED_VERBS: Final = frozenset({"get", "update", "patch", "delete"})
 """Verbs that are about one object."""

@@ -6,7 +6,6 @@ As k8s.io/kubernetes `pkg/registry/core/pod/storage/{storage,eviction}.go`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
 
 from celadon.admission import Operation, World
@@ -37,7 +36,7 @@ from celadon.kube.selectors import label_selector
 from celadon.kube.status import Status, StatusCause, StatusDetails
 from celadon.kube.validation import NODES_STAY_NOMINATED
 from celadon.kube.well_known_values import PODS
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 BUDGETS: Final = GroupVersionResource("policy", "v1", "poddisruptionbudgets")
 BINDING: Final = GroupVersionKind("", "v1", "Binding")

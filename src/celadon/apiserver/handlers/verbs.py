@@ -7,7 +7,6 @@ how it is shown in `forms`. Reviews, which are created and never stored, are ans
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import field
 from datetime import datetime
 from typing import Final
 
@@ -63,7 +62,7 @@ from celadon.kube.protobuf import STREAM_MEDIA_TYPE, encode_event
 from celadon.kube.registry import create, require_version, shown_object
 from celadon.kube.resources import deprecation_of
 from celadon.kube.well_known_values import AUTHENTICATION_GROUP, AUTHORIZATION_GROUP
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Reviewing ---------------------------------------------------------------
 #

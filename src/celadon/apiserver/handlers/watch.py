@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
-from dataclasses import field
 from functools import partial
 from typing import Final
 
@@ -34,7 +33,7 @@ from celadon.kube import GroupKind, JsonObject, StatusError, status
 from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Resource
 from celadon.kube.schemas import round_trip
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 from celadon.storage import Compacted, Entry, Event, StoreError, Watch
 
 ADDED: Final = "ADDED"

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import replace
 from typing import Final, NamedTuple, TypeAlias
 
 from celadon.admission import Operation, World, writing
@@ -76,7 +75,7 @@ from celadon.kube.registry import (
     write_warnings,
 )
 from celadon.kube.releases import is_since
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 from celadon.storage import Condition
 
 # --- Field managers ----------------------------------------------------------

@@ -16,7 +16,6 @@ import sys
 import termios
 import time
 from collections.abc import AsyncGenerator
-from dataclasses import field
 from email.utils import formatdate
 from http import HTTPStatus
 from typing import Final, Protocol
@@ -43,7 +42,7 @@ from celadon.apiserver.http_messages import (
 from celadon.apiserver.operation.request_limits import TIMED_OUT, TOO_MANY, started
 from celadon.apiserver.workers import Turns
 from celadon.patterns import late_pattern
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Answer bytes ------------------------------------------------------------
 #

@@ -21,7 +21,6 @@ import socket
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -54,7 +53,7 @@ from celadon.apiserver.workers import SWITCH_SECONDS, aside
 from celadon.kube import JsonObject, metadata
 from celadon.kube.defaulting import service_ca_source
 from celadon.kube.resources import Resource
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 from celadon.storage import FileError, ServiceError, Store, open_memory, open_sqlite
 from celadon.storage.sqlite_file import FileDamaged
 

@@ -11,7 +11,6 @@ import ipaddress
 import json
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -30,7 +29,7 @@ from celadon.apiserver.operation.runtime_config import EffectiveVersion, Runtime
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.resources import DEFAULT_PLUGINS
 from celadon.kube.well_known_values import API_SERVER
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 if TYPE_CHECKING:
     from celadon.apiserver.issuing import Pair

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from itertools import accumulate, chain
 from typing import Any, Final, Protocol, TypeAlias
 
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Metric families ---------------------------------------------------------
 #

@@ -12,13 +12,12 @@ import hashlib
 import socket
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import field
 from typing import Final
 
 from celadon.admission.webhooks import CallRecord, Excluded, WebhookNotes
 from celadon.apiserver.operation import metric_table as table
 from celadon.apiserver.operation.metric_table import Counter, Family, Gauge, Histogram, Labels
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 MOST_CODE: Final = 600
 """Codes above are counted as this one."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 import contextlib
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import field
 from datetime import datetime, timedelta
 from typing import Final, Generic, Literal, TypeAlias, TypeVar
 
@@ -28,7 +27,7 @@ from celadon.apiserver.simulation.planning.pod_facts import (
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Resource
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 from celadon.storage import Compacted, Entry, Watch, WatchLost, WatchOverflow
 
 # --- Objects as they are now -------------------------------------------------

@@ -26,7 +26,6 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, suppress
-from dataclasses import field, replace
 from functools import partial
 from heapq import heappop, heappush
 from itertools import count
@@ -34,7 +33,7 @@ from threading import Lock
 from types import TracebackType
 from typing import Any, Final, TypeVar
 
-from celadon.records import dataclass
+from celadon.records import dataclass, field, replace
 from celadon.storage import contract
 from celadon.storage.etcd.etcd_client import (
     ATTEMPT_SECONDS,

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Final, TypeAlias
 
 from celadon.apiserver.simulation.planning.pod_facts import has_ended, node_of
@@ -19,7 +18,7 @@ from celadon.kube.quantity import parse_amounts, pod_needs
 from celadon.kube.releases import is_since
 from celadon.kube.selectors import LabelSelector, Operator, Requirement, label_selector
 from celadon.kube.well_known_values import PREFERRED_TERMS, REQUIRED_TERMS
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Neighbours --------------------------------------------------------------
 #

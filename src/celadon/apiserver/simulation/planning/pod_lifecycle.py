@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from datetime import datetime
 from typing import Final, Literal
 
@@ -19,7 +18,7 @@ from celadon.apiserver.simulation.planning.pod_facts import read_time, time_text
 from celadon.kube import JsonObject, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Behaviour ---------------------------------------------------------------
 #
