@@ -11,7 +11,7 @@ time, uid and random text are in the `DefaultingContext`. A server puts it aroun
 `celadon.apiserver.handlers.write`, the commands judge by it.
 """
 
-from celadon.kube.registry import create, delete, patch, request_bodies, update
+from celadon.kube.registry import create, delete, patch, update
 from celadon.kube.registry.draft import (
     Draft,
     Target,
@@ -68,7 +68,6 @@ __all__ = [
     "read_object",
     "read_patch",
     "repeated_owner_warnings",
-    "request_bodies",
     "require_version",
     "shown_object",
     "stored_form",
