@@ -11,7 +11,7 @@ time, uid and random text are in the `DefaultingContext`. A server puts it aroun
 `celadon.apiserver.handlers.write`, the commands judge by it.
 """
 
-from celadon.kube.registry import create, delete, patch, update
+from celadon.kube.registry import create, delete, patch, request_bodies, update
 from celadon.kube.registry.draft import (
     Draft,
     Target,
@@ -33,7 +33,6 @@ from celadon.kube.registry.request_bodies import (
     WriteOptions,
     draft_of,
     read_mutated,
-    read_object,
     require_version,
     stray_fields,
 )
@@ -65,9 +64,9 @@ __all__ = [
     "patch",
     "patch_between",
     "read_mutated",
-    "read_object",
     "read_patch",
     "repeated_owner_warnings",
+    "request_bodies",
     "require_version",
     "shown_object",
     "stored_form",
