@@ -386,12 +386,12 @@ def _kind_of(value: object, text: str) -> GroupVersionKind:
 
 def _items(value: dict[str, object], gvk: GroupVersionKind) -> list[object]:
     """Return the items of a list. Raises ManifestError."""
-    found = value.get("items")
-    if found is not None and not isinstance(found, list):
+    items = value.get("items")
+    if items is not None and not isinstance(items, list):
         single = gvk.kind.removesuffix(_LIST)
         type_ = f"{gvk.version}.{single}" if single else "runtime.RawExtension"
         raise ManifestError(
-            f"json: cannot unmarshal {json_kind(found)} into Go struct field {gvk.kind}.items of "
+            f"json: cannot unmarshal {json_kind(items)} into Go struct field {gvk.kind}.items of "
             f"type []{type_}"
         )
-    return found or []
+    return items or []

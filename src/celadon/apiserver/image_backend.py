@@ -104,9 +104,11 @@ def _verdict(reply: Reply) -> ImageVerdict:
     status = answer.get("status") if isinstance(answer, dict) else None
     if not isinstance(status, dict):
         raise NoAnswer("the backend's answer is no ImageReview with a status")
-    told = status.get("auditAnnotations")
+    audit_annotations = status.get("auditAnnotations")
     return ImageVerdict(
         status.get("allowed") is True,
         str(status.get("reason") or ""),
-        {str(key): str(text) for key, text in told.items()} if isinstance(told, dict) else {},
+        {str(key): str(text) for key, text in audit_annotations.items()}
+        if isinstance(audit_annotations, dict)
+        else {},
     )

@@ -170,8 +170,8 @@ def _type_at(env: Environment, chain: _Chain) -> types.Type | None:
     scope = env.declarations
     if scope.may_qualify(name):
         return None
-    known = scope.find_identifier(name)
-    found = types.ERROR if known is None else known.type
+    identifier = scope.find_identifier(name)
+    found = types.ERROR if identifier is None else identifier.type
     for field in fields:
         if found.kind is types.Kind.OBJECT:
             member = scope.find_field(found.name, field)

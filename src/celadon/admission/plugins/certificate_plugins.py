@@ -140,8 +140,8 @@ def _may(request: Request, world: World, verb: str, signer: str) -> bool:
 
 
 def _signer(obj: JsonObject | None) -> str:
-    found: str = ((obj or {}).get("spec") or {}).get("signerName", "")
-    return found
+    signer_name: str = ((obj or {}).get("spec") or {}).get("signerName", "")
+    return signer_name
 
 
 def _approve(request: Request, world: World) -> StatusError | None:

@@ -133,10 +133,12 @@ def _limit(given: JsonObject, path: FieldPath, errors: list[FieldError]) -> Even
     for name in ("burst", "qps"):
         if numbers[name] <= 0:
             errors.append(fieldpath.invalid(path.child(name), numbers[name], "must be positive"))
-    kept = numbers["cacheSize"]
-    if type_ != SERVER and kept < 0:
-        errors.append(fieldpath.invalid(path.child("cacheSize"), kept, "must not be negative"))
-    return EventLimit(type_, numbers["qps"], numbers["burst"], kept or CACHE_SIZE)
+    cache_size = numbers["cacheSize"]
+    if type_ != SERVER and cache_size < 0:
+        errors.append(
+            fieldpath.invalid(path.child("cacheSize"), cache_size, "must not be negative")
+        )
+    return EventLimit(type_, numbers["qps"], numbers["burst"], cache_size or CACHE_SIZE)
 
 
 def _number(given: JsonObject, name: str) -> int:

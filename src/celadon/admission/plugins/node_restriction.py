@@ -506,8 +506,8 @@ def _nodes(node: str, request: Request, _: World) -> str:
 
 
 def _spec(obj: JsonObject | None) -> JsonObject:
-    found: JsonObject = (obj or {}).get("spec") or {}
-    return found
+    spec: JsonObject = (obj or {}).get("spec") or {}
+    return spec
 
 
 def _owners(obj: JsonObject) -> object:
@@ -639,8 +639,8 @@ def _serves(volume: JsonObject, pod: JsonObject, audience: str, world: World) ->
     driver = _driver(volume, pod, world)
     if not driver:
         return False
-    asked = _spec(_existing(world, _DRIVERS, "", driver)).get("tokenRequests") or ()
-    return any((one.get("audience") or "") == audience for one in asked)
+    token_requests = _spec(_existing(world, _DRIVERS, "", driver)).get("tokenRequests") or ()
+    return any((one.get("audience") or "") == audience for one in token_requests)
 
 
 def _driver(volume: JsonObject, pod: JsonObject, world: World) -> str:

@@ -452,9 +452,9 @@ def _runtime_checks_mutate(pod: JsonObject, request: Request, world: World) -> S
     fixed = _fixed(found)
     if fixed is not None and spec.get("overhead") and not _same(fixed, spec["overhead"]):
         return forbidden(request, OTHER_OVERHEAD)
-    wanted = (found.get("scheduling") or {}).get("nodeSelector") or {}
+    node_selector = (found.get("scheduling") or {}).get("nodeSelector") or {}
     selector = spec.get("nodeSelector") or {}
-    for key, value in sorted(wanted.items()):
+    for key, value in sorted(node_selector.items()):
         if selector.get(key, value) != value:
             return forbidden(
                 request,

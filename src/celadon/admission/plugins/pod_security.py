@@ -145,8 +145,8 @@ def _advise_template(request: Request, world: World, rules: _Rules) -> Opinion:
 
 
 def _labels(request: Request, world: World) -> dict[str, str]:
-    found = metadata.metadata(world.namespace(request.namespace)).get("labels")
-    return found if isinstance(found, dict) else {}
+    labels = metadata.metadata(world.namespace(request.namespace)).get("labels")
+    return labels if isinstance(labels, dict) else {}
 
 
 def _allows_everything(policy: pod_security_standards.SecurityPolicy) -> bool:

@@ -446,8 +446,8 @@ def sysctls_within(safe: frozenset[str]) -> Check:
     """Make the check that allows only these kernel parameters."""
 
     def check(_: JsonObject, spec: JsonObject) -> Violation | None:
-        given = context_of(spec).get("sysctls") or ()
-        found = [one.get("name", "") for one in given if one.get("name", "") not in safe]
+        sysctls = context_of(spec).get("sysctls") or ()
+        found = [one.get("name", "") for one in sysctls if one.get("name", "") not in safe]
         return Violation("forbidden sysctls", ", ".join(found)) if found else None
 
     return check

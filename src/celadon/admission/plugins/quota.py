@@ -289,8 +289,8 @@ def _storage(requested: str, claim: JsonObject) -> Quantity:
     """Return the storage of a claim in whole bytes; what was given already counts when it is
     more."""
     wanted = parse_amounts(requested).round_up(0)
-    given = ((claim.get("status") or {}).get("allocatedResources") or {}).get("storage")
-    allocated = None if given is None else parse_amounts(given).round_up(0)
+    storage = ((claim.get("status") or {}).get("allocatedResources") or {}).get("storage")
+    allocated = None if storage is None else parse_amounts(storage).round_up(0)
     return wanted if allocated is None or allocated.compare(wanted) <= 0 else allocated
 
 

@@ -75,8 +75,8 @@ class RoleWriteChecks:
         if lacking:
             raise _forbidden(asked, new, lacking)
         before = None if old is None else old.get("aggregationRule")
-        wanted = new.get("aggregationRule")
-        if before == wanted or not (_collects(wanted) or _collects(before)):
+        aggregation_rule = new.get("aggregationRule")
+        if before == aggregation_rule or not (_collects(aggregation_rule) or _collects(before)):
             return
         if self._lacking(asked.user, asked.namespace, FULL_AUTHORITY):
             why = "must have cluster-admin privileges to use the aggregationRule"

@@ -222,8 +222,8 @@ class StorageMigrations:
 
     def _resource(self, migration: JsonObject) -> Resource | None:
         """The resource, in the version that clients prefer."""
-        wanted = migration["spec"]["resource"]
-        named = GroupResource(wanted.get("group", ""), wanted["resource"])
+        resource = migration["spec"]["resource"]
+        named = GroupResource(resource.get("group", ""), resource["resource"])
         return loops.asked_resources(self._served().catalog).get(named)
 
     # --- the status ---
@@ -260,9 +260,9 @@ class StorageMigrations:
         }
 
     def _seconds_since(self, migration: JsonObject) -> float:
-        made = metadata.metadata(migration).get("creationTimestamp") or ""
+        creation_timestamp = metadata.metadata(migration).get("creationTimestamp") or ""
         try:
-            began = datetime.strptime(made, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+            began = datetime.strptime(creation_timestamp, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
         except ValueError:
             return 0.0
         return (self._now() - began).total_seconds()
@@ -270,8 +270,8 @@ class StorageMigrations:
 
 def _item(migration: JsonObject) -> str:
     """The name of the definition, if the resource has one."""
-    wanted = (migration.get("spec") or {}).get("resource") or {}
-    return f"{wanted.get('resource', '')}.{wanted.get('group', '')}"
+    resource = (migration.get("spec") or {}).get("resource") or {}
+    return f"{resource.get('resource', '')}.{resource.get('group', '')}"
 
 
 def _conditions(obj: JsonObject) -> Sequence[JsonObject]:
@@ -287,8 +287,8 @@ def _is_over(migration: JsonObject) -> bool:
 
 
 def _age(migration: JsonObject) -> tuple[str, str]:
-    made = metadata.metadata(migration).get("creationTimestamp") or ""
-    return made, metadata.name(migration)
+    creation_timestamp = metadata.metadata(migration).get("creationTimestamp") or ""
+    return creation_timestamp, metadata.name(migration)
 
 
 def _is_collected(resource: Resource) -> bool:

@@ -208,8 +208,8 @@ def _unquoted(text: str) -> str:
 @cache
 def installed_descriptions() -> Descriptions | None:
     """Return the descriptions of the installed client; None if it is not there."""
-    found = importlib.util.find_spec("kubernetes")
-    for folder in (found.submodule_search_locations or ()) if found else ():
+    spec = importlib.util.find_spec("kubernetes")
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
         texts = ClientTexts(Path(folder))
         if texts:
             return texts

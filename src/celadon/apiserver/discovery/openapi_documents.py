@@ -93,8 +93,8 @@ def _version_of(resource: Resource, definition: JsonObject) -> JsonObject:
 
 
 def _schema_of(version: JsonObject) -> JsonObject | None:
-    found: JsonObject | None = (version.get("schema") or {}).get("openAPIV3Schema")
-    return found if found is None or is_since("1.36") else _without_examples(found)
+    schema: JsonObject | None = (version.get("schema") or {}).get("openAPIV3Schema")
+    return schema if schema is None or is_since("1.36") else _without_examples(schema)
 
 
 def _types(resource: Resource, version: JsonObject, shown: JsonObject) -> Types:

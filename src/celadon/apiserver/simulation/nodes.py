@@ -268,13 +268,13 @@ def _condition(type_: str, node: JsonObject, former: Sequence[JsonObject], now: 
     status, reason, message = _CONDITIONS[type_]
     if metadata.annotations(node).get(READY) == "false":
         status, reason, message = _DEAD
-    found = find_condition(former, type_) or {}
-    same = found.get("status") == status
+    condition = find_condition(former, type_) or {}
+    same = condition.get("status") == status
     return {
         "type": type_,
         "status": status,
-        "lastHeartbeatTime": (found.get("lastHeartbeatTime") if same else None) or now,
-        "lastTransitionTime": (found.get("lastTransitionTime") if same else None) or now,
+        "lastHeartbeatTime": (condition.get("lastHeartbeatTime") if same else None) or now,
+        "lastTransitionTime": (condition.get("lastTransitionTime") if same else None) or now,
         "reason": reason,
         "message": message,
     }
@@ -529,5 +529,5 @@ class PodEvictions:
 
 
 def _taints(node: JsonObject | None) -> Sequence[JsonObject]:
-    found: Sequence[JsonObject] = ((node or {}).get("spec") or {}).get("taints") or ()
-    return found
+    taints: Sequence[JsonObject] = ((node or {}).get("spec") or {}).get("taints") or ()
+    return taints

@@ -369,8 +369,8 @@ class DisruptionBudgets(PlannedController):
             owner = self._owner(above, namespace)
         if owner is None:
             return f'found no controllers for pod "{metadata.name(pod)}"'
-        wanted = (owner.get("spec") or {}).get("replicas")
-        return Scale(metadata.uid(owner), 1 if wanted is None else wanted)
+        replicas = (owner.get("spec") or {}).get("replicas")
+        return Scale(metadata.uid(owner), 1 if replicas is None else replicas)
 
     def _owner(self, reference: JsonObject, namespace: str) -> JsonObject | None:
         gvr = SCALED.get(reference.get("kind") or "")
@@ -657,5 +657,5 @@ class Autoscalers(PlannedController):
             group = f".{gvr.group}" if gvr.group else ""
             return f'{gvr.resource}{group} "{name}" not found'
         spec = found.get("spec") or {}
-        wanted = spec.get("replicas")
-        return Target(found, 1 if wanted is None else wanted, bool(spec.get("selector")))
+        replicas = spec.get("replicas")
+        return Target(found, 1 if replicas is None else replicas, bool(spec.get("selector")))

@@ -47,8 +47,8 @@ def has_endpoints(service: JsonObject) -> bool:
 
 def selects(service: JsonObject, pod: JsonObject) -> bool:
     """Tell whether the Service selects the pod."""
-    wanted = facts.spec_of(service).get("selector") or {}
-    return wanted.items() <= metadata.labels(pod).items()
+    selector = facts.spec_of(service).get("selector") or {}
+    return selector.items() <= metadata.labels(pod).items()
 
 
 def is_own_slice(slice_: JsonObject, service: JsonObject) -> bool:

@@ -86,8 +86,8 @@ def _container_with_code(pod: JsonObject, requirement: JsonObject) -> JsonObject
 
 def _matching_condition(pod: JsonObject, patterns: Sequence[JsonObject]) -> JsonObject | None:
     wanted = {(pattern.get("type"), pattern.get("status") or "True") for pattern in patterns}
-    found: Iterable[JsonObject] = facts.status_of(pod).get("conditions") or ()
-    return next((one for one in found if (one["type"], one["status"]) in wanted), None)
+    conditions: Iterable[JsonObject] = facts.status_of(pod).get("conditions") or ()
+    return next((one for one in conditions if (one["type"], one["status"]) in wanted), None)
 
 
 # As `matchSuccessPolicy`.

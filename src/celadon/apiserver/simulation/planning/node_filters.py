@@ -261,8 +261,8 @@ def _is_about(toleration: JsonObject, taint: JsonObject) -> bool:
 
 
 def _tolerations(pod: JsonObject) -> Sequence[JsonObject]:
-    found: Sequence[JsonObject] = (pod.get("spec") or {}).get("tolerations") or ()
-    return found
+    tolerations: Sequence[JsonObject] = (pod.get("spec") or {}).get("tolerations") or ()
+    return tolerations
 
 
 def _taints(pod: JsonObject, state: NodeState) -> Refusal | None:

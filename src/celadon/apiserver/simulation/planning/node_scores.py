@@ -88,12 +88,16 @@ def _spread(
     pod: JsonObject, fitting: Sequence[node_filters.NodeState], neighbours: node_filters.Neighbours
 ) -> Scores:
     """The fewer pods like it there are in the same places, the better."""
-    given = facts.spec_of(pod).get("topologySpreadConstraints") or ()
-    soft = [one for one in given if one.get("whenUnsatisfiable") == "ScheduleAnyway"]
+    topology_spread_constraints = facts.spec_of(pod).get("topologySpreadConstraints") or ()
+    soft = [
+        one
+        for one in topology_spread_constraints
+        if one.get("whenUnsatisfiable") == "ScheduleAnyway"
+    ]
     owner = str(facts.controller_of(pod).get("uid") or "")
     if soft:
         counts = [neighbours.counted(node_filters.alike(pod, one)) for one in soft]
-    elif not given and owner:
+    elif not topology_spread_constraints and owner:
         soft, counts = list(_BY_DEFAULT), [neighbours.of_owner(owner)] * 2
     else:
         return {}

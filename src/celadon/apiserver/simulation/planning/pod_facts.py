@@ -19,14 +19,14 @@ from celadon.records import dataclass
 
 def spec_of(obj: JsonObject) -> JsonObject:
     """Return the spec; empty where there is none."""
-    found: JsonObject = obj.get("spec") or {}
-    return found
+    spec: JsonObject = obj.get("spec") or {}
+    return spec
 
 
 def status_of(obj: JsonObject) -> JsonObject:
     """Return the status; empty where there is none."""
-    found: JsonObject = obj.get("status") or {}
-    return found
+    status: JsonObject = obj.get("status") or {}
+    return status
 
 
 def has_ended(pod: JsonObject) -> bool:
@@ -41,8 +41,8 @@ def is_going(obj: JsonObject) -> bool:
 
 def condition_of(obj: JsonObject, kind: str) -> JsonObject | None:
     """The condition of a type, if there is one."""
-    found = status_of(obj).get("conditions") or ()
-    return next((one for one in found if one.get("type") == kind), None)
+    conditions = status_of(obj).get("conditions") or ()
+    return next((one for one in conditions if one.get("type") == kind), None)
 
 
 def is_controlled_by(obj: JsonObject, owner: JsonObject) -> bool:

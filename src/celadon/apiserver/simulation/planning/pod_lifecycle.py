@@ -546,11 +546,11 @@ def _gates_ready(pod: JsonObject, former: Sequence[JsonObject]) -> dict[str, str
 def _unmet_gates(pod: JsonObject, former: Sequence[JsonObject]) -> Iterator[str]:
     for gate in (pod.get("spec") or {}).get("readinessGates") or ():
         type_ = gate["conditionType"]
-        found = find_condition(former, type_)
-        if found is None:
+        condition = find_condition(former, type_)
+        if condition is None:
             yield f'corresponding condition of pod readiness gate "{type_}" does not exist.'
-        elif found.get("status") != "True":
-            state = found.get("status")
+        elif condition.get("status") != "True":
+            state = condition.get("status")
             yield f'the status of pod readiness gate "{type_}" is not "True", but {state}'
 
 

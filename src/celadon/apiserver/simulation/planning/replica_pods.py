@@ -72,8 +72,8 @@ def replica_set_status(
 def _labels(pod: JsonObject) -> JsonObject:
     """Return the pod's labels, unchecked: they were validated, and this is asked of all pods again
     and again."""
-    found: JsonObject = metadata.metadata(pod).get("labels") or {}
-    return found
+    labels: JsonObject = metadata.metadata(pod).get("labels") or {}
+    return labels
 
 
 def _conditions(owner: JsonObject, active: int, failure: str, now: str) -> list[JsonObject]:
@@ -141,8 +141,10 @@ def _first(pod: JsonObject, together: int) -> tuple[object, ...]:
 
 
 def _ready_since(pod: JsonObject) -> str:
-    found = find_condition((pod.get("status") or {}).get("conditions"), "Ready") or {}
-    return str(found.get("lastTransitionTime") or "") if found.get("status") == "True" else ""
+    condition = find_condition((pod.get("status") or {}).get("conditions"), "Ready") or {}
+    return (
+        str(condition.get("lastTransitionTime") or "") if condition.get("status") == "True" else ""
+    )
 
 
 def _restarts(pod: JsonObject) -> tuple[int, int]:

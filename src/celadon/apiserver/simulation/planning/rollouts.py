@@ -362,8 +362,8 @@ def without_condition(conditions: Sequence[JsonObject], type_: str) -> list[Json
 
 def has_deadline(deployment: JsonObject) -> bool:
     """Tell whether the Deployment says how long progress may take."""
-    found = (deployment.get("spec") or {}).get("progressDeadlineSeconds")
-    return found is not None and found != NO_DEADLINE
+    progress_deadline_seconds = (deployment.get("spec") or {}).get("progressDeadlineSeconds")
+    return progress_deadline_seconds is not None and progress_deadline_seconds != NO_DEADLINE
 
 
 def progressing(deployment: JsonObject) -> JsonObject | None:

@@ -38,8 +38,8 @@ _DELETE: Final = "Delete"
 
 def _policy(stateful_set: JsonObject) -> tuple[bool, bool]:
     """Return whether claims are deleted with the set, and with a pod that is scaled down."""
-    found = facts.spec_of(stateful_set).get("persistentVolumeClaimRetentionPolicy") or {}
-    return found.get("whenDeleted") == _DELETE, found.get("whenScaled") == _DELETE
+    retention = facts.spec_of(stateful_set).get("persistentVolumeClaimRetentionPolicy") or {}
+    return retention.get("whenDeleted") == _DELETE, retention.get("whenScaled") == _DELETE
 
 
 def _owners(claim: JsonObject) -> list[JsonDict]:
@@ -128,8 +128,8 @@ class _Sync:
         self.now = now
         self.name = metadata.name(given)
         self.start = workload_controllers.first_ordinal(given)
-        wanted = self.spec.get("replicas")
-        self.replicas: int = 1 if wanted is None else wanted
+        replicas = self.spec.get("replicas")
+        self.replicas: int = 1 if replicas is None else replicas
         self.min_ready: int = self.spec.get("minReadySeconds") or 0
         self.steps: list[plans.Step] = []
         owned = facts.controlled(world.pods, given)
