@@ -58,7 +58,7 @@ MUTATING: Final = PolicyKinds(
 
 
 def no_static() -> StaticObjects:
-    """Of a server without such files."""
+    """Return the static objects of a server without such files."""
     return NOTHING
 
 
@@ -75,7 +75,7 @@ class _Contents:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _StoredPolicies:
-    """What an engine is made of. One object for as long as all is the same."""
+    """Holds what an engine is made of. It is one object for as long as all is the same."""
 
     contents: _Contents
     static: StaticObjects

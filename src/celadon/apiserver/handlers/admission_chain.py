@@ -294,8 +294,8 @@ class Admission:
 
 
 def _keep_managed_fields(call: Call, draft: Draft, before: object) -> None:
-    """Those that nobody can read are what they were. As k8s.io/apiserver
-    `pkg/endpoints/handlers/fieldmanager/admission.go`."""
+    """Restore managed fields that nobody can read to what they were, with a warning. As
+    k8s.io/apiserver `pkg/endpoints/handlers/fieldmanager/admission.go`."""
     meta = draft.made.get("metadata") or {}
     problem = entries_problem(meta.get("managedFields"))
     if not problem:

@@ -123,7 +123,7 @@ class RequestAdmitters(Admitters, NoteTaker):
         return status.forbidden(resource.gvr.group_resource, request.name, _GOING)
 
     def mutating_policies(self, request: Request, draft: Draft | None) -> _TimedRounds | None:
-        """None where no policy could have a say."""
+        """Return the rounds of mutating policies; None where no policy could have a say."""
         admitters = self.of
         if admitters.mutating is None or not admitters.mutating.may_concern(request.resource):
             return None
@@ -136,7 +136,7 @@ class RequestAdmitters(Admitters, NoteTaker):
         return _TimedRounds(engine.rounds(admitters.world, kinds, timer), timer)
 
     def mutating_webhooks(self, request: Request, draft: Draft | None) -> MutatingPhase | None:
-        """None where no webhook could have a say."""
+        """Return the phase of mutating webhooks; None where no webhook could have a say."""
         webhooks = self.of.webhooks
         if not webhooks.mutates(request):
             return None
@@ -163,7 +163,7 @@ class RequestAdmitters(Admitters, NoteTaker):
         return self.of.plugins.validate(request, self.of.world)
 
     def validating_policies(self, request: Request) -> Callable[[Request], Verdict] | None:
-        """None for resources that no policy sees."""
+        """Return the review by validating policies; None for resources that no policy sees."""
         view = self.of.validating
         if view is None or not view.may_concern(request.resource):
             return None
@@ -179,7 +179,8 @@ class RequestAdmitters(Admitters, NoteTaker):
         return review
 
     def validating_webhooks(self, request: Request) -> Callable[[Request], ValidatingPhase] | None:
-        """None where no webhook could have a say."""
+        """Return what begins the phase of validating webhooks; None where no webhook could have a
+        say."""
         webhooks = self.of.webhooks
         if not webhooks.may_validate(request):
             return None
@@ -203,7 +204,7 @@ class RequestAdmitters(Admitters, NoteTaker):
         self._call.notes.annotate(verdict.audit_annotations)
 
     def take_webhooks(self, notes: WebhookNotes) -> None:
-        """What webhooks have said beside yes and no."""
+        """Note what webhooks have said beside yes and no: warnings and annotations."""
         self._call.notes.warnings += notes.warnings
         self._call.notes.annotate(notes.annotations)
         self._call.notes.request_audit.update(notes.request_annotations)

@@ -54,7 +54,7 @@ TERMINATING: Final = "Terminating"
 
 
 class NoSuchPath(Exception):
-    """What is not said as a Status: no API group of the server has this path."""
+    """Says that no API group of the server has this path. It is not answered with a Status."""
 
 
 # House rule 9: nobody assigns to its fields, but it is not frozen: each request makes one, and a
@@ -202,7 +202,8 @@ def _is_named(info: RequestInfo) -> bool:
 
 
 def _has_no_route(info: RequestInfo, resource: Resource) -> bool:
-    """What is in namespaces has paths without one only for who lists all of it."""
+    """Tell whether a path has no route: without a namespace, what is in namespaces can only be
+    listed."""
     if not resource.namespaced or info.namespace or "/namespaces//" in info.path:
         return False
     return _is_named(info) or "list" not in resource.verbs

@@ -45,7 +45,7 @@ def has_blueprints() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """How one request wants to see what it gets. `now` is in seconds."""
+    """Shows what one request gets in the form that it wants. `now` is in seconds."""
 
     call: Call
     wanted: Accepted
@@ -143,11 +143,13 @@ class Forms:
         return {**obj, "metadata": meta}
 
     def _can_be_written(self) -> bool:
-        """What has no Go type has no message in protobuf."""
+        """Tell whether there is a message in protobuf, where one is wanted: what has no Go type has
+        none."""
         return self.wanted.media_type != PROTOBUF or not self.call.endpoint.is_untyped
 
     def _check_written(self, go_type: str) -> None:
-        """As k8s.io/apimachinery `pkg/runtime/serializer/protobuf` refuses what is no message."""
+        """Refuse what is no message, as k8s.io/apimachinery `pkg/runtime/serializer/protobuf`
+        does."""
         if not self._can_be_written():
             raise status.wrong_form(
                 f"object *unstructured.{go_type} does not implement the protobuf marshalling "

@@ -74,7 +74,7 @@ TOKEN: Final = "token"
 
 @dataclass(frozen=True, slots=True)
 class Reviewer:
-    """What answers the reviews of one server."""
+    """Answers the reviews of one server."""
 
     authenticator: Authenticator
     authorizer: AuthorizerBackend
@@ -148,8 +148,8 @@ BODY_VERBS: Final = frozenset({"create", "update", "patch"})
 
 @dataclass(frozen=True, slots=True)
 class Verbs:
-    """What the server can do with resources. `now` is in seconds, `chance` between 0 and 1; a watch
-    without a time of its own lasts `watch_seconds`, up to twice as long."""
+    """Does what the server can do with resources. `now` is in seconds, `chance` between 0 and 1; a
+    watch without a time of its own lasts `watch_seconds`, up to twice as long."""
 
     reader: Reader
     watching: Watching
@@ -276,7 +276,7 @@ class Verbs:
 
 
 def _require_possible_name(name: str) -> None:
-    """What is no name is not looked for. Raises StatusError 400."""
+    """Refuse a name that no object can have, before it is looked for. Raises StatusError 400."""
     faults = name_rules.path_segment_name(name)
     if faults:
         why = f"Name parameter invalid: {quote(name)}: {';'.join(faults)}"
@@ -294,8 +294,8 @@ def _check_method(call: Call) -> None:
 
 
 def _check_body(call: Call) -> None:
-    """What there is to say about a body before anything else is read, the options included. Raises
-    StatusError: 415, 413."""
+    """Refuse a body that is too large or of a wrong type before anything else is read, the options
+    included. Raises StatusError: 415, 413."""
     if call.endpoint.verb == "create":
         require_body_type(call)
     if call.endpoint.verb in BODY_VERBS:
@@ -315,7 +315,8 @@ def _plain(code: int, text: bytes) -> HttpAnswer:
 
 
 def _read_options(call: Call) -> None:
-    """What is read is remembered. Raises StatusError, as it would where it is asked for."""
+    """Read the options of a write; they are remembered. Raises StatusError, as it would where they
+    are asked for."""
     assert call.options is not None
 
 

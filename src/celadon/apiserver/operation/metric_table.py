@@ -59,7 +59,8 @@ class Family(Protocol):
     """Is a family of metrics: what `/metrics` shows."""
 
     def lines(self) -> Iterator[str]:
-        """Those of what is now. Another thread may write them, whatever is counted meanwhile."""
+        """Yield the lines of what is now. Another thread may write them, whatever is counted
+        meanwhile."""
 
 
 @dataclass(slots=True)
@@ -148,7 +149,7 @@ Counts: TypeAlias = dict[int, list[list[Any]]]
 
 
 def counts_of(families: Iterable[Family]) -> Counts:
-    """Of counters and histograms, as JSON has them: labels, then numbers."""
+    """Return the values of counters and histograms, as JSON has them: labels, then numbers."""
     return {
         place: [[list(labels), *_numbers(value)] for labels, value in family.values.items()]
         for place, family in enumerate(families)
@@ -157,7 +158,7 @@ def counts_of(families: Iterable[Family]) -> Counts:
 
 
 def counted_since(families: Iterable[Family], before: Counts) -> Counts:
-    """What has been counted more than it was before."""
+    """Return what has been counted more than it was before."""
     more: Counts = {}
     for place, rows in counts_of(families).items():
         known = {tuple(labels): numbers for labels, *numbers in before.get(place, [])}

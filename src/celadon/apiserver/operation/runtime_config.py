@@ -46,7 +46,7 @@ ALL: Final = "api/all"
 
 @dataclass(frozen=True, slots=True)
 class RuntimeConfig:
-    """What was said, by key; without a word, what kube-apiserver serves by default."""
+    """Holds what was said, by key; without a word, what kube-apiserver serves by default."""
 
     switches: Mapping[str, bool] = field(default_factory=dict)
 
