@@ -21,14 +21,8 @@ from celadon.admission import policy_limits
 from celadon.admission.decision_source import WHOLE, Source
 from celadon.cel import Environment, EvaluationError, Issue, Program, ProgramError, types
 from celadon.cel.extend import ObjectType
+from celadon.kube import library
 from celadon.kube.json_types import JsonDict, JsonObject
-from celadon.kube.library import (
-    AUTHORIZER,
-    OUT_OF_BUDGET,
-    RESOURCE_CHECK,
-    environment,
-    previous_minor,
-)
 from celadon.kube.releases import is_since, per_release, wording
 from celadon.records import dataclass, replace
 
@@ -175,7 +169,10 @@ def variable_types(
     if params is not None:
         names["params"] = params
     if authorizer:
-        names |= {"authorizer": AUTHORIZER, "authorizer.requestResource": RESOURCE_CHECK}
+        names |= {
+            "authorizer": library.AUTHORIZER,
+            "authorizer.requestResource": library.RESOURCE_CHECK,
+        }
     return names
 
 
@@ -252,7 +249,9 @@ def _base_environment(
     names = variable_types(
         types.DYN, params=types.DYN if has_params else None, authorizer=authorizer
     )
-    base = environment(version, has_patch_types=has_patch_types, has_strict_costs=has_strict_costs)
+    base = library.environment(
+        version, has_patch_types=has_patch_types, has_strict_costs=has_strict_costs
+    )
     return base.extend(names, OBJECT_TYPES)
 
 
@@ -323,7 +322,7 @@ class PolicyScope:
         self._owner = owner
         self._runs = runs
         self._memory = memory
-        self._versions = {False: previous_minor(version), True: version}
+        self._versions = {False: library.previous_minor(version), True: version}
         self._has_params = has_params
         self._has_variables = has_variables
         self._fields: dict[str, types.Type] = {}
@@ -587,8 +586,8 @@ class OutOfBudget(BaseException):
     code, which catches exceptions of other kinds, lets it pass."""
 
     def __init__(self, source: Source) -> None:
-        super().__init__(OUT_OF_BUDGET)
-        self.failure = Failure(OUT_OF_BUDGET, source)
+        super().__init__(library.OUT_OF_BUDGET)
+        self.failure = Failure(library.OUT_OF_BUDGET, source)
 
 
 def run_plain(expression: Expression, activation: Activation) -> object:

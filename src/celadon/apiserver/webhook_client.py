@@ -19,19 +19,13 @@ from urllib.parse import urljoin, urlsplit
 import httpcore
 
 from celadon.admission.webhooks import NoReply, Reply, WebhookCall, call_url
+from celadon.apiserver import go_network
 from celadon.apiserver.clientconfig import (
     ClientCredentials,
     CredentialsError,
     Headers,
     Kubeconfig,
     KubeconfigError,
-)
-from celadon.apiserver.go_network import (
-    GoNetwork,
-    ProtocolsSwitched,
-    Route,
-    UnusableRoots,
-    tls_context,
 )
 from celadon.apiserver.http_messages import (
     FREE_BYTES,
@@ -140,10 +134,10 @@ class WebhookClient:
     """Makes the calls of one server. Belongs to the event loop in which it is first used."""
 
     def __init__(
-        self, route: Route, credentials: Callable[[], WebhookCredentials] | None = None
+        self, route: go_network.Route, credentials: Callable[[], WebhookCredentials] | None = None
     ) -> None:
         """`credentials` reads those for webhooks; it may raise KubeconfigError."""
-        self._network = GoNetwork(route)
+        self._network = go_network.GoNetwork(route)
         self._read = credentials
         self._credentials: WebhookCredentials | None = None
         self._pools: OrderedDict[tuple[str, str, str], httpcore.AsyncConnectionPool] = OrderedDict()
@@ -165,7 +159,7 @@ class WebhookClient:
             async with asyncio.timeout(seconds):
                 asked = await self._exchange(url, call, body, held)
                 return await self._replied(asked)
-        except (UnusableRoots, KubeconfigError, CredentialsError) as error:
+        except (go_network.UnusableRoots, KubeconfigError, CredentialsError) as error:
             return NoReply(str(error), 500, "could not get REST client")
         except TimeoutError:
             return NoReply(f"Post {quote(url)}: context deadline exceeded")
@@ -216,7 +210,7 @@ class WebhookClient:
         if pool is None:
             http2 = parts.hostname in _LOOPBACK
             protocols = ["h2", "http/1.1"] if http2 else ["http/1.1"]
-            context = tls_context(ca_bundle, protocols)
+            context = go_network.tls_context(ca_bundle, protocols)
             if user is not None:
                 await user[1].load(context)
             pool = httpcore.AsyncConnectionPool(
@@ -322,7 +316,7 @@ class Exchange:
                     await _pass_over(got)
                     return _Answer(got.status, found, b"")
                 return _Answer(got.status, found, await _Body(got, self._held).read(found))
-        except ProtocolsSwitched:
+        except go_network.ProtocolsSwitched:
             return _Answer(101, {}, b"")
         except httpcore.ProtocolError as error:
             why = f"net/http: HTTP/1.x transport connection broken: {error}"

@@ -6,15 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from celadon.admission import decision_source
-from celadon.admission.compiled_expressions import (
-    OBJECT_TYPES,
-    VARIABLES,
-    base_environment,
-    variable_type,
-    variable_types,
-    variables_object,
-)
+from celadon.admission import compiled_expressions, decision_source
 from celadon.admission.lint.actual_types import ActualTypes, written_fields
 from celadon.admission.lint.findings import (
     Finding,
@@ -324,7 +316,11 @@ class _Compiler:
             made = self._compile(
                 Role.VARIABLE, i, at, variable.expression, self._env(), variable.name
             )
-            known = types.DYN if made.checked is None else variable_type(made.checked.type)
+            known = (
+                types.DYN
+                if made.checked is None
+                else compiled_expressions.variable_type(made.checked.type)
+            )
             self._fields[variable.name] = known
             found.append(made)
         return found
@@ -356,7 +352,7 @@ class _Compiler:
 
     def _base(self, *, authorizer: bool, has_patch_types: bool = False) -> Environment:
         has_params = self._spec.param_kind is not None
-        return base_environment(
+        return compiled_expressions.base_environment(
             self._version,
             has_params=has_params,
             authorizer=authorizer,
@@ -366,7 +362,10 @@ class _Compiler:
     def _env(self, *, authorizer: bool = True, has_patch_types: bool = False) -> Environment:
         env = self._base(authorizer=authorizer, has_patch_types=has_patch_types)
         if self._spec.variables:
-            env = env.extend({"variables": VARIABLES}, [variables_object(self._fields)])
+            env = env.extend(
+                {"variables": compiled_expressions.VARIABLES},
+                [compiled_expressions.variables_object(self._fields)],
+            )
         return env
 
     def _compile(
@@ -515,14 +514,14 @@ class TypedScopes:
     ) -> Environment:
         obj = None if kind is None else self._types.of(kind)
         params = self._params(spec.get("paramKind"))
-        names = variable_types(
+        names = compiled_expressions.variable_types(
             types.DYN if obj is None else obj.type,
             params=None if params is None else params.type,
             authorizer=path[-1:] != ("messageExpression",),
         )
         objects = [one for given in (obj, params) if given is not None for one in given.objects]
         base = environment(self._version, has_patch_types="mutations" in path)
-        env = base.extend(names, (*OBJECT_TYPES, *objects))
+        env = base.extend(names, (*compiled_expressions.OBJECT_TYPES, *objects))
         return env if "matchConditions" in path else _with_variables(env, spec, path)
 
     def _params(self, param_kind: object) -> SchemaType | None:
@@ -588,14 +587,14 @@ def _with_variables(env: Environment, spec: JsonObject, path: Steps) -> Environm
     if path[1:2] == ("variables",) and isinstance(path[2], int):
         variables = variables[: path[2]]
     known: dict[str, types.Type] = {}
-    base = env.extend({"variables": VARIABLES})
+    base = env.extend({"variables": compiled_expressions.VARIABLES})
     for variable in variables:
         if isinstance(variable, dict) and isinstance(variable.get("name"), str):
             text = variable.get("expression")
-            typed = base.extend(objects=[variables_object(known)])
+            typed = base.extend(objects=[compiled_expressions.variables_object(known)])
             checked = typed.compile(text).ast if isinstance(text, str) else None
             known[variable["name"]] = types.DYN if checked is None else checked.type
-    return base.extend(objects=[variables_object(known)])
+    return base.extend(objects=[compiled_expressions.variables_object(known)])
 
 
 def _part(value: object, path: Steps) -> JsonObject:

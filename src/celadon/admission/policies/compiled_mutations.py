@@ -16,15 +16,7 @@ from celadon.admission.compiled_expressions import (
     PolicyScope,
 )
 from celadon.admission.decision_source import Source
-from celadon.admission.policies import params
-from celadon.admission.policies.compiled_policy import (
-    Phase,
-    PlainSizes,
-    PolicyFrame,
-    compile_frame,
-    condition_phase,
-    uses_authorizer,
-)
+from celadon.admission.policies import compiled_policy, params
 from celadon.admission.policies.matching import Candidate
 from celadon.admission.registration.registration_types import (
     IGNORE,
@@ -319,7 +311,7 @@ class CompiledMutation:
 
 
 @dataclass(frozen=True, slots=True)
-class CompiledMutatingPolicy(PolicyFrame):
+class CompiledMutatingPolicy(compiled_policy.PolicyFrame):
     """`reinvokes`: whether it wants to see what others have changed after it. `known` are the
     configurations of its mutations, and the fields that these are from, if all of them are known
     and there are no conditions; else there are none."""
@@ -342,15 +334,15 @@ def compile_mutating_policy(
     """Compile it as a stored policy: everything this version of Kubernetes knows may be used.
     Expressions in the `memory` are not compiled again."""
     spec = policy.spec
-    scope, variables, conditions = compile_frame(
+    scope, variables, conditions = compiled_policy.compile_frame(
         policy.name, spec, version or current_release(), memory
     )
     mutations = tuple(_mutation(i, one, scope) for i, one in enumerate(spec.mutations))
     phases = (
-        condition_phase(conditions),
-        *(Phase((mutation.expression,)) for mutation in mutations),
+        compiled_policy.condition_phase(conditions),
+        *(compiled_policy.Phase((mutation.expression,)) for mutation in mutations),
     )
-    sizes = PlainSizes(variables, phases)
+    sizes = compiled_policy.PlainSizes(variables, phases)
     if sizes.are_all:
         mutations = tuple(_known(one, constant_configuration) for one in mutations)
     elif not variables:
@@ -361,7 +353,7 @@ def compile_mutating_policy(
         ignores_failures=spec.failure_policy == IGNORE,
         conditions=conditions,
         variables=variables,
-        uses_authorizer=uses_authorizer(variables, phases),
+        uses_authorizer=compiled_policy.uses_authorizer(variables, phases),
         plain_sizes=sizes,
         mutations=mutations,
         reinvokes=spec.reinvocation_policy == IF_NEEDED,

@@ -19,14 +19,7 @@ from celadon.apiserver.aggregation.api_services import (
     remote_api_service,
 )
 from celadon.apiserver.aggregation.remote_discovery import RemoteDiscovery
-from celadon.apiserver.controllers.controller_loops import (
-    Change,
-    Stale,
-    StatusWrites,
-    condition,
-    is_true,
-    with_condition,
-)
+from celadon.apiserver.controllers import controller_loops as loops
 from celadon.apiserver.http_messages import NetworkFailure
 from celadon.apiserver.object_store import collection_prefix
 from celadon.kube import GroupVersionResource, JsonObject, metadata
@@ -50,7 +43,7 @@ class ApiServiceAvailability:
 
     def __init__(
         self,
-        services: StatusWrites,
+        services: loops.StatusWrites,
         aggregator: Aggregator,
         timestamp: Callable[[], str],
     ) -> None:
@@ -68,7 +61,7 @@ class ApiServiceAvailability:
         return (self._services.prefix, *self._behind)
 
     # Of an APIService only its spec matters: a change of its status is what this controller writes.
-    def concerned(self, change: Change) -> Iterable[str]:
+    def concerned(self, change: loops.Change) -> Iterable[str]:
         if change.key.startswith(self._services.prefix):
             old, new = change.old or {}, change.new or {}
             return (change.key.rpartition("/")[2],) if old.get("spec") != new.get("spec") else ()
@@ -100,12 +93,12 @@ class ApiServiceAvailability:
         if stored is None or remote_api_service(stored.object) is None:
             return True
         state = stored.object.get("status") or {}
-        conditions = with_condition(state.get("conditions"), wanted, self._timestamp())
+        conditions = loops.with_condition(state.get("conditions"), wanted, self._timestamp())
         try:
             await self._services.write(stored, {**state, "conditions": conditions})
-        except Stale:
+        except loops.Stale:
             return False
-        was_available = is_true(state.get("conditions"), AVAILABLE)
+        was_available = loops.is_true(state.get("conditions"), AVAILABLE)
         if was_available and wanted["status"] != "True":
             self._aggregator.failures.add((name, wanted["reason"]))
         # A server that does not answer is asked again soon; what lacks in the store wakes this by
@@ -197,7 +190,7 @@ class RemoteDiscoveryUpkeep:
 
     urgent = False
 
-    def __init__(self, services: StatusWrites, discovery: RemoteDiscovery) -> None:
+    def __init__(self, services: loops.StatusWrites, discovery: RemoteDiscovery) -> None:
         self._services = services
         self._discovery = discovery
 
@@ -205,7 +198,7 @@ class RemoteDiscoveryUpkeep:
     def prefixes(self) -> Sequence[str]:
         return (self._services.prefix,)
 
-    def concerned(self, change: Change) -> Iterable[str]:
+    def concerned(self, change: loops.Change) -> Iterable[str]:
         old = None if change.old is None else remote_api_service(change.old)
         new = None if change.new is None else remote_api_service(change.new)
         return (change.key.rpartition("/")[2],) if old != new else ()
@@ -225,7 +218,7 @@ def _prefix(resource: GroupVersionResource) -> str:
 
 
 def _condition(state: Literal["True", "False"], reason: str, message: str) -> JsonObject:
-    return condition(AVAILABLE, state, reason, message)
+    return loops.condition(AVAILABLE, state, reason, message)
 
 
 def _has_endpoint(found: JsonObject, port: str) -> bool:

@@ -18,14 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from celadon.apiserver.caches.served_resources import Served
-from celadon.apiserver.controllers.controller_loops import (
-    Change,
-    RequestFailed,
-    ServerRequests,
-    Stale,
-    asked_resources,
-    resource_path,
-)
+from celadon.apiserver.controllers import controller_loops as loops
 from celadon.apiserver.object_store import CLAIMS, ROOT, ObjectStore, StoredObject
 from celadon.apiserver.workers import Turns
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, metadata, parse_api_version
@@ -161,7 +154,7 @@ class GarbageCollection:
         self,
         objects: ObjectStore,
         served: Callable[[], Served],
-        requests: ServerRequests,
+        requests: loops.ServerRequests,
         lag: float = LAG_SECONDS,
     ) -> None:
         self._lag = lag
@@ -174,7 +167,7 @@ class GarbageCollection:
         self._release_times: dict[str, float] = {}
         """Before which owners keep their finalizers; of the loop's clock, by uid."""
 
-    def concerned(self, change: Change) -> Iterable[str]:
+    def concerned(self, change: loops.Change) -> Iterable[str]:
         if change.key.startswith(_IGNORED):
             return ()
         if change.new is None and change.old is not None:
@@ -317,19 +310,19 @@ class GarbageCollection:
         resource = self._resource(key)
         if resource is None:
             return
-        path = resource_path(resource, metadata.namespace(obj), metadata.name(obj))
+        path = loops.resource_path(resource, metadata.namespace(obj), metadata.name(obj))
         reply = await self._requests.call(method, path, body)
         if reply.code == 409:
-            raise Stale
+            raise loops.Stale
         if reply.failed:
-            raise RequestFailed(f"{method} {path}: {reply.code} {reply.message}")
+            raise loops.RequestFailed(f"{method} {path}: {reply.code} {reply.message}")
 
     def _resource(self, key: str) -> Resource | None:
         """Return the resource of a key, in one of its versions."""
         served = self._served()
         if served is not self._for:
             self._for = served
-            self._resources = asked_resources(served.catalog)
+            self._resources = loops.asked_resources(served.catalog)
         group, name = key.split("/", 4)[2:4]
         return self._resources.get(GroupResource("" if group == "core" else group, name))
 

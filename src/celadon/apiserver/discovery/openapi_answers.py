@@ -15,16 +15,11 @@ from functools import cached_property
 from typing import Any, Final
 
 from celadon import __version__
+from celadon.apiserver.discovery import openapi_protobuf
 from celadon.apiserver.discovery.descriptions import Descriptions
 from celadon.apiserver.discovery.discovery_documents import PublishedApis, PublishedVersion
 from celadon.apiserver.discovery.openapi import METHODS, SECURITY
 from celadon.apiserver.discovery.openapi_documents import Document, info, root_documents
-from celadon.apiserver.discovery.openapi_protobuf import (
-    VERSION_2,
-    VERSION_3,
-    document_bytes,
-    swagger_bytes,
-)
 from celadon.apiserver.http_messages import (
     JSON,
     TEXT,
@@ -363,7 +358,7 @@ class OpenApi:
 
     def document_protobuf(self, path: str) -> bytes:
         """The same in protobuf, which hardly anybody asks for: it is not kept. Raises KeyError."""
-        return document_bytes(self._content(path))
+        return openapi_protobuf.document_bytes(self._content(path))
 
     def _content(self, path: str) -> JsonObject:
         if path in self._others:
@@ -391,7 +386,7 @@ class OpenApi:
     @cached_property
     def swagger_protobuf(self) -> bytes:
         """The same in protobuf."""
-        return swagger_bytes(self._swagger())
+        return openapi_protobuf.swagger_bytes(self._swagger())
 
     def _swagger(self) -> JsonDict:
         return swagger(self._parts(), info(self.release))
@@ -439,12 +434,12 @@ def _document_answer(request: HttpRequest, openapi: OpenApi, path: str, now: flo
     digest = openapi.hashes.get(path)
     if digest is None:
         return HttpAnswer(404, headers=(NOT_KEPT,))
-    taken = _taken(request, (JSON, *VERSION_3))
+    taken = _taken(request, (JSON, *openapi_protobuf.VERSION_3))
     if taken is None:
         return HttpAnswer(406, headers=(("Vary", "Accept"), NOT_KEPT))
     asked = request.first("hash")
     is_json = taken == JSON
-    media_type = JSON if is_json else VERSION_3[0]
+    media_type = JSON if is_json else openapi_protobuf.VERSION_3[0]
     if not is_json:
         digest = _digest(f"{media_type} {digest}")
     headers: tuple[Header, ...] = (("Vary", "Accept"), ("ETag", f'"{digest}"'))
@@ -466,7 +461,7 @@ def _document_answer(request: HttpRequest, openapi: OpenApi, path: str, now: flo
 
 def _swagger_answer(request: HttpRequest, openapi: OpenApi) -> HttpAnswer:
     """Unlike documents of version 3, this one is compressed for those who can read that."""
-    taken = _taken(request, (JSON, *VERSION_2))
+    taken = _taken(request, (JSON, *openapi_protobuf.VERSION_2))
     if taken is None:
         return HttpAnswer(406, headers=(VARY_ENCODING, ("Vary", "Accept"), NOT_KEPT))
     tag = f'"{openapi.swagger_hash}"'
@@ -476,7 +471,7 @@ def _swagger_answer(request: HttpRequest, openapi: OpenApi) -> HttpAnswer:
     if taken == JSON:
         answer = HttpAnswer(200, JSON, openapi.swagger, headers)
     else:
-        answer = HttpAnswer(200, VERSION_2[0], openapi.swagger_protobuf, headers)
+        answer = HttpAnswer(200, openapi_protobuf.VERSION_2[0], openapi.swagger_protobuf, headers)
     return compressed(answer, request)
 
 

@@ -9,13 +9,7 @@ from typing import Final
 
 from celadon.apiserver import bootstrap_objects
 from celadon.apiserver.caches.mirror import Mirror
-from celadon.apiserver.flowcontrol.flow_dumps import (
-    PAGES,
-    Present,
-    levels_dump,
-    queues_dump,
-    requests_dump,
-)
+from celadon.apiserver.flowcontrol import flow_dumps, work_estimates
 from celadon.apiserver.flowcontrol.priority_levels import (
     CANCELLED,
     PERIOD,
@@ -28,14 +22,7 @@ from celadon.apiserver.flowcontrol.priority_levels import (
     adjusted,
     seat_bounds,
 )
-from celadon.apiserver.flowcontrol.work_estimates import (
-    ONE_SEAT,
-    Estimate,
-    StoredKind,
-    estimate,
-    most_seats,
-    watch_count,
-)
+from celadon.apiserver.flowcontrol.work_estimates import estimate
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest, plain_text
 from celadon.apiserver.object_store import ROOT, ObjectStore, Undecodable
 from celadon.apiserver.operation.request_limits import (
@@ -222,7 +209,7 @@ class FlowControl:
         self._bounds: dict[str, SeatBounds] = {}
         self._next_adjustment = clock() + PERIOD
         self._ticking: asyncio.TimerHandle | None = None
-        self._present: dict[Present, None] = {}
+        self._present: dict[flow_dumps.Present, None] = {}
         counts.refresh = self._refresh
         self._update()
 
@@ -250,24 +237,28 @@ class FlowControl:
             self._flows[key] = flow
         return flow
 
-    def estimate(self, flow: Flow, request: HttpRequest, info: RequestInfo) -> Estimate:
+    def estimate(
+        self, flow: Flow, request: HttpRequest, info: RequestInfo
+    ) -> work_estimates.Estimate:
         """The seats that a request of the flow takes."""
-        watched = watch_count(info, self._watches)
+        watched = work_estimates.watch_count(info, self._watches)
         if watched is not None:
             self._counts.watches.observe(watched, flow.labels)
         if flow.level.limit is None:
             self._counts.widths.observe(1, flow.labels)
-            return ONE_SEAT
+            return work_estimates.ONE_SEAT
         most = self._most.get(flow.level.name, 0)
         found = estimate(request, info, most, self._stored_kind, self._watches)
         self._counts.widths.observe(found.width, flow.labels)
         return found
 
-    def _stored_kind(self, info: RequestInfo) -> StoredKind | None:
+    def _stored_kind(self, info: RequestInfo) -> work_estimates.StoredKind | None:
         count, size = self._objects.extent(info.group, info.resource, SAMPLED)
-        return StoredKind(count, size) if count else None
+        return work_estimates.StoredKind(count, size) if count else None
 
-    def arrive(self, flow: Flow, estimate: Estimate = ONE_SEAT) -> Turn:
+    def arrive(
+        self, flow: Flow, estimate: work_estimates.Estimate = work_estimates.ONE_SEAT
+    ) -> Turn:
         """A request that executes or waits, until it leaves its level. Raises TooManyRequests."""
         if self._clock() >= self._next_adjustment:
             self.adjust()
@@ -283,28 +274,30 @@ class FlowControl:
             self._counts.wait_seconds.observe(0.0, (*flow.labels, "true"))
         return turn
 
-    def appear(self, turn: Turn, user: User, info: RequestInfo) -> Present:
+    def appear(self, turn: Turn, user: User, info: RequestInfo) -> flow_dumps.Present:
         """Show the request on the debugging pages from here on."""
         now = time.time()
-        made = Present(turn.flow, turn, user, info, now, now if turn.is_executing else None)
+        made = flow_dumps.Present(
+            turn.flow, turn, user, info, now, now if turn.is_executing else None
+        )
         self._present[made] = None
         return made
 
-    def disappear(self, present: Present) -> None:
+    def disappear(self, present: flow_dumps.Present) -> None:
         """Show the request on the debugging pages no more."""
         self._present.pop(present, None)
 
     def page(self, request: HttpRequest) -> HttpAnswer | None:
         """One of those for debugging; None for what is none."""
-        name = request.path.removeprefix(PAGES)
+        name = request.path.removeprefix(flow_dumps.PAGES)
         if name == "dump_priority_levels":
             dispatched, rejected = self._counts.dispatched(), self._counts.rejected.values
-            text = levels_dump(self._levels, self._present, dispatched, rejected)
+            text = flow_dumps.levels_dump(self._levels, self._present, dispatched, rejected)
         elif name == "dump_queues":
-            text = queues_dump(self._levels, self._present)
+            text = flow_dumps.queues_dump(self._levels, self._present)
         elif name == "dump_requests":
             detailed = bool(request.first("includeRequestDetails"))
-            text = requests_dump(self._levels, self._present, detailed=detailed)
+            text = flow_dumps.requests_dump(self._levels, self._present, detailed=detailed)
         else:
             return None
         return plain_text(200, text)
@@ -448,7 +441,7 @@ class FlowControl:
             count = counted.get(name) or SeatCounts(current=bounds.initial)
             count.nominal, count.least, count.most = bounds.nominal, bounds.least, bounds.most
             self._counts.seats[name] = count
-            self._most[name] = most_seats(bounds.nominal, queuing)
+            self._most[name] = work_estimates.most_seats(bounds.nominal, queuing)
         self._lend(self._clock())
         self._level_uids = {name: obj["metadata"].get("uid", "") for name, obj in levels.items()}
         schemas = self._by_name("FlowSchema", bootstrap_objects.flow_schemas())

@@ -38,6 +38,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from celadon.admission import convert
+from celadon.apiserver.printers import pod_cells
 from celadon.apiserver.printers.cell_texts import (
     NONE,
     SHOWN,
@@ -61,12 +62,6 @@ from celadon.apiserver.printers.cell_texts import (
     size,
     text,
     texts,
-)
-from celadon.apiserver.printers.pod_cells import (
-    pod_readiness_gates,
-    pod_ready,
-    pod_restarts,
-    pod_status,
 )
 from celadon.kube import (
     GroupResource,
@@ -539,10 +534,10 @@ CALLS: Final[Mapping[str, CellFunction]] = {
     "paramRef": _param_ref,
     "parentReference": _parent_reference,
     "podGroupState": _pod_group_state,
-    "podReadinessGates": pod_readiness_gates,
-    "podReady": pod_ready,
-    "podRestarts": pod_restarts,
-    "podStatus": pod_status,
+    "podReadinessGates": pod_cells.pod_readiness_gates,
+    "podReady": pod_cells.pod_ready,
+    "podRestarts": pod_cells.pod_restarts,
+    "podStatus": pod_cells.pod_status,
     "poolAllocated": _pool_sum("allocatedDevices"),
     "poolAvailable": _pool_sum("availableDevices"),
     "poolErrors": _pool_errors,

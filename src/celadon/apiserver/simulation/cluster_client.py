@@ -18,12 +18,7 @@ from celadon.apiserver.controllers.controller_loops import (
 )
 from celadon.apiserver.controllers.server_controllers import built_in
 from celadon.apiserver.object_store import ObjectStore, Undecodable, collection_prefix, object_key
-from celadon.apiserver.simulation.planning.pod_facts import (
-    controller_of,
-    node_of,
-    precise_time_text,
-    time_text,
-)
+from celadon.apiserver.simulation.planning import pod_facts as facts
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Resource
@@ -39,11 +34,11 @@ from celadon.storage import Compacted, Entry, Watch, WatchLost, WatchOverflow
 
 
 def _owner(obj: JsonObject) -> str:
-    return str(controller_of(obj).get("uid") or "")
+    return str(facts.controller_of(obj).get("uid") or "")
 
 
 _Index: TypeAlias = Callable[[JsonObject], str]
-_INDEXES: Final[tuple[_Index, ...]] = (metadata.namespace, _owner, node_of)
+_INDEXES: Final[tuple[_Index, ...]] = (metadata.namespace, _owner, facts.node_of)
 
 
 class KindView:
@@ -91,7 +86,7 @@ class KindView:
     def on_node(self, name: str) -> list[JsonObject]:
         """Return the pods that are assigned to a node, in the order of their keys; those without a
         node, for the empty name."""
-        return self._listed(node_of, name)
+        return self._listed(facts.node_of, name)
 
     def _listed(self, index: _Index, value: str) -> list[JsonObject]:
         self._refresh()
@@ -365,7 +360,7 @@ class EventRecorder:
         if not self._correlator.may_tell(about, kind, now):
             return
         text = COMBINED + message if is_combined else message
-        time = time_text(now)
+        time = facts.time_text(now)
         if told.event is not None:
             change = {"count": told.count, "lastTimestamp": time, "message": text}
             with contextlib.suppress(Stale):  # then it is gone by now
@@ -400,7 +395,7 @@ class EventRecorder:
         about = (metadata.uid(obj), metadata.resource_version(obj))
         told = self._told.of((about, kind, reason, action))
         told.count += 1
-        time = precise_time_text(self._now())
+        time = facts.precise_time_text(self._now())
         if told.event is not None:
             if told.count == _SERIES:
                 change = {"series": {"count": told.count, "lastObservedTime": time}}

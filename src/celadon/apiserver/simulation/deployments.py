@@ -12,18 +12,11 @@ from typing import ClassVar, Final
 
 from celadon.apiserver.controllers.controller_loops import Change, Stale
 from celadon.apiserver.simulation.cluster_client import CONFLICT, CREATED
-from celadon.apiserver.simulation.planning import rollouts
+from celadon.apiserver.simulation.planning import replica_pods, rollouts
 from celadon.apiserver.simulation.planning.pod_facts import (
     controller_of,
     has_ended,
     is_active,
-)
-from celadon.apiserver.simulation.planning.replica_pods import (
-    counted,
-    next_availability,
-    pods_to_delete,
-    replica_set_status,
-    replicas,
 )
 from celadon.apiserver.simulation.planning.rollouts import Scale
 from celadon.apiserver.simulation.workload_controller import (
@@ -71,24 +64,28 @@ class ReplicaSetController(WorkloadController):
             failure = await self._manage(workload, [pod for pod in claimed if is_active(pod)])
         pods = self._pods.managed_by(metadata.uid(workload))
         now = self.around.now()
-        status = replica_set_status(workload, pods, failure, now)
+        status = replica_pods.replica_set_status(workload, pods, failure, now)
         await self.requests.update_status(self.view.resource, workload, status)
         if failure:
             raise Stale
         least = (workload.get("spec") or {}).get("minReadySeconds") or 0
-        return next_availability(filter(is_active, pods), least, now) if least else None
+        return (
+            replica_pods.next_availability(filter(is_active, pods), least, now) if least else None
+        )
 
     async def _manage(self, owner: JsonObject, active: Sequence[JsonObject]) -> str:
         """Make or delete pods until there are as many as wanted; return why not all of that could
         be done."""
-        missing = replicas(owner) - len(active)
+        missing = replica_pods.replicas(owner) - len(active)
         if missing > 0:
             return await self._create(owner, min(missing, BURST))
         if missing == 0:
             return ""
         count = min(-missing, BURST)
         failure = ""
-        for pod in pods_to_delete(active, self._related(owner), count, self.around.now()):
+        for pod in replica_pods.pods_to_delete(
+            active, self._related(owner), count, self.around.now()
+        ):
             reply = await self._control.delete(pod, owner)
             if reply is not None and reply.failed:
                 failure = failure or reply.message
@@ -265,13 +262,15 @@ class DeploymentController(WorkloadController):
         if new is None:
             await self._create(deployment, old)
             return None
-        wanted = replicas(deployment)
-        if replicas(new) == wanted or not await self._scaled(deployment, [Scale(new, wanted)]):
+        wanted = replica_pods.replicas(deployment)
+        if replica_pods.replicas(new) == wanted or not await self._scaled(
+            deployment, [Scale(new, wanted)]
+        ):
             await self._clean_up(deployment, old)
         return await self._tell_rollout(deployment)
 
     def _has_old_pods(self, old: Sequence[JsonObject]) -> bool:
-        if any(counted(one, "replicas") for one in old):
+        if any(replica_pods.counted(one, "replicas") for one in old):
             return True
         pods = (pod for one in old for pod in self._pods.managed_by(metadata.uid(one)))
         return any(not has_ended(pod) for pod in pods)
@@ -289,7 +288,7 @@ class DeploymentController(WorkloadController):
         told = rollouts.size_annotations(deployment)
         has_scaled = False
         for step in steps:
-            found, former = step.replica_set, replicas(step.replica_set)
+            found, former = step.replica_set, replica_pods.replicas(step.replica_set)
             annotations = {**metadata.annotations(found), **told}
             if former == step.size and annotations == metadata.annotations(found):
                 continue

@@ -19,6 +19,7 @@ from celadon.apiserver.simulation.deployments import (
     REPLICA_SETS,
     REPLICATION_CONTROLLERS,
 )
+from celadon.apiserver.simulation.planning import endpoint_slices, volume_claims
 from celadon.apiserver.simulation.planning.autoscaling import (
     Recommendation,
     Target,
@@ -27,15 +28,6 @@ from celadon.apiserver.simulation.planning.autoscaling import (
 from celadon.apiserver.simulation.planning.cron_jobs import cron_job_plan
 from celadon.apiserver.simulation.planning.daemon_sets import DaemonWorld, daemon_set_plan
 from celadon.apiserver.simulation.planning.disruption_budgets import Scale, budget_plan
-from celadon.apiserver.simulation.planning.endpoint_slices import (
-    ENDPOINTS_MANAGED_BY,
-    Reachable,
-    TriggerTimes,
-    endpoints_plan,
-    has_endpoints,
-    selects,
-    slices_plan,
-)
 from celadon.apiserver.simulation.planning.jobs import job_plan, released_pods
 from celadon.apiserver.simulation.planning.plans import (
     CREATED_NAME,
@@ -47,13 +39,6 @@ from celadon.apiserver.simulation.planning.plans import (
 )
 from celadon.apiserver.simulation.planning.pod_facts import controller_of
 from celadon.apiserver.simulation.planning.stateful_sets import StatefulWorld, stateful_set_plan
-from celadon.apiserver.simulation.planning.volume_claims import (
-    BIND_COMPLETED,
-    VolumeWorld,
-    claim_plan,
-    provisioned_name,
-    volume_plan,
-)
 from celadon.apiserver.simulation.workload_controller import (
     CONTROLLER_MANAGER,
     Dependents,
@@ -404,7 +389,7 @@ class _ServiceController(PlannedController):
 
     def __init__(self, around: Surroundings) -> None:
         super().__init__(around)
-        self._times = TriggerTimes()
+        self._times = endpoint_slices.TriggerTimes()
 
     def concerned(self, change: Change) -> Iterable[str]:
         """The items to look at after a change."""
@@ -415,7 +400,9 @@ class _ServiceController(PlannedController):
     def _selecting(self, *pods: JsonObject | None) -> Iterable[str]:
         present = [pod for pod in pods if pod is not None]
         for service in self.view.in_namespace(metadata.namespace(present[0])):
-            if has_endpoints(service) and any(selects(service, one) for one in present):
+            if endpoint_slices.has_endpoints(service) and any(
+                endpoint_slices.selects(service, one) for one in present
+            ):
                 yield item_of(service)
 
     async def reconcile(self, item: str) -> float | None:
@@ -429,7 +416,7 @@ class _ServiceController(PlannedController):
     def selected(self, service: JsonObject) -> list[JsonObject]:
         """Return the pods that a Service selects."""
         pods = self.around.view(PODS).in_namespace(metadata.namespace(service))
-        return [pod for pod in pods if selects(service, pod)]
+        return [pod for pod in pods if endpoint_slices.selects(service, pod)]
 
 
 class EndpointSlices(_ServiceController):
@@ -453,8 +440,12 @@ class EndpointSlices(_ServiceController):
         }
         slices = self.around.view(ENDPOINT_SLICES).in_namespace(metadata.namespace(workload))
         pods = self.selected(workload)
-        seen = Reachable(pods, nodes, self._times.changed_at(item_of(workload), workload, pods))
-        return await self.decided(len(seen.pods), slices_plan, workload, seen, slices)
+        seen = endpoint_slices.Reachable(
+            pods, nodes, self._times.changed_at(item_of(workload), workload, pods)
+        )
+        return await self.decided(
+            len(seen.pods), endpoint_slices.slices_plan, workload, seen, slices
+        )
 
 
 class Endpoints(_ServiceController):
@@ -478,7 +469,7 @@ class Endpoints(_ServiceController):
             return again
         view = self.around.view(ENDPOINTS)
         left = view.get(namespace, name)
-        if left is not None and ENDPOINTS_MANAGED_BY in metadata.labels(left):
+        if left is not None and endpoint_slices.ENDPOINTS_MANAGED_BY in metadata.labels(left):
             await self.requests.delete(view.resource, left)
         return None
 
@@ -488,7 +479,9 @@ class Endpoints(_ServiceController):
         present = self.around.view(ENDPOINTS).get(namespace, name)
         pods = self.selected(workload)
         at = self._times.changed_at(item_of(workload), workload, pods)
-        return await self.decided(len(pods), endpoints_plan, workload, pods, present, at)
+        return await self.decided(
+            len(pods), endpoint_slices.endpoints_plan, workload, pods, present, at
+        )
 
 
 # --- Volumes -----------------------------------------------------------------
@@ -529,21 +522,21 @@ class VolumeClaims(PlannedController):
     async def plan(self, workload: JsonObject) -> Plan:
         """Plan what a claim gets. The pods of its namespace are only looked at while it is not
         bound."""
-        is_bound = BIND_COMPLETED in metadata.annotations(workload)
+        is_bound = volume_claims.BIND_COMPLETED in metadata.annotations(workload)
         is_settled = is_bound and not metadata.deletion_timestamp(workload)
         pods = self.around.view(PODS)
-        world = VolumeWorld(
+        world = volume_claims.VolumeWorld(
             self._volumes(workload),
             self.around.view(STORAGE_CLASSES).every(),
             () if is_settled else pods.in_namespace(metadata.namespace(workload)),
         )
-        return claim_plan(workload, world)
+        return volume_claims.claim_plan(workload, world)
 
     def _volumes(self, claim: JsonObject) -> Sequence[JsonObject]:
         """The one that it names, or that was made for it; else all."""
         view = self.around.view(VOLUMES)
         named = (claim.get("spec") or {}).get("volumeName")
-        found = view.get("", named or provisioned_name(claim))
+        found = view.get("", named or volume_claims.provisioned_name(claim))
         if found is not None:
             return (found,)
         return () if named else view.every()
@@ -576,7 +569,9 @@ class Volumes(PlannedController):
         """Plan the phase of a volume from the claim that it names."""
         reference = (workload.get("spec") or {}).get("claimRef") or {}
         namespace, name = reference.get("namespace") or "", reference.get("name") or ""
-        return volume_plan(workload, self.around.view(VOLUME_CLAIMS).get(namespace, name))
+        return volume_claims.volume_plan(
+            workload, self.around.view(VOLUME_CLAIMS).get(namespace, name)
+        )
 
 
 class DefaultClass(PlannedController):

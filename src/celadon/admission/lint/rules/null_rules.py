@@ -6,14 +6,8 @@ from collections.abc import Iterator
 from functools import cache, partial
 from typing import Final
 
+from celadon.admission.lint import flow
 from celadon.admission.lint.findings import Role, Severity, Spot, names_of
-from celadon.admission.lint.flow import (
-    RULE_VARIABLES,
-    field_schema,
-    is_demanded_of_rule,
-    is_present,
-    node_of_rule,
-)
 from celadon.admission.lint.subjects import (
     ITEM,
     Access,
@@ -35,7 +29,7 @@ from celadon.kube.crd import OLD_SELF
 
 _MOST_KINDS: Final = 10
 """Kinds that are asked whether a field may be absent; a policy about more is about all."""
-_OWNERS: Final = {"request": "a request", **dict.fromkeys(RULE_VARIABLES, "an object")}
+_OWNERS: Final = {"request": "a request", **dict.fromkeys(flow.RULE_VARIABLES, "an object")}
 _OPTIONAL_OF_REQUEST: Final = frozenset(
     {
         ("request", "subResource"),
@@ -186,18 +180,22 @@ def absent_in(bundle: Bundle, case: Case, path: Path) -> list[str]:
     found = []
     for kind in case.kinds[:_MOST_KINDS]:
         schema = bundle.schema(kind)
-        if schema is None or field_schema(schema, path[1:]) is None:
+        if schema is None or flow.field_schema(schema, path[1:]) is None:
             continue
-        if not is_present(schema, kind, path[1:]):
+        if not flow.is_present(schema, kind, path[1:]):
             found.append(kind.kind)
     return found
 
 
 def _absent_in_rule(case: RuleCase, path: Path) -> list[str]:
     below = path[1:]
-    if path[0] not in RULE_VARIABLES or not below or node_of_rule(case.node, below) is None:
+    if (
+        path[0] not in flow.RULE_VARIABLES
+        or not below
+        or flow.node_of_rule(case.node, below) is None
+    ):
         return []
-    return [] if is_demanded_of_rule(case.node, below, is_root=case.is_root) else [path[0]]
+    return [] if flow.is_demanded_of_rule(case.node, below, is_root=case.is_root) else [path[0]]
 
 
 def _absent(document: int, access: Access, kind: str) -> Report:
@@ -206,7 +204,7 @@ def _absent(document: int, access: Access, kind: str) -> Report:
     name = access.path[-1]
     parent = shown(access.path[:-1])
     guard = f"has({field})" if name.isidentifier() else f"'{name}' in {parent}"
-    fails = "the rule can fail" if kind in RULE_VARIABLES else "the expression fails"
+    fails = "the rule can fail" if kind in flow.RULE_VARIABLES else "the expression fails"
     return Report(
         at_access(document, access),
         f"{of} need not have `{field}`; without it {fails} with `no such key: {name}`",

@@ -27,13 +27,6 @@ from celadon.admission.lint.subjects import (
 )
 from celadon.admission.registration.registration_types import Rule as ResourceRule
 from celadon.cel import Issue, syntax, types
-from celadon.cel.syntax import (
-    EQUALS,
-    IN,
-    NOT_EQUALS,
-    Call,
-    Expr,
-)
 from celadon.kube import FieldPath, GroupVersionKind
 from celadon.kube.crd import SELF
 from celadon.kube.schemas import escape
@@ -55,10 +48,14 @@ def _type_errors(bundle: Bundle) -> Iterator[Report]:
             )
 
 
-def is_comparison(node: Expr | None) -> bool:
+def is_comparison(node: syntax.Expr | None) -> bool:
     """Tell whether the node compares values. At run time, values of different types are unequal,
     which is no error."""
-    return node.__class__ is Call and node.function in (EQUALS, NOT_EQUALS, IN)
+    return node.__class__ is syntax.Call and node.function in (
+        syntax.EQUALS,
+        syntax.NOT_EQUALS,
+        syntax.IN,
+    )
 
 
 def _for_kinds(case: PolicyCase, kinds: tuple[GroupVersionKind, ...]) -> str:
