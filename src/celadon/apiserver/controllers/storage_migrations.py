@@ -46,6 +46,8 @@ class _Unmigrated(Exception):
     """Says why a migration has failed."""
 
 
+# As k8s.io/kubernetes `pkg/controller/storageversionmigrator`. Two migrations of one resource would
+# write each object twice and gain nothing, so the second one waits for its turn.
 class StorageMigrations:
     """Runs StorageVersionMigrations, one at a time for each resource. Items are resources,
     `RESOURCE.GROUP`; `now` gives the time."""
@@ -90,6 +92,8 @@ class StorageMigrations:
 
     async def _begin(self, item: str, migration: JsonObject) -> None:
         name = metadata.name(migration)
+        # The definition says first that a migration runs (`migrationrunner.go`), so that who looks
+        # at it knows before any object is written.
         await self._tell_definition(
             item, "True", "MigrationRunning", f"Migration {name} is running"
         )
@@ -127,6 +131,8 @@ class StorageMigrations:
         told: JsonDict = {}
         if state == "False":
             former = loops.find_condition(_conditions(definition), _IN_DEFINITIONS)
+            # If the definition was changed meanwhile, its storage version may be another one than
+            # the objects were written in, so that the stored versions must stay.
             is_same = former is not None and former.get("observedGeneration") == generation
             if is_same:
                 told["storedVersions"] = [
@@ -171,6 +177,7 @@ class StorageMigrations:
                 why = f"resource {shown} does not support discovery operations: {verbs}"
                 await self._fail(migration, why)
                 return None
+            # What is written after this revision is in the storage version already.
             version = str(self._objects.store.revision())
             await self._write(migration, _conditions(migration), resourceVersion=version)
             return None
@@ -199,9 +206,13 @@ class StorageMigrations:
             same = {"uid": metadata.uid(obj), "resourceVersion": str(stored.revision)}
             gvk = resource.gvk
             body = {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": same}
+            # An apply that asks for nothing changes nothing but the version that the object is
+            # stored in. Its preconditions make it fail where somebody else has written, and that
+            # has done the same.
             reply = await self._requests.apply(path, body, ACCOUNT)
             if reply.code == 409 or reply.code < 400:
                 continue
+            # As `isRetriableError`: those objects come again with the whole page after them.
             if reply.body.get("reason") in _FOR_NOW or reply.code == 429:
                 return False
             if resource.by_webhook and "reason" not in reply.body:
@@ -239,6 +250,7 @@ class StorageMigrations:
         stored = self._migrations.get(metadata.name(migration))
         if stored is None:
             return
+        # The decision was made by what was read; it is made again by what is there now.
         if metadata.resource_version(stored.object) != metadata.resource_version(migration):
             raise loops.Stale
         status = {**(migration.get("status") or {}), **more}

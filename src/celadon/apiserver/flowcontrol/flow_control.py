@@ -81,6 +81,8 @@ class FlowRule:
             return any(_is_resource(resource, info) for resource in self.resources)
         return any(_is_path(path, info) for path in self.paths)
 
+    # As `matchesSubject` of k8s.io/apiserver `pkg/util/flowcontrol/rule.go`, taken apart
+    # beforehand: a rule is looked at for every request.
     def _is_about(self, user: User) -> bool:
         if user.name in self.users or ALL in self.users or ALL in self.groups:
             return True
@@ -153,6 +155,7 @@ def _is_resource(rule: JsonObject, info: RequestInfo) -> bool:
         and _has(rule, "apiGroups", info.group)
     ):
         return False
+    # A rule for all namespaces is none for what is in no namespace: that has a member of its own.
     if not info.namespace:
         return bool(rule.get("clusterScope"))
     return _has(rule, "namespaces", info.namespace)
@@ -160,6 +163,7 @@ def _is_resource(rule: JsonObject, info: RequestInfo) -> bool:
 
 def _has(rule: JsonObject, member: str, text: str) -> bool:
     listed = rule.get(member) or ()
+    # A star counts only alone, which validation sees to.
     return text in listed or list(listed) == [ALL]
 
 
@@ -219,16 +223,20 @@ class FlowControl:
         try:
             if self._stored.refresh():
                 self._update()
+        # Flow control must not be what makes a server useless whose store it cannot read.
         except Undecodable:  # stored by another release: what was in force stays so
             pass
         key: tuple[object, ...]
         if info.is_resource:
+            # The name of the object is no part of the key: no rule looks at it, and there would be
+            # a flow for each.
             kind = info.resource, info.subresource, info.namespace
             key = user.name, user.groups, info.verb, info.group, kind
         else:
             key = user.name, user.groups, info.verb, info.path
         flow = self._flows.get(key)
         if flow is None:
+            # As `BasicLongRunningRequestCheck`; watches take a seat only until they have begun.
             if is_long_running(info) and info.verb != "watch":
                 return None
             flow = self._classified(user, info)
@@ -244,6 +252,7 @@ class FlowControl:
         watched = work_estimates.watch_count(info, self._watches)
         if watched is not None:
             self._counts.watches.observe(watched, flow.labels)
+        # An exempt level has no seats to take, but its requests are counted like others.
         if flow.level.limit is None:
             self._counts.widths.observe(1, flow.labels)
             return work_estimates.ONE_SEAT
@@ -256,6 +265,8 @@ class FlowControl:
         count, size = self._objects.extent(info.group, info.resource, SAMPLED)
         return work_estimates.StoredKind(count, size) if count else None
 
+    # As `Handle` of `apf_filter.go`, in two halves: what decides at once, and `seated` for who
+    # waits.
     def arrive(
         self, flow: Flow, estimate: work_estimates.Estimate = work_estimates.ONE_SEAT
     ) -> Turn:
@@ -311,6 +322,8 @@ class FlowControl:
         who watch keeps seats for some time."""
         level = turn.flow.level
         seconds = level.finish(turn)
+        # Upstream's `AdditionalLatency`: the seats stay taken while the change goes out to the
+        # watches.
         if seconds:
             asyncio.get_running_loop().call_later(seconds, level.leave, turn)
         else:
@@ -332,6 +345,7 @@ class FlowControl:
         turn.wake = wake
         if self._ticking is None:
             self._tick()
+        # Whoever is woken without executing has waited for too long.
         timer = loop.call_later(seconds, wake)
         try:
             await future
@@ -362,6 +376,8 @@ class FlowControl:
             if level.use is not None:
                 level.use.tell()
 
+    # As `updateBorrowing`, which upstream calls every ten seconds; here it is made up for when
+    # somebody comes, so that a server that idles sleeps.
     def adjust(self) -> None:
         """Lend seats as it was due until now. Since nothing has been asked for between what was
         missed, it can be made up for."""
@@ -438,6 +454,7 @@ class FlowControl:
             exempt = obj["spec"]["type"] == "Exempt"
             bounds = seat_bounds(specs[name], share, self._seats, is_exempt=exempt)
             self._bounds[name] = bounds
+            # What a level has borrowed stays with it when its configuration is written anew.
             count = counted.get(name) or SeatCounts(current=bounds.initial)
             count.nominal, count.least, count.most = bounds.nominal, bounds.least, bounds.most
             self._counts.seats[name] = count
@@ -460,6 +477,8 @@ class FlowControl:
         """The objects of a kind; those that must be there as they are initially, if they are not
         stored."""
         found = {metadata.name(obj): obj for obj in initial}
+        # Only the mandatory ones: what an administrator deletes of the others stays deleted for
+        # this server.
         found = {name: obj for name, obj in found.items() if name in (EXEMPT, CATCH_ALL)}
         stored = (one.object for one in self._stored)
         return found | {metadata.name(obj): obj for obj in stored if obj["kind"] == kind}
@@ -468,6 +487,8 @@ class FlowControl:
 def waiting_seconds(seconds: float | None, usual: float) -> float:
     """Return how long a request that may take so long waits for a seat at most. One that lasts
     (None) waits as those whose time is the usual one."""
+    # A request that has waited for most of its time would be given up before it is answered, and
+    # its work would be for nothing.
     return min((usual if seconds is None else seconds) / WAITING_PART, LONGEST_WAIT)
 
 

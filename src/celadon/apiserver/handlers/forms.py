@@ -52,6 +52,7 @@ class Forms:
     served: Served
     now: Callable[[], float]
 
+    # Most requests are: their bytes come from what was written once for all who read it.
     @property
     def is_plain(self) -> bool:
         """Return whether stored objects are shown as they are, as compact JSON."""
@@ -70,6 +71,7 @@ class Forms:
                 return object_table(self._shape(), obj, self._table(), self.now())
             case Form.METADATA:
                 return partial_object(obj, self.wanted.version)
+        # Go's conversion fails here with the type of what it has, so that the text has to name it.
         raise not_a_list(resource.gvk, custom=resource.custom)
 
     def list(self, meta: JsonObject, objects: Sequence[JsonObject]) -> JsonObject:
@@ -91,6 +93,8 @@ class Forms:
         return {
             "kind": resource.list_kind,
             "apiVersion": resource.gvk.api_version,
+            # An unstructured list always has the member; that of a built-in kind leaves an empty
+            # one out.
             "metadata": {"continue": "", **meta} if custom else meta,
             "items": list(objects) if custom else [_untyped(obj) for obj in objects],
         }
