@@ -13,6 +13,7 @@ import gzip
 import json
 import urllib.parse
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import field, replace
 from typing import Any, Final, Protocol, TypeAlias, cast
 
 import msgspec
@@ -22,7 +23,7 @@ from celadon.kube.go import escaped_html, json_text
 from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Resource
 from celadon.patterns import late_pattern
-from celadon.records import dataclass, field, replace
+from celadon.records import dataclass
 from celadon.remembering import remembered
 
 # --- JSON in pieces ----------------------------------------------------------

@@ -94,7 +94,7 @@ class WebhookView:
         return self._stored
 
     def hooks(self) -> HookSet:
-        """Return all hooks there are now, in whatever thread."""
+        """All there are now, in whatever thread."""
         rules = self.rules()
         made_for, hooks = self._made
         if made_for is not rules:

@@ -357,7 +357,7 @@ class Controllers:
         self._loops = [ControllerLoop(objects, controller) for controller in controllers]
         if leading is None:
             self._loops += self._loops_of_leader()
-        self._urgent = [loop for loop in self._loops if loop.controller.urgent]
+        self._urgent = [one for one in self._loops if one.controller.urgent]
         self._led_loops: Sequence[ControllerLoop] = ()
         self._tasks: list[asyncio.Task[None]] = []
 

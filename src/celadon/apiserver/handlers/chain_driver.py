@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Mapping
+from dataclasses import field
 from typing import Final
 
 from celadon.admission import Engine, Operation, Request, Verdict, World
@@ -37,7 +38,7 @@ from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.fieldmanager import MutatedKinds, renews
 from celadon.kube.registry import Draft, read_mutated
 from celadon.kube.releases import is_since
-from celadon.records import dataclass, field
+from celadon.records import dataclass
 
 _NO_CONTEXT: Final = DefaultingContext()
 _GOING: Final = "create not allowed while custom resource definition is terminating"
@@ -123,7 +124,7 @@ class RequestAdmitters(Admitters, NoteTaker):
         return status.forbidden(resource.gvr.group_resource, request.name, _GOING)
 
     def mutating_policies(self, request: Request, draft: Draft | None) -> _TimedRounds | None:
-        """Return the rounds of mutating policies; None where no policy could have a say."""
+        """None where no policy could have a say."""
         admitters = self.of
         if admitters.mutating is None or not admitters.mutating.may_concern(request.resource):
             return None
@@ -163,7 +164,7 @@ class RequestAdmitters(Admitters, NoteTaker):
         return self.of.plugins.validate(request, self.of.world)
 
     def validating_policies(self, request: Request) -> Callable[[Request], Verdict] | None:
-        """Return the review by validating policies; None for resources that no policy sees."""
+        """None for resources that no policy sees."""
         view = self.of.validating
         if view is None or not view.may_concern(request.resource):
             return None
