@@ -55,6 +55,8 @@ def controlled(objects: Iterable[JsonObject], owner: JsonObject) -> list[JsonObj
     return [obj for obj in objects if is_controlled_by(obj, owner)]
 
 
+# As `GetScaledValueFromIntOrPercent` of k8s.io/apimachinery `pkg/util/intstr`, in whole numbers:
+# floats round 7 percent of 100 up to 8.
 def scaled(value: int | str | None, total: int, *, round_up: bool) -> int:
     """A number, or a share of the total in percent."""
     if isinstance(value, str):
@@ -63,6 +65,7 @@ def scaled(value: int | str | None, total: int, *, round_up: bool) -> int:
     return value or 0
 
 
+# As `getFinishedTime` of `pkg/controller/job/backoff_utils.go`.
 def finished_at(pod: JsonObject) -> datetime:
     """Return when the pod's last container ended; else when it was no longer ready; else when it
     was deleted; else, which happens in no real cluster, when it was created."""
@@ -121,6 +124,7 @@ def phase(pod: JsonObject) -> str:
     return str((pod.get("status") or {}).get("phase") or "")
 
 
+# As `IsPodActive` of `pkg/controller/controller_utils.go`; the next one is `IsPodTerminating`.
 def is_active(pod: JsonObject) -> bool:
     """Neither ended nor being deleted."""
     return not has_ended(pod) and not metadata.deletion_timestamp(pod)
@@ -163,6 +167,8 @@ class Claims:
     released: Sequence[JsonObject] = ()
 
 
+# As `ClaimObject` of `pkg/controller/controller_ref_manager.go`: no two owners can hold one object,
+# since only what nobody manages is adopted.
 def claims_of(owner: JsonObject, candidates: Sequence[JsonObject]) -> Claims:
     """Sort the candidates, which are in the owner's namespace, into those that it owns, adopts and
     releases. An owner that is being deleted adopts and releases nothing."""
