@@ -223,7 +223,7 @@ def _case(
     number: int,
     said: _Said,
 ) -> explanations.CaseExplanation:
-    """`said` is of the binding."""
+    """Explain one case; `said` is of its binding."""
     notes = [note for note in said.notes if note.param == case.param]
     decisions = [decision for decision in said.decisions if decision.param == case.param]
     failures = [failure for failure in said.failures if failure.param == case.param]

@@ -323,7 +323,7 @@ class LookingOn(RequestContext):
         self.cases.append(CaseRecord(policy, binding, param, hit))
 
     def meter(self, budget: int) -> Meter:
-        """One that traces."""
+        """Return a budget that traces what is paid from it."""
         meter = TracingMeter(budget)
         self.cases[-1].meters.append(meter)
         return meter

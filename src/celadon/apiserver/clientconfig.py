@@ -277,7 +277,7 @@ class _Reader:
 
 
 def _named(value: JsonObject, listed: str, member: str) -> Sequence[tuple[str, JsonObject]]:
-    """The first of a name counts."""
+    """Return the items of a list by their names; the first of a name counts."""
     found: JsonDict = {}
     for one in value.get(listed) or ():
         found.setdefault(_text(one, "name"), one.get(member) or {})

@@ -60,7 +60,7 @@ _PIECE: Final = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One message."""
+    """Holds one message, to a fork or from it."""
 
     head: JsonObject
     body: bytes = b""
@@ -85,7 +85,7 @@ class Elsewhere(BaseException):
 
 
 class ForkFailed(Exception):
-    """The system has no process for us."""
+    """Says that the system has no process for us."""
 
 
 # --- The life of a fork ------------------------------------------------------
@@ -123,7 +123,7 @@ class Parent:
         return self.hear()
 
     def hear(self) -> Said:
-        """Wait for what the parent says."""
+        """Wait for what the parent says, and return it."""
         sizes = _SIZES.unpack(self._exactly(_SIZES.size))
         head, body = map(self._exactly, sizes)
         return Said(json.loads(head), body)
@@ -435,7 +435,7 @@ class Template:
 
 
 def _fork_on(parent: Parent, life: Life) -> Said:
-    """The life of a template."""
+    """Live the life of a template: fork whenever the parent asks for it."""
     for connection, seconds in parent.asks_for_forks():
         with contextlib.suppress(ChildProcessError):  # there are none
             while os.waitpid(-1, os.WNOHANG)[0]:

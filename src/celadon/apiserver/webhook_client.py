@@ -49,7 +49,7 @@ from celadon.records import dataclass
 
 
 class WebhookCredentials:
-    """`clock` is Unix time."""
+    """Chooses and keeps the credentials for webhooks; `clock` is Unix time."""
 
     def __init__(self, config: Kubeconfig, clock: Callable[[], float]) -> None:
         self._config = config
@@ -191,7 +191,7 @@ class WebhookClient:
             )
 
     async def aclose(self) -> None:
-        """Close what is kept."""
+        """Close the connections that are kept."""
         while self._pools:
             _, pool = self._pools.popitem()
             await pool.aclose()
@@ -370,7 +370,7 @@ def _location(code: int, headers: Mapping[bytes, bytes]) -> str:
 
 
 def _server(url: str) -> tuple[str, str]:
-    """Scheme and authority."""
+    """Return scheme and authority of a URL."""
     parts = urlsplit(url)
     return parts.scheme, parts.netloc
 

@@ -327,7 +327,7 @@ class StoreError(Exception):
 
 
 class RevisionError(StoreError):
-    """`requested` cannot be served."""
+    """Says that the revision `requested` cannot be served."""
 
     def __init__(self, message: str, requested: int) -> None:
         super().__init__(message)
@@ -384,7 +384,7 @@ class FileError(StoreError):
 
 
 class FileUnavailable(FileError):
-    """The operating system refuses."""
+    """Says that the operating system refuses to open or write the file."""
 
 
 class FileLocked(FileError):
@@ -400,23 +400,23 @@ class DiskFull(FileError):
 
 
 class NotAStore(FileError):
-    """The file is left untouched."""
+    """Says that a file is no store; it is left untouched."""
 
 
 class FileDamaged(FileError):
-    """Restore it from a copy."""
+    """Says that a file is damaged: it has to be restored from a copy."""
 
 
 class NewerSchema(FileError):
-    """The file is left untouched."""
+    """Says that a newer release has written the file; it is left untouched."""
 
 
 class ServiceError(StoreError):
-    """The message is the service's."""
+    """Says, in its own words, why a service has refused."""
 
 
 class ServiceUnavailable(ServiceError):
-    """A write may have happened."""
+    """Says that a service could not be reached; a write may have happened."""
 
 
 class ServiceFull(ServiceError):

@@ -49,7 +49,7 @@ _LONG: Final = 0x80
 
 
 class UnreadableRequest(ValueError):
-    """Says what is not a request."""
+    """Says that a text is not a request for a certificate."""
 
 
 def organizations(request: str) -> list[str]:

@@ -334,7 +334,7 @@ class Policy(Protocol):
 
 
 class Binding(Protocol):
-    """A binding of one of them."""
+    """Describes a binding of either type of policies."""
 
     @property
     def name(self) -> str: ...
@@ -553,7 +553,7 @@ class Misconfigured:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """A binding that has no say."""
+    """Describes a binding that has no say."""
 
     binding: str
     outcome: Outcome

@@ -63,7 +63,7 @@ class Observer(Protocol):
 
     @property
     def hears_all(self) -> bool:
-        """Asked once for each request."""
+        """Tell whether it hears of all policies; asked once for each request."""
 
     def judged(self, policy: str, decisions: Sequence[Decision], *, failed: bool) -> None:
         """A policy has been through with all its bindings. `decisions` are those that it came to;

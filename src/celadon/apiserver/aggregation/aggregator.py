@@ -113,7 +113,7 @@ class Aggregator:
         return await FrontProxy(servers).answer(service, request, user, audit_id, seconds)
 
     async def aclose(self) -> None:
-        """End what is going on."""
+        """End the connections and the lookouts."""
         for lookout in self._lookouts:
             await lookout.aclose()
         await self.discovery.aclose()

@@ -232,7 +232,7 @@ class Lookouts:
             known[0].cancel()
 
     async def aclose(self) -> None:
-        """Forget all of them."""
+        """Look at no server any more."""
         tasks = [task for task, _ in self._tasks.values()]
         self._tasks.clear()
         for task in tasks:

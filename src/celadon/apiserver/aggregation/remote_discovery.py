@@ -70,7 +70,7 @@ class RemoteDiscovery:
     def __init__(
         self, view: ApiServiceView, servers: Callable[[], ExtensionServers], aside: Aside
     ) -> None:
-        """`aside` reads what is long."""
+        """Ask nobody yet; `aside` reads what is long."""
         self._view = view
         self._servers = servers
         self._aside = aside
@@ -89,7 +89,7 @@ class RemoteDiscovery:
             self._offered = (None, ())
 
     async def aclose(self) -> None:
-        """Ask nobody any more."""
+        """Ask no server any more."""
         await self._lookouts.aclose()
 
     def offered(self) -> tuple[RemoteVersion, ...]:

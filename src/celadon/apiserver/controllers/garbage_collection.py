@@ -47,7 +47,7 @@ class Owned:
 
 @dataclass(slots=True)
 class OwnershipGraph:
-    """Kept by `note`, change by change."""
+    """Knows who depends on whom, kept current by `note`, change by change."""
 
     _dependents: dict[str, dict[str, None]] = field(default_factory=dict)
     _owners: dict[str, tuple[str, ...]] = field(default_factory=dict)

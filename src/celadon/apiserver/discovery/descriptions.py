@@ -39,7 +39,7 @@ class Descriptions(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Changes with the texts."""
+        """Return a text that changes with the texts."""
 
     def of(self, name: str) -> Texts | None:
         """Return the texts of the type with this OpenAPI name; None if there are none."""
@@ -80,7 +80,7 @@ class DocumentTexts:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the files."""
+        """Return a hash of the files."""
         return self._fingerprint
 
     def of(self, name: str) -> Texts | None:

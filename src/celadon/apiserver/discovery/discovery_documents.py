@@ -204,19 +204,19 @@ AGGREGATED_API: Final = "apidiscovery.k8s.io/v2"
 
 
 def api_versions(server_address: str) -> JsonDict:
-    """`/api`. It has no `apiVersion`."""
+    """Return the document at `/api`. It has no `apiVersion`."""
     addresses = [{"clientCIDR": "0.0.0.0/0", "serverAddress": server_address}]
     return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": addresses}
 
 
 def api_group_list(apis: PublishedApis) -> JsonDict:
-    """`/apis`."""
+    """Return the document at `/apis`."""
     groups = [_group_entry(group) for group in apis.listed]
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
 
 
 def api_group(group: ListedGroup) -> JsonDict:
-    """`/apis/GROUP`."""
+    """Return the document at `/apis/GROUP`."""
     return {"kind": "APIGroup", "apiVersion": "v1", **_group_entry(group)}
 
 
@@ -438,7 +438,8 @@ def _accepted(request: HttpRequest, *, allow_aggregated: bool) -> negotiation.Ac
 
 
 def _wants_aggregated(clause: negotiation.MediaClause) -> bool:
-    """`v2beta1` is served before 1.33."""
+    """Tell whether the client asks for the aggregated document; `v2beta1` of it is served before
+    1.33."""
     version = clause.parameters.get("v")
     is_served = version == "v2" or (version == _BETA and not is_since("1.33"))
     return is_served and _AGGREGATED.items() <= clause.parameters.items()

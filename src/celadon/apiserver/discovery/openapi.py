@@ -57,7 +57,7 @@ _ZERO: Final = {"string": "", "integer": 0, "number": 0, "boolean": False}
 
 
 def reference(name: str) -> dict[str, str]:
-    """The mention of a type."""
+    """Return the mention of a type."""
     return {"$ref": REFERENCE_PREFIX + name}
 
 
@@ -399,7 +399,7 @@ def _camel(text: str) -> str:
 
 
 def upper_first(text: str) -> str:
-    """`Apps` of `apps`."""
+    """Turn `apps` into `Apps`."""
     return text[:1].upper() + text[1:]
 
 

@@ -348,7 +348,7 @@ class OpenApi:
         return _digest(f"{__version__} {self.release} {texts} {content}")
 
     def document(self, path: str) -> bytes:
-        """KeyError where there is none."""
+        """Return a document by its path. Raises KeyError where there is none."""
         digest = self.hashes[path]
         made = self.kept.documents.get(digest)
         if made is None:

@@ -466,7 +466,7 @@ class Drops:
         self._raised = -MOST_RETRY_SECONDS
 
     def add(self, second: int) -> None:
-        """One was rejected at that time."""
+        """Note that a request was rejected at that time."""
         if second == self._second:
             self._count += 1
             return

@@ -109,7 +109,7 @@ class ReplicaSetController(WorkloadController):
 
 
 class ReplicationControllers(ReplicaSetController):
-    """The same, of an older kind."""
+    """Does for ReplicationControllers what is done for ReplicaSets."""
 
     account = "replication-controller"
     workloads = REPLICATION_CONTROLLERS

@@ -420,7 +420,7 @@ class _ServiceController(PlannedController):
 
 
 class EndpointSlices(_ServiceController):
-    """The slices of Services."""
+    """Keeps the EndpointSlices of Services."""
 
     account = component = "endpointslice-controller"
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (PODS, ENDPOINT_SLICES)

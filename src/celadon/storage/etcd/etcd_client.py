@@ -49,7 +49,7 @@ DEFAULT_PORT: Final = 2379
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """`address` is a host and a port."""
+    """Says where a member of etcd is; `address` is a host and a port."""
 
     address: str
     is_secure: bool

@@ -229,7 +229,7 @@ def lease_request(seconds: int) -> bytes:
 
 
 def lease_answer(answer: bytes) -> int:
-    """The lease's number."""
+    """Read the number of the lease."""
     read = _CLASS["LeaseGrantResponse"].FromString(answer)
     return int(read.ID)
 

@@ -438,7 +438,7 @@ class EtcdStore:
         return self._lock
 
     def sweep(self) -> None:
-        """Leases of etcd do it."""
+        """Do nothing: leases of etcd remove what has outlived its time."""
 
     async def _sync(self) -> int:
         return await asyncio.wrap_future(self._current.ask())

@@ -75,7 +75,7 @@ def autoscaler_plan(
 
 
 class _Unknown(Exception):
-    """A metric that cannot be had."""
+    """Says why a metric cannot be had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class _Proposal:
 
 
 class _Sync:
-    """One look at one autoscaler."""
+    """Takes one look at one autoscaler."""
 
     def __init__(self, autoscaler: JsonObject, now: datetime) -> None:
         self.autoscaler = autoscaler

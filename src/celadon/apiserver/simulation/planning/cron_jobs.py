@@ -135,7 +135,7 @@ def job_name(cron_job: JsonObject, scheduled: datetime) -> str:
 
 
 class _InvalidSchedule(Exception):
-    """One that is never due."""
+    """Says that a schedule is never due."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class _Missed:
 
 
 class _Sync:
-    """One look at one CronJob."""
+    """Takes one look at one CronJob."""
 
     def __init__(self, given: JsonObject, jobs: Sequence[JsonObject], now: datetime) -> None:
         self.cron_job = given

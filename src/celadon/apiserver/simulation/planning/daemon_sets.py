@@ -71,7 +71,7 @@ def target_node(pod: JsonObject) -> str:
 
 
 class _Sync:
-    """One look at one DaemonSet."""
+    """Takes one look at one DaemonSet."""
 
     def __init__(self, given: JsonObject, world: DaemonWorld, now: datetime) -> None:
         self.set = given

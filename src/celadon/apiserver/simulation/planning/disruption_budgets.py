@@ -47,7 +47,7 @@ def budget_plan(
 
 
 class _Sync:
-    """One look at one budget."""
+    """Takes one look at one budget."""
 
     def __init__(self, budget: JsonObject, pods: Sequence[JsonObject], now: datetime) -> None:
         self.budget = budget

@@ -90,7 +90,7 @@ class TriggerTimes:
         return min((time for key, time in times.items() if time > former.get(key, "")), default="")
 
     def forget(self, item: str) -> None:
-        """A Service that is gone."""
+        """Forget a Service that is gone."""
         self._seen.pop(item, None)
 
 

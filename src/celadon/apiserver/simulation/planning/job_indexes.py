@@ -47,7 +47,7 @@ def merged(*sets: Iterable[tuple[int, int]]) -> Intervals:
 
 
 def of_numbers(numbers: Iterable[int]) -> Intervals:
-    """The set of some numbers."""
+    """Return the set of some numbers."""
     return merged((one, one) for one in numbers)
 
 

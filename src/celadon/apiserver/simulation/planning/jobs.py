@@ -177,7 +177,7 @@ def _after_its_end(job: JsonObject, pods: Sequence[JsonObject], now: datetime) -
 # As `syncJob`. Upstream's expectations, by which it does not make pods twice, are not needed: what
 # is seen here is never older than what was written.
 class _Sync:
-    """One look at one Job."""
+    """Takes one look at one Job."""
 
     def __init__(self, job: JsonObject, pods: Sequence[JsonObject], now: datetime) -> None:
         self.job = job

@@ -208,7 +208,7 @@ class _Candidate:
 
 
 def priority_of(pod: JsonObject) -> int:
-    """0 where there is none."""
+    """Return the priority of a pod, 0 where there is none."""
     return int(facts.spec_of(pod).get("priority") or 0)
 
 

@@ -30,7 +30,7 @@ def status_of(obj: JsonObject) -> JsonObject:
 
 
 def has_ended(pod: JsonObject) -> bool:
-    """Succeeded or failed."""
+    """Tell whether the pod has succeeded or failed."""
     return phase(pod) in ENDED_PHASES
 
 
@@ -40,7 +40,7 @@ def is_going(obj: JsonObject) -> bool:
 
 
 def condition_of(obj: JsonObject, kind: str) -> JsonObject | None:
-    """The condition of a type, if there is one."""
+    """Return the condition of a type, or None."""
     conditions = status_of(obj).get("conditions") or ()
     return next((one for one in conditions if one.get("type") == kind), None)
 
@@ -126,12 +126,12 @@ def phase(pod: JsonObject) -> str:
 
 # As `IsPodActive` of `pkg/controller/controller_utils.go`; the next one is `IsPodTerminating`.
 def is_active(pod: JsonObject) -> bool:
-    """Neither ended nor being deleted."""
+    """Tell whether the pod has neither ended nor is being deleted."""
     return not has_ended(pod) and not metadata.deletion_timestamp(pod)
 
 
 def is_terminating(pod: JsonObject) -> bool:
-    """Being deleted, but not ended."""
+    """Tell whether the pod is being deleted, but has not ended."""
     return not has_ended(pod) and bool(metadata.deletion_timestamp(pod))
 
 

@@ -58,7 +58,7 @@ def number_of(revision: JsonObject) -> int:
 
 
 def in_order(revisions: Iterable[JsonObject]) -> list[JsonObject]:
-    """The last is the latest."""
+    """Return revisions by their numbers; the last is the latest."""
 
     def key(one: JsonObject) -> tuple[Any, ...]:
         return number_of(one), metadata.creation_timestamp(one), metadata.name(one)

@@ -64,7 +64,7 @@ def template_without_hash(workload: JsonObject) -> JsonObject:
 
 
 def by_age(sets: Iterable[JsonObject]) -> list[JsonObject]:
-    """The oldest first."""
+    """Return ReplicaSets, the oldest first."""
     return sorted(sets, key=lambda one: (metadata.creation_timestamp(one), metadata.name(one)))
 
 

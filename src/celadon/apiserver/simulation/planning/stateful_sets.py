@@ -119,7 +119,7 @@ class _Blocked(Exception):
 
 
 class _Sync:
-    """One look at one StatefulSet."""
+    """Takes one look at one StatefulSet."""
 
     def __init__(self, given: JsonObject, world: StatefulWorld, now: datetime) -> None:
         self.set = given
@@ -299,7 +299,7 @@ class _Sync:
         return changed
 
     def _repair(self, pod: JsonObject) -> None:
-        """A pod may have lost its label."""
+        """Give a pod back the label that it may have lost, and its claims their owners."""
         changed = self._fix_claims(pod)
         name = metadata.name(pod)
         if metadata.labels(pod).get(POD_NAME_LABEL) != name:

@@ -55,7 +55,7 @@ def claim_plan(claim: JsonObject, world: VolumeWorld) -> plans.Plan:
 
 
 def users_of(claim: JsonObject, pods: Iterable[JsonObject]) -> list[JsonObject]:
-    """The pods that name it."""
+    """Return the pods that name the claim."""
     name = metadata.name(claim)
     return [
         pod
@@ -82,7 +82,7 @@ def _without(obj: JsonObject, finalizer: str) -> JsonObject:
 
 
 class _Claim:
-    """One look at one claim."""
+    """Takes one look at one claim."""
 
     def __init__(self, claim: JsonObject, world: VolumeWorld) -> None:
         self.claim = claim
