@@ -252,15 +252,15 @@ def verbs_of(
     admission: admission_chain.Admission,
 ) -> Verbs:
     """Return what can be done with resources."""
-    sources = core.sources
+    sources, settings, world = core.sources, core.settings, core.world
     reader = Reader(
         core.objects,
-        core.world,
+        world,
         lambda kind: core.served.current().custom.get(kind),
-        core.world.conversions,
+        world.conversions,
     )
-    managers = FieldManagers(core.served, core.world, core.world.conversions)
-    deleter = Deleter(core.objects, reader, core.world, admission, sources.timestamp)
+    managers = FieldManagers(core.served, world, world.conversions)
+    deleter = Deleter(core.objects, reader, world, admission, sources.timestamp)
     return Verbs(
         reader,
         Watching(core.objects, reader, core.served),
@@ -268,22 +268,20 @@ def verbs_of(
         Writer(
             core.objects,
             reader,
-            core.world,
+            world,
             admission,
             managers,
             core.new_context,
             _service_network(core),
-            core.settings.version,
-            core.settings.gates,
+            settings.version,
+            settings.gates,
         ),
         deleter,
         Reviewer(
             authenticator,
             core.authorizer,
             core.roles,
-            TokenIssuer(
-                access.issuer, access.issuers, access.signer, core.world, core.settings.has_gate
-            ),
+            TokenIssuer(access.issuer, access.issuers, access.signer, world, settings.has_gate),
             sources.now,
             sources.uid,
             core.new_context,
@@ -292,20 +290,20 @@ def verbs_of(
         ),
         PodOperations(
             core.objects,
-            core.world,
+            world,
             admission,
             deleter,
             sources.timestamp,
             core.new_context,
             managers,
-            core.settings.has_gate,
+            settings.has_gate,
         ),
-        Connector(core.world, admission, core.settings.has_gate),
+        Connector(world, admission, settings.has_gate),
         sources.seconds,
         sources.randomness.random,
         core.in_flight,
         core.metrics,
-        core.settings.limits.watch_seconds,
+        settings.limits.watch_seconds,
     )
 
 
