@@ -132,7 +132,7 @@ def test_a_controller(copy: Copy) -> None:
     controllers = "src/celadon/apiserver/controllers/server_controllers.py"
     copy.insert(
         controllers,
-        "    NamespaceDeletion,\n    RootCertificates,\n)\n",
+        "from celadon.apiserver.http_messages import HttpAnswer, HttpRequest\n",
         "from celadon.apiserver.controllers.seen_namespaces import SeenNamespaces\n",
     )
     copy.insert(
