@@ -21,10 +21,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
     from dataclasses import field as field
+    from dataclasses import replace as replace
 else:
     import dataclasses
     from dataclasses import MISSING, Field
     from dataclasses import field as field
+    from dataclasses import replace as replace
     from functools import cache
     from operator import attrgetter
     from reprlib import recursive_repr

@@ -61,7 +61,7 @@ def test_a_plugin(copy: Copy) -> None:
     chain = "src/celadon/admission/plugins/plugin_chain.py"
     copy.insert(
         chain,
-        "from celadon.admission.plugins.pod_security import pod_security\n",
+        "from celadon.admission.plugins.pod_security import SecuritySettings, pod_security\n",
         "from celadon.admission.plugins.short_names import SHORT_NAMES\n",
     )
     copy.insert(
@@ -132,7 +132,7 @@ def test_a_controller(copy: Copy) -> None:
     controllers = "src/celadon/apiserver/controllers/server_controllers.py"
     copy.insert(
         controllers,
-        "    NamespaceDeletion,\n    RootCertificates,\n)\n",
+        "from celadon.apiserver.http_messages import HttpAnswer, HttpRequest\n",
         "from celadon.apiserver.controllers.seen_namespaces import SeenNamespaces\n",
     )
     copy.insert(

@@ -30,13 +30,12 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from celadon.admission.request import Request
 from celadon.admission.verdict import ALLOWED, Verdict
 from celadon.kube import JsonObject, StatusError
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 if TYPE_CHECKING:  # most requests meet no webhook: who has none does not load what calls them
     from celadon.admission.plugins import Opinion
@@ -137,7 +136,8 @@ class NoteTaker:
         in the same round or in an earlier one."""
 
     def take_webhooks(self, notes: WebhookNotes) -> None:
-        """All mutating or all validating webhooks have been asked, or one has refused."""
+        """Take the notes when all mutating or all validating webhooks have been asked, or one has
+        refused."""
 
 
 SILENT = NoteTaker()
@@ -272,7 +272,7 @@ class Chain:
 
 
 def _raise(refusal: StatusError | None) -> None:
-    """Raises a refusal that was given as a value. It is raised anew: an error that is raised keeps
+    """Raise a refusal that was given as a value. It is raised anew: an error that is raised keeps
     its callers' frames, and these would keep it."""
     if refusal is not None:
         raise StatusError(refusal.status)

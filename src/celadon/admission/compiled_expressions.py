@@ -15,23 +15,16 @@ from __future__ import annotations
 import json
 import marshal
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final, NamedTuple, NoReturn
 
 from celadon.admission import policy_limits
 from celadon.admission.decision_source import WHOLE, Source
 from celadon.cel import Environment, EvaluationError, Issue, Program, ProgramError, types
 from celadon.cel.extend import ObjectType
+from celadon.kube import library
 from celadon.kube.json_types import JsonDict, JsonObject
-from celadon.kube.library import (
-    AUTHORIZER,
-    OUT_OF_BUDGET,
-    RESOURCE_CHECK,
-    environment,
-    previous_minor,
-)
 from celadon.kube.releases import is_since, per_release, wording
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 # --- Declared types ----------------------------------------------------------
 #
@@ -157,7 +150,7 @@ def variable_type(result: types.Type, levels: int = _MOST_LEVELS) -> types.Type:
     if result.kind is types.Kind.LIST and levels:
         return types.list_of(variable_type(result.params[0], levels - 1))
     if result.kind is types.Kind.MAP and levels:
-        key, value = (variable_type(one, levels - 1) for one in result.params)
+        key, value = (variable_type(param, levels - 1) for param in result.params)
         return types.map_of(key, value)
     return types.DYN
 
@@ -176,7 +169,10 @@ def variable_types(
     if params is not None:
         names["params"] = params
     if authorizer:
-        names |= {"authorizer": AUTHORIZER, "authorizer.requestResource": RESOURCE_CHECK}
+        names |= {
+            "authorizer": library.AUTHORIZER,
+            "authorizer.requestResource": library.RESOURCE_CHECK,
+        }
     return names
 
 
@@ -220,7 +216,7 @@ class Expression:
 
 
 class _Known(NamedTuple):
-    """All that an expression's program depends on; `fields` are the variables before it."""
+    """Holds all that an expression's program depends on; `fields` are the variables before it."""
 
     text: str
     allowed: tuple[types.Type, ...]
@@ -253,7 +249,9 @@ def _base_environment(
     names = variable_types(
         types.DYN, params=types.DYN if has_params else None, authorizer=authorizer
     )
-    base = environment(version, has_patch_types=has_patch_types, has_strict_costs=has_strict_costs)
+    base = library.environment(
+        version, has_patch_types=has_patch_types, has_strict_costs=has_strict_costs
+    )
     return base.extend(names, OBJECT_TYPES)
 
 
@@ -324,7 +322,7 @@ class PolicyScope:
         self._owner = owner
         self._runs = runs
         self._memory = memory
-        self._versions = {False: previous_minor(version), True: version}
+        self._versions = {False: library.previous_minor(version), True: version}
         self._has_params = has_params
         self._has_variables = has_variables
         self._fields: dict[str, types.Type] = {}
@@ -347,7 +345,7 @@ class PolicyScope:
         stored: bool = False,
         source: Source = WHOLE,
     ) -> Expression:
-        """Any other expression, in an environment with the variables so far."""
+        """Compile any other expression, in an environment with the variables so far."""
         return self._compiled(text, allowed, source, stored=stored, authorizer=authorizer)
 
     def condition(self, text: str, *, stored: bool = False) -> Expression:
@@ -588,8 +586,8 @@ class OutOfBudget(BaseException):
     code, which catches exceptions of other kinds, lets it pass."""
 
     def __init__(self, source: Source) -> None:
-        super().__init__(OUT_OF_BUDGET)
-        self.failure = Failure(OUT_OF_BUDGET, source)
+        super().__init__(library.OUT_OF_BUDGET)
+        self.failure = Failure(library.OUT_OF_BUDGET, source)
 
 
 def run_plain(expression: Expression, activation: Activation) -> object:
@@ -706,7 +704,7 @@ def evaluate(conditions: Sequence[Condition], run: Run, activation: Activation) 
 
 
 def _aggregate(failures: Sequence[Failure]) -> Failure:
-    """All texts, at the place of the first."""
+    """Join all texts, at the place of the first."""
     texts = list(dict.fromkeys(failure.text for failure in failures))
     text = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
     return Failure(text, failures[0].source)

@@ -64,11 +64,11 @@ class Converter(Protocol):
     def converted(
         self, objects: Sequence[JsonObject], kind: GroupVersionKind
     ) -> Sequence[JsonObject]:
-        """Objects in a version, just as the webhook gives them."""
+        """Return objects in a version, just as the webhook gives them."""
         ...
 
     def shown(self, objects: Sequence[JsonObject], kind: GroupVersionKind) -> Sequence[JsonObject]:
-        """Stored objects in a version, as a server shows them."""
+        """Return stored objects in a version, as a server shows them."""
         ...
 
 

@@ -17,7 +17,6 @@ in. Nothing is decided here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final, TypeVar, assert_never
 
 from celadon.admission import explanations
@@ -60,7 +59,7 @@ from celadon.admission.webhooks.hooks import Excluded, HookSet, resources_of
 from celadon.admission.webhooks.hooks import Hook as WebhookHook
 from celadon.admission.world import World
 from celadon.kube import StatusError
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 Compiled = TypeVar("Compiled", CompiledPolicy, CompiledMutatingPolicy)
 
@@ -75,7 +74,7 @@ def explain(engine: Engine, request: Request, world: World) -> explanations.Expl
     """Return what validating policies did with a request."""
     context = explanations.LookingOn(request, world)
     verdict = engine.explain(request, world, context)
-    said = _Said(verdict.notes, verdict.decisions, cases=[(0, one) for one in context.cases])
+    said = _Said(verdict.notes, verdict.decisions, cases=[(0, case) for case in context.cases])
     hooks = engine.hooks_for(request.resource)
     exempt = not hooks and is_exempt(request.resource)
     return explanations.Explanation(request, exempt, _policies(hooks, context, said), verdict)
@@ -105,9 +104,9 @@ class MutationLook:
             failures=notes.failures,
             changes=notes.changes,
             cases=[
-                (number, one)
+                (number, case)
                 for number, round_ in enumerate(self._contexts)
-                for one in round_.cases
+                for case in round_.cases
             ],
         )
         hooks = self._engine.hooks_for(context.request)
@@ -123,7 +122,7 @@ class MutationLook:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """All that was said and seen; `cases` with the number of their round."""
+    """Holds all that was said and seen; `cases` with the number of their round."""
 
     notes: Sequence[Note]
     decisions: Sequence[Decision] = ()
@@ -139,14 +138,18 @@ class _Said:
             return one.policy == policy and one.binding == binding
 
         return _Said(
-            [one for one in self.notes if about(one) and (one.outcome in _OF_CASES) is cases],
+            [note for note in self.notes if about(note) and (note.outcome in _OF_CASES) is cases],
             [
-                one
-                for one in self.decisions
-                if about(one) and (one.cause is not Cause.CONFIGURATION) is cases
+                decision
+                for decision in self.decisions
+                if about(decision) and (decision.cause is not Cause.CONFIGURATION) is cases
             ],
-            [one for one in self.failures if about(one) and (one.reason != FORBIDDEN) is cases],
-            [one for one in self.changes if about(one) and cases],
+            [
+                failure
+                for failure in self.failures
+                if about(failure) and (failure.reason != FORBIDDEN) is cases
+            ],
+            [change for change in self.changes if about(change) and cases],
             [(n, one) for n, one in self.cases if (one.policy, one.binding) == (policy, binding)],
         )
 
@@ -168,7 +171,9 @@ def _policies(
                 tuple(own.notes),
                 tuple(own.decisions),
                 tuple(own.failures),
-                tuple(_binding(hook, one, context, said, asked=asked) for one in hook.bindings),
+                tuple(
+                    _binding(hook, binding, context, said, asked=asked) for binding in hook.bindings
+                ),
             )
         )
     return tuple(found)
@@ -218,12 +223,14 @@ def _case(
     number: int,
     said: _Said,
 ) -> explanations.CaseExplanation:
-    """`said` is of the binding."""
-    notes = [one for one in said.notes if one.param == case.param]
-    decisions = [one for one in said.decisions if one.param == case.param]
-    failures = [one for one in said.failures if one.param == case.param]
-    changes = [one for one in said.changes if (one.param, one.round) == (case.param, number)]
-    runs = {one.expression.source: one for meter in case.meters for one in meter.runs}
+    """Explain one case; `said` is of its binding."""
+    notes = [note for note in said.notes if note.param == case.param]
+    decisions = [decision for decision in said.decisions if decision.param == case.param]
+    failures = [failure for failure in said.failures if failure.param == case.param]
+    changes = [
+        change for change in said.changes if (change.param, change.round) == (case.param, number)
+    ]
+    runs = {run.expression.source: run for meter in case.meters for run in meter.runs}
     validations: tuple[explanations.Part, ...] = ()
     annotations: tuple[explanations.Part, ...] = ()
     mutations: tuple[explanations.Part, ...] = ()
@@ -236,7 +243,7 @@ def _case(
         case _:
             assert_never(policy)
     taken = {id(one.decision) for one in (*validations, *annotations)}
-    blamed = {id(one.failure) for one in mutations}
+    blamed = {id(mutation.failure) for mutation in mutations}
     return explanations.CaseExplanation(
         case.param,
         case.hit,
@@ -245,7 +252,7 @@ def _case(
         tuple(one for one in decisions if id(one) not in taken),
         tuple(one for one in failures if id(one) not in blamed),
         tuple(_budget(meter) for meter in case.meters if meter.runs),
-        tuple(_part(one.expression, runs, one.name) for one in policy.conditions),
+        tuple(_part(condition.expression, runs, condition.name) for condition in policy.conditions),
         _variables(policy, case),
         validations,
         annotations,
@@ -267,7 +274,9 @@ def _validations(
     """Return the validations with their decisions, if there is one of each: else one stands for
     all."""
     own = [
-        one for one in decisions if one.cause in _OWN and _ANNOTATIONS not in one.source.path.steps
+        decision
+        for decision in decisions
+        if decision.cause in _OWN and _ANNOTATIONS not in decision.source.path.steps
     ]
     each = {one.index: one for one in own} if len(own) == len(policy.validations) else {}
     found = []
@@ -285,7 +294,9 @@ _OWN: Final = frozenset({Cause.VALIDATION, Cause.ERROR})
 def _annotations(
     policy: CompiledPolicy, runs: _Runs, decisions: Sequence[Decision]
 ) -> tuple[explanations.Part, ...]:
-    wrong = {one.index: one for one in decisions if one.cause is Cause.ANNOTATION}
+    wrong = {
+        decision.index: decision for decision in decisions if decision.cause is Cause.ANNOTATION
+    }
     return tuple(
         replace(_part(one.expression, runs, one.key), decision=wrong.get(index))
         for index, one in enumerate(policy.annotations)
@@ -298,8 +309,8 @@ def _mutations(
     failures: Sequence[MutationFailure],
     changes: Sequence[Change],
 ) -> tuple[explanations.Part, ...]:
-    wrong = {one.index: one for one in failures if one.index is not None}
-    done = {one.index: one for one in changes}
+    wrong = {failure.index: failure for failure in failures if failure.index is not None}
+    done = {change.index: change for change in changes}
     return tuple(
         replace(_part(one.expression, runs), change=done.get(index), failure=wrong.get(index))
         for index, one in enumerate(policy.mutations)
@@ -309,7 +320,7 @@ def _mutations(
 def _variables(
     policy: PolicyFrame, case: explanations.CaseRecord
 ) -> tuple[explanations.VariablePart, ...]:
-    """All of the policy, with their runs in the phases of the case."""
+    """Return all variables of the policy, with their runs in the phases of the case."""
     runs: dict[Source, list[explanations.ExpressionRun]] = {}
     for meter in case.meters:
         for run in meter.runs:
@@ -325,7 +336,7 @@ def _variables(
 
 def _budget(meter: explanations.TracingMeter) -> explanations.Budget:
     field = meter.runs[0].expression.source.path.steps[1]
-    return explanations.Budget(str(field), meter.budget, sum(one.charged for one in meter.runs))
+    return explanations.Budget(str(field), meter.budget, sum(run.charged for run in meter.runs))
 
 
 __all__ = [
@@ -365,17 +376,17 @@ def policy_expressions(
     if isinstance(policy, MutatingAdmissionPolicy):
         mutating = compile_mutating_policy(policy, version)
         conditions, variables = mutating.conditions, mutating.variables
-        found = [one.expression for one in mutating.mutations]
+        found = [mutation.expression for mutation in mutating.mutations]
     else:
         compiled = compile_policy(policy, version)
         conditions, variables = compiled.conditions, compiled.variables
         found = []
-        for one in compiled.validations:
-            found.append(one.expression)
-            if one.message_expression is not None:
-                found.append(one.message_expression)
+        for validation in compiled.validations:
+            found.append(validation.expression)
+            if validation.message_expression is not None:
+                found.append(validation.message_expression)
         found += [annotation.expression for annotation in compiled.annotations]
-    return (*(one.expression for one in conditions), *variables.values(), *found)
+    return (*(condition.expression for condition in conditions), *variables.values(), *found)
 
 
 # --- Hook explanations -------------------------------------------------------
@@ -401,9 +412,9 @@ class HookExplanation:
 
 
 def explain_hooks(hooks: HookSet, request: Request, world: World) -> tuple[HookExplanation, ...]:
-    """All of them, in the order in which they are asked."""
+    """Explain all webhooks, in the order in which they are asked."""
     return tuple(
-        _explained(hooks, one, explanations.LookingOn(request, world)) for one in hooks.hooks
+        _explained(hooks, hook, explanations.LookingOn(request, world)) for hook in hooks.hooks
     )
 
 
@@ -430,13 +441,13 @@ def _explained(
     runs = {run.expression.source: run for meter in meters for run in meter.runs}
     conditions = tuple(
         explanations.Part(
-            one.expression.source,
-            one.expression.text,
-            runs.get(one.expression.source),
-            one.name,
-            one.expression.detail,
+            condition.expression.source,
+            condition.expression.text,
+            runs.get(condition.expression.source),
+            condition.name,
+            condition.expression.detail,
         )
-        for one in hook.conditions
+        for condition in hook.conditions
     )
     budgets = tuple(
         explanations.Budget("matchConditions", meter.budget, sum(run.charged for run in meter.runs))

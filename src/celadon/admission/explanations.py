@@ -114,7 +114,7 @@ def _outcome(
     if planned is None:
         assert match is not None, "nothing to match matches everything"
         rules = _rules(match.resource_rules, match, target, context)
-        covered = not match.resource_rules or any(not one.uncovered for one in rules)
+        covered = not match.resource_rules or any(not rule.uncovered for rule in rules)
         return None, Miss.EXCLUDED.value if covered else RULES, ""
     try:
         found = hit_or_miss(planned, context)
@@ -247,11 +247,11 @@ class ExpressionRun:
     @property
     def charged(self) -> int:
         """Return what its budget paid: the variables are charged with it."""
-        return self.cost + sum(one.charged for one in self.variables)
+        return self.cost + sum(variable.charged for variable in self.variables)
 
     def all_variables(self) -> list[ExpressionRun]:
         """Return the variables that it read, and theirs, in the order of their ends."""
-        return [run for one in self.variables for run in (*one.all_variables(), one)]
+        return [run for variable in self.variables for run in (*variable.all_variables(), variable)]
 
 
 class TracingMeter(Meter):
@@ -323,7 +323,7 @@ class LookingOn(RequestContext):
         self.cases.append(CaseRecord(policy, binding, param, hit))
 
     def meter(self, budget: int) -> Meter:
-        """One that traces."""
+        """Return a budget that traces what is paid from it."""
         meter = TracingMeter(budget)
         self.cases[-1].meters.append(meter)
         return meter

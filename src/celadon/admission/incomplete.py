@@ -200,12 +200,12 @@ class _PartialCase:
         about = {**activation, "namespaceObject": None}
         about["request"] = self._context.conditions_request(hit)
         conditions = _Known(about, policy.variables, self._missing)
-        values = [conditions.value(one.expression) for one in policy.conditions]
+        values = [conditions.value(condition.expression) for condition in policy.conditions]
         if any(value is False for value in values):
             return []
         findings = list(self._validations(known))
         certain = not any(isinstance(value, Unknown | EvaluationError) for value in values)
-        denies = any(one is not None and one.action is Action.DENY for one in findings)
+        denies = any(finding is not None and finding.action is Action.DENY for finding in findings)
         open_ends = any(one is None for one in findings)
         if (open_ends and not denies) or (not certain and (open_ends or denies)):
             undecided.add(policy.name)
@@ -229,7 +229,7 @@ class _PartialCase:
 
 
 class _Known:
-    """Variables of one phase with what is unknown among them."""
+    """Gives the variables of one phase, with what is unknown among them."""
 
     __slots__ = ("_activation", "_unknowns")
 
@@ -277,8 +277,8 @@ def _reads(policy: CompiledPolicy, missing: Missing) -> bool:
     """Return whether an expression may look at what is missing."""
     expressions = (
         *policy.variables.values(),
-        *(one.expression for one in policy.conditions),
-        *(one.expression for one in policy.validations),
+        *(condition.expression for condition in policy.conditions),
+        *(validation.expression for validation in policy.validations),
         *(one.message_expression for one in policy.validations if one.message_expression),
     )
-    return any(word in one.text for one in expressions for word in missing.value)
+    return any(word in expression.text for expression in expressions for word in missing.value)

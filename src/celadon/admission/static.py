@@ -250,7 +250,7 @@ class StaticObjects:
 
     def of(self, kind: type[R]) -> list[R]:
         """Return the objects of one type."""
-        return [one for one in self.objects if isinstance(one, kind)]
+        return [obj for obj in self.objects if isinstance(obj, kind)]
 
 
 NOTHING: Final = StaticObjects()
@@ -260,13 +260,14 @@ NOTHING: Final = StaticObjects()
 def load(
     documents: Iterable[StaticDocument], plugin: StaticPlugin, version: str | None = None
 ) -> StaticObjects:
-    """All objects; `version` is the server's. Raises ManifestError, and what `documents` raises."""
+    """Load all objects of a plugin; `version` is the server's. Raises ManifestError, and what
+    `documents` raises."""
     loading = _Loading(plugin, version or current_release())
-    for one in documents:
+    for document in documents:
         try:
-            loading.take(one)
+            loading.take(document)
         except ManifestError as error:
-            raise ManifestError(f"error loading {one.file}: {error}") from None
+            raise ManifestError(f"error loading {document.file}: {error}") from None
     wrong = next(reference_errors(loading.objects), None)
     if wrong is not None:
         raise ManifestError(wrong.text)
@@ -305,8 +306,8 @@ class _Loading:
         objects = []
         if single:
             self._require_registered(gvk, single)
-            objects = [self._decoded(one, single, gvk.version) for one in items]
-            stray = [one.text for one in strict_field_errors(given.document, gvk)]
+            objects = [self._decoded(item, single, gvk.version) for item in items]
+            stray = [error.text for error in strict_field_errors(given.document, gvk)]
         else:
             stray = [f"unknown field {quote(one)}" for one in value if one not in _LIST_FIELDS]
         if given.complaints or stray:
@@ -385,12 +386,12 @@ def _kind_of(value: object, text: str) -> GroupVersionKind:
 
 def _items(value: dict[str, object], gvk: GroupVersionKind) -> list[object]:
     """Return the items of a list. Raises ManifestError."""
-    found = value.get("items")
-    if found is not None and not isinstance(found, list):
+    items = value.get("items")
+    if items is not None and not isinstance(items, list):
         single = gvk.kind.removesuffix(_LIST)
         type_ = f"{gvk.version}.{single}" if single else "runtime.RawExtension"
         raise ManifestError(
-            f"json: cannot unmarshal {json_kind(found)} into Go struct field {gvk.kind}.items of "
+            f"json: cannot unmarshal {json_kind(items)} into Go struct field {gvk.kind}.items of "
             f"type []{type_}"
         )
-    return found or []
+    return items or []

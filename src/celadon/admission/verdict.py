@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
 from typing import Final
 
 from celadon.admission import policy_limits
@@ -30,7 +29,7 @@ from celadon.kube import (
     status,
 )
 from celadon.kube.go import json_text
-from celadon.records import dataclass
+from celadon.records import dataclass, field, replace
 
 VALIDATION_FAILURE: Final = "validation.policy.admission.k8s.io/validation_failure"
 """The audit annotation with what failed, of bindings that audit."""

@@ -103,7 +103,7 @@ class ObjectWorld:
 
     @property
     def objects(self) -> Sequence[JsonObject]:
-        """All of them, in no particular order."""
+        """Return all objects, in no particular order."""
         return self._index.objects
 
     @property
@@ -137,7 +137,8 @@ class ObjectWorld:
     def _in_version(
         self, objects: Sequence[JsonObject], resource: GroupVersionResource
     ) -> Sequence[JsonObject]:
-        """Objects of a kind, of which there is one at least. Raises ConversionError."""
+        """Return objects of a kind, of which there is one at least, in the version of the resource.
+        Raises ConversionError."""
         kind = GroupVersionKind(resource.group, resource.version, metadata.gvk(objects[0]).kind)
         try:
             return [convert(obj, kind, self.catalog) for obj in objects]

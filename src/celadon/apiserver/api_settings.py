@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from celadon.admission.plugins import PluginSettings
@@ -21,7 +20,7 @@ from celadon.kube.json_types import JsonDict
 from celadon.kube.quantity import remember_sent
 from celadon.kube.releases import Answering, answering, enter, parse_version
 from celadon.kube.resources import DEFAULT_PLUGINS, Catalog, gates_of
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 if TYPE_CHECKING:
     from celadon.apiserver.discovery.descriptions import Descriptions

@@ -51,21 +51,8 @@ from celadon.apiserver.controllers.server_controllers import (
     led_controllers,
     server_controllers,
 )
-from celadon.apiserver.discovery.server_pages import (
-    KINDS,
-    SINCE,
-    HealthCheck,
-    OpenId,
-    SelfPortrait,
-    ServerVersion,
-    checks_of,
-)
-from celadon.apiserver.handlers.admission_chain import (
-    AUTO_PROVISION,
-    Admission,
-    EventRates,
-    NamespaceProvision,
-)
+from celadon.apiserver.discovery import server_pages
+from celadon.apiserver.handlers import admission_chain
 from celadon.apiserver.handlers.calls import Notes
 from celadon.apiserver.handlers.chain_driver import ServerAdmitters
 from celadon.apiserver.handlers.connect import Connector
@@ -89,18 +76,11 @@ from celadon.apiserver.request_work import MANY_OBJECTS, RequestWork
 from celadon.apiserver.server_core import ServerCore, Sources, core_on
 from celadon.apiserver.webhook_phases import Webhooks, WebhookView
 from celadon.apiserver.workers import TooMuchWork
-from celadon.kube import JsonObject, StatusError, User, metadata
+from celadon.kube import JsonObject, StatusError, User, metadata, releases
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.library import parse_version
 from celadon.kube.rbac import bootstrap_roles
 from celadon.kube.registry import Target, create, draft_of
-from celadon.kube.releases import (
-    DEFAULT,
-    PATCHES,
-    answering_as,
-    leave_release,
-    per_release,
-)
 from celadon.kube.resources import Catalog
 from celadon.kube.well_known_values import SERVICES
 from celadon.storage import Store
@@ -143,14 +123,16 @@ def front_proxies(settings: ProxySettings) -> FrontProxies | None:
 
 
 def publications_of(
-    core: ServerCore, access: AccessSettings, checks: Callable[[str], Sequence[HealthCheck]]
+    core: ServerCore,
+    access: AccessSettings,
+    checks: Callable[[str], Sequence[server_pages.HealthCheck]],
 ) -> Publications:
     """Return what is answered beside the resources."""
     settings, seconds = core.settings, core.sources.seconds
     effective = settings.effective or effective_version(settings.version)
-    version = ServerVersion(
+    version = server_pages.ServerVersion(
         effective.binary,
-        PATCHES.get(effective.binary, 0),
+        releases.PATCHES.get(effective.binary, 0),
         emulated=effective.emulation,
         compatible=effective.min_compatibility,
     )
@@ -159,9 +141,9 @@ def publications_of(
         checks,
         core.metrics.health.observe,
         {"/metrics": core.metrics.page, "/metrics/slis": core.metrics.health.page},
-        OpenId(access.issuer, settings.address, access.signer),
-        SelfPortrait(version, seconds(), seconds, settings.as_flags(access.issuer)),
-        KINDS if parse_version(settings.version) >= SINCE else (),
+        server_pages.OpenId(access.issuer, settings.address, access.signer),
+        server_pages.SelfPortrait(version, seconds(), seconds, settings.as_flags(access.issuer)),
+        server_pages.KINDS if parse_version(settings.version) >= server_pages.SINCE else (),
         None if core.flows is None else core.flows.page,
         settings.descriptions,
     )
@@ -202,18 +184,18 @@ def controllers_of(core: ServerCore, perform: Perform) -> Controllers:
     return Controllers(core.objects, always, led, leading, simulated, settings.simulation.clock)
 
 
-def admission_of(core: ServerCore, perform: Perform) -> Admission:
+def admission_of(core: ServerCore, perform: Perform) -> admission_chain.Admission:
     """Return whether a write may happen."""
     settings = core.settings
     told = settings.plugin_settings
     plugins = PluginChain(settings.plugins, settings.version, told, settings.gates)
     limits = told.event_limits if EVENT_RATE_LIMIT in plugins.names else ()
-    create = _namespace_maker(perform) if AUTO_PROVISION in plugins.names else None
-    return Admission(
+    create = _namespace_maker(perform) if admission_chain.AUTO_PROVISION in plugins.names else None
+    return admission_chain.Admission(
         admitters=_admitters(core, plugins),
         authorizer=core.authorizer,
         roles=core.roles,
-        provision=NamespaceProvision(core.world, create),
+        provision=admission_chain.NamespaceProvision(core.world, create),
         quotas=QuotaCharging(
             core.objects,
             core.sources.timestamp,
@@ -221,7 +203,7 @@ def admission_of(core: ServerCore, perform: Perform) -> Admission:
             told.limited_resources,
             enabled=RESOURCE_QUOTA in plugins.names,
         ),
-        event_rates=EventRates(limits, time.monotonic),
+        event_rates=admission_chain.EventRates(limits, time.monotonic),
         images=ImagePolicy(
             told.image_policy if IMAGE_POLICY in plugins.names else None, time.monotonic, time.time
         ),
@@ -280,18 +262,21 @@ def _namespace_maker(perform: Perform) -> Callable[[str], Awaitable[str]]:
 
 
 def verbs_of(
-    core: ServerCore, access: AccessSettings, authenticator: Authenticator, admission: Admission
+    core: ServerCore,
+    access: AccessSettings,
+    authenticator: Authenticator,
+    admission: admission_chain.Admission,
 ) -> Verbs:
     """Return what can be done with resources."""
-    sources = core.sources
+    sources, settings, world = core.sources, core.settings, core.world
     reader = Reader(
         core.objects,
-        core.world,
+        world,
         lambda kind: core.served.current().custom.get(kind),
-        core.world.conversions,
+        world.conversions,
     )
-    managers = FieldManagers(core.served, core.world, core.world.conversions)
-    deleter = Deleter(core.objects, reader, core.world, admission, sources.timestamp)
+    managers = FieldManagers(core.served, world, world.conversions)
+    deleter = Deleter(core.objects, reader, world, admission, sources.timestamp)
     return Verbs(
         reader,
         Watching(core.objects, reader, core.served),
@@ -299,22 +284,20 @@ def verbs_of(
         Writer(
             core.objects,
             reader,
-            core.world,
+            world,
             admission,
             managers,
             core.new_context,
             _service_network(core),
-            core.settings.version,
-            core.settings.gates,
+            settings.version,
+            settings.gates,
         ),
         deleter,
         Reviewer(
             authenticator,
             core.authorizer,
             core.roles,
-            TokenIssuer(
-                access.issuer, access.issuers, access.signer, core.world, core.settings.has_gate
-            ),
+            TokenIssuer(access.issuer, access.issuers, access.signer, world, settings.has_gate),
             sources.now,
             sources.uid,
             core.new_context,
@@ -323,20 +306,20 @@ def verbs_of(
         ),
         PodOperations(
             core.objects,
-            core.world,
+            world,
             admission,
             deleter,
             sources.timestamp,
             core.new_context,
             managers,
-            core.settings.has_gate,
+            settings.has_gate,
         ),
-        Connector(core.world, admission, core.settings.has_gate),
+        Connector(world, admission, settings.has_gate),
         sources.seconds,
         sources.randomness.random,
         core.in_flight,
         core.metrics,
-        core.settings.limits.watch_seconds,
+        settings.limits.watch_seconds,
     )
 
 
@@ -356,13 +339,16 @@ def _service_network(core: ServerCore) -> ServiceNetworkView:
 # Objects that are there already stay as they are: after a restart nothing is done.
 
 
-@per_release()
+@releases.per_release()
 def initial_objects(service_address: str, gates: frozenset[str]) -> Sequence[JsonObject]:
     """Return the objects that are the same everywhere, each behind what it needs.
     `service_address` is that of the server's own Service; `gates` are feature gates that somebody
     switched on."""
     namespaces = list(bootstrap_objects.initial_namespaces())
-    accounts = (bootstrap_objects.default_service_account(metadata.name(one)) for one in namespaces)
+    accounts = (
+        bootstrap_objects.default_service_account(metadata.name(namespace))
+        for namespace in namespaces
+    )
     service = bootstrap_objects.kubernetes_service(service_address)
     flow_control = (*bootstrap_objects.priority_levels(), *bootstrap_objects.flow_schemas())
     others = (
@@ -429,7 +415,9 @@ def _status(obj: JsonObject, now: str) -> JsonObject:
     time are from now."""
     if "status" not in obj:
         return {}
-    conditions = [{"lastTransitionTime": now, **one} for one in obj["status"]["conditions"]]
+    conditions = [
+        {"lastTransitionTime": now, **condition} for condition in obj["status"]["conditions"]
+    ]
     return {"status": {**obj["status"], "conditions": conditions}}
 
 
@@ -452,7 +440,7 @@ PANICKED: Final = plain_text(
 
 
 class ApiServer:
-    """All there is to a server but its network."""
+    """Holds all there is to a server but its network."""
 
     def __init__(
         self,
@@ -464,7 +452,7 @@ class ApiServer:
         settings = Settings() if settings is None else settings
         self._release = settings.release()
         sources = Sources() if sources is None else sources
-        with answering_as(settings.version, settings.compatible, settings.emulated):
+        with releases.answering_as(settings.version, settings.compatible, settings.emulated):
             self._assemble(store, access, settings, sources)
 
     def _assemble(
@@ -485,10 +473,10 @@ class ApiServer:
             verbs_of(core, access, authenticator, admission),
         )
 
-    def _health_checks(self, root: str) -> Sequence[HealthCheck]:
+    def _health_checks(self, root: str) -> Sequence[server_pages.HealthCheck]:
         ending = "process is shutting down" if self.is_ending else ""
         store = self.objects.store
-        return checks_of(root, store.trouble(), store.writing_trouble(), ending)
+        return server_pages.checks_of(root, store.trouble(), store.writing_trouble(), ending)
 
     def prepare_to_stop(self) -> None:
         """Say on `/readyz` that no more requests should come."""
@@ -498,7 +486,7 @@ class ApiServer:
         """Make what a new server has. Requests may come when this is done. Raises ManifestError
         for files of static policies and webhooks that cannot be used."""
         settings, now = self.core.settings, self.core.sources.timestamp()
-        with answering_as(settings.version, settings.compatible, settings.emulated):
+        with releases.answering_as(settings.version, settings.compatible, settings.emulated):
             self.core.static.load()
             catalog = self.served.current().catalog
             services = settings.service_addresses
@@ -526,7 +514,7 @@ class ApiServer:
         try:
             return await self._handled(request)
         finally:
-            leave_release(before)
+            releases.leave_release(before)
 
     async def _handled(self, request: HttpRequest) -> HttpAnswer:
         began = perf_counter()
@@ -576,7 +564,7 @@ class ApiServer:
         """Make a stream whose parts are of the same release as the answer, whoever reads them
         later."""
         settings = self.core.settings
-        if stream is None or (settings.version == DEFAULT and settings.effective is None):
+        if stream is None or (settings.version == releases.DEFAULT and settings.effective is None):
             return stream
         return _read_as(self._release, stream)
 
@@ -604,7 +592,7 @@ async def _read_as(
             except StopAsyncIteration:
                 return
             finally:
-                leave_release(before)
+                releases.leave_release(before)
             yield part
     finally:
         await stream.aclose()
@@ -612,7 +600,9 @@ async def _read_as(
 
 def _warning_headers(texts: Iterable[str]) -> tuple[Header, ...]:
     said = (RecordedWarning(text) for text in dict.fromkeys(texts))
-    return tuple(("Warning", f'299 - "{_escaped(one.text)}"') for one in recorded_warnings(said))
+    return tuple(
+        ("Warning", f'299 - "{_escaped(warning.text)}"') for warning in recorded_warnings(said)
+    )
 
 
 def _has(answer: HttpAnswer, header: str) -> bool:

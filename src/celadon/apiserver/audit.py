@@ -14,7 +14,6 @@ import json
 import os
 import re
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
-from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -32,7 +31,7 @@ from celadon.kube import StatusError, User
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.protobuf import ProtobufError, decode
 from celadon.patterns import late_pattern
-from celadon.records import dataclass
+from celadon.records import dataclass, field, replace
 
 # --- Audit policy ------------------------------------------------------------
 #
@@ -104,8 +103,8 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class AuditRule:
-    """Empty fields match everything, but `resources` and `urls` each exclude the other kind of
-    request when only they are given."""
+    """Says what is recorded of some requests. Empty fields match everything, but `resources` and
+    `urls` each exclude the other kind of request when only they are given."""
 
     recording: Recording
     users: tuple[str, ...] = ()
@@ -131,17 +130,17 @@ class AuditRule:
     def _matches_resource(self, info: RequestInfo) -> bool:
         if self.namespaces and info.namespace not in self.namespaces:
             return False
-        return not self.resources or any(one.matches(info) for one in self.resources)
+        return not self.resources or any(resource.matches(info) for resource in self.resources)
 
 
 @dataclass(frozen=True, slots=True)
 class AuditPolicy:
-    """Rules in order."""
+    """Holds the rules in their order."""
 
     rules: tuple[AuditRule, ...]
 
     def recording(self, user: User, info: RequestInfo) -> Recording:
-        """Nothing, if no rule matches."""
+        """Return what the first rule that matches records; nothing, if none does."""
         for rule in self.rules:
             if rule.matches(user, info):
                 return rule.recording
@@ -239,16 +238,18 @@ def _errors(rule: JsonObject) -> Iterable[str]:
             yield "non-resource URL rules must begin with a '/' character"
         elif ANY in url[:-1]:
             yield "non-resource URL wildcards '*' must be the final character of the rule"
-    if any(one.get("resourceNames") and not one.get("resources") for one in resources):
+    if any(
+        resource.get("resourceNames") and not resource.get("resources") for resource in resources
+    ):
         yield "using resourceNames requires at least one resource"
     yield from _stage_errors(rule.get("omitStages") or ())
 
 
 def _stage_errors(stages: Sequence[str]) -> list[str]:
     return [
-        f"stage `{one}`: allowed stages are {','.join(STAGES)}"
-        for one in stages
-        if one not in STAGES
+        f"stage `{stage}`: allowed stages are {','.join(STAGES)}"
+        for stage in stages
+        if stage not in STAGES
     ]
 
 
@@ -257,11 +258,11 @@ def _rule(rule: JsonObject, policy: JsonObject) -> AuditRule:
     without_fields = rule.get("omitManagedFields", policy.get("omitManagedFields", False))
     resources = (
         GroupResources(
-            one.get("group") or "",
-            tuple(one.get("resources") or ()),
-            tuple(one.get("resourceNames") or ()),
+            resource.get("group") or "",
+            tuple(resource.get("resources") or ()),
+            tuple(resource.get("resourceNames") or ()),
         )
-        for one in rule.get("resources") or ()
+        for resource in rule.get("resources") or ()
     )
     return AuditRule(
         Recording(LEVELS[rule["level"]], frozenset(omitted), bool(without_fields)),
@@ -356,7 +357,8 @@ class AuditLog:
         self._remove_old(now)
 
     def _remove_old(self, now: datetime) -> None:
-        """Names begin with their times: the newest come last."""
+        """Remove files that are too many or too old. Their names have their times, so that the
+        newest come last."""
         name = late_pattern(
             rf"{re.escape(self._path.stem)}-(\d{{4}}-\d\d-\d\dT\d\d-\d\d-\d\d)\.\d{{3}}"
             rf"{re.escape(self._path.suffix)}"

@@ -381,7 +381,7 @@ _UNTIL: Final = {"endpoint-controller": "1.34", "workload-leader-election": "1.3
 
 
 def priority_levels() -> Iterator[JsonDict]:
-    """All of them, the one that nothing limits first."""
+    """Yield the priority levels of a new cluster, the one that nothing limits first."""
     free = {"nominalConcurrencyShares": 0, "lendablePercent": 0}
     yield _object("PriorityLevelConfiguration", "exempt", {"type": "Exempt", "exempt": free})
     for name, (shares, lendable, queues) in _LEVELS.items():
@@ -395,7 +395,8 @@ def priority_levels() -> Iterator[JsonDict]:
 
 
 def flow_schemas() -> Iterator[JsonDict]:
-    """All of them, in the order of their precedence; their levels exist."""
+    """Yield the FlowSchemas of a new cluster in the order of their precedence; their levels
+    exist."""
     for name, level, precedence, distinguisher, rules in _SCHEMAS:
         if name in _UNTIL and is_since(_UNTIL[name]):
             continue
@@ -505,7 +506,9 @@ _DYNAMIC_RESOURCES_BEFORE_1_32: Final = (15900, _OTHER)
 
 def api_services(catalog: Catalog) -> Iterator[JsonDict]:
     """One for each group version that has served resources, in the order of the catalogue."""
-    served = dict.fromkeys((one.gvr.group, one.gvr.version) for one in catalog if one.served)
+    served = dict.fromkeys(
+        (resource.gvr.group, resource.gvr.version) for resource in catalog if resource.served
+    )
     for group, version in served:
         if group in _OF_GROUP:
             yield _api_service(group, version)

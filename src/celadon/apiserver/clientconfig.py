@@ -16,7 +16,6 @@ import json
 import os
 import ssl
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -29,7 +28,7 @@ from celadon.apiserver.tls import load_pair, trust_as_go
 from celadon.goyaml import UnreadableError, first_document
 from celadon.kube import JsonObject
 from celadon.kube.json_types import JsonDict, Needed, Shape, misfit
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 __all__ = [
     "ClientCredentials",
@@ -140,8 +139,8 @@ class KubeconfigCluster:
 
 @dataclass(frozen=True, slots=True)
 class KubeconfigUser:
-    """Everything may be empty: such a user is anonymous. `certificate` and `key` are PEM;
-    `impersonation` are headers."""
+    """Holds a user; everything may be empty: such a user is anonymous. `certificate` and `key` are
+    PEM; `impersonation` are headers."""
 
     token: str = field(default="", repr=False)
     token_file: Path | None = None
@@ -156,7 +155,7 @@ class KubeconfigUser:
 
 @dataclass(frozen=True, slots=True)
 class KubeconfigContext:
-    """Names of a cluster and a user; `namespace` may be empty."""
+    """Names a cluster and a user; `namespace` may be empty."""
 
     cluster: str
     user: str
@@ -271,14 +270,14 @@ class _Reader:
             version,
             _text(value, "command"),
             tuple(value.get("args") or ()),
-            {one["name"]: one["value"] for one in value.get("env") or ()},
+            {variable["name"]: variable["value"] for variable in value.get("env") or ()},
             value.get("provideClusterInfo") is True,
             self._folder,
         )
 
 
 def _named(value: JsonObject, listed: str, member: str) -> Sequence[tuple[str, JsonObject]]:
-    """The first of a name counts."""
+    """Return the items of a list by their names; the first of a name counts."""
     found: JsonDict = {}
     for one in value.get(listed) or ():
         found.setdefault(_text(one, "name"), one.get(member) or {})

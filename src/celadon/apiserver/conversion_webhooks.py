@@ -16,7 +16,6 @@ import contextlib
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Any, Final, Protocol, TypeVar
 
 from celadon.admission import ConversionError, webhooks
@@ -36,7 +35,7 @@ from celadon.kube.registry import request_bodies
 from celadon.kube.schemas import json_kind
 from celadon.kube.status import SUCCESS
 from celadon.kube.validation import labels, validate_annotations
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 GROUP: Final = "apiextensions.k8s.io"
 KIND: Final = "ConversionReview"
@@ -334,7 +333,7 @@ def _restored(before: JsonObject, after: JsonObject) -> JsonDict:
 
 
 def _require_valid(name: str, given: Mapping[str, str]) -> None:
-    """Raises _InvalidMetadata."""
+    """Validate labels or annotations that a webhook has changed. Raises _InvalidMetadata."""
     if name == "labels":
         errors = list(labels(FieldPath("metadata", "labels"), given))
     else:
@@ -431,7 +430,7 @@ class Conversions:
                 await self.prepared([obj], self.kinds().custom[kind])
 
     def all_shown(self, objects: Sequence[JsonObject], custom: CustomKind) -> list[JsonObject]:
-        """Stored objects of one kind in a version, as lists and watches show them: what was
+        """Return stored objects of one kind in a version, as lists and watches show them: what was
         converted before is not asked for again. Raises ConversionFailed."""
         shown = self._kept(objects, custom)
         missing = [obj for obj, found in zip(objects, shown, strict=True) if found is None]
@@ -444,7 +443,8 @@ class Conversions:
         return _merged(shown, await self._fetched(missing, custom) if missing else [])
 
     def _webhook(self, source: GroupVersionKind, target: GroupVersionKind) -> ConversionWebhook:
-        """Raises ConversionFailed for versions that the definition does not have."""
+        """Return the webhook that converts between two versions. Raises ConversionFailed for
+        versions that the definition does not have."""
         kinds = self.kinds()
         for kind, direction in ((target, "to"), (source, "from")):
             if kind not in kinds.custom:
@@ -477,7 +477,7 @@ class Conversions:
         return fetched
 
     async def _received(self, objects: Sequence[JsonObject], custom: CustomKind) -> list[JsonDict]:
-        """Stored objects of one version in another one, as a server shows them."""
+        """Return stored objects of one version in another one, as a server shows them."""
         source = metadata.gvk(objects[0])
         webhook = self._webhook(source, custom.gvk)
         sent = [self.kinds().custom[source].shown(obj) for obj in objects]
@@ -521,8 +521,8 @@ class Conversions:
 # Whoever is on the event loop converts first (`prepared`), so this is reached in workers only; a
 # call that blocked the loop would stop the very server that may have to answer it.
 def _waited(asked: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Raises ConversionFailed on the event loop, which must not wait: who asks there has to be
-    mended."""
+    """Wait for what a webhook has to say. Raises ConversionFailed on the event loop, which must not
+    wait: who asks there has to be mended."""
     require_server("webhooks")
     if not is_worker():
         raise ConversionFailed("a conversion webhook was needed where nobody may wait for one")
@@ -548,7 +548,8 @@ def _weight(obj: JsonObject) -> int:
 # One call has objects of one version only: the texts of failures name the version that was
 # converted from.
 def _batches(objects: Sequence[JsonObject]) -> Iterator[list[JsonObject]]:
-    """Objects of one version in the order given, so many that a webhook may be asked at once."""
+    """Yield objects of one version in the order given, so many that a webhook may be asked at
+    once."""
     some: list[JsonObject] = []
     size = 0
     for obj in objects:
@@ -582,7 +583,7 @@ class CalledWebhooks:
         self, objects: Iterable[JsonObject], version: str, call: Caller, *, once: bool = False
     ) -> None:
         """The definitions are among `objects`."""
-        definitions = [one for one in objects if _says_whom_to_ask(one)]
+        definitions = [obj for obj in objects if _says_whom_to_ask(obj)]
         found = _Given(RememberedKinds(version).of(definitions), conversion_webhooks(definitions))
         self._conversions = Conversions(lambda: found, call, lambda: str(uuid.uuid4()))
         self._once = once
@@ -618,5 +619,5 @@ def _says_whom_to_ask(obj: JsonObject) -> bool:
     spec = obj.get("spec") or {}
     webhook = (spec.get("conversion") or {}).get("webhook") or {}
     return isinstance(webhook.get("clientConfig"), dict) and any(
-        one.get("storage") for one in spec.get("versions") or ()
+        version.get("storage") for version in spec.get("versions") or ()
     )

@@ -27,12 +27,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
-from dataclasses import field
 from functools import partial
 from typing import Any, Final, NoReturn, TypeAlias
 
 from celadon.kube.json_types import JsonObject
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 from celadon.storage import (
     Committed,
     Condition,
@@ -61,7 +60,7 @@ _PIECE: Final = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One message."""
+    """Holds one message, to a fork or from it."""
 
     head: JsonObject
     body: bytes = b""
@@ -86,7 +85,7 @@ class Elsewhere(BaseException):
 
 
 class ForkFailed(Exception):
-    """The system has no process for us."""
+    """Says that the system has no process for us."""
 
 
 # --- The life of a fork ------------------------------------------------------
@@ -109,7 +108,7 @@ class Parent:
         self._connection = connection
 
     def tell(self, said: Said) -> None:
-        """Say it."""
+        """Send something to the parent."""
         self._connection.sendall(said.written())
 
     def tell_who_we_are(self) -> None:
@@ -119,12 +118,12 @@ class Parent:
         os.close(end)
 
     def ask(self, said: Said) -> Said:
-        """Say it, and wait for what the parent says to that."""
+        """Send something to the parent, and wait for its reply."""
         self.tell(said)
         return self.hear()
 
     def hear(self) -> Said:
-        """Wait for what the parent says."""
+        """Wait for what the parent says, and return it."""
         sizes = _SIZES.unpack(self._exactly(_SIZES.size))
         head, body = map(self._exactly, sizes)
         return Said(json.loads(head), body)
@@ -162,7 +161,7 @@ _here: Final = {"is_fork": False}
 
 
 def require_server(reason: str) -> None:
-    """Raises Elsewhere in a fork: here is something that only the server itself can do."""
+    """Raise Elsewhere in a fork, since what comes next can only be done by the server itself."""
     if _here["is_fork"]:
         raise Elsewhere(reason)
 
@@ -190,7 +189,7 @@ def _live(connection: socket.socket, life: Life, settle: Callable[[], None]) -> 
 
 
 def _let_go(own: int) -> None:
-    """Nothing that the parent has open stays open, and its end is the end of this process."""
+    """Close all that the parent has open, and let its end be the end of this process."""
     import resource  # late: not on every platform
 
     with contextlib.suppress(ValueError):  # outside of the main thread there are no handlers
@@ -204,7 +203,7 @@ def _let_go(own: int) -> None:
 
 
 def _give_way() -> None:
-    """Others go before this process and those that it forks."""
+    """Let others go before this process and those that it forks."""
     with contextlib.suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
     os.nice(NICENESS)
@@ -407,7 +406,7 @@ class Template:
     (`stamp` says what that was), and hear first what they are for."""
 
     def __init__(self, life: Life, held: Held, stamp: object) -> None:
-        """Raises ForkFailed."""
+        """Fork the template. Raises ForkFailed."""
         self.stamp = stamp
         self.is_over = False
         """Whether it has ended."""
@@ -436,7 +435,7 @@ class Template:
 
 
 def _fork_on(parent: Parent, life: Life) -> Said:
-    """The life of a template."""
+    """Live the life of a template: fork whenever the parent asks for it."""
     for connection, seconds in parent.asks_for_forks():
         with contextlib.suppress(ChildProcessError):  # there are none
             while os.waitpid(-1, os.WNOHANG)[0]:
@@ -467,7 +466,7 @@ class TemplateFork(Process):
         heard: Callable[[Said], None],
         ended: Callable[[], None],
     ) -> None:
-        """Raises ForkFailed."""
+        """Ask the template for a fork. Raises ForkFailed."""
         ours, theirs = _pair()
         try:
             template.ask(theirs, seconds)
@@ -583,7 +582,8 @@ class ForkedStore:
         return self.before.range(prefix, start, limit, revision)
 
     def submit(self, transaction: Transaction) -> Future[Outcome]:
-        """Raises Elsewhere where it did not happen: the fork cannot see what is there instead."""
+        """Have the parent carry out a transaction. Raises Elsewhere where it did not happen: the
+        fork cannot see what is there instead."""
         if not self.own or not transaction.operations[0].key.startswith(self.own):
             raise Elsewhere("writes")
         said = self.parent.ask(_asked_to_store(transaction))
@@ -627,9 +627,11 @@ class ForkedStore:
 
 def _asked_to_store(transaction: Transaction) -> Said:
     operations = transaction.operations
-    values = [one.value for one in operations if isinstance(one, Put)]
+    values = [operation.value for operation in operations if isinstance(operation, Put)]
     head = {
-        "conditions": [[one.key, one.mod_revision] for one in transaction.conditions],
+        "conditions": [
+            [condition.key, condition.mod_revision] for condition in transaction.conditions
+        ],
         "operations": [
             [one.key, len(one.value), one.seconds] if isinstance(one, Put) else [one.key]
             for one in operations

@@ -113,7 +113,7 @@ def certificate_failure(
 
 
 def _out_of_date(certificate: x509.Certificate, now: datetime) -> str:
-    """Empty if the certificate is valid now."""
+    """Return why the certificate is not valid now; empty if it is."""
     for side, bound, is_outside in (
         ("before", certificate.not_valid_before_utc, now < certificate.not_valid_before_utc),
         ("after", certificate.not_valid_after_utc, now > certificate.not_valid_after_utc),
@@ -128,7 +128,7 @@ def _out_of_date(certificate: x509.Certificate, now: datetime) -> str:
 
 
 def _wrong_name(certificate: x509.Certificate, name: str) -> str:
-    """Empty if the certificate is for that name."""
+    """Return why the certificate is not for that name; empty if it is."""
     names = _extension(certificate, x509.SubjectAlternativeName)
     given = names or x509.SubjectAlternativeName([])
     hosts = given.get_values_for_type(x509.DNSName)
@@ -170,7 +170,7 @@ def _no_chain(
 
 
 def _not_signed(certificate: x509.Certificate, authority: x509.Certificate) -> str:
-    """Empty if the authority has signed it, and may."""
+    """Return why the authority has not signed the certificate, or may not; empty if it has."""
     constraints = _extension(authority, x509.BasicConstraints)
     usage = _extension(authority, x509.KeyUsage)
     if constraints is None or not constraints.ca or (usage and not usage.key_cert_sign):
@@ -458,7 +458,8 @@ class GoStream(httpcore.AsyncNetworkStream):
         self._has_read = False
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Raises NetworkFailure."""
+        """Read what comes next; of an answer in HTTP/1.1, the beginning is checked as Go does.
+        Raises NetworkFailure."""
         data = await self._piece(max_bytes)
         if self._waiting:
             self._waiting = False
@@ -516,7 +517,7 @@ class GoStream(httpcore.AsyncNetworkStream):
         return None if tls is None else tls.selected_alpn_protocol()
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Raises NetworkFailure."""
+        """Send bytes that an answer in HTTP follows. Raises NetworkFailure."""
         self._waiting, self._has_read = True, False
         try:
             self._writer.write(buffer)

@@ -69,7 +69,7 @@ class _Container:
         self.made: Any = {} if is_map else []
 
     def read_on(self, text: bytes, read: Read) -> None:
-        """Members, with a comma before them if there were others. Raises NotInPieces."""
+        """Read more members, with a comma before them if there were others. Raises NotInPieces."""
         if self.made:
             if text[:1] not in (b",", b""):
                 raise NotInPieces
@@ -486,7 +486,7 @@ def _in_parts(obj: JsonObject, write: Callable[[JsonObject], bytes]) -> bytes | 
             empty = f'"{member}":[]'.encode()
             before, found, after = write({**obj, member: []}).partition(empty)
             if found and empty not in after:
-                items = b",".join([write(one) for one in parts])
+                items = b",".join([write(part) for part in parts])
                 return b"".join((before, found[:-1], items, b"]", after))
     return None
 
@@ -553,7 +553,7 @@ class HeldBytes:
         self._count = 0
 
     def take(self, count: int) -> bool:
-        """False if there is no room."""
+        """Take so many bytes of the room; return False if there is no room."""
         if count > self._room.free:
             return False
         self._room.free -= count
@@ -561,6 +561,6 @@ class HeldBytes:
         return True
 
     def give_back(self) -> None:
-        """All of it."""
+        """Give back all that was taken."""
         self._room.free += self._count
         self._count = 0

@@ -16,13 +16,7 @@ import httpcore
 
 from celadon.admission.plugins import ImageVerdict
 from celadon.admission.webhooks import Reply, http_failure
-from celadon.apiserver.clientconfig import (
-    ClusterLocation,
-    CredentialsError,
-    KubeconfigError,
-    given_cluster,
-    tls_to_cluster,
-)
+from celadon.apiserver import clientconfig
 from celadon.apiserver.go_network import GoNetwork
 from celadon.apiserver.http_messages import NetworkFailure
 from celadon.apiserver.webhook_client import BrokenBody, Exchange, without_password
@@ -49,15 +43,15 @@ class ImageBackend:
         self._kubeconfig = kubeconfig
         self._backoff = backoff
         self._clock = clock
-        self._location: ClusterLocation | None = None
+        self._location: clientconfig.ClusterLocation | None = None
         self._pool: httpcore.AsyncConnectionPool | None = None
 
     async def ask(self, review: JsonObject) -> ImageVerdict:
-        """Raises NoAnswer."""
+        """Ask the backend about images. Raises NoAnswer."""
         try:
             location, pool = await self._connected()
             own = await location.credentials.headers()
-        except (KubeconfigError, CredentialsError) as error:
+        except (clientconfig.KubeconfigError, clientconfig.CredentialsError) as error:
             raise NoAnswer(str(error)) from None
         url = f"{location.cluster.server.rstrip('/')}?timeout={TIMEOUT_SECONDS}s"
         body = json.dumps(review, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
@@ -74,10 +68,10 @@ class ImageBackend:
         if self._pool is not None:
             await self._pool.aclose()
 
-    async def _connected(self) -> tuple[ClusterLocation, httpcore.AsyncConnectionPool]:
+    async def _connected(self) -> tuple[clientconfig.ClusterLocation, httpcore.AsyncConnectionPool]:
         if self._location is None or self._pool is None:
-            self._location = given_cluster(Path(self._kubeconfig), "", {}, self._clock)
-            context = await tls_to_cluster(self._location)
+            self._location = clientconfig.given_cluster(Path(self._kubeconfig), "", {}, self._clock)
+            context = await clientconfig.tls_to_cluster(self._location)
             network = GoNetwork(lambda host, port: (host, port))
             self._pool = httpcore.AsyncConnectionPool(ssl_context=context, network_backend=network)
         return self._location, self._pool
@@ -93,7 +87,7 @@ class ImageBackend:
 
 
 def _verdict(reply: Reply) -> ImageVerdict:
-    """Raises NoAnswer."""
+    """Read the backend's verdict. Raises NoAnswer."""
     failed = http_failure(reply, "application/json", as_json)
     if failed is not None:
         raise NoAnswer(failed[0])
@@ -104,9 +98,11 @@ def _verdict(reply: Reply) -> ImageVerdict:
     status = answer.get("status") if isinstance(answer, dict) else None
     if not isinstance(status, dict):
         raise NoAnswer("the backend's answer is no ImageReview with a status")
-    told = status.get("auditAnnotations")
+    audit_annotations = status.get("auditAnnotations")
     return ImageVerdict(
         status.get("allowed") is True,
         str(status.get("reason") or ""),
-        {str(key): str(text) for key, text in told.items()} if isinstance(told, dict) else {},
+        {str(key): str(text) for key, text in audit_annotations.items()}
+        if isinstance(audit_annotations, dict)
+        else {},
     )

@@ -7,7 +7,6 @@ from __future__ import annotations
 import datetime
 import ipaddress
 from collections.abc import Iterable
-from dataclasses import field
 from typing import Final
 
 from cryptography import x509
@@ -16,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from celadon.apiserver.authn.signing_keys import new_elliptic_key
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 __all__ = [
     "Pair",
@@ -91,7 +90,7 @@ def server_certificate(
     built = (
         _begun(_name(subject), issuer, public, now, lifetime)
         .add_extension(
-            x509.SubjectAlternativeName([general_name(one) for one in names]), critical=False
+            x509.SubjectAlternativeName([general_name(name) for name in names]), critical=False
         )
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)

@@ -137,7 +137,7 @@ class LeaderElection:
             warn("the election of a leader fails", about)
 
     async def _attempted(self) -> bool:
-        """Raises LeaseError."""
+        """Try to get or to keep the lease; return whether we have it. Raises LeaseError."""
         lease = await self._leases.get(self._path)
         if lease is None:
             await self._leases.create(self._collection, self._lease(self._spec({}), {}))
@@ -227,7 +227,7 @@ class ServedLeases:
 
 
 def _body(reply: Reply) -> JsonObject:
-    """Raises LeaseError."""
+    """Return the object of a reply. Raises LeaseError."""
     if reply.code >= 500:
         raise LeaseError(reply.message)
     if reply.code >= 400:

@@ -11,7 +11,6 @@ import enum
 import functools
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
 from typing import Final
 
 from celadon.apiserver.http_messages import (
@@ -27,7 +26,7 @@ from celadon.kube import JsonObject, StatusDetails, StatusError, status
 from celadon.kube.go import escaped_html, parse_bool
 from celadon.kube.protobuf import MEDIA_TYPE
 from celadon.kube.protobuf import encode as protobuf_bytes
-from celadon.records import dataclass
+from celadon.records import dataclass, field, replace
 from celadon.remembering import LONGEST
 
 YAML: Final = "application/yaml"
@@ -145,7 +144,7 @@ def require_stream(found: Accepted, types: Sequence[str]) -> None:
     """Refuse a stream of the type that was chosen among all types, if that cannot be streamed:
     there is no second choice. Raises StatusError 406."""
     if found.media_type not in STREAM_TYPES:
-        raise status.not_acceptable([_streamed(one) for one in types if one in STREAM_TYPES])
+        raise status.not_acceptable([_streamed(type_) for type_ in types if type_ in STREAM_TYPES])
 
 
 def require_route(request: HttpRequest, types: Sequence[str]) -> None:
@@ -166,7 +165,7 @@ def _routed(clause: MediaClause, types: Sequence[str]) -> bool:
     """Return whether the router lets the clause through: it knows `*/*`, but no half wildcards."""
     if clause.type == "*":
         return True
-    return clause.subtype != "*" and any(clause.fits(one) for one in types)
+    return clause.subtype != "*" and any(clause.fits(type_) for type_ in types)
 
 
 def _streamed(media_type: str) -> str:

@@ -217,8 +217,8 @@ class StoredObject:
 
 @dataclass(frozen=True, slots=True)
 class ObjectPage:
-    """Objects in the order of their keys, as they were at `revision`. `last` is the key, relative
-    to the prefix of the list, of the last one; `remaining` more follow."""
+    """Holds objects in the order of their keys, as they were at `revision`. `last` is the key,
+    relative to the prefix of the list, of the last one; `remaining` more follow."""
 
     objects: tuple[StoredObject, ...]
     revision: int
@@ -261,7 +261,7 @@ class ObjectStore:
         return entry, None if entry is None else self._known(entry)
 
     def size(self, resource: Resource, namespace: str, name: str) -> int:
-        """Bytes of a stored object; 0 if there is none."""
+        """Return the bytes of a stored object; 0 if there is none."""
         entry = self.store.get(object_key(resource, namespace, name))
         return 0 if entry is None else len(entry.value)
 
@@ -274,8 +274,8 @@ class ObjectStore:
         limit: int | None = None,
         revision: int | None = None,
     ) -> ObjectPage:
-        """Objects from the relative key `start` on. A worker reads itself what has not been read,
-        and the loop gives it some at once. Raises celadon.storage.RevisionError."""
+        """Return objects from the relative key `start` on. A worker reads itself what has not been
+        read, and the loop gives it some at once. Raises celadon.storage.RevisionError."""
         prefix = collection_prefix(resource, namespace)
         begin, objects, key = prefix + start if start else "", list[StoredObject](), prefix
         while True:
@@ -322,7 +322,7 @@ class ObjectStore:
         return len(page.entries) + page.remaining
 
     def weighs(self, resource: Resource, namespace: str, limit: int) -> int:
-        """Bytes of the first objects that a list would have."""
+        """Return the bytes of the first objects that a list would have."""
         page = self.store.range(collection_prefix(resource, namespace), limit=limit)
         return sum(len(entry.value) for entry in page.entries)
 
@@ -490,8 +490,8 @@ class ObjectStore:
             self._encoded.pop(id(value), None)
 
     async def submit(self, transaction: Transaction) -> Outcome:
-        """Objects that another process has encoded."""
-        puts = (one for one in transaction.operations if isinstance(one, Put))
+        """Store objects that another process has encoded."""
+        puts = (operation for operation in transaction.operations if isinstance(operation, Put))
         await self.read_before([one.value for one in puts])
         return await self._submitted(transaction)
 
@@ -542,7 +542,7 @@ def _claiming(transaction: Transaction, claims: Collection[Condition]) -> Transa
         return transaction
     return Transaction(
         (*transaction.conditions, *claims),
-        (*transaction.operations, *(Put(one.key, _CLAIMED) for one in claims)),
+        (*transaction.operations, *(Put(claim.key, _CLAIMED) for claim in claims)),
     )
 
 
@@ -625,7 +625,7 @@ class ContinueTokenError(ValueError):
 
 
 def read_continue_token(text: str) -> ContinueToken:
-    """Raises ContinueTokenError."""
+    """Read a token. Raises ContinueTokenError."""
     try:
         value: Any = read_json(_decoded(text).decode("utf-8", "replace")).value
     except JsonSyntaxError as error:
@@ -688,7 +688,8 @@ _SUCCEEDED: Final = "status.successful"
 
 @dataclass(frozen=True, slots=True)
 class ObjectSelection:
-    """Both selectors must match; without terms they match everything."""
+    """Selects objects by labels and fields, both of which must match; without terms they match
+    everything."""
 
     labels: LabelSelector
     fields: FieldSelector

@@ -112,9 +112,9 @@ class QuotaCharging:
         """Quotas that somebody has written in between are asked again, and only they."""
         while True:
             quotas = {
-                name: one
-                for one in self._quotas(request.namespace)
-                if (name := metadata.name(one.object)) not in taken
+                name: quota
+                for quota in self._quotas(request.namespace)
+                if (name := metadata.name(quota.object)) not in taken
             }
             given = [one.object for one in quotas.values()]
             found = fit(given, request, self._now(), () if taken else self._limited)
@@ -136,7 +136,7 @@ class QuotaCharging:
                 return
 
     async def _write(self, quota: StoredObject, used: Mapping[str, str]) -> bool:
-        """False when somebody has written in between."""
+        """Write what is used; return False when somebody has written in between."""
         obj = quota.object
         changed = {**obj, "status": {**(obj.get("status") or {}), "used": dict(used)}}
         namespace, name = metadata.namespace(obj), metadata.name(obj)

@@ -7,27 +7,17 @@ by this one reading.
 from __future__ import annotations
 
 import urllib.parse
-from dataclasses import field, replace
 from typing import Final
 
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.cel.value_functions import parse_duration
-from celadon.kube import FieldError, FieldPath, fieldpath, status
+from celadon.kube import FieldError, FieldPath, fieldpath, selectors, status
 from celadon.kube.go import parse_int, parse_uint, quote
 from celadon.kube.registry import request_bodies
 from celadon.kube.releases import emulated_release
 from celadon.kube.resources import Resource, gates_of
-from celadon.kube.selectors import (
-    FieldSelector,
-    FieldTerm,
-    LabelSelector,
-    SelectorError,
-    parse_field_selector,
-    parse_label_selector,
-    resolve_fields,
-)
 from celadon.patterns import late_pattern
-from celadon.records import dataclass
+from celadon.records import dataclass, field, replace
 
 VERBS: Final = {
     "POST": "create",
@@ -83,7 +73,7 @@ class RequestInfo:
 
 
 def request_info(request: HttpRequest) -> RequestInfo:
-    """Raises UnreadablePath for `/api/v1/watch` and its like."""
+    """Read what a request is about. Raises UnreadablePath for `/api/v1/watch` and its like."""
     path = urllib.parse.unquote(request.path)
     parts = path.strip("/").split("/")
     method = request.method
@@ -215,8 +205,12 @@ NOT_OLDER_THAN: Final = "NotOlderThan"
 class ListOptions:
     """`limit` 0 is none; `timeout_seconds` and `send_initial_events` are None where not given."""
 
-    labels: LabelSelector = field(default_factory=lambda: parse_label_selector(""))
-    fields: FieldSelector = field(default_factory=lambda: parse_field_selector(""))
+    labels: selectors.LabelSelector = field(
+        default_factory=lambda: selectors.parse_label_selector("")
+    )
+    fields: selectors.FieldSelector = field(
+        default_factory=lambda: selectors.parse_field_selector("")
+    )
     has_selector: bool = False
     resource_version: str = ""
     match: str = ""
@@ -228,13 +222,13 @@ class ListOptions:
 
     def of_one(self, name: str) -> ListOptions:
         """The same for the one object of this name."""
-        terms = (*self.fields.terms, FieldTerm("metadata.name", name))
-        return replace(self, fields=FieldSelector(terms), has_selector=True)
+        terms = (*self.fields.terms, selectors.FieldTerm("metadata.name", name))
+        return replace(self, fields=selectors.FieldSelector(terms), has_selector=True)
 
 
 def list_options(request: HttpRequest, resource: Resource) -> ListOptions:
-    """Raises StatusError: 400 for what cannot be read, then 422 for what does not go together, then
-    400 for fields that the resource does not have."""
+    """Read the options of a list or watch. Raises StatusError: 400 for what cannot be read, then
+    422 for what does not go together, then 400 for fields that the resource does not have."""
     options = _read(request)
     watch = is_true(request, "watch")  # of any verb: deletions may say it, `/watch/` need not
     if watch:
@@ -243,8 +237,8 @@ def list_options(request: HttpRequest, resource: Resource) -> ListOptions:
     if errors:
         raise request_bodies.invalid_options(LIST_OPTIONS, errors)
     try:
-        return replace(options, fields=resolve_fields(options.fields, resource))
-    except SelectorError as error:
+        return replace(options, fields=selectors.resolve_fields(options.fields, resource))
+    except selectors.SelectorError as error:
         raise status.bad_request(str(error)) from None
 
 
@@ -255,9 +249,9 @@ def _read(request: HttpRequest) -> ListOptions:
     seconds = integer(request, "timeoutSeconds")
     limit = integer(request, "limit") or 0
     try:
-        labels = parse_label_selector(request.first("labelSelector"))
-        fields = parse_field_selector(request.first("fieldSelector"))
-    except SelectorError as error:
+        labels = selectors.parse_label_selector(request.first("labelSelector"))
+        fields = selectors.parse_field_selector(request.first("fieldSelector"))
+    except selectors.SelectorError as error:
         raise status.bad_request(str(error)) from None
     events = is_true(request, "sendInitialEvents") if "sendInitialEvents" in request.query else None
     return ListOptions(

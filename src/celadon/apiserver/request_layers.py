@@ -20,33 +20,14 @@ from collections.abc import (
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
+from celadon.apiserver import request_work
 from celadon.apiserver.aggregation.api_services import RemoteApiService
 from celadon.apiserver.authn.authentication import Authenticator, Credentials
+from celadon.apiserver.authz import impersonation
 from celadon.apiserver.authz.access_decisions import check_access, request_attributes
-from celadon.apiserver.authz.impersonation import (
-    Impersonated,
-    Impersonation,
-    NobodyNamed,
-    wanted_user,
-)
 from celadon.apiserver.caches.served_resources import DEFINITIONS, Served
 from celadon.apiserver.controllers.controller_loops import Controllers
-from celadon.apiserver.discovery.discovery_documents import (
-    PublishedApis,
-    RemoteVersion,
-    discovery_answer,
-    root_answer,
-    root_paths,
-)
-from celadon.apiserver.discovery.server_pages import (
-    HealthCheck,
-    Observe,
-    OpenId,
-    SelfPortrait,
-    health_answer,
-    page_answer,
-    version_answer,
-)
+from celadon.apiserver.discovery import discovery_documents, server_pages
 from celadon.apiserver.flowcontrol.flow_control import waiting_seconds
 from celadon.apiserver.forks import (
     Elsewhere,
@@ -94,16 +75,6 @@ from celadon.apiserver.request_info import (
     plainly_asked,
     request_info,
 )
-from celadon.apiserver.request_work import (
-    FORKED_HEAD,
-    FORKED_SECONDS,
-    LARGE_ANSWER,
-    Pace,
-    RequestWork,
-    is_large,
-    is_large_refusal,
-    is_worth_a_fork,
-)
 from celadon.apiserver.server_core import ServerCore
 from celadon.apiserver.workers import REQUEST_SECONDS, TooMuchWork
 from celadon.kube import GroupVersionResource, StatusError, User, metadata, status
@@ -136,11 +107,11 @@ class Publications:
     def __init__(
         self,
         address: str,
-        checks: Callable[[str], Sequence[HealthCheck]],
-        observe: Observe,
+        checks: Callable[[str], Sequence[server_pages.HealthCheck]],
+        observe: server_pages.Observe,
         metrics: Mapping[str, Callable[[], Callable[[], HttpAnswer]]],
-        openid: OpenId,
-        portrait: SelfPortrait,
+        openid: server_pages.OpenId,
+        portrait: server_pages.SelfPortrait,
         pages: Collection[str],
         dumps: Callable[[HttpRequest], HttpAnswer | None] | None = None,
         descriptions: Descriptions | None = None,
@@ -156,7 +127,7 @@ class Publications:
         self._dumps = dumps
         self._descriptions = descriptions
         self._served: Served | None = None
-        self._apis = PublishedApis(Catalog(()))
+        self._apis = discovery_documents.PublishedApis(Catalog(()))
         self._openapi: OpenApi | None = None
 
     def counted(self, path: str) -> Callable[[], HttpAnswer] | None:
@@ -165,42 +136,45 @@ class Publications:
         return None if take is None else take()
 
     def answer(
-        self, request: HttpRequest, served: Served, offered: Sequence[RemoteVersion] = ()
+        self,
+        request: HttpRequest,
+        served: Served,
+        offered: Sequence[discovery_documents.RemoteVersion] = (),
     ) -> HttpAnswer | None:
         """Answer a request; return None for paths that nobody answers. `offered` are the versions
         of other servers. Raises StatusError."""
         if served is not self._served or offered is not self._apis.remote:
             self._served = served
-            self._apis = PublishedApis(served.catalog, offered)
+            self._apis = discovery_documents.PublishedApis(served.catalog, offered)
         first = request.path.strip("/").partition("/")[0]
         if not first or request.path == "/index.html":
-            return root_answer(self._paths())
+            return discovery_documents.root_answer(self._paths())
         if first in HEALTH_ROOTS:
-            return health_answer(request, self._checks(first), self._observe)
+            return server_pages.health_answer(request, self._checks(first), self._observe)
         if first == "version":
-            return version_answer(request, self._version)
+            return server_pages.version_answer(request, self._version)
         if first == "openapi":
             return self._openapi_answer(request, served)
         if first in self._pages and request.path == f"/{first}":
-            return page_answer(first, request, self._portrait, self._paths())
+            return server_pages.page_answer(first, request, self._portrait, self._paths())
         if first == "debug" and self._dumps is not None:
             return self._dumps(request)
         if first in (".well-known", "openid"):
             return self._openid.answer(request)
-        return discovery_answer(request, self._apis, self._address)
+        return discovery_documents.discovery_answer(request, self._apis, self._address)
 
     def _paths(self) -> list[str]:
         """Return the paths of the list at `/`."""
         checks = {root: self._checks(root) for root in HEALTH_ROOTS}
         pages = [f"/{page}" for page in self._pages]
-        return root_paths(self._apis, checks, (*self._openid.paths, *pages))
+        return discovery_documents.root_paths(self._apis, checks, (*self._openid.paths, *pages))
 
     def _openapi_answer(self, request: HttpRequest, served: Served) -> HttpAnswer | None:
         # late: not every client asks for it
         from celadon.apiserver.discovery.descriptions import installed_descriptions
         from celadon.apiserver.discovery.openapi_answers import OpenApi, openapi_answer
 
-        definitions = {metadata.name(one): one for one in served.definitions}
+        definitions = {metadata.name(definition): definition for definition in served.definitions}
         if self._openapi is None:
             self._openapi = OpenApi(
                 self._apis,
@@ -244,10 +218,10 @@ class RequestLayers:
         self._core = core
         self._authenticator = authenticator
         self._controllers = controllers
-        self._impersonation = Impersonation(core.authorizer)
+        self._impersonation = impersonation.Impersonation(core.authorizer)
         self._publications = publications
         self._verbs = verbs
-        self._pace = Pace()
+        self._pace = request_work.Pace()
         self._dear: dict[Hashable, float] = {}
         """Seconds that requests of a user, a verb and a resource took last, if they were many."""
         self._not_forked: dict[Hashable, float] = {}
@@ -258,7 +232,7 @@ class RequestLayers:
         noted."""
         workers = self._core.workers
         # Even the first look at a head of a megabyte takes long, so that a fork does all of it.
-        if workers.forks and not workers.is_fork and request.head_size > FORKED_HEAD:
+        if workers.forks and not workers.is_fork and request.head_size > request_work.FORKED_HEAD:
             forked = await self._forked_whole(request, notes)
             if forked is not None:
                 return forked
@@ -378,7 +352,7 @@ class RequestLayers:
             return await answer
         except StatusError as error:
             return await self._refused(error, request, notes)
-        except NobodyNamed as error:
+        except impersonation.NobodyNamed as error:
             where = f'Internal Server Error: "{request.target}"'
             return plain_text(500, f"{where}: {error}\n")
         # The Status is made by the chain already, in the words of the policy or webhook.
@@ -412,9 +386,9 @@ class RequestLayers:
 
     # A refusal may repeat what was sent, a megabyte of it: then it is written aside.
     async def _refused(self, error: StatusError, request: HttpRequest, notes: Notes) -> HttpAnswer:
-        """Raises TooMuchWork."""
+        """Return a refusal as an answer. Raises TooMuchWork."""
         form = await self._form_of_errors(request)
-        if not is_large_refusal(error):
+        if not request_work.is_large_refusal(error):
             return status_answer(error, form)
         work = self._stranger(request)
         if notes.user is not None:
@@ -434,7 +408,7 @@ class RequestLayers:
             raise status.unauthorized()
         notes.user = found.user
         if request.has_long_head:
-            work = RequestWork(self._core.workers, found.user.name, size=request.size)
+            work = request_work.RequestWork(self._core.workers, found.user.name, size=request.size)
             shown = await work.step(self._shown_user, request, info, found.user, aside=True)
         else:
             shown = self._shown_user(request, info, found.user)
@@ -445,9 +419,9 @@ class RequestLayers:
 
     def _shown_user(
         self, request: HttpRequest, info: RequestInfo, user: User
-    ) -> Impersonated | None:
+    ) -> impersonation.Impersonated | None:
         """Return as whom a user asks, if not as themselves. Raises StatusError."""
-        wanted = wanted_user(request)
+        wanted = impersonation.wanted_user(request)
         if wanted is None:
             return None
         return self._impersonation.impersonate(wanted, request_attributes(user, info, request))
@@ -502,7 +476,7 @@ class RequestLayers:
         require_lasting(endpoint, definition)
         try:
             answer = await self._verbs.answer(call, served)
-            if len(answer.body) > LARGE_ANSWER:
+            if len(answer.body) > request_work.LARGE_ANSWER:
                 return await work.step(compressed, answer, request, aside=True)
             return compressed(answer, request)
         finally:
@@ -548,7 +522,7 @@ class RequestLayers:
             return False
         kind = info.verb, info.group, info.resource
         is_dear = (user.name, *kind) in self._dear
-        if not is_dear and not (info.verb in BODY_VERBS and is_worth_a_fork(request)):
+        if not is_dear and not (info.verb in BODY_VERBS and request_work.is_worth_a_fork(request)):
             return False
         until = self._not_forked.get(kind)
         return until is None or asyncio.get_running_loop().time() > until
@@ -556,11 +530,11 @@ class RequestLayers:
     def _note_seconds(self, kind: Hashable, seconds: float) -> None:
         """Note what a request has taken of workers or of its fork: one like it begins in a fork as
         long as that is much."""
-        if seconds > FORKED_SECONDS:
+        if seconds > request_work.FORKED_SECONDS:
             if len(self._dear) >= _MOST_KINDS:
                 self._dear.clear()
             self._dear[kind] = seconds
-        elif seconds < FORKED_SECONDS / 2:
+        elif seconds < request_work.FORKED_SECONDS / 2:
             self._dear.pop(kind, None)
 
     async def _forked_whole(self, request: HttpRequest, notes: Notes) -> HttpAnswer | None:
@@ -650,13 +624,15 @@ class RequestLayers:
 
     # --- what all need ---
 
-    def _work(self, request: HttpRequest, user: User) -> RequestWork:
-        return RequestWork(self._core.workers, user.name, is_large(request), size=request.size)
+    def _work(self, request: HttpRequest, user: User) -> request_work.RequestWork:
+        return request_work.RequestWork(
+            self._core.workers, user.name, request_work.is_large(request), size=request.size
+        )
 
-    def _stranger(self, request: HttpRequest) -> RequestWork:
+    def _stranger(self, request: HttpRequest) -> request_work.RequestWork:
         """Work for somebody who may be nobody: in turn by where it comes from."""
         owner = f"from {request.remote_address}"
-        return RequestWork(self._core.workers, owner, size=request.size)
+        return request_work.RequestWork(self._core.workers, owner, size=request.size)
 
     async def _form_of_errors(self, request: HttpRequest) -> Accepted:
         """Errors are written in the form that was asked for, as far as there is one."""

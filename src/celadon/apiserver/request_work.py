@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable
-from dataclasses import field
 from typing import Final, TypeVar
 
 import msgspec
@@ -20,7 +19,7 @@ from celadon.apiserver.workers import REQUEST_SECONDS, Workers, out_of_time
 from celadon.kube import StatusError
 from celadon.kube.well_known_values import JSON_PATCH
 from celadon.patterns import late_pattern
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 T = TypeVar("T")
 

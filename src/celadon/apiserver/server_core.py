@@ -6,7 +6,6 @@ import os
 import random
 import time
 from collections.abc import Callable
-from dataclasses import field
 from datetime import UTC, datetime
 from typing import Final
 
@@ -29,7 +28,7 @@ from celadon.apiserver.workers import Workers
 from celadon.kube import User
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.well_known_values import SUFFIX_LETTERS
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 from celadon.storage import Store
 
 # --- Time and chance ---------------------------------------------------------

@@ -50,7 +50,7 @@ class StaticFiles:
             source.load()
 
     async def look(self) -> None:
-        """Take in what has changed."""
+        """Look at all folders, and take in what has changed."""
         for source in self._sources.values():
             await source.look()
 

@@ -49,13 +49,13 @@ class ManifestFolder:
     hash: str
 
     def documents(self) -> Iterator[StaticDocument]:
-        """Raises ManifestError for the first that cannot be read."""
+        """Yield the documents. Raises ManifestError for the first that cannot be read."""
         for file, text in self.texts:
             yield _document(file, text)
 
 
 def read_folder(folder: str) -> ManifestFolder:
-    """Raises ManifestError."""
+    """Read the files of a folder. Raises ManifestError."""
     seen = hashlib.sha256()
     texts: list[tuple[str, bytes]] = []
     is_empty = True
@@ -89,7 +89,7 @@ def folder_signature(folder: str) -> Signature:
 def _files(folder: str) -> list[Path]:
     try:
         with os.scandir(folder) as entries:
-            names = [one.name for one in entries if not one.is_dir(follow_symlinks=False)]
+            names = [entry.name for entry in entries if not entry.is_dir(follow_symlinks=False)]
     except OSError as error:
         why = f"failed to read manifest directory {quote(folder)}: open {folder}: {_why(error)}"
         raise ManifestError(why) from None

@@ -25,8 +25,9 @@ __all__ = ["ACCEPTED", "ChangingTls", "context_with", "load_pair", "server_conte
 
 
 def load_pair(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
-    """Both are PEM; the standard library reads them from files only. A key with a password is not
-    asked for it. Raises OSError, ssl.SSLError among them."""
+    """Load a certificate and its key (PEM) into a context; the standard library reads them from
+    files only. A key with a password is not asked for it. Raises OSError, ssl.SSLError among
+    them."""
     with tempfile.TemporaryDirectory(prefix="celadon-") as folder:
         files = Path(folder, "tls.crt"), Path(folder, "tls.key")
         for path, content in zip(files, (certificate, key), strict=True):

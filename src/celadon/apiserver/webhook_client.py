@@ -19,19 +19,13 @@ from urllib.parse import urljoin, urlsplit
 import httpcore
 
 from celadon.admission.webhooks import NoReply, Reply, WebhookCall, call_url
+from celadon.apiserver import go_network
 from celadon.apiserver.clientconfig import (
     ClientCredentials,
     CredentialsError,
     Headers,
     Kubeconfig,
     KubeconfigError,
-)
-from celadon.apiserver.go_network import (
-    GoNetwork,
-    ProtocolsSwitched,
-    Route,
-    UnusableRoots,
-    tls_context,
 )
 from celadon.apiserver.http_messages import (
     FREE_BYTES,
@@ -55,7 +49,7 @@ from celadon.records import dataclass
 
 
 class WebhookCredentials:
-    """`clock` is Unix time."""
+    """Chooses and keeps the credentials for webhooks; `clock` is Unix time."""
 
     def __init__(self, config: Kubeconfig, clock: Callable[[], float]) -> None:
         self._config = config
@@ -87,6 +81,7 @@ def _names(host: str, port: str) -> Iterator[str]:
     yield "*"
 
 
+# Upstream's order: the more labels of the host a name has, the earlier it is tried.
 def _with_stars(host: str) -> Iterator[str]:
     yield host
     labels = host.split(".")
@@ -97,6 +92,7 @@ def _with_stars(host: str) -> Iterator[str]:
 POOLS: Final = 200
 """Connections are kept for so many combinations of host and authorities."""
 IDLE_CONNECTIONS: Final = 25
+# As `maxRetries` of client-go's `rest.Request`; redirects are Go's own limit (`net/http`).
 RETRIES: Final = 10
 REDIRECTS: Final = 10
 MAX_ANSWER_BYTES: Final = 16 << 20
@@ -121,6 +117,7 @@ _LONG_HEAD: Final = "Receive buffer too long"
 _HTTP_SCHEMES: Final = frozenset({"http", "https"})
 _PRINTABLE: Final = "".join(map(chr, range(0x21, 0x7F)))
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+# What client-go sends with a POST of JSON, in the order in which it sends that.
 _HEADERS: Final = (
     (b"Accept-Encoding", b"gzip"),
     (b"Accept", b"application/json, */*"),
@@ -140,10 +137,10 @@ class WebhookClient:
     """Makes the calls of one server. Belongs to the event loop in which it is first used."""
 
     def __init__(
-        self, route: Route, credentials: Callable[[], WebhookCredentials] | None = None
+        self, route: go_network.Route, credentials: Callable[[], WebhookCredentials] | None = None
     ) -> None:
         """`credentials` reads those for webhooks; it may raise KubeconfigError."""
-        self._network = GoNetwork(route)
+        self._network = go_network.GoNetwork(route)
         self._read = credentials
         self._credentials: WebhookCredentials | None = None
         self._pools: OrderedDict[tuple[str, str, str], httpcore.AsyncConnectionPool] = OrderedDict()
@@ -162,10 +159,12 @@ class WebhookClient:
         url = call_url(call.client_config, max(1, math.ceil(seconds)))
         body = call.body if body is None else body
         try:
+            # The time is that of all attempts and redirects together, as the context of upstream's
+            # request is.
             async with asyncio.timeout(seconds):
                 asked = await self._exchange(url, call, body, held)
                 return await self._replied(asked)
-        except (UnusableRoots, KubeconfigError, CredentialsError) as error:
+        except (go_network.UnusableRoots, KubeconfigError, CredentialsError) as error:
             return NoReply(str(error), 500, "could not get REST client")
         except TimeoutError:
             return NoReply(f"Post {quote(url)}: context deadline exceeded")
@@ -173,7 +172,8 @@ class WebhookClient:
     async def _exchange(
         self, url: str, call: WebhookCall, body: bytes, held: HeldBytes | None
     ) -> Exchange:
-        """Raises UnusableRoots, KubeconfigError, CredentialsError."""
+        """Return the exchange of a call, with the credentials for its URL. Raises UnusableRoots,
+        KubeconfigError, CredentialsError."""
         user = self._user(url)
         pool = await self._pool(url, call.client_config.ca_bundle, user)
         own = () if user is None else await user[1].headers()
@@ -191,7 +191,7 @@ class WebhookClient:
             )
 
     async def aclose(self) -> None:
-        """Close what is kept."""
+        """Close the connections that are kept."""
         while self._pools:
             _, pool = self._pools.popitem()
             await pool.aclose()
@@ -213,9 +213,12 @@ class WebhookClient:
         key = (parts.netloc, ca_bundle, "" if user is None else user[0])
         pool = self._pools.get(key)
         if pool is None:
+            # As `HookClient` of k8s.io/apiserver `pkg/util/webhook/client.go`: HTTP/2 would send
+            # all calls to one replica of a Service, so that it is only used where there is one
+            # anyway.
             http2 = parts.hostname in _LOOPBACK
             protocols = ["h2", "http/1.1"] if http2 else ["http/1.1"]
-            context = tls_context(ca_bundle, protocols)
+            context = go_network.tls_context(ca_bundle, protocols)
             if user is not None:
                 await user[1].load(context)
             pool = httpcore.AsyncConnectionPool(
@@ -227,6 +230,7 @@ class WebhookClient:
                 network_backend=self._network,
             )
             self._pools[key] = pool
+            # A client may configure webhooks without end, each with another bundle of authorities.
             if len(self._pools) > POOLS:
                 _, oldest = self._pools.popitem(last=False)
                 self._closing = asyncio.ensure_future(oldest.aclose())
@@ -259,7 +263,8 @@ class Exchange:
         self.url = url
 
     async def reply(self) -> Reply:
-        """Raises NetworkFailure, BrokenBody."""
+        """Send the request, again where the server says when to come again, and return the reply.
+        Raises NetworkFailure, BrokenBody."""
         for _ in range(RETRIES):
             answer = await self._followed()
             wait = _retry_after(answer.code, answer.headers)
@@ -286,6 +291,7 @@ class Exchange:
                 return answer
             self.url = _redirected(self.url, location)
             _require_askable(self.url)
+            # Go turns a POST into a GET after 301, 302 and 303, as browsers do.
             if answer.code not in _SAME_METHOD:
                 method, body = "GET", b""
         self.url = location
@@ -296,6 +302,8 @@ class Exchange:
         trace = _Trace()
         try:
             return await self._tried(method, body, trace, is_last=is_last)
+        # A new connection that fails is a failure; one that was kept may have ended while nobody
+        # looked.
         except NetworkFailure:
             if trace.connected:
                 raise
@@ -308,19 +316,23 @@ class Exchange:
         headers = [(b"Host", host), *_HEADERS, *own]
         if method == "POST":
             headers.append((b"Content-Length", str(len(body)).encode()))
+        # The answer before, which led elsewhere or asked to come again, is not kept.
         self._held.give_back()
         try:
             sending = self._pool.stream(
                 method, self.url, headers=headers, content=body, extensions={"trace": trace}
             )
             async with sending as got:
+                # The first of several headers with one name counts, as with Go's `Header.Get`.
                 found = {name.lower(): value for name, value in reversed(got.headers)}
                 asked_again = not is_last and _retry_after(got.status, found) is not None
                 if asked_again or _location(got.status, found):
                     await _pass_over(got)
                     return _Answer(got.status, found, b"")
                 return _Answer(got.status, found, await _Body(got, self._held).read(found))
-        except ProtocolsSwitched:
+        # Nobody has asked for another protocol; what it is called is said where answers are looked
+        # at.
+        except go_network.ProtocolsSwitched:
             return _Answer(101, {}, b"")
         except httpcore.ProtocolError as error:
             why = f"net/http: HTTP/1.x transport connection broken: {error}"
@@ -358,7 +370,7 @@ def _location(code: int, headers: Mapping[bytes, bytes]) -> str:
 
 
 def _server(url: str) -> tuple[str, str]:
-    """Scheme and authority."""
+    """Return scheme and authority of a URL."""
     parts = urlsplit(url)
     return parts.scheme, parts.netloc
 
@@ -375,7 +387,7 @@ def _redirected(base: str, location: str) -> str:
 
 
 def _require_askable(url: str) -> None:
-    """Raises NetworkFailure for what is no address of a server."""
+    """Refuse what is no address of a server. Raises NetworkFailure."""
     parts = urlsplit(url)
     if parts.scheme not in _HTTP_SCHEMES:
         raise NetworkFailure(f"unsupported protocol scheme {quote(parts.scheme)}")
@@ -405,7 +417,7 @@ class _Body:
         self._size = 0
 
     async def read(self, headers: Mapping[bytes, bytes]) -> bytes:
-        """Raises BrokenBody."""
+        """Read the body, inflated where it is compressed. Raises BrokenBody."""
         is_compressed = headers.get(b"content-encoding", b"").lower() == b"gzip"
         inflater = _Inflater() if is_compressed else None
         pieces = 0
@@ -442,6 +454,7 @@ class _Body:
         self._size += len(part)
         if self._size > MAX_ANSWER_BYTES:
             raise BrokenBody(f"more than {MAX_ANSWER_BYTES} bytes")
+        # Short answers are free, so that no large one can keep others from being read.
         if self._size > FREE_BYTES and not self._held.take(len(part)):
             raise BrokenBody(f"more than {MAX_HELD_BYTES} bytes of answers at a time")
         self._parts.append(part)
@@ -472,6 +485,8 @@ class _Inflater:
             try:
                 text = self._member.decompress(data, _INFLATED_BYTES)
             except zlib.error as error:
+                # zlib has texts in place of codes: `incorrect data check`, `incorrect length
+                # check`, and `incorrect header check`, which is no checksum.
                 checked = "incorrect" in str(error) and "check" in str(error)
                 is_wrong_sum = checked and "header" not in str(error)
                 raise BrokenBody(
@@ -483,6 +498,8 @@ class _Inflater:
 
 def _retry_after(code: int, headers: Mapping[bytes, bytes]) -> int | None:
     """The seconds after which to ask again; None if the answer stands."""
+    # As client-go (`rest/with_retry.go`): only an answer that says when to come again is asked for
+    # again.
     if code != 429 and code < 500:
         return None
     text = headers.get(b"retry-after", b"").decode("latin-1").strip()

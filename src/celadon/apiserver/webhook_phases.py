@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import field
 from time import perf_counter
 from typing import Protocol
 
@@ -39,7 +38,7 @@ from celadon.apiserver.workers import TooMuchWork, on_loop
 from celadon.kube import GroupVersionResource, StatusError, status
 from celadon.kube.resources import known_resources
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- The webhooks in force ---------------------------------------------------
 #
@@ -107,7 +106,7 @@ class WebhookView:
 
     def _with_objects(self, hooks: HookSet, rules: StoredWebhooks) -> HookSet:
         known = self._decoded
-        decoded = {one.revision: self._configuration(one, known) for one in rules.objects}
+        decoded = {obj.revision: self._configuration(obj, known) for obj in rules.objects}
         self._decoded = decoded
         return hooks.replaced([one for one in decoded.values() if one is not None])
 
@@ -136,7 +135,7 @@ Remaining = Callable[[], float]
 
 
 class Webhooks:
-    """Both types of webhooks of a server; a view is None where its plugin is switched off."""
+    """Holds both types of webhooks of a server; a view is None where its plugin is switched off."""
 
     def __init__(
         self,
@@ -266,7 +265,8 @@ def _body(call: Call) -> bytes:
 
 
 def _require_time(remaining: Remaining) -> None:
-    """Raises StatusError 504 when the time of the request is over, whatever came of its calls."""
+    """Require that the time of the request is not over, whatever came of its calls. Raises
+    StatusError 504."""
     if remaining() <= 0:
         raise status.timeout(
             "request did not complete within requested timeout - context deadline exceeded"

@@ -515,7 +515,7 @@ class Workers:
         """Wait until it is this work's turn, and the turn is over."""
         self._loop = asyncio.get_running_loop()
         waiting = self._waiting.setdefault(work.owner, deque())
-        held = work.size + sum(one.size for one in waiting)
+        held = work.size + sum(waiter.size for waiter in waiting)
         if len(waiting) >= MOST_WAITING or (waiting and held > MOST_WAITING_BYTES):
             raise TooMuchWork
         work.future = future = self._loop.create_future()
@@ -713,7 +713,7 @@ class _Beginner:
             self._thread.start()
 
     def stop(self) -> None:
-        """Nothing begins any more."""
+        """Stop: nothing begins any more."""
         if self._thread is not None:
             self._asked.put(None)
 

@@ -87,7 +87,8 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Entries in the order of their keys, as they were at `revision`; `remaining` more follow."""
+    """Holds entries in the order of their keys, as they were at `revision`; `remaining` more
+    follow."""
 
     entries: tuple[Entry, ...]
     revision: int
@@ -114,7 +115,7 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """No entry there: no event."""
+    """Deletes an entry. Where there is none, nothing happens, so that there is no event."""
 
     key: str
 
@@ -198,18 +199,18 @@ Outcome: TypeAlias = Committed | Conflict
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """Events in order, none of a revision left out. With them, the watch has delivered all there
-    was up to and including `revision`: a watch opened after it goes on without gap or repetition,
-    and a client may be told so (a bookmark)."""
+    """Holds events in order, none of a revision left out. With them, the watch has delivered all
+    there was up to and including `revision`: a watch opened after it goes on without gap or
+    repetition, and a client may be told so (a bookmark)."""
 
     events: tuple[Event, ...]
     revision: int
 
 
 class Watch(Protocol):
-    """Events of one prefix. The reader sets the pace: it is told by `notify` that there is
-    something to take (events, progress that was asked for, or an end), and takes until nothing is
-    left. It is told once, then not again before it has called `take`."""
+    """Delivers the events of one prefix. The reader sets the pace: it is told by `notify` that
+    there is something to take (events, progress that was asked for, or an end), and takes until
+    nothing is left. It is told once, then not again before it has called `take`."""
 
     def take(self, limit: int | None = None) -> Delivery:
         """Return what has come since the last time, possibly nothing; at most about `limit` events,
@@ -220,7 +221,7 @@ class Watch(Protocol):
         """Return whether `take` would give events, or raise. Takes a tenth of its time."""
 
     def close(self) -> None:
-        """No more events, no more `notify`. May be repeated."""
+        """End the watch: no more events, no more `notify`. May be repeated."""
 
 
 class Store(Protocol):
@@ -251,9 +252,9 @@ class Store(Protocol):
         limit: int | None = None,
         revision: int | None = None,
     ) -> Page:
-        """Entries whose key begins with `prefix` and is not before `start`, now or at a revision.
-        To go on after a page: `start` is its last key and a NUL, `revision` is the page's. Raises
-        RevisionError."""
+        """Return entries whose key begins with `prefix` and is not before `start`, now or at a
+        revision. To go on after a page: `start` is its last key and a NUL, `revision` is the
+        page's. Raises RevisionError."""
 
     def submit(self, transaction: Transaction) -> Future[Outcome]:
         """Transactions that have a key in common take effect in the order in which they are
@@ -273,9 +274,9 @@ class Store(Protocol):
         notify: Callable[[], object] | None = None,
         buffer: int = WATCH_BUFFER,
     ) -> Watch:
-        """Events with a revision greater than `after` (None: the current one), which may lie in
-        the future: then it waits. If events are waiting already, `notify` is not called for them:
-        begin with `take`. Raises Compacted, StoreClosed."""
+        """Watch events with a revision greater than `after` (None: the current one), which may lie
+        in the future: then it waits. If events are waiting already, `notify` is not called for
+        them: begin with `take`. Raises Compacted, StoreClosed."""
 
     def held(self) -> AbstractContextManager[object]:
         """Hold the store: nothing changes meanwhile that could be read, for who forks the
@@ -329,7 +330,7 @@ class StoreError(Exception):
 
 
 class RevisionError(StoreError):
-    """`requested` cannot be served."""
+    """Says that the revision `requested` cannot be served."""
 
     def __init__(self, message: str, requested: int) -> None:
         super().__init__(message)
@@ -373,7 +374,7 @@ class WatchLost(WatchEnded):
 
 
 class StoreClosed(StoreError):
-    """Nothing can be written any more."""
+    """Says that nothing can be written any more."""
 
 
 class FileError(StoreError):
@@ -386,7 +387,7 @@ class FileError(StoreError):
 
 
 class FileUnavailable(FileError):
-    """The operating system refuses."""
+    """Says that the operating system refuses to open or write the file."""
 
 
 class FileLocked(FileError):
@@ -398,31 +399,31 @@ class FileReadOnly(FileError):
 
 
 class DiskFull(FileError):
-    """Nothing was written; smaller writes, or compaction, may still succeed."""
+    """Says that nothing was written; smaller writes, or compaction, may still succeed."""
 
 
 class NotAStore(FileError):
-    """The file is left untouched."""
+    """Says that a file is no store; it is left untouched."""
 
 
 class FileDamaged(FileError):
-    """Restore it from a copy."""
+    """Says that a file is damaged: it has to be restored from a copy."""
 
 
 class NewerSchema(FileError):
-    """The file is left untouched."""
+    """Says that a newer release has written the file; it is left untouched."""
 
 
 class ServiceError(StoreError):
-    """The message is the service's."""
+    """Says, in its own words, why a service has refused."""
 
 
 class ServiceUnavailable(ServiceError):
-    """A write may have happened."""
+    """Says that a service could not be reached; a write may have happened."""
 
 
 class ServiceFull(ServiceError):
-    """Deletions may still succeed."""
+    """Says that etcd has no room; deletions may still succeed."""
 
 
 class TooLarge(ServiceError):

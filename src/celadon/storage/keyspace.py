@@ -132,7 +132,8 @@ class Keyspace:
             raise contract.FutureRevision(revision, self.revision)
 
     def events_after(self, revision: int, prefix: str) -> list[contract.Event]:
-        """Raises Compacted; in the future there are none yet."""
+        """Return the events of a prefix after a revision; in the future there are none yet. Raises
+        Compacted."""
         if revision < self.compacted:
             raise contract.Compacted(revision, self.compacted)
         return [event for event in self._since(revision) if event.key.startswith(prefix)]
@@ -153,11 +154,12 @@ class Keyspace:
             self.revision = event.revision
 
     def advance(self, revision: int) -> None:
-        """Nothing has happened up to a revision that is not older than the current one."""
+        """Note that nothing has happened up to a revision that is not older than the current
+        one."""
         self.revision = revision
 
     def history_length(self) -> int:
-        """Events that are kept."""
+        """Return how many events are kept."""
         return len(self._events)
 
     def revision_before(self, events: int) -> int:
@@ -387,7 +389,7 @@ class Watcher:
 
 
 class Watchers:
-    """All watches of a store. `lock` guards them and `space`."""
+    """Holds all watches of a store. `lock` guards them and `space`."""
 
     def __init__(self, space: Keyspace, lock: Lock) -> None:
         self.space = space
@@ -440,7 +442,7 @@ class Watchers:
     def end_all(self, error: contract.StoreError) -> dict[Watcher, None]:
         """End all watches, under the lock; return which to tell when it is released."""
         watchers = [one for same in self._by_prefix.values() for one in same]
-        return {one: None for one in watchers if self.end(one, error)}
+        return {watcher: None for watcher in watchers if self.end(watcher, error)}
 
     def tell(self, watchers: Iterable[Watcher]) -> None:
         """Notify the readers, without the lock. One that cannot be told (its event loop is closed)
@@ -486,7 +488,7 @@ class Job:
 
 
 def settle(jobs: Sequence[Job], results: Sequence[Any]) -> None:
-    """Each job's future gets its result, or fails if that is an exception."""
+    """Give each job's future its result, or let it fail if that is an exception."""
     for job, result in zip(jobs, results, strict=True):
         if isinstance(result, BaseException):
             job.future.set_exception(result)
@@ -501,11 +503,11 @@ class Writer(Protocol):
         """See to it that the job is carried out. Raises StoreClosed."""
 
     def close(self) -> None:
-        """No more jobs; returns when all are carried out. May be repeated."""
+        """Take no more jobs; return when all are carried out. May be repeated."""
 
 
 class DirectWriter:
-    """Every job is a batch, carried out at once by whoever hands it in."""
+    """Carries out every job at once, in a batch of its own, by whoever hands it in."""
 
     def __init__(self, write: Callable[[Sequence[Job]], None]) -> None:
         self._write = write

@@ -77,7 +77,7 @@ class Draft:
                 current = tuple([self._current(one.key) for one in transaction.conditions])
                 return contract.Conflict(self.revision, current)
         revision = self.revision + 1
-        events = tuple([self._event(one, revision) for one in transaction.operations])
+        events = tuple([self._event(operation, revision) for operation in transaction.operations])
         for event in events:
             if event is not None:
                 self._changed[event.key] = event.entry
@@ -109,10 +109,10 @@ class Expiries:
         """Heap of the second, the key and the `mod_revision` of entries; some are gone."""
 
     def note(self, entries: Iterable[contract.Entry | None]) -> None:
-        """Entries that have come to be."""
-        for one in entries:
-            if one is not None and one.expires is not None:
-                heappush(self._waiting, (one.expires, one.key, one.mod_revision))
+        """Note entries that have come to be."""
+        for entry in entries:
+            if entry is not None and entry.expires is not None:
+                heappush(self._waiting, (entry.expires, entry.key, entry.mod_revision))
 
     def due(self, space: Keyspace, now: float) -> list[contract.Entry]:
         """Return what is still there and should not be; the same again until it is gone."""
@@ -166,7 +166,7 @@ class Journal(Protocol):
         """Return whether whatever can be forgotten should be."""
 
     def close(self) -> None:
-        """Nothing will be appended any more."""
+        """Close the journal: nothing will be appended any more."""
 
 
 class LocalStore:
@@ -378,7 +378,7 @@ def _only_deletes(job: Job) -> bool:
     """Return whether it makes room, or at least takes none."""
     request = job.request
     return isinstance(request, Compaction) or all(
-        isinstance(one, contract.Delete) for one in request.operations
+        isinstance(operation, contract.Delete) for operation in request.operations
     )
 
 

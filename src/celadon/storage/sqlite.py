@@ -45,7 +45,8 @@ FEWEST_PAGES: Final = 16
 
 
 class DiskReserve:
-    """Of one data file. Nothing here fails; without a reserve, a full disk takes no deletions."""
+    """Keeps some space of the disk for one data file. Nothing here fails; without a reserve, a full
+    disk takes no deletions."""
 
     def __init__(self, path: str) -> None:
         self._path = f"{path}-reserve"
@@ -376,7 +377,8 @@ class FreeRoom:
 
 
 class PageBound:
-    """How many pages a file may have: those of its quota, and on a full disk those it has."""
+    """Bounds how many pages a file may have: those of its quota, and on a full disk those it
+    has."""
 
     def __init__(self, connection: sqlite3.Connection, max_bytes: int | None) -> None:
         self._connection = connection
@@ -385,7 +387,7 @@ class PageBound:
         self.open()
 
     def open(self) -> None:
-        """As many as the quota has."""
+        """Allow as many pages as the quota has."""
         self._set(self._quota)
 
     def allow(self, more: int) -> None:
@@ -398,7 +400,7 @@ class PageBound:
 
 
 def _places(events: Iterable[contract.Event]) -> Iterator[tuple[tuple[int, str], int]]:
-    """Of those events that are not the first of their transaction."""
+    """Yield the places of those events that are not the first of their transaction."""
     revision = place = 0
     for event in events:
         place = place + 1 if event.revision == revision else 0

@@ -44,7 +44,7 @@ _DISTANCE: Final = 512
 
 
 def mark_path(path: str) -> str:
-    """Of the mark beside a data file."""
+    """Return the path of the mark beside a data file."""
     return f"{path}-mark"
 
 
@@ -144,13 +144,14 @@ def is_as_written(
 
 
 def checksum_of_compaction(revision: int) -> int:
-    """Of the oldest revision that is kept: part of the sum, so that it cannot change either."""
+    """Return the checksum of the oldest revision that is kept: part of the sum, so that it cannot
+    change either."""
     digest = blake2b(f"compacted {revision}".encode(), digest_size=8)
     return int.from_bytes(digest.digest(), "big") & MASK
 
 
 class Sum:
-    """What the changes in a file add up to, compared with what the file says in the end."""
+    """Adds up the changes in a file, to compare them with what the file says in the end."""
 
     def __init__(self, compacted: int) -> None:
         self._changes = 0
@@ -343,8 +344,8 @@ def _version(path: str, connection: sqlite3.Connection) -> int:
 
 
 def _must_be_whole(path: str, connection: sqlite3.Connection, version: int) -> None:
-    """As far as SQLite can tell: each page has its place, and tables are those of the version. What
-    is in the rows is for checksums. Raises FileDamaged."""
+    """Check as far as SQLite can tell: each page has its place, and tables are those of the
+    version. What is in the rows is for checksums. Raises FileDamaged."""
     found = connection.execute(SCHEMA).fetchall()
     if found != _schema_of(MIGRATIONS[:version]):
         raise FileDamaged(path, f"it is damaged: its tables are not those of version {version}")
@@ -396,7 +397,7 @@ class FileExists(contract.FileError):
 
 @dataclass(frozen=True, slots=True)
 class DataReport:
-    """What is in a data file, and what is wrong with it."""
+    """Says what is in a data file, and what is wrong with it."""
 
     revision: int
     compacted: int
@@ -406,7 +407,8 @@ class DataReport:
 
 
 def check(path: str) -> DataReport:
-    """Of a copy: a server may have the file open. Raises FileError for what is no data file."""
+    """Check a copy of a data file: a server may have the file open. Raises FileError for what is no
+    data file."""
     with tempfile.TemporaryDirectory(prefix="celadon-") as folder:
         copy = os.path.join(folder, "copy.db")
         marked = _copy(path, copy)
@@ -446,8 +448,8 @@ def restore(source: str, path: str, more_revisions: int, *, force: bool) -> Data
 
 
 def _copied(source: str, draft: str) -> DataReport:
-    """What is in a copy. Raises FileError, which names the source, whatever is wrong with the
-    copy."""
+    """Copy a data file, and report what is in the copy. Raises FileError, which names the source,
+    whatever is wrong with the copy."""
     revision = _copy(source, draft)
     try:
         report = _report(draft, revision)
@@ -523,7 +525,7 @@ def _header(log: str) -> bytes:
 
 
 def _report(copy: str, marked: int) -> DataReport:
-    """Of a copy that is nobody else's, whose log goes into it. Raises FileError."""
+    """Report what is in a copy that is nobody else's, whose log goes into it. Raises FileError."""
     with closing(connect(copy)) as connection, file_errors(copy):
         compacted, changes, checksums = connection.execute(
             "SELECT compacted, changes, checksums FROM sums"
@@ -553,7 +555,8 @@ def _report(copy: str, marked: int) -> DataReport:
 
 
 def _compact(path: str, report: DataReport, revision: int) -> None:
-    """As if all that is there had been there at a revision, and nothing happened before."""
+    """Write the file as if all that is there had been there at a revision, and nothing happened
+    before."""
     difference = checksum_of_compaction(revision) - checksum_of_compaction(report.compacted)
     with closing(connect(path)) as connection, file_errors(path):
         connection.execute(
@@ -563,8 +566,8 @@ def _compact(path: str, report: DataReport, revision: int) -> None:
 
 
 def _remove(path: str) -> None:
-    """What a store has left; not if one has it open. The log goes before the file, so that it is
-    never found beside another one."""
+    """Remove what a store has left, unless one has it open. The log goes before the file, so that
+    it is never found beside another one."""
     try:
         connect(path).close()
     except contract.FileLocked:

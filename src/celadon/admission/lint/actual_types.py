@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Final, NamedTuple, TypeAlias
 
 from celadon.admission.compiled_expressions import (
@@ -53,7 +52,7 @@ from celadon.kube.library import environment
 from celadon.kube.registry import drafted, patch_between
 from celadon.kube.schemas import DecodeError
 from celadon.patterns import late_pattern
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 # --- Shared checks -----------------------------------------------------------
 #
@@ -156,7 +155,7 @@ def _chains(root: syntax.Expr) -> tuple[_Chain, ...] | None:
 
 
 def _chain(node: syntax.Expr) -> _Chain:
-    """Empty for what does not begin with a name."""
+    """Return the names of a selection from the left; empty for what does not begin with a name."""
     fields = []
     while node.__class__ is syntax.Select:
         fields.append(node.field)
@@ -171,8 +170,8 @@ def _type_at(env: Environment, chain: _Chain) -> types.Type | None:
     scope = env.declarations
     if scope.may_qualify(name):
         return None
-    known = scope.find_identifier(name)
-    found = types.ERROR if known is None else known.type
+    identifier = scope.find_identifier(name)
+    found = types.ERROR if identifier is None else identifier.type
     for field in fields:
         if found.kind is types.Kind.OBJECT:
             member = scope.find_field(found.name, field)
@@ -240,21 +239,21 @@ class ActualTypes:
         known: dict[str, types.Type] = {}
         environments: dict[Role, Environment] = {}
         verdicts: dict[tuple[Role, int], Verdict] = {}
-        for one in case.expressions:
+        for expression in case.expressions:
             found = UNCHECKED
-            if (shared := checks.get(one.path)) is not None:
-                asked = (one.role, id(shared))
+            if (shared := checks.get(expression.path)) is not None:
+                asked = (expression.role, id(shared))
                 if (verdict := verdicts.get(asked)) is None:
-                    env = environments.get(one.role)
+                    env = environments.get(expression.role)
                     if env is None:
-                        env = self._environment(case, kind, one.role, known)
-                        environments[one.role] = env
+                        env = self._environment(case, kind, expression.role, known)
+                        environments[expression.role] = env
                     verdict = verdicts[asked] = shared.check(env)
                 found = verdict
-            if one.role is Role.VARIABLE:
-                known[one.name] = found.variable_type
+            if expression.role is Role.VARIABLE:
+                known[expression.name] = found.variable_type
             for issue, node in found.issues:
-                yield one, issue, node
+                yield expression, issue, node
 
     def _environment(
         self, case: PolicyCase, kind: GroupVersionKind, role: Role, known: Mapping[str, types.Type]
@@ -311,12 +310,12 @@ def _checks(case: PolicyCase) -> Mapping[FieldPath, SharedChecks]:
     shared = SharedTypes()
     by_text: dict[str | FieldPath, SharedChecks] = {}
     found = {}
-    for one in case.expressions:
-        if one.checked is not None and one.tree is not None:
-            key = one.path if one.role is Role.VARIABLE else one.text
+    for expression in case.expressions:
+        if expression.checked is not None and expression.tree is not None:
+            key = expression.path if expression.role is Role.VARIABLE else expression.text
             if (checks := by_text.get(key)) is None:
-                checks = by_text[key] = SharedChecks(one.tree, shared)
-            found[one.path] = checks
+                checks = by_text[key] = SharedChecks(expression.tree, shared)
+            found[expression.path] = checks
     return found
 
 
@@ -351,13 +350,13 @@ def _works_on_data(mistake: Mistake, tree: syntax.Ast) -> bool:
 
 def _shapes(operands: Sequence[types.Type], root: str) -> set[types.Type]:
     """The operands' types with all objects and maps alike."""
-    return {_shape(one, root) for one in operands}
+    return {_shape(operand, root) for operand in operands}
 
 
 def _shape(given: types.Type, root: str) -> types.Type:
     if given.kind is types.Kind.MAP or _is_object(given, root):
         return types.map_of(types.DYN, types.DYN)
-    return replace(given, params=tuple(_shape(one, root) for one in given.params))
+    return replace(given, params=tuple(_shape(param, root) for param in given.params))
 
 
 def _literal_parts(tree: syntax.Ast) -> set[int]:
@@ -516,7 +515,7 @@ PATCH: Final = "JSONPatch"
 
 
 def written_fields(expression: PolicyExpression) -> Iterator[Written]:
-    """Everything that is known to be written, in the order of the text."""
+    """Yield everything that is known to be written, in the order of the text."""
     if expression.checked is None:
         return
     for node in syntax.walk(expression.checked.ast.root):

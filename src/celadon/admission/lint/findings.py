@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from celadon.admission.registration.decoding import struct_of
@@ -19,7 +18,7 @@ from celadon.cel.syntax import Ast, Expr, Ident, walk
 from celadon.kube import FieldPath, GroupVersionKind, JsonObject, fieldpath
 from celadon.kube.go import Document
 from celadon.kube.schemas import StrayField, strict_field_errors
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 # --- Expressions -------------------------------------------------------------
 #
@@ -155,13 +154,13 @@ def corrected(document: JsonObject, kind: GroupVersionKind) -> Corrected:
     renamed: list[Renamed] = []
     for _ in range(_ROUNDS):
         count = len(renamed)
-        for one in strict_field_errors(Document(document), structure):
-            at = as_written(one.steps, renamed)
-            found.setdefault(at, one._replace(steps=at))
-            meant = one.likely
-            if meant and meant not in _parent(document, one.steps):
-                document = _with_name(document, one.steps, meant)
-                renamed.append(Renamed((*one.steps[:-1], meant), str(one.steps[-1])))
+        for error in strict_field_errors(Document(document), structure):
+            at = as_written(error.steps, renamed)
+            found.setdefault(at, error._replace(steps=at))
+            meant = error.likely
+            if meant and meant not in _parent(document, error.steps):
+                document = _with_name(document, error.steps, meant)
+                renamed.append(Renamed((*error.steps[:-1], meant), str(error.steps[-1])))
         if len(renamed) == count:
             break
     return Corrected(document, tuple(found.values()), tuple(renamed))

@@ -122,7 +122,7 @@ def is_demanded_of_rule(schema: Schema, path: Path, *, is_root: bool) -> bool:
         return True
     if parents[0].additional_properties is not None:
         return False
-    return any(_is_demanded(one, _raw_name(parents[0], path[-1])) for one in parents)
+    return any(_is_demanded(parent, _raw_name(parents[0], path[-1])) for parent in parents)
 
 
 def _nodes_of_rule(schema: Schema, path: Path) -> list[Schema]:
@@ -130,7 +130,7 @@ def _nodes_of_rule(schema: Schema, path: Path) -> list[Schema]:
     nodes = _with_branches([schema])
     for step in path:
         name = _raw_name(nodes[0], step)
-        below = [inner for one in nodes if (inner := _inner(one, name)) is not None]
+        below = [inner for node in nodes if (inner := _inner(node, name)) is not None]
         if _inner(nodes[0], name) is None:
             return []
         nodes = _with_branches(below)
@@ -247,7 +247,7 @@ class Names:
         self._open: set[str] = set()
 
     def forget(self) -> None:
-        """Ready for another expression after one was given up half way."""
+        """Make ready for another expression after one was given up half way."""
         self.locals = {}
         self._open.clear()
 
@@ -425,16 +425,16 @@ MAX_STEPS: Final = 20_000
 def accesses(
     expressions: Sequence[PolicyExpression], operations: frozenset[str]
 ) -> Iterator[Access]:
-    """Every field that is read when the policy is evaluated for one of these operations."""
+    """Yield every field that is read when the policy is evaluated for one of these operations."""
     variables = {
-        one.name: one
-        for one in expressions
-        if one.role is Role.VARIABLE and one.checked is not None
+        expression.name: expression
+        for expression in expressions
+        if expression.role is Role.VARIABLE and expression.checked is not None
     }
     names = Names(variables)
     start = Facts(operations=operations)
     conditions = [one for one in expressions if one.role is Role.CONDITION]
-    tested = [_when_true(one, names) for one in conditions]
+    tested = [_when_true(condition, names) for condition in conditions]
     matched = reduce(Facts.and_, tested, start)
     beside = dict(zip((one.path for one in conditions), _others(start, tested), strict=True))
     yield from _walked(expressions, names, matched, beside)
@@ -443,11 +443,12 @@ def accesses(
 def rule_accesses(
     expressions: Sequence[PolicyExpression], transitions: Set[int]
 ) -> Iterator[Access]:
-    """Every field that the rules at a node and their messages read. `transitions` are the rules
-    that are evaluated only in updates: nothing that they make sure of counts for the others."""
+    """Yield every field that the rules at a node and their messages read. `transitions` are the
+    rules that are evaluated only in updates: nothing that they make sure of counts for the
+    others."""
     names = Names({})
-    rules = [one for one in expressions if one.role is Role.RULE]
-    tested = [_when_true(one, names) for one in rules]
+    rules = [expression for expression in expressions if expression.role is Role.RULE]
+    tested = [_when_true(rule, names) for rule in rules]
     always = [
         NOTHING if one.index in transitions else _held_before(facts)
         for one, facts in zip(rules, tested, strict=True)
@@ -476,17 +477,17 @@ def _walked(
     """Yield what expressions read that are evaluated with what is known by `matched`, some of them
     with what others make sure of instead."""
     verdicts = {one.index: one for one in expressions if one.role in (Role.VALIDATION, Role.RULE)}
-    for one in expressions:
-        facts = beside.get(one.path, matched)
-        if one.role is Role.VARIABLE or one.checked is None:
+    for expression in expressions:
+        facts = beside.get(expression.path, matched)
+        if expression.role is Role.VARIABLE or expression.checked is None:
             continue
-        if one.role is Role.MESSAGE:
-            verdict = verdicts[one.index].checked
+        if expression.role is Role.MESSAGE:
+            verdict = verdicts[expression.index].checked
             if verdict is not None:
                 facts = facts.and_(names.outcomes(verdict.root).if_false)
-        walker = _Walker(one, names)
+        walker = _Walker(expression, names)
         try:
-            walker.visit(one.checked.root, facts)
+            walker.visit(expression.checked.root, facts)
         except RecursionError:
             names.forget()  # what was found so far is true; nobody nests as deep by hand
         yield from walker.found

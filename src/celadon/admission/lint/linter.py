@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from celadon.admission import decision_source
-from celadon.admission.compiled_expressions import (
-    OBJECT_TYPES,
-    VARIABLES,
-    base_environment,
-    variable_type,
-    variable_types,
-    variables_object,
-)
+from celadon.admission import compiled_expressions, decision_source
 from celadon.admission.lint.actual_types import ActualTypes, written_fields
 from celadon.admission.lint.findings import (
     Finding,
@@ -80,7 +71,7 @@ from celadon.kube.releases import answering_as
 from celadon.kube.resources import Catalog, known_resources
 from celadon.kube.schemas import Schema, SchemaType, custom_schemas, decode_schema, schema_type
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KIND
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 # --- Rule cases --------------------------------------------------------------
 #
@@ -133,11 +124,11 @@ def _case(
             text, where = rule.message_expression, at.child("messageExpression")
             expressions.append(_compiled(Role.MESSAGE, i, where, text, env))
     transitions = {
-        one.index
-        for one in expressions
-        if one.role is Role.RULE
-        and OLD_SELF in names_of(one)
-        and not node.rules[one.index].optional_old_self
+        expression.index
+        for expression in expressions
+        if expression.role is Role.RULE
+        and OLD_SELF in names_of(expression)
+        and not node.rules[expression.index].optional_old_self
     }
     accesses = tuple(rule_accesses(expressions, transitions))
     return RuleCase(number, node, is_root, tuple(expressions), accesses)
@@ -225,7 +216,7 @@ class _Preparer:
     def prepared(
         self, number: int, document: Mapping[str, Json], kind: GroupVersionKind
     ) -> Prepared:
-        """Everything that can be known of it without the others."""
+        """Return everything that can be known of a document without the others."""
         registered = _registered(number, document, kind, self._settings)
         policy = _policy(registered, self._catalog, self._settings)
         return Prepared(
@@ -290,7 +281,7 @@ def _mutating(given: Registered, catalog: Catalog, settings: Settings) -> Mutati
         expressions,
         operations_of(() if match is None else match.resource_rules),
         matched_kinds(match, catalog),
-        tuple(written for one in expressions for written in written_fields(one)),
+        tuple(written for expression in expressions for written in written_fields(expression)),
     )
 
 
@@ -325,7 +316,11 @@ class _Compiler:
             made = self._compile(
                 Role.VARIABLE, i, at, variable.expression, self._env(), variable.name
             )
-            known = types.DYN if made.checked is None else variable_type(made.checked.type)
+            known = (
+                types.DYN
+                if made.checked is None
+                else compiled_expressions.variable_type(made.checked.type)
+            )
             self._fields[variable.name] = known
             found.append(made)
         return found
@@ -357,7 +352,7 @@ class _Compiler:
 
     def _base(self, *, authorizer: bool, has_patch_types: bool = False) -> Environment:
         has_params = self._spec.param_kind is not None
-        return base_environment(
+        return compiled_expressions.base_environment(
             self._version,
             has_params=has_params,
             authorizer=authorizer,
@@ -367,7 +362,10 @@ class _Compiler:
     def _env(self, *, authorizer: bool = True, has_patch_types: bool = False) -> Environment:
         env = self._base(authorizer=authorizer, has_patch_types=has_patch_types)
         if self._spec.variables:
-            env = env.extend({"variables": VARIABLES}, [variables_object(self._fields)])
+            env = env.extend(
+                {"variables": compiled_expressions.VARIABLES},
+                [compiled_expressions.variables_object(self._fields)],
+            )
         return env
 
     def _compile(
@@ -443,7 +441,7 @@ def chosen(
 
 
 def _named(rule: Rule, prefixes: Sequence[str]) -> bool:
-    return any(rule.code.startswith(one) or rule.name == one for one in prefixes)
+    return any(rule.code.startswith(prefix) or rule.name == prefix for prefix in prefixes)
 
 
 # --- Scopes of places, for editors -------------------------------------------
@@ -475,7 +473,11 @@ class TypedScopes:
     made once."""
 
     def __init__(self, definitions: Iterable[JsonObject], settings: Settings) -> None:
-        given = [one for one in definitions if metadata.gvk(one)[::2] == DEFINITION_KIND]
+        given = [
+            definition
+            for definition in definitions
+            if metadata.gvk(definition)[::2] == DEFINITION_KIND
+        ]
         self._version = settings.version
         with answering_as(settings.version):
             self._catalog: Catalog = known_resources()
@@ -512,14 +514,14 @@ class TypedScopes:
     ) -> Environment:
         obj = None if kind is None else self._types.of(kind)
         params = self._params(spec.get("paramKind"))
-        names = variable_types(
+        names = compiled_expressions.variable_types(
             types.DYN if obj is None else obj.type,
             params=None if params is None else params.type,
             authorizer=path[-1:] != ("messageExpression",),
         )
         objects = [one for given in (obj, params) if given is not None for one in given.objects]
         base = environment(self._version, has_patch_types="mutations" in path)
-        env = base.extend(names, (*OBJECT_TYPES, *objects))
+        env = base.extend(names, (*compiled_expressions.OBJECT_TYPES, *objects))
         return env if "matchConditions" in path else _with_variables(env, spec, path)
 
     def _params(self, param_kind: object) -> SchemaType | None:
@@ -585,14 +587,14 @@ def _with_variables(env: Environment, spec: JsonObject, path: Steps) -> Environm
     if path[1:2] == ("variables",) and isinstance(path[2], int):
         variables = variables[: path[2]]
     known: dict[str, types.Type] = {}
-    base = env.extend({"variables": VARIABLES})
-    for one in variables:
-        if isinstance(one, dict) and isinstance(one.get("name"), str):
-            text = one.get("expression")
-            typed = base.extend(objects=[variables_object(known)])
+    base = env.extend({"variables": compiled_expressions.VARIABLES})
+    for variable in variables:
+        if isinstance(variable, dict) and isinstance(variable.get("name"), str):
+            text = variable.get("expression")
+            typed = base.extend(objects=[compiled_expressions.variables_object(known)])
             checked = typed.compile(text).ast if isinstance(text, str) else None
-            known[one["name"]] = types.DYN if checked is None else checked.type
-    return base.extend(objects=[variables_object(known)])
+            known[variable["name"]] = types.DYN if checked is None else checked.type
+    return base.extend(objects=[compiled_expressions.variables_object(known)])
 
 
 def _part(value: object, path: Steps) -> JsonObject:
@@ -612,7 +614,7 @@ def _scope_rules(spec: JsonObject) -> object:
 
 
 def _decoded(rules: object) -> MatchResources | None:
-    """Rules as a policy has them; None where they cannot be read."""
+    """Decode rules as a policy has them; return None where they cannot be read."""
     document = {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "ValidatingAdmissionPolicy",

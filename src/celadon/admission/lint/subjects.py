@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
 from functools import cached_property
 from typing import Final, TypeAlias
 
@@ -52,7 +51,7 @@ from celadon.kube.schemas import (
     schema_for,
     schema_type,
 )
-from celadon.records import dataclass
+from celadon.records import dataclass, field, replace
 
 # --- Matched kinds -----------------------------------------------------------
 #
@@ -81,7 +80,7 @@ def matched_resources(rule: ResourceRule, catalog: Catalog) -> list[tuple[Resour
             continue
         if not covers(rule.api_versions, resource.gvr.version):
             continue
-        names = ["", *(one.name for one in resource.subresources)]
+        names = ["", *(subresource.name for subresource in resource.subresources)]
         found += [
             (resource, name)
             for name in names
@@ -130,7 +129,7 @@ class Facts:
     operations: frozenset[str] = OPERATIONS
 
     def and_(self, other: Facts) -> Facts:
-        """Both are known."""
+        """Return what is known when both are."""
         if other == NOTHING:
             return self
         return Facts(self.present | other.present, self.operations & other.operations)
@@ -266,12 +265,12 @@ class PolicyCase:
 
     @property
     def sources(self) -> tuple[Validation, ...]:
-        """Its validations as they are written."""
+        """Return the validations as they are written."""
         return self.spec.validations
 
     def of(self, *roles: Role) -> list[PolicyExpression]:
-        """Its expressions in these roles, in their order."""
-        return [one for one in self.expressions if one.role in roles]
+        """Return the expressions in these roles, in their order."""
+        return [expression for expression in self.expressions if expression.role in roles]
 
 
 @dataclass(frozen=True)
@@ -406,7 +405,7 @@ def _made(schema: Schema, kind: GroupVersionKind) -> SchemaType:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """All that is known of one registered document alone."""
+    """Holds all that is known of one registered document alone."""
 
     registered: Registered
     policy: PolicyCase | None = None
@@ -429,7 +428,8 @@ class Prepared:
 
 
 class LintMemory:
-    """Empty at first; to be given to every run."""
+    """Keeps what runs of the linter leave to the next ones. It is empty at first, and to be given
+    to every run."""
 
     __slots__ = ("_conditions", "_known", "_rules", "_used")
 

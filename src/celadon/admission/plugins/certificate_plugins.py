@@ -49,7 +49,7 @@ _LONG: Final = 0x80
 
 
 class UnreadableRequest(ValueError):
-    """Says what is not a request."""
+    """Says that a text is not a request for a certificate."""
 
 
 def organizations(request: str) -> list[str]:
@@ -140,8 +140,8 @@ def _may(request: Request, world: World, verb: str, signer: str) -> bool:
 
 
 def _signer(obj: JsonObject | None) -> str:
-    found: str = ((obj or {}).get("spec") or {}).get("signerName", "")
-    return found
+    signer_name: str = ((obj or {}).get("spec") or {}).get("signerName", "")
+    return signer_name
 
 
 def _approve(request: Request, world: World) -> StatusError | None:

@@ -48,7 +48,8 @@ class BadConfiguration(ValueError):
 
 
 def require_kind(document: object, kind: str, api_versions: Sequence[str]) -> JsonObject:
-    """Raises BadConfiguration for everything that is no such object."""
+    """Return the document if it is an object of this kind. Raises BadConfiguration for everything
+    else."""
     if not isinstance(document, dict):
         raise BadConfiguration(f"no object of kind {kind}")
     given = document.get("kind"), document.get("apiVersion")
@@ -59,7 +60,7 @@ def require_kind(document: object, kind: str, api_versions: Sequence[str]) -> Js
 
 
 def refuse(errors: Sequence[FieldError]) -> None:
-    """Raises BadConfiguration if there are any."""
+    """Raise BadConfiguration if there are any errors."""
     if errors:
         raise BadConfiguration(fieldpath.aggregate(errors))
 
@@ -132,10 +133,12 @@ def _limit(given: JsonObject, path: FieldPath, errors: list[FieldError]) -> Even
     for name in ("burst", "qps"):
         if numbers[name] <= 0:
             errors.append(fieldpath.invalid(path.child(name), numbers[name], "must be positive"))
-    kept = numbers["cacheSize"]
-    if type_ != SERVER and kept < 0:
-        errors.append(fieldpath.invalid(path.child("cacheSize"), kept, "must not be negative"))
-    return EventLimit(type_, numbers["qps"], numbers["burst"], kept or CACHE_SIZE)
+    cache_size = numbers["cacheSize"]
+    if type_ != SERVER and cache_size < 0:
+        errors.append(
+            fieldpath.invalid(path.child("cacheSize"), cache_size, "must not be negative")
+        )
+    return EventLimit(type_, numbers["qps"], numbers["burst"], cache_size or CACHE_SIZE)
 
 
 def _number(given: JsonObject, name: str) -> int:
@@ -172,8 +175,8 @@ def mutating_folder(document: object) -> str:
 
 
 def check_folder(folder: str, *, gated: bool, problem: FolderProblem) -> None:
-    """Raises BadConfiguration unless static manifests may be there; `gated` is whether the feature
-    gate is on."""
+    """Check that static manifests may be in a folder; `gated` is whether the feature gate is on.
+    Raises BadConfiguration."""
     at = fieldpath.ROOT.child(STATIC_FOLDER)
     if not gated:
         why = f"{STATIC_FOLDER} requires the {GATE} feature gate to be enabled"
@@ -210,7 +213,7 @@ _MINUTES: Final = 60 * SECOND
 
 
 def image_policy(document: object) -> ImagePolicySettings:
-    """Raises BadConfiguration."""
+    """Read the settings of ImagePolicyWebhook. Raises BadConfiguration."""
     given = document.get(FIELD) if isinstance(document, dict) else None
     if not isinstance(given, dict):
         raise BadConfiguration(f"no object `{FIELD}`")
@@ -227,7 +230,8 @@ def image_policy(document: object) -> ImagePolicySettings:
 
 
 def _seconds(given: JsonObject, name: str, unit: int, least: int, most: int, usual: int) -> float:
-    """All but the result in nanoseconds."""
+    """Read a duration whose number is in units; all but the result are nanoseconds. Raises
+    BadConfiguration."""
     value = given.get(name) or 0
     if not isinstance(value, int) or isinstance(value, bool):
         raise BadConfiguration(f"{name}: a whole number is expected")
@@ -257,7 +261,7 @@ QUOTA_KINDS: Final = ("ResourceQuotaConfiguration", "Configuration")
 
 
 def limited_resources(document: object) -> tuple[LimitedResource, ...]:
-    """Raises BadConfiguration."""
+    """Read the resources that ResourceQuota limits. Raises BadConfiguration."""
     is_old = isinstance(document, dict) and document.get("apiVersion") in QUOTA_VERSIONS[1:]
     given = require_kind(document, QUOTA_KINDS[is_old], QUOTA_VERSIONS)
     found, errors = [], []
@@ -290,7 +294,7 @@ _NameRule = Callable[[str], list[str]]
 
 
 def security_settings(document: object) -> SecuritySettings:
-    """Raises BadConfiguration."""
+    """Read the settings of PodSecurity. Raises BadConfiguration."""
     given = require_kind(document, "PodSecurityConfiguration", SECURITY_VERSIONS)
     defaults, exemptions = _part(given, "defaults"), _part(given, "exemptions")
     errors: list[FieldError] = []
@@ -356,7 +360,8 @@ KUBECONFIG: Final = "kubeConfigFile"
 
 
 def webhook_settings(document: object) -> WebhookSettings:
-    """Raises BadConfiguration. The folder is as it was given."""
+    """Read the settings of a plugin that calls webhooks. The folder stays as it was given. Raises
+    BadConfiguration."""
     version = document.get("apiVersion") if isinstance(document, dict) else None
     kind = WEBHOOK_KINDS.get(str(version), "WebhookAdmissionConfiguration")
     given = require_kind(document, kind, tuple(WEBHOOK_KINDS))

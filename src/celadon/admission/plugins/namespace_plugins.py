@@ -146,8 +146,8 @@ def _validate_resize(request: Request, world: World) -> StatusError | None:
 
 def _storage(claim: JsonObject) -> str | None:
     resources = (claim.get("spec") or {}).get("resources") or {}
-    found: str | None = (resources.get("requests") or {}).get("storage")
-    return found
+    storage: str | None = (resources.get("requests") or {}).get("storage")
+    return storage
 
 
 def _validate_service(request: Request, _: World) -> StatusError | None:

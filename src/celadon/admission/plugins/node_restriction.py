@@ -203,7 +203,8 @@ def _not_allowed(
 
 
 def _listed(request: Request, world: World, annotation: str) -> list[JsonObject]:
-    """Raises JsonSyntaxError or DecodeError when the annotation is no JSON or no such list."""
+    """Read the tolerations of an annotation of the namespace. Raises JsonSyntaxError or DecodeError
+    when it is no JSON or no such list."""
     text = metadata.annotations(world.namespace(request.namespace)).get(annotation)
     return [*decode_list(_TOLERATION, read_json(text).value)] if text else []
 
@@ -501,8 +502,8 @@ def _nodes(node: str, request: Request, _: World) -> str:
 
 
 def _spec(obj: JsonObject | None) -> JsonObject:
-    found: JsonObject = (obj or {}).get("spec") or {}
-    return found
+    spec: JsonObject = (obj or {}).get("spec") or {}
+    return spec
 
 
 def _owners(obj: JsonObject) -> object:
@@ -634,8 +635,8 @@ def _serves(volume: JsonObject, pod: JsonObject, audience: str, world: World) ->
     driver = _driver(volume, pod, world)
     if not driver:
         return False
-    asked = _spec(_existing(world, _DRIVERS, "", driver)).get("tokenRequests") or ()
-    return any((one.get("audience") or "") == audience for one in asked)
+    token_requests = _spec(_existing(world, _DRIVERS, "", driver)).get("tokenRequests") or ()
+    return any((one.get("audience") or "") == audience for one in token_requests)
 
 
 def _driver(volume: JsonObject, pod: JsonObject, world: World) -> str:
@@ -766,7 +767,7 @@ def _named(
 
 
 def _same_uid(uid: str, obj: JsonObject, why: str) -> None:
-    """Raises StatusError 500 for another one."""
+    """Require that the object has this uid. Raises StatusError 500 for another one."""
     if uid != metadata.uid(obj):
         raise status.plain_error(why.format(quote(uid), quote(metadata.uid(obj))))
 

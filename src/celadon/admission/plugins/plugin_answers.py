@@ -67,7 +67,8 @@ class Behaviour:
 
 
 def forbidden(request: Request, why: str) -> StatusError:
-    """403 about the request, as k8s.io/apiserver `pkg/admission/errors.go` (`NewForbidden`)."""
+    """Return a refusal (403) of the request, as k8s.io/apiserver `pkg/admission/errors.go`
+    (`NewForbidden`)."""
     return status.forbidden(request.resource.group_resource, error_name(request), why)
 
 

@@ -108,7 +108,7 @@ class PluginSettings:
 
     @property
     def configured(self) -> frozenset[str]:
-        """Names of the plugins that cannot run without a configuration, and have it."""
+        """Return the names of the plugins that cannot run without a configuration, and have it."""
         given = {EVENT_RATE_LIMIT: self.event_limits, IMAGE_POLICY: self.image_policy}
         return frozenset(name for name, told in given.items() if told)
 

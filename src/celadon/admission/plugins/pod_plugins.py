@@ -68,7 +68,7 @@ def containers(spec: JsonObject) -> Iterator[JsonObject]:
 
 
 def secret_names(spec: JsonObject) -> Iterator[str]:
-    """Every secret that a pod names, with repetitions; empty names are none."""
+    """Yield every secret that a pod names, with repetitions; empty names are none."""
     return filter(None, _secrets(spec))
 
 
@@ -87,7 +87,7 @@ def _secrets(spec: JsonObject) -> Iterator[str]:
 
 
 def config_map_names(spec: JsonObject) -> Iterator[str]:
-    """Every ConfigMap that a pod names, with repetitions; empty names are none."""
+    """Yield every ConfigMap that a pod names, with repetitions; empty names are none."""
     return filter(None, _config_maps(spec))
 
 
@@ -452,9 +452,9 @@ def _runtime_checks_mutate(pod: JsonObject, request: Request, world: World) -> S
     fixed = _fixed(found)
     if fixed is not None and spec.get("overhead") and not _same(fixed, spec["overhead"]):
         return forbidden(request, OTHER_OVERHEAD)
-    wanted = (found.get("scheduling") or {}).get("nodeSelector") or {}
+    node_selector = (found.get("scheduling") or {}).get("nodeSelector") or {}
     selector = spec.get("nodeSelector") or {}
-    for key, value in sorted(wanted.items()):
+    for key, value in sorted(node_selector.items()):
         if selector.get(key, value) != value:
             return forbidden(
                 request,
@@ -556,7 +556,7 @@ def _keep_parallelism(request: Request, world: World) -> StatusError | None:
     new, old = ((one or {}).get("spec") or {} for one in (request.object, request.old_object))
     if new.get("parallelism") == old.get("parallelism"):
         return None
-    gang = next((one for one in _groups_of(request, old, world) if _is_gang(one)), None)
+    gang = next((group for group in _groups_of(request, old, world) if _is_gang(group)), None)
     if gang is None:
         return None
     why = "cannot change parallelism for a Job referencing gang-scheduled PodGroup"
@@ -575,7 +575,7 @@ def _groups_of(request: Request, spec: JsonObject, world: World) -> list[JsonObj
 
 def _controller(group: JsonObject) -> str | None:
     owners = (group.get("metadata") or {}).get("ownerReferences") or ()
-    return next((one.get("uid") for one in owners if one.get("controller")), None)
+    return next((owner.get("uid") for owner in owners if owner.get("controller")), None)
 
 
 def _is_gang(group: JsonObject) -> bool:

@@ -138,8 +138,8 @@ def _advise_template(request: Request, world: World, rules: _Rules) -> Opinion:
 
 
 def _labels(request: Request, world: World) -> dict[str, str]:
-    found = metadata.metadata(world.namespace(request.namespace)).get("labels")
-    return found if isinstance(found, dict) else {}
+    labels = metadata.metadata(world.namespace(request.namespace)).get("labels")
+    return labels if isinstance(labels, dict) else {}
 
 
 def _allows_everything(policy: pod_security_standards.SecurityPolicy) -> bool:
@@ -279,7 +279,7 @@ def _ordered(pods: Sequence[JsonObject]) -> list[JsonObject]:
     first, later = [], []
     for pod in pods:
         owners = metadata.metadata(pod).get("ownerReferences") or ()
-        uid = next((one.get("uid", "") for one in owners if one.get("controller")), None)
+        uid = next((owner.get("uid", "") for owner in owners if owner.get("controller")), None)
         if uid is None or uid not in seen:
             first.append(pod)
         else:

@@ -274,12 +274,12 @@ def _with_profile(spec: JsonObject, field: str) -> tuple[bool, list[str], set[st
         return True
 
     pod = is_bad(spec)
-    names = [one.get("name", "") for one in containers(spec) if is_bad(one)]
+    names = [container.get("name", "") for container in containers(spec) if is_bad(container)]
     return pod, names, values
 
 
 def added_capabilities(_: JsonObject, spec: JsonObject) -> Violation | None:
-    """Nothing is added to what a container may do anyway."""
+    """Check that nothing is added to what a container may do anyway."""
     names, bad = [], set()
     for container in containers(spec):
         added = (context_of(container).get("capabilities") or {}).get("add") or ()
@@ -302,14 +302,14 @@ def host_namespaces(_: JsonObject, spec: JsonObject) -> Violation | None:
 
 
 def host_paths(_: JsonObject, spec: JsonObject) -> Violation | None:
-    """No directory of the node is a volume."""
+    """Check that no directory of the node is a volume."""
     volumes = spec.get("volumes") or ()
-    found = [one.get("name", "") for one in volumes if one.get("hostPath") is not None]
+    found = [volume.get("name", "") for volume in volumes if volume.get("hostPath") is not None]
     return Violation("hostPath volumes", named(found, "volume")) if found else None
 
 
 def host_ports(_: JsonObject, spec: JsonObject) -> Violation | None:
-    """No port of the node is taken."""
+    """Check that no port of the node is taken."""
     names, ports = [], set()
     for container in containers(spec):
         found = {
@@ -351,8 +351,12 @@ def _probed_hosts(container: JsonObject) -> Iterator[str]:
 
 
 def privileged(_: JsonObject, spec: JsonObject) -> Violation | None:
-    """No container is root on its node."""
-    names = [one.get("name", "") for one in containers(spec) if context_of(one).get("privileged")]
+    """Check that no container is root on its node."""
+    names = [
+        container.get("name", "")
+        for container in containers(spec)
+        if context_of(container).get("privileged")
+    ]
     detail = f"{named(names)} must not set securityContext.privileged=true"
     return Violation("privileged", detail) if names else None
 
@@ -399,7 +403,7 @@ def selinux_with(types: frozenset[str]) -> Check:
             return bool(wrong or given)
 
         pod = is_bad(spec)
-        names = [one.get("name", "") for one in containers(spec) if is_bad(one)]
+        names = [container.get("name", "") for container in containers(spec) if is_bad(container)]
         who = setters(names, pod=pod)
         if not who:
             return None
@@ -417,7 +421,7 @@ def seccomp_annotations(meta: JsonObject, spec: JsonObject) -> Violation | None:
     notes = meta.get("annotations") or {}
     keys = (
         SECCOMP_OF_POD,
-        *(SECCOMP_OF_CONTAINER + one.get("name", "") for one in containers(spec)),
+        *(SECCOMP_OF_CONTAINER + container.get("name", "") for container in containers(spec)),
     )
     bad = sorted(
         {f"{key}={quote(notes[key])}" for key in keys if key in notes and _is_unsafe(notes[key])}
@@ -442,16 +446,18 @@ def sysctls_within(safe: frozenset[str]) -> Check:
     """Make the check that allows only these kernel parameters."""
 
     def check(_: JsonObject, spec: JsonObject) -> Violation | None:
-        given = context_of(spec).get("sysctls") or ()
-        found = [one.get("name", "") for one in given if one.get("name", "") not in safe]
+        sysctls = context_of(spec).get("sysctls") or ()
+        found = [one.get("name", "") for one in sysctls if one.get("name", "") not in safe]
         return Violation("forbidden sysctls", ", ".join(found)) if found else None
 
     return check
 
 
 def host_process(_: JsonObject, spec: JsonObject) -> Violation | None:
-    """No container of Windows runs beside those of its node."""
-    names = [one.get("name", "") for one in containers(spec) if _runs_on_host(one)]
+    """Check that no container of Windows runs beside those of its node."""
+    names = [
+        container.get("name", "") for container in containers(spec) if _runs_on_host(container)
+    ]
     who = setters(names, pod=_runs_on_host(spec))
     detail = f"{who} must not set securityContext.windowsOptions.hostProcess=true"
     return Violation("hostProcess", detail) if who else None
@@ -518,18 +524,18 @@ def unless_windows(check: Check) -> Check:
 
 
 def privilege_escalation(_: JsonObject, spec: JsonObject) -> Violation | None:
-    """Every container says that nobody in it can become more than they are."""
+    """Check that every container says that nobody in it can become more than they are."""
     names = [
-        one.get("name", "")
-        for one in containers(spec)
-        if context_of(one).get("allowPrivilegeEscalation") is not False
+        container.get("name", "")
+        for container in containers(spec)
+        if context_of(container).get("allowPrivilegeEscalation") is not False
     ]
     detail = f"{named(names)} must set securityContext.allowPrivilegeEscalation=false"
     return Violation("allowPrivilegeEscalation != false", detail) if names else None
 
 
 def dropped_capabilities(_: JsonObject, spec: JsonObject) -> Violation | None:
-    """Every container drops all capabilities, and takes back one at most."""
+    """Check that every container drops all capabilities, and takes back one at most."""
     keeping, adding, added = [], [], set()
     for container in containers(spec):
         name = container.get("name", "")
@@ -568,9 +574,12 @@ def restricted_volumes(_: JsonObject, spec: JsonObject) -> Violation | None:
 
 
 def non_root(_: JsonObject, spec: JsonObject) -> Violation | None:
-    """Every container says, or the pod for all of them, that it does not run as root."""
+    """Check that every container says, or the pod for all of them, that it does not run as root."""
     own = context_of(spec).get("runAsNonRoot")
-    said = [(one.get("name", ""), context_of(one).get("runAsNonRoot")) for one in containers(spec)]
+    said = [
+        (container.get("name", ""), context_of(container).get("runAsNonRoot"))
+        for container in containers(spec)
+    ]
     who = setters([name for name, value in said if value is False], pod=own is False)
     reason = "runAsNonRoot != true"
     if who:
@@ -582,7 +591,7 @@ def non_root(_: JsonObject, spec: JsonObject) -> Violation | None:
 
 def not_user_zero(_: JsonObject, spec: JsonObject) -> Violation | None:
     """Check that nobody runs as user 0, whatever else is said."""
-    names = [one.get("name", "") for one in containers(spec) if _is_root(one)]
+    names = [container.get("name", "") for container in containers(spec) if _is_root(container)]
     who = setters(names, pod=_is_root(spec))
     return Violation("runAsUser=0", f"{who} must not set runAsUser=0") if who else None
 
@@ -592,16 +601,16 @@ def _is_root(owner: JsonObject) -> bool:
 
 
 def required_seccomp(meta: JsonObject, spec: JsonObject) -> Violation | None:
-    """Every container has a profile of seccomp, its own or that of the pod."""
+    """Check that every container has a profile of seccomp, its own or that of the pod."""
     bad = seccomp_profiles(meta, spec)
     if bad is not None:
         return bad
     if (context_of(spec).get("seccompProfile") or {}).get("type") in PROFILES:
         return None
     names = [
-        one.get("name", "")
-        for one in containers(spec)
-        if context_of(one).get("seccompProfile") is None
+        container.get("name", "")
+        for container in containers(spec)
+        if context_of(container).get("seccompProfile") is None
     ]
     detail = (
         f"pod or {named(names)} must set securityContext.seccompProfile.type to "
@@ -692,13 +701,13 @@ def violations(
         return []
     minor = newest if chosen.minor is None else min(chosen.minor, newest)
     checks = checks_of(chosen.level, minor)
-    return [found for one in checks if (found := one.check(meta, spec)) is not None]
+    return [found for check in checks if (found := check.check(meta, spec)) is not None]
 
 
 @functools.lru_cache(maxsize=128)
 def checks_of(level: str, minor: int) -> tuple[StandardCheck, ...]:
     """Return what a level checks, in the version of a minor release."""
-    current = {one.name: one for one in CHECKS if one.since <= minor}
+    current = {check.name: check for check in CHECKS if check.since <= minor}
     if level == BASELINE:
         return tuple(one for one in current.values() if one.level == BASELINE)
     replaced = {one.instead for one in current.values()}

@@ -289,8 +289,8 @@ def _storage(requested: str, claim: JsonObject) -> Quantity:
     """Return the storage of a claim in whole bytes; what was given already counts when it is
     more."""
     wanted = parse_amounts(requested).round_up(0)
-    given = ((claim.get("status") or {}).get("allocatedResources") or {}).get("storage")
-    allocated = None if given is None else parse_amounts(given).round_up(0)
+    storage = ((claim.get("status") or {}).get("allocatedResources") or {}).get("storage")
+    allocated = None if storage is None else parse_amounts(storage).round_up(0)
     return wanted if allocated is None or allocated.compare(wanted) <= 0 else allocated
 
 
@@ -299,9 +299,9 @@ def _device_claim(claim: JsonObject) -> Amounts:
     for request in ((claim.get("spec") or {}).get("devices") or {}).get("requests") or ():
         most: dict[str, int] = {}
         alternatives = request.get("firstAvailable") or [request.get("exactly") or request]
-        for one in alternatives:
-            name = one.get("deviceClassName", "") + DEVICE_CLASS
-            most[name] = max(most.get(name, 0), _devices(one))
+        for alternative in alternatives:
+            name = alternative.get("deviceClassName", "") + DEVICE_CLASS
+            most[name] = max(most.get(name, 0), _devices(alternative))
         for name, number in most.items():
             devices[name] = devices.get(name, 0) + number
     return {name: from_int(number) for name, number in devices.items()}
@@ -342,7 +342,7 @@ def matched_selectors(
     selectors: Iterable[JsonObject], resource: GroupResource, obj: JsonObject
 ) -> list[JsonObject]:
     """Return the scope selectors that an object meets."""
-    return [one for one in selectors if _matches(one, resource, obj)]
+    return [selector for selector in selectors if _matches(selector, resource, obj)]
 
 
 def is_terminating(pod: JsonObject) -> bool:

@@ -6,7 +6,6 @@ As with validating policies, an expression that does not compile stays, with its
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
 from typing import Final, NamedTuple, Protocol
 
 from celadon.admission import decision_source, policy_limits
@@ -17,15 +16,7 @@ from celadon.admission.compiled_expressions import (
     PolicyScope,
 )
 from celadon.admission.decision_source import Source
-from celadon.admission.policies import params
-from celadon.admission.policies.compiled_policy import (
-    Phase,
-    PlainSizes,
-    PolicyFrame,
-    compile_frame,
-    condition_phase,
-    uses_authorizer,
-)
+from celadon.admission.policies import compiled_policy, params
 from celadon.admission.policies.matching import Candidate
 from celadon.admission.registration.registration_types import (
     IGNORE,
@@ -50,7 +41,7 @@ from celadon.kube.go import quote
 from celadon.kube.json_types import JsonDict
 from celadon.kube.library import PatchObject
 from celadon.kube.releases import current_release
-from celadon.records import dataclass
+from celadon.records import dataclass, field, replace
 
 # --- What is noted of mutations ----------------------------------------------
 #
@@ -93,8 +84,9 @@ class MutationFailure:
 
 
 def refusal(request: Request, failures: Sequence[MutationFailure]) -> StatusError | None:
-    """403 with a cause for every failure that is not ignored; the first is the message."""
-    found = [one for one in failures if not one.ignored]
+    """Return a refusal (403) with a cause for every failure that is not ignored; the first is the
+    message. Returns None if there is none."""
+    found = [failure for failure in failures if not failure.ignored]
     if not found:
         return None
     resource = request.resource.group_resource
@@ -319,7 +311,7 @@ class CompiledMutation:
 
 
 @dataclass(frozen=True, slots=True)
-class CompiledMutatingPolicy(PolicyFrame):
+class CompiledMutatingPolicy(compiled_policy.PolicyFrame):
     """`reinvokes`: whether it wants to see what others have changed after it. `known` are the
     configurations of its mutations, and the fields that these are from, if all of them are known
     and there are no conditions; else there are none."""
@@ -331,7 +323,7 @@ class CompiledMutatingPolicy(PolicyFrame):
     @property
     def expressions(self) -> tuple[Expression, ...]:
         """Return the expressions that all policies have, and those of the mutations."""
-        return (*self.frame_expressions, *(one.expression for one in self.mutations))
+        return (*self.frame_expressions, *(mutation.expression for mutation in self.mutations))
 
 
 def compile_mutating_policy(
@@ -342,12 +334,15 @@ def compile_mutating_policy(
     """Compile it as a stored policy: everything this version of Kubernetes knows may be used.
     Expressions in the `memory` are not compiled again."""
     spec = policy.spec
-    scope, variables, conditions = compile_frame(
+    scope, variables, conditions = compiled_policy.compile_frame(
         policy.name, spec, version or current_release(), memory
     )
     mutations = tuple(_mutation(i, one, scope) for i, one in enumerate(spec.mutations))
-    phases = (condition_phase(conditions), *(Phase((one.expression,)) for one in mutations))
-    sizes = PlainSizes(variables, phases)
+    phases = (
+        compiled_policy.condition_phase(conditions),
+        *(compiled_policy.Phase((mutation.expression,)) for mutation in mutations),
+    )
+    sizes = compiled_policy.PlainSizes(variables, phases)
     if sizes.are_all:
         mutations = tuple(_known(one, constant_configuration) for one in mutations)
     elif not variables:
@@ -358,7 +353,7 @@ def compile_mutating_policy(
         ignores_failures=spec.failure_policy == IGNORE,
         conditions=conditions,
         variables=variables,
-        uses_authorizer=uses_authorizer(variables, phases),
+        uses_authorizer=compiled_policy.uses_authorizer(variables, phases),
         plain_sizes=sizes,
         mutations=mutations,
         reinvokes=spec.reinvocation_policy == IF_NEEDED,
@@ -369,7 +364,11 @@ def compile_mutating_policy(
 def _all_known(
     mutations: tuple[CompiledMutation, ...],
 ) -> tuple[tuple[KnownConfiguration, Source], ...]:
-    found = [(one.known, one.expression.source) for one in mutations if one.known is not None]
+    found = [
+        (mutation.known, mutation.expression.source)
+        for mutation in mutations
+        if mutation.known is not None
+    ]
     return tuple(found) if len(found) == len(mutations) else ()
 
 

@@ -166,11 +166,11 @@ class PolicyFrame:
     @property
     def frame_expressions(self) -> tuple[Expression, ...]:
         """The conditions and variables."""
-        return (*(one.expression for one in self.conditions), *self.variables.values())
+        return (*(condition.expression for condition in self.conditions), *self.variables.values())
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
-        """All of the policy, those that cannot run included."""
+        """Return all expressions of the policy, those that cannot run included."""
         return self.frame_expressions
 
     def prepare(self) -> None:
@@ -260,18 +260,18 @@ class CompiledPolicy(PolicyFrame):
     def expressions(self) -> tuple[Expression, ...]:
         """Return the expressions that all policies have, and those of validations and
         annotations."""
-        messages = (one.message_expression for one in self.validations)
+        messages = (validation.message_expression for validation in self.validations)
         return (
             *self.frame_expressions,
             *(one.expression for one in self.validations),
-            *(one for one in messages if one is not None),
-            *(one.expression for one in self.annotations),
+            *(message for message in messages if message is not None),
+            *(annotation.expression for annotation in self.annotations),
         )
 
     @property
     def reads_objects_only(self) -> bool:
         """Return whether no validation may read the request or its namespace."""
-        texts = [one.expression.text for one in self.validations]
+        texts = [validation.expression.text for validation in self.validations]
         return not any(name in text for text in texts for name in _OF_REQUESTS)
 
 
@@ -519,8 +519,8 @@ class _Case:
         return findings, false
 
     def _add_messages(self, findings: list[Finding], false: list[tuple[int, int | None]]) -> None:
-        """Texts for the false validations. Counting, every message expression is evaluated: also
-        those of validations that passed, and all fail together when the budget does."""
+        """Add the texts of the false validations. Counting, every message expression is evaluated:
+        also those of validations that passed, and all fail together when the budget does."""
         policy = self._policy
         if not false and (self._plain or not policy.has_messages):
             return

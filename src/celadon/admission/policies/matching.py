@@ -14,7 +14,6 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from celadon.admission import policy_limits
@@ -49,7 +48,7 @@ from celadon.kube import (
 )
 from celadon.kube.resources import Catalog
 from celadon.kube.selectors import LabelSelector, SelectorError, label_selector
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 ALL: Final = "*"
 NAMESPACE_SELECTOR: Final = FieldPath("namespaceSelector")
@@ -335,7 +334,7 @@ class Policy(Protocol):
 
 
 class Binding(Protocol):
-    """A binding of one of them."""
+    """Describes a binding of either type of policies."""
 
     @property
     def name(self) -> str: ...
@@ -399,9 +398,9 @@ class Hook(Generic[C]):
 
 @dataclass(frozen=True, slots=True)
 class Hooks(Generic[P, C]):
-    """All policies of one type, by name, each with its bindings by name: first those from files of
-    the server, then those that are objects. Bindings belong to policies of their own origin;
-    `orphans` are those whose policy does not exist."""
+    """Holds all policies of one type, by name, each with its bindings by name: first those from
+    files of the server, then those that are objects. Bindings belong to policies of their own
+    origin; `orphans` are those whose policy does not exist."""
 
     compile: Callable[[P], C]
     static: tuple[Hook[C], ...] = ()
@@ -420,13 +419,13 @@ class Hooks(Generic[P, C]):
         return self.static_orphans + self.object_orphans
 
     def with_objects(self, policies: Iterable[P], bindings: Iterable[Binding]) -> Hooks[P, C]:
-        """Others in place of those that are objects. Policies that are as before are not compiled
-        again."""
+        """Return hooks with others in place of those that are objects. Policies that are as before
+        are not compiled again."""
         found, orphans = self._paired(policies, bindings, self.objects, static=False)
         return replace(self, objects=found, object_orphans=orphans)
 
     def with_static(self, policies: Iterable[P], bindings: Iterable[Binding]) -> Hooks[P, C]:
-        """Others in place of those from files, likewise."""
+        """Return hooks with others in place of those from files, likewise."""
         found, orphans = self._paired(policies, bindings, self.static, static=True)
         return replace(self, static=found, static_orphans=orphans)
 
@@ -456,7 +455,7 @@ class Hooks(Generic[P, C]):
             else:
                 program = OnDemand(functools.partial(self.compile, policy))
                 hooks.append(Hook(policy, program, bound, static))
-        return tuple(hooks), tuple(one for orphans in by_policy.values() for one in orphans)
+        return tuple(hooks), tuple(orphan for orphans in by_policy.values() for orphan in orphans)
 
 
 @dataclass(frozen=True, slots=True)
@@ -554,7 +553,7 @@ class Misconfigured:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """A binding that has no say."""
+    """Describes a binding that has no say."""
 
     binding: str
     outcome: Outcome

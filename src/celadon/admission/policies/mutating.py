@@ -278,8 +278,8 @@ _Find = Callable[[Request, World], _Candidates]
 
 
 class MutatingEngine:
-    """Policies and bindings, compiled. Immutable but for what it remembers; `replaced` and
-    `with_static` share the compiled policies with a changed set."""
+    """Holds policies and bindings, compiled. It is immutable but for what it remembers; `replaced`
+    and `with_static` share the compiled policies with a changed set."""
 
     __slots__ = ("_endpoints", "_hooks", "version")
 
@@ -499,7 +499,7 @@ class PolicyRounds:
         *,
         due: bool,
     ) -> bool:
-        """Any policy; whether its mutations were `due`, and are tried."""
+        """Evaluate any policy; return whether its mutations were `due`, and are tried."""
         result = case.condition_result()
         if result.failure is not None:
             failures.append(case.failure(result.failure))

@@ -13,14 +13,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from celadon.cel import value_functions
 from celadon.cel.extend import NONE, Duration, Opaque, Timestamp, Uint, types
-from celadon.cel.value_functions import (
-    civil_from_days,
-    display,
-    duration_to_string,
-    format_timestamp,
-    netaddr,
-)
 from celadon.kube import GroupVersionKind, Json, JsonObject
 from celadon.kube.fieldmanager import ForeignValue, MutatedKinds, MutationRefused, Patched
 from celadon.kube.go import quote
@@ -61,11 +55,15 @@ def foreign(value: object) -> ForeignValue:
             return ForeignValue("uint64", str(int(value)), hex(value), value)
         case bytes():
             numbers = ", ".join(map(hex, value))
-            return ForeignValue("[]uint8", display(value), f"[]byte{{{numbers}}}", value)
+            return ForeignValue(
+                "[]uint8", value_functions.display(value), f"[]byte{{{numbers}}}", value
+            )
         case Duration():
-            return ForeignValue("time.Duration", display(value), str(value.nanoseconds))
+            return ForeignValue(
+                "time.Duration", value_functions.display(value), str(value.nanoseconds)
+            )
         case Timestamp():
-            return ForeignValue("time.Time", display(value), _written_time(value))
+            return ForeignValue("time.Time", value_functions.display(value), _written_time(value))
         case IP():
             return ForeignValue("netip.Addr", value.display(), _written_address(value.addr))
         case CIDR():
@@ -101,12 +99,12 @@ def _plain(value: object) -> str:
     if isinstance(value, Mapping):
         pairs = (f"{_plain(key)}:{_plain(one)}" for key, one in value.items())
         return f"map[{' '.join(sorted(pairs))}]"
-    return display(value)
+    return value_functions.display(value)
 
 
 def _written_time(time: Timestamp) -> str:
     days, of_day = divmod(time.seconds + time.offset_minutes * 60, _SECONDS_PER_DAY)
-    year, month, day = civil_from_days(days)
+    year, month, day = value_functions.civil_from_days(days)
     hour, rest = divmod(of_day, 3600)
     minute, second = divmod(rest, 60)
     zone = "time.UTC" if time.offset_minutes == 0 else 'time.Location("")'
@@ -114,7 +112,7 @@ def _written_time(time: Timestamp) -> str:
     return f"time.Date({date}, {hour}, {minute}, {second}, {time.nanos}, {zone})"
 
 
-def _written_address(address: netaddr.Addr) -> str:
+def _written_address(address: value_functions.netaddr.Addr) -> str:
     number = address.value
     if address.is_v4:
         number |= 0xFFFF << 32
@@ -152,7 +150,7 @@ class DataValues:
 
     def __contains__(self, value: object) -> bool:
         if self._known is None:
-            self._known = {id(one) for root in self._roots for one in _containers(root)}
+            self._known = {id(container) for root in self._roots for container in _containers(root)}
         return id(value) in self._known
 
 
@@ -176,7 +174,8 @@ def require_type_names(value: PatchObject) -> None:
 
 
 def _wrong_names(value: object, path: str) -> Iterator[str]:
-    """Items of a list and values of a map have the path of the list or map."""
+    """Yield what is wrong with names of types. Items of a list and values of a map have the path of
+    the list or map."""
     if isinstance(value, PatchObject):
         name = value.cel_type.name
         if name != path:
@@ -201,7 +200,7 @@ def configuration(value: PatchObject, data: DataValues) -> JsonObject:
 
 
 def _field(value: object, data: DataValues) -> object:
-    """Lists and maps are taken apart, once."""
+    """Return the value of a field as JSON. Lists and maps are taken apart, once."""
     value = unwrapped(value)
     shape = value.__class__
     if shape in _SCALARS:
@@ -224,12 +223,13 @@ def _field(value: object, data: DataValues) -> object:
 
 def _is_plain(values: Iterable[object]) -> bool:
     """Return whether all are texts."""
-    return all(one.__class__ is str for one in values)
+    return all(value.__class__ is str for value in values)
 
 
 def _may_be_data(values: Iterable[object]) -> bool:
-    """No if there is anything among them that JSON does not have. Cheaper than to look."""
-    return all(one is None or one.__class__ in _JSON for one in values)
+    """Tell, cheaper than by looking into them, whether values may be JSON: not if there is anything
+    among them that JSON does not have."""
+    return all(value is None or value.__class__ in _JSON for value in values)
 
 
 def _inner(value: object, data: DataValues) -> object:
@@ -285,9 +285,9 @@ def _converted(value: object, data: DataValues) -> Json:
         case Mapping():
             return {_key(key): _converted(one, data) for key, one in value.items()}
         case Timestamp():
-            return format_timestamp(value)
+            return value_functions.format_timestamp(value)
         case Duration():
-            return duration_to_string(value)
+            return value_functions.duration_to_string(value)
         case PatchObject():
             return _in_doubles(configuration(value, data))
         case PatchOperation():

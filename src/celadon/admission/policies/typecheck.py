@@ -102,7 +102,7 @@ class TypeChecker:
 
     def status(self, policy: ValidatingAdmissionPolicy, number: int) -> JsonDict:
         """Return what the controller writes as the status of a policy."""
-        found = [one.to_json() for one in self.warnings(policy, number)]
+        found = [warning.to_json() for warning in self.warnings(policy, number)]
         return {
             "observedGeneration": metadata.generation({"metadata": policy.metadata}),
             "typeChecking": {"expressionWarnings": found} if found else {},

@@ -63,7 +63,7 @@ class Observer(Protocol):
 
     @property
     def hears_all(self) -> bool:
-        """Asked once for each request."""
+        """Tell whether it hears of all policies; asked once for each request."""
 
     def judged(self, policy: str, decisions: Sequence[Decision], *, failed: bool) -> None:
         """A policy has been through with all its bindings. `decisions` are those that it came to;
@@ -93,7 +93,11 @@ class _Endpoint:
 
     def __init__(self, candidates: tuple[_Candidate, ...]) -> None:
         self.candidates = candidates
-        quick = [one.compiled for one in candidates if one.matches_own and one.compiled.quick]
+        quick = [
+            candidate.compiled
+            for candidate in candidates
+            if candidate.matches_own and candidate.compiled.quick
+        ]
         self.has_quick = bool(quick)
         self.objects_only = all(one.reads_objects_only for one in quick)
         self._cold = Program.MAX_COLD + 1
@@ -103,7 +107,9 @@ class _Endpoint:
         """Note that a request comes, and plan anew while programs are still becoming hot."""
         if self._cold:
             self._cold -= 1
-            self.planned = tuple(_planned(one, hot=not self._cold) for one in self.candidates)
+            self.planned = tuple(
+                _planned(candidate, hot=not self._cold) for candidate in self.candidates
+            )
 
 
 def _planned(candidate: _Candidate, *, hot: bool) -> _Planned:
@@ -116,8 +122,8 @@ def _planned(candidate: _Candidate, *, hot: bool) -> _Planned:
 
 
 class Engine:
-    """Policies and bindings, compiled. Immutable but for what it remembers; `replaced` and
-    `with_static` share the compiled policies with a changed set."""
+    """Holds policies and bindings, compiled. It is immutable but for what it remembers; `replaced`
+    and `with_static` share the compiled policies with a changed set."""
 
     __slots__ = ("_endpoints", "_hooks", "_inert", "_surveys", "version")
 
@@ -250,7 +256,7 @@ class _Survey:
 
     def __init__(self, entries: tuple[_Candidate | Note, ...]) -> None:
         self.entries = entries
-        self.notes = tuple(one for one in entries if isinstance(one, Note))
+        self.notes = tuple(entry for entry in entries if isinstance(entry, Note))
 
 
 def _surveyed(

@@ -16,16 +16,9 @@ from typing import Any, Final, Generic, TypeVar, cast
 
 from celadon.admission.registration import registration_types as registration
 from celadon.admission.registration.registration_types import DENY, EQUIVALENT, EXACT, FAIL, IGNORE
-from celadon.kube import GroupVersionKind, JsonObject, metadata
+from celadon.kube import GroupVersionKind, JsonObject, metadata, releases
 from celadon.kube.go import Document
 from celadon.kube.json_types import JsonDict
-from celadon.kube.releases import (
-    DEFAULT,
-    LATEST_RELEASE,
-    OLDEST_RELEASE,
-    answering_as,
-    current_release,
-)
 from celadon.kube.resources import known_resources
 from celadon.kube.schemas import DecodeError, StrayField, codec_for, round_trip, strict_field_errors
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, HTTPS_PORT
@@ -398,7 +391,7 @@ def decode_object(
     except DecodeError as error:
         raise RegistrationError(kind, version, error) from error
     if clean is None:
-        unknown = DecodeError(f"Kubernetes {current_release()} does not have it")
+        unknown = DecodeError(f"Kubernetes {releases.current_release()} does not have it")
         raise RegistrationError(kind, version, unknown)
     clean["apiVersion"] = f"{ADMISSION_REGISTRATION}/{version}"
     clean["kind"] = kind
@@ -505,16 +498,19 @@ def missing_kind(gvk: GroupVersionKind, version: str, *, also_gone: bool = False
     (`also_gone`) not any more; empty if it does."""
     if gvk in _known_kinds(version):
         return ""
-    known = (f"{OLDEST_RELEASE[0]}.{minor}" for minor in range(OLDEST_RELEASE[1], _MINORS_END))
-    if not any(gvk in _known_kinds(one) for one in (known if also_gone else (DEFAULT,))):
+    known = (
+        f"{releases.OLDEST_RELEASE[0]}.{minor}"
+        for minor in range(releases.OLDEST_RELEASE[1], _MINORS_END)
+    )
+    if not any(gvk in _known_kinds(one) for one in (known if also_gone else (releases.DEFAULT,))):
         return ""
     return f'no matches for kind "{gvk.kind}" in version "{gvk.api_version}"'
 
 
-_MINORS_END: Final = LATEST_RELEASE[1] + 1
+_MINORS_END: Final = releases.LATEST_RELEASE[1] + 1
 
 
 @functools.cache
 def _known_kinds(version: str) -> frozenset[GroupVersionKind]:
-    with answering_as(version):
-        return frozenset(one.gvk for one in known_resources(all_versions=True))
+    with releases.answering_as(version):
+        return frozenset(resource.gvk for resource in known_resources(all_versions=True))

@@ -9,7 +9,6 @@ conditions are not looked at when neither they nor `paramKind` changed.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from celadon.admission import policy_limits
@@ -38,7 +37,7 @@ from celadon.kube import validation as kube_validation
 from celadon.kube.go import GoValue, trim_space
 from celadon.kube.releases import MESSAGE_BLANK, MESSAGE_BROKEN, current_release, wording
 from celadon.kube.validation import Naming
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 # --- Matching ----------------------------------------------------------------
 #
@@ -71,8 +70,8 @@ def validate_match_resources(match: MatchResources, path: FieldPath) -> list[Fie
 
 
 def validate_mutating_operations(match: MatchResources, path: FieldPath) -> list[FieldError]:
-    """Nothing to mutate in a deletion. The path has no indices, and exclusions are not looked at:
-    both as upstream."""
+    """Refuse operations without anything to mutate: deletions. The path has no indices, and
+    exclusions are not looked at: both as upstream."""
     at = path.child("resourceRules", "operations")
     return [
         fieldpath.not_supported(at, fieldpath.NamedText(operation), MUTATING_OPERATIONS)
@@ -270,8 +269,9 @@ def validate_object_meta(meta: JsonObject) -> list[FieldError]:
 
 
 def validate_meta_update(meta: JsonObject, old: JsonObject) -> list[FieldError]:
-    """Both decoded, with the fields of a stored object that a client cannot touch carried over.
-    Where objects have no versions, nobody can say which one is meant."""
+    """Validate the metadata of an update; both are decoded, with the fields of a stored object that
+    a client cannot touch carried over. Where objects have no versions, nobody can say which one is
+    meant."""
     versioned = bool(old.get("resourceVersion"))
     return list(kube_validation.validate_meta_of_update(meta, old, unconditional=not versioned))
 
@@ -365,8 +365,9 @@ def validate_policy_parts(
     stored_variables: Collection[str],
     check_constraints: CheckConstraints = lambda constraints, path: [],
 ) -> list[FieldError]:
-    """Variables are declared in `scope` on the way. `stored_variables` are texts that may use what
-    this version has, `check_constraints` adds to what is said about the constraints."""
+    """Validate what policies have in common. Variables are declared in `scope` on the way.
+    `stored_variables` are texts that may use what this version has, `check_constraints` adds to
+    what is said about the constraints."""
     errors = validate_failure_policy(spec.failure_policy, SPEC.child("failurePolicy"))
     if spec.param_kind is not None:
         errors += _param_kind(spec.param_kind, SPEC.child("paramKind"))

@@ -199,7 +199,7 @@ class MutatingAdmissionPolicy(Registered):
 
 @dataclass(frozen=True, slots=True)
 class MutatingAdmissionPolicyBinding(Registered):
-    """Its spec has no validation actions."""
+    """Binds a mutating policy; its spec has no validation actions."""
 
     spec: BindingSpec = BindingSpec()
 

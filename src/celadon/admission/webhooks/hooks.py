@@ -130,9 +130,9 @@ class _Candidate:
 
 
 class HookSet:
-    """All validating, or all mutating webhooks, those of `static` configurations first. Immutable
-    but for what it remembers; `replaced` and `with_static` share what has been compiled with a
-    changed set."""
+    """Holds all validating, or all mutating webhooks, those of `static` configurations first. It is
+    immutable but for what it remembers; `replaced` and `with_static` share what has been compiled
+    with a changed set."""
 
     __slots__ = ("_compiled", "_endpoints", "_objects", "_static", "hooks", "version")
 
@@ -154,7 +154,10 @@ class HookSet:
                 entry = before.get(id(configuration))
                 if entry is None:
                     webhooks = configuration.webhooks
-                    entry = configuration, [OnDemandConditions(one, version) for one in webhooks]
+                    entry = (
+                        configuration,
+                        [OnDemandConditions(webhook, version) for webhook in webhooks],
+                    )
                 self._compiled[id(configuration)] = entry
                 hooks += _hooks(configuration, entry[1], len(hooks), static=is_static)
         self.hooks: Sequence[Hook] = tuple(hooks)
@@ -240,7 +243,7 @@ def _plan(webhook: Webhook, target: Target, catalog: Catalog) -> MatchPlan | Non
 
 
 def resources_of(webhook: Webhook) -> MatchResources:
-    """Its rules and selectors, as those of policies."""
+    """Return the rules and selectors of a webhook, as those of policies."""
     return MatchResources(
         webhook.namespace_selector,
         webhook.object_selector,

@@ -18,7 +18,6 @@ As k8s.io/apiserver `pkg/admission/plugin/webhook/mutating/{dispatcher,reinvocat
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import field, replace
 from typing import Any, Final, Protocol
 
 from celadon.admission.activation import Hit, RequestContext
@@ -43,7 +42,7 @@ from celadon.kube.go import JsonSyntaxError, json_text
 from celadon.kube.registry import JsonPatchError, OtherKind, apply_json_patch, read_patch
 from celadon.kube.releases import is_since
 from celadon.kube.schemas import json_kind
-from celadon.records import dataclass
+from celadon.records import dataclass, field, replace
 
 # --- What is noted of calls --------------------------------------------------
 #
@@ -121,7 +120,7 @@ class WebhookNotes:
                 self.annotations.setdefault(full, value)
 
     def mutation(self, hook: Hook, round_number: int, *, mutated: bool) -> None:
-        """Every mutating hook that was selected, whatever became of it."""
+        """Note that a mutating hook was selected, whatever became of it."""
         value = {"configuration": hook.configuration, "webhook": hook.name, "mutated": mutated}
         self.annotations.setdefault(f"{MUTATION}{_place(round_number, hook)}", json_text(value))
 

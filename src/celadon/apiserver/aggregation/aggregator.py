@@ -20,13 +20,7 @@ from celadon.apiserver.discovery.discovery_documents import RemoteVersion
 from celadon.apiserver.forks import require_server
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.apiserver.object_store import ObjectStore
-from celadon.apiserver.operation.metric_table import (
-    UNAVAILABLE,
-    UNAVAILABLE_TOTAL,
-    Counter,
-    Family,
-    Gauge,
-)
+from celadon.apiserver.operation import metric_table
 from celadon.apiserver.operation.request_limits import in_task
 from celadon.apiserver.webhook_routes import ServiceRoutes
 from celadon.kube import User
@@ -60,7 +54,7 @@ class Aggregator:
         self._settings = settings
         self._servers: ExtensionServers | None = None
         self._lookouts: list[Lookouts] = []
-        self.failures = Counter(UNAVAILABLE_TOTAL)
+        self.failures = metric_table.Counter(metric_table.UNAVAILABLE_TOTAL)
         """Of APIServices that were available, by name and reason."""
 
     def servers(self) -> ExtensionServers:
@@ -73,10 +67,12 @@ class Aggregator:
             self._servers = ExtensionServers(self._routes, self._settings)
         return self._servers
 
-    def families(self) -> Sequence[Family]:
+    def families(self) -> Sequence[metric_table.Family]:
         """Return the metrics: which APIServices are not available, and how often one ceased to
         be."""
-        return Gauge(UNAVAILABLE, self.services.unavailable), self.failures
+        return metric_table.Gauge(
+            metric_table.UNAVAILABLE, self.services.unavailable
+        ), self.failures
 
     def lookouts(self, look: Callable[[str], Awaitable[bool]], seconds: float) -> Lookouts:
         """Return more lookouts, which end with this aggregator."""
@@ -117,9 +113,9 @@ class Aggregator:
         return await FrontProxy(servers).answer(service, request, user, audit_id, seconds)
 
     async def aclose(self) -> None:
-        """End what is going on."""
-        for one in self._lookouts:
-            await one.aclose()
+        """End the connections and the lookouts."""
+        for lookout in self._lookouts:
+            await lookout.aclose()
         await self.discovery.aclose()
         if self._servers is not None:
             await self._servers.aclose()

@@ -65,7 +65,7 @@ class ProxySettings:
     def times(self) -> tuple[int, ...]:
         """Return when the files were written: others may take their place. Raises OSError."""
         files = (self.certificate, self.key)
-        return tuple(one.stat().st_mtime_ns for one in files if one is not None)
+        return tuple(file.stat().st_mtime_ns for file in files if file is not None)
 
     def data(self) -> dict[str, str]:
         """Return the members by which extension servers read this in the ConfigMap
@@ -148,7 +148,7 @@ class RemoteApiServices:
 
 
 class ApiServiceView:
-    """They, kept current."""
+    """Keeps the APIServices that lead to other servers current."""
 
     def __init__(self, objects: ObjectStore) -> None:
         resource = known_resources(all_versions=True).by_gvr(API_SERVICES)
@@ -178,7 +178,7 @@ class ApiServiceView:
 
     def _made(self) -> RemoteApiServices:
         objects = (one.object for one in self._mirror)
-        self._read = {metadata.name(one): (one, self._said_by(one)) for one in objects}
+        self._read = {metadata.name(obj): (obj, self._said_by(obj)) for obj in objects}
         found = (said for _, said in self._read.values() if said is not None)
         return RemoteApiServices({one.group_version: one for one in found})
 
@@ -207,7 +207,10 @@ def remote_api_service(obj: JsonObject) -> RemoteApiService | None:
         bool(spec.get("insecureSkipTLSVerify")),
         spec.get("groupPriorityMinimum", 0),
         spec.get("versionPriority", 0),
-        any(one.get("type") == AVAILABLE and one.get("status") == "True" for one in conditions),
+        any(
+            condition.get("type") == AVAILABLE and condition.get("status") == "True"
+            for condition in conditions
+        ),
     )
 
 
@@ -225,8 +228,8 @@ _LOG: Final = logging.getLogger("celadon.controllers")
 
 
 class Lookouts:
-    """Each in a task of its own. `look` says whether all was well; then the next look is in
-    `seconds`, or when `wake` is called."""
+    """Looks at each server again and again, in a task of its own. `look` says whether all was well;
+    then the next look is in `seconds`, or when `wake` is called."""
 
     def __init__(self, look: Callable[[str], Awaitable[bool]], seconds: float) -> None:
         self._look = look
@@ -234,7 +237,7 @@ class Lookouts:
         self._tasks: dict[str, tuple[asyncio.Task[None], asyncio.Event]] = {}
 
     def wake(self, name: str) -> None:
-        """There is something to see."""
+        """Look at a server now; there is something to see."""
         known = self._tasks.get(name)
         if known is not None:
             known[1].set()
@@ -243,13 +246,13 @@ class Lookouts:
         self._tasks[name] = asyncio.ensure_future(self._watch(name, woken)), woken
 
     def forget(self, name: str) -> None:
-        """There is nothing to look at any more."""
+        """Look no more at a server that is gone."""
         known = self._tasks.pop(name, None)
         if known is not None:
             known[0].cancel()
 
     async def aclose(self) -> None:
-        """Forget all of them."""
+        """Look at no server any more."""
         tasks = [task for task, _ in self._tasks.values()]
         self._tasks.clear()
         for task in tasks:

@@ -271,7 +271,8 @@ class ExtensionServers:
         return UpgradedConnection(stream, head, behind)
 
     def _pool(self, service: RemoteApiService) -> httpcore.AsyncConnectionPool:
-        """Raises NetworkFailure for a certificate of ours that cannot be read, UnusableRoots."""
+        """Return the connections to an extension server. Raises NetworkFailure for a certificate of
+        ours that cannot be read, UnusableRoots."""
         try:
             # Certificates in files are replaced before they end, so that their times are a part of
             # the key.
@@ -291,7 +292,8 @@ class ExtensionServers:
         return pool
 
     def _context(self, service: RemoteApiService) -> ssl.SSLContext:
-        """Raises NetworkFailure for a certificate of ours that cannot be read, UnusableRoots."""
+        """Return the context of a connection to an extension server. Raises NetworkFailure for a
+        certificate of ours that cannot be read, UnusableRoots."""
         try:
             return self._new_context(service)
         except (OSError, ssl.SSLError) as error:
@@ -340,9 +342,9 @@ async def _read_up_to_body(stream: GoStream) -> tuple[bytes, bytes]:
 
 
 class UpgradedConnection:
-    """Both directions of a connection that is no HTTP any more (a `Tunnel`): each end has the
-    other's bytes, and both end together. `head` is what the extension server has sent up to the end
-    of its head, `behind` what came with it."""
+    """Connects the client with an extension server in a protocol that is no HTTP any more (a
+    `Tunnel`): each end has the other's bytes, and both end together. `head` is what the extension
+    server has sent up to the end of its head, `behind` what came with it."""
 
     def __init__(self, stream: GoStream, head: bytes, behind: bytes) -> None:
         self.head = head
@@ -451,7 +453,7 @@ def refusal(code: int, text: str) -> HttpAnswer:
 
 def is_upgrade(request: HttpRequest) -> bool:
     """Tell whether the client wants to go on with another protocol."""
-    return any("upgrade" in one.lower() for one in request.header_values("connection"))
+    return any("upgrade" in value.lower() for value in request.header_values("connection"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -536,7 +538,8 @@ class FrontProxy:
         audit_id: str,
         seconds: float | None,
     ) -> HttpAnswer:
-        """Raises NetworkFailure, UnusableRoots."""
+        """Send a request on, and return the answer as it comes. Raises NetworkFailure,
+        UnusableRoots."""
         path = encoded_path(urllib.parse.unquote(request.path))
         headers = (
             ("Host", host),
@@ -575,7 +578,9 @@ def _read_head(head: bytes) -> tuple[int, str, int]:
     complaint = head_complaint(head)
     if complaint is not None:
         raise NetworkFailure(complaint)
-    told = {name.lower(): value.strip() for name, _, value in (one.partition(":") for one in lines)}
+    told = {
+        name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)
+    }
     length = told.get("content-length", "")
     return (
         int(first.split()[1]),
@@ -641,7 +646,7 @@ def _media_type(response: httpcore.Response) -> str:
 
 
 async def _whole(response: httpcore.Response) -> bytes:
-    """Raises NetworkFailure."""
+    """Read the whole body. Raises NetworkFailure."""
     try:
         return b"".join([part async for part in response.aiter_stream()])
     except httpcore.ProtocolError:

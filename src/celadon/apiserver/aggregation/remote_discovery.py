@@ -70,7 +70,7 @@ class RemoteDiscovery:
     def __init__(
         self, view: ApiServiceView, servers: Callable[[], ExtensionServers], aside: Aside
     ) -> None:
-        """`aside` reads what is long."""
+        """Ask nobody yet; `aside` reads what is long."""
         self._view = view
         self._servers = servers
         self._aside = aside
@@ -89,14 +89,14 @@ class RemoteDiscovery:
             self._offered = (None, ())
 
     async def aclose(self) -> None:
-        """Ask nobody any more."""
+        """Ask no server any more."""
         await self._lookouts.aclose()
 
     def offered(self) -> tuple[RemoteVersion, ...]:
         """The versions of other servers: the same value until something changes."""
         services = self._view.current()
         if self._offered[0] is not services:
-            made = tuple(self._version(one) for one in services.by_version.values())
+            made = tuple(self._version(service) for service in services.by_version.values())
             self._offered = services, made
         return self._offered[1]
 
@@ -134,7 +134,7 @@ class RemoteDiscovery:
         return found.is_fresh
 
     async def _found(self, service: RemoteApiService) -> JsonObject:
-        """Raises DiscoveryFailed."""
+        """Ask an extension server for what it offers of a version. Raises DiscoveryFailed."""
         # late: see there
         from celadon.apiserver.aggregation.remote_documents import read_aggregated, read_list
 
@@ -165,7 +165,7 @@ class RemoteDiscovery:
         return index.get(f"apis/{service.group_version}", "")
 
     async def _read(self, read: Callable[[bytes], T], body: bytes) -> T:
-        """Raises DiscoveryFailed."""
+        """Read a document, aside if it is large. Raises DiscoveryFailed."""
         try:
             return read(body) if len(body) <= LARGE_BYTES else await self._aside(read, body)
         except (ValueError, StatusError, TooMuchWork) as error:

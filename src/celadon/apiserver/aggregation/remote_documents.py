@@ -93,9 +93,9 @@ def read_aggregated(body: bytes) -> Mapping[GroupVersion, JsonDict]:
     """The versions of an aggregated document. Raises ValueError."""
     groups = _decoded(body, _Groups).items
     return {
-        GroupVersion(group.metadata.name, one.version): _shown(one)
+        GroupVersion(group.metadata.name, version.version): _shown(version)
         for group in groups
-        for one in group.versions
+        for version in group.versions
     }
 
 
@@ -132,7 +132,7 @@ def _shown(version: _Version) -> JsonDict:
 
 
 def _decoded(body: bytes, kind: type[T]) -> T:
-    """Raises ValueError."""
+    """Decode JSON of a known type. Raises ValueError."""
     try:
         return msgspec.json.decode(body, type=kind)
     except (msgspec.DecodeError, RecursionError) as error:

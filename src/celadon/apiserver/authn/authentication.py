@@ -25,7 +25,7 @@ from celadon.apiserver.http_messages import Header, HttpRequest, SignedFor
 from celadon.kube import User
 from celadon.kube.rbac import aggregated
 from celadon.kube.well_known_values import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Token file --------------------------------------------------------------
 #
@@ -277,7 +277,7 @@ class Authenticator:
     def _bearer(
         self, token: str, audiences: tuple[str, ...], now: datetime.datetime
     ) -> Authentication:
-        """Raises TokenRefused."""
+        """Return whose token it is. Raises TokenRefused."""
         found = self._of_file(token, audiences)
         if found is None and self.accounts is not None:
             found = self.accounts.authenticate(token, audiences, now)
@@ -289,7 +289,7 @@ class Authenticator:
     def _of_file(self, token: str, audiences: tuple[str, ...]) -> TokenBearer | None:
         """A token of the file is good for the server's own audiences only."""
         user = self.tokens.users.get(token)
-        good = tuple(one for one in self.api_audiences if one in audiences)
+        good = tuple(audience for audience in self.api_audiences if audience in audiences)
         return None if user is None or not good else TokenBearer(user, good)
 
 

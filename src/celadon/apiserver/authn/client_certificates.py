@@ -73,7 +73,8 @@ def _texts(subject: Subject, kind: bytes) -> tuple[str, ...]:
 
 
 def _uid(subject: Subject) -> str:
-    """Empty if there is none. Raises CertificateRefused."""
+    """Return the UID that a certificate names; empty if there is none. Raises
+    CertificateRefused."""
     given = [text for kind, text in subject if kind == _UID]
     if None in given:
         raise CertificateRefused("unable to parse UID into a string")

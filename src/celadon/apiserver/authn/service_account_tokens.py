@@ -11,14 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from celadon.apiserver.authn.identities import (
-    CREDENTIAL_ID,
-    NODE_NAME,
-    NODE_UID,
-    POD_NAME,
-    POD_UID,
-    StoredObjects,
-)
+from celadon.apiserver.authn import identities
 from celadon.apiserver.authn.signed_tokens import (
     Members,
     NotAToken,
@@ -57,7 +50,8 @@ class SignerOnDemand:
         self._read: Signer | None = None
 
     def signer(self) -> Signer:
-        """Raises KeyFileError for a key that cannot be used."""
+        """Return the signer, made at the first call. Raises KeyFileError for a key that cannot be
+        used."""
         if self._read is None:
             # late: see above
             from celadon.apiserver.authn.signing_keys import Signer
@@ -70,7 +64,8 @@ class SignerOnDemand:
         return self.signer().sign(claims)
 
     def verify(self, token: SignedToken) -> None:
-        """Raises SignatureRefused unless the key made the signature."""
+        """Check the signature of a token. Raises SignatureRefused unless one of the keys made
+        it."""
         # late: see above
         from celadon.apiserver.authn.signing_keys import public_keys, verify
 
@@ -219,7 +214,7 @@ def _read(members: Members, fields: _Fields, faults: list[str]) -> JsonDict:
 
 
 def _audiences(value: object) -> tuple[str, ...]:
-    """Raises ValueError."""
+    """Read the audiences of a claim. Raises ValueError."""
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
         raise ValueError(NO_AUDIENCE)
@@ -251,7 +246,7 @@ class ServiceAccountTokens:
     issuers: tuple[str, ...]
     api_audiences: tuple[str, ...]
     signer: SignerOnDemand
-    objects: StoredObjects
+    objects: identities.StoredObjects
 
     def authenticate(
         self, text: str, audiences: Sequence[str], now: datetime.datetime
@@ -357,16 +352,16 @@ def _check_times(claims: JsonObject, now: datetime.datetime) -> None:
 def _extra(claims: JsonObject, private: JsonObject) -> Iterator[tuple[str, tuple[str, ...]]]:
     token_id = claims.get("jti")
     if token_id:
-        yield CREDENTIAL_ID, (f"JTI={token_id}",)
+        yield identities.CREDENTIAL_ID, (f"JTI={token_id}",)
     pod, pod_uid = _claimed(private, "pod")
     if pod and pod_uid:
-        yield POD_NAME, (pod,)
-        yield POD_UID, (pod_uid,)
+        yield identities.POD_NAME, (pod,)
+        yield identities.POD_UID, (pod_uid,)
     node, node_uid = _claimed(private, "node")
     if node:
-        yield NODE_NAME, (node,)
+        yield identities.NODE_NAME, (node,)
     if node_uid:
-        yield NODE_UID, (node_uid,)
+        yield identities.NODE_UID, (node_uid,)
 
 
 def _annotations(claims: JsonObject, now: datetime.datetime) -> Iterator[tuple[str, str]]:

@@ -18,6 +18,7 @@ MOST_CHARACTERS: Final = 128 << 10
 """Of a token that is read."""
 _LONG_NUMBER: Final = 300
 """Digits; a float holds fewer."""
+# Python's decoder skips what is no base64, so that two texts would be the same token.
 _BASE64URL: Final = late_pattern("[A-Za-z0-9_-]*")
 
 
@@ -53,6 +54,7 @@ def decoded(part: str) -> bytes:
         raise NotAToken(part) from None
 
 
+# `NaN` and its like, which Python reads and JSON does not have.
 def _no_number(text: str) -> float:
     raise ValueError(text)
 
@@ -62,6 +64,8 @@ def _whole_number(text: str) -> float:
     return int(text) if len(text) < _LONG_NUMBER else float(text)
 
 
+# Go's decoder lets the last of two members win and matches names in any case; go-jose refuses
+# doubles in headers. Both can only be told apart while all members are there.
 class Members(tuple[tuple[str, Any], ...]):
     """A JSON object: its members in their order, doubled ones included."""
 
@@ -79,7 +83,7 @@ class Members(tuple[tuple[str, Any], ...]):
 
 
 def decoded_json(text: bytes) -> object:
-    """JSON whose objects are Members; what is no UTF-8 becomes U+FFFD, as in Go. Raises
+    """Read JSON whose objects are Members; what is no UTF-8 becomes U+FFFD, as in Go. Raises
     NotAToken."""
     try:
         return json.loads(
@@ -110,9 +114,10 @@ class SignedToken:
     signature: bytes
 
 
+# What is verified is encoded anew, as in go-jose, so the text as it was sent need not be it.
 def parse_token(text: str) -> SignedToken:
-    """Raises NotAToken, also for what is too long to be one: anybody may send a megabyte, and it
-    is read before it is known whether it is signed."""
+    """Read a token. Raises NotAToken, also for what is too long to be one: anybody may send a
+    megabyte, and it is read before it is known whether it is signed."""
     parts = text.split(".", 3)
     if len(parts) != 3 or len(text) > MOST_CHARACTERS:
         raise NotAToken(text)
@@ -133,6 +138,7 @@ def _header(protected: bytes) -> JsonObject:
         header = value.without_doubles()
     except ValueError:
         raise NotAToken(protected) from None
+    # As the struct `rawHeader` of go-jose has them.
     if not all(isinstance(header.get(name), str | None) for name in ("alg", "kid", "nonce")):
         raise NotAToken(protected)
     if header.get("x5c") or not isinstance(header.get("x5c"), list | None):

@@ -72,7 +72,7 @@ class Signer:
 
     @classmethod
     def from_pem(cls, pem: bytes) -> Signer:
-        """Raises KeyFileError."""
+        """Read a private key. Raises KeyFileError."""
         try:
             key = serialization.load_pem_private_key(pem, password=None)
         except (ValueError, TypeError, UnsupportedAlgorithm) as error:
@@ -208,7 +208,7 @@ def _verifies(key: PublicKey, token: SignedToken) -> bool:
 
 
 def _verifies_numbers(key: ec.EllipticCurvePublicKey, token: SignedToken) -> bool:
-    """Raises InvalidSignature."""
+    """Verify a signature that is two numbers. Raises InvalidSignature."""
     if len(token.signature) != 2 * _HALF:
         return False
     r, s = (int.from_bytes(half) for half in (token.signature[:_HALF], token.signature[_HALF:]))

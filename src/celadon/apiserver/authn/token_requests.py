@@ -197,7 +197,7 @@ class TokenIssuer:
 
 
 def _validate(request: JsonObject, namespace: str, name: str, spec: JsonObject) -> None:
-    """Raises StatusError (422)."""
+    """Validate a TokenRequest. Raises StatusError (422)."""
     meta = metadata.metadata(request)
     for field, own, said in (
         ("name", name, "must match the service account name if specified"),

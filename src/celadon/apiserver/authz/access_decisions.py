@@ -106,7 +106,8 @@ def _selectors(request: HttpRequest) -> JsonDict:
 
 
 def forbidden(attributes: Attributes, reason: str = "") -> StatusError:
-    """403 with the words `User "u" cannot get resource "pods" …`, and the reason after them."""
+    """Return the refusal (403) with the words `User "u" cannot get resource "pods" …`, and the
+    reason after them."""
     why = _denial(attributes).translate(_HTML)
     resource = GroupResource(attributes.group, attributes.resource)
     return status.forbidden(resource, attributes.name, f"{why}: {reason}" if reason else why)

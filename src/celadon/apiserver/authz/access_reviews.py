@@ -49,10 +49,10 @@ _SELECTORS: Final = ("fieldSelector", "labelSelector")
 def readable(review: JsonObject, gates: Mapping[str, bool]) -> JsonObject:
     """A review as the release takes it: 1.31 forgets selectors unless a gate is on."""
     spec = review.get("spec") or {}
-    asked = spec.get("resourceAttributes")
-    if is_since("1.32") or not asked or gates.get(SELECTORS_GATE, False):
+    resource_attributes = spec.get("resourceAttributes")
+    if is_since("1.32") or not resource_attributes or gates.get(SELECTORS_GATE, False):
         return review
-    kept = {name: value for name, value in asked.items() if name not in _SELECTORS}
+    kept = {name: value for name, value in resource_attributes.items() if name not in _SELECTORS}
     return {**review, "spec": {**spec, "resourceAttributes": kept}}
 
 
@@ -74,10 +74,10 @@ def validate_local_review(review: JsonObject) -> list[FieldError]:
     errors = [*_subject_spec(spec), *_no_metadata(review, frozenset({"namespace"}))]
     resource = spec.get("resourceAttributes")
     if resource is not None:
-        given = resource.get("namespace") or ""
-        if given != metadata.namespace(review):
+        namespace = resource.get("namespace") or ""
+        if namespace != metadata.namespace(review):
             at = _SPEC.child("resourceAttributes", "namespace")
-            errors.append(fieldpath.invalid(at, given, "must match metadata.namespace"))
+            errors.append(fieldpath.invalid(at, namespace, "must match metadata.namespace"))
     if spec.get("nonResourceAttributes") is not None:
         detail = "disallowed on this kind of request"
         errors.append(_path_error(spec, detail))
@@ -217,21 +217,21 @@ def reviewed_attributes(spec: JsonObject, user: User) -> Attributes:
     path = spec.get("nonResourceAttributes")
     if path is not None:
         return Attributes(user, path.get("verb") or "", path=path.get("path") or "")
-    given = spec.get("resourceAttributes") or {}
+    resource_attributes = spec.get("resourceAttributes") or {}
     named = ("group", "resource", "subresource", "namespace", "name")
-    texts: JsonDict = {field: given.get(field) or "" for field in named}
+    texts: JsonDict = {field: resource_attributes.get(field) or "" for field in named}
     asked = Attributes(
         user,
-        given.get("verb") or "",
+        resource_attributes.get("verb") or "",
         resource_request=True,
-        version=given.get("version") or "*",
+        version=resource_attributes.get("version") or "*",
         **texts,
     )
-    if given.get("fieldSelector"):
-        selector, error = _field_selector(given["fieldSelector"])
+    if resource_attributes.get("fieldSelector"):
+        selector, error = _field_selector(resource_attributes["fieldSelector"])
         asked = replace(asked, field_selector=selector, field_selector_error=error)
-    if given.get("labelSelector"):
-        chosen, error = _label_selector(given["labelSelector"])
+    if resource_attributes.get("labelSelector"):
+        chosen, error = _label_selector(resource_attributes["labelSelector"])
         asked = replace(asked, label_selector=chosen, label_selector_error=error)
     return asked
 
@@ -245,13 +245,13 @@ def _field_selector(given: JsonObject) -> tuple[selectors.FieldSelector | None, 
             return None, str(error)
     terms: list[selectors.FieldTerm] = []
     complaint = ""
-    for one in given.get("requirements") or ():
-        values: Sequence[str] = one.get("values") or ()
-        if one.get("operator") in {"In", "NotIn"} and len(values) == 1:
-            negated = one["operator"] == "NotIn"
-            terms.append(selectors.FieldTerm(one.get("key") or "", values[0], negated))
+    for requirement in given.get("requirements") or ():
+        values: Sequence[str] = requirement.get("values") or ()
+        if requirement.get("operator") in {"In", "NotIn"} and len(values) == 1:
+            negated = requirement["operator"] == "NotIn"
+            terms.append(selectors.FieldTerm(requirement.get("key") or "", values[0], negated))
         else:
-            complaint = f"unsupported field selector requirement on {one.get('key')}"
+            complaint = f"unsupported field selector requirement on {requirement.get('key')}"
     return (selectors.FieldSelector(tuple(terms)) if terms else None), complaint
 
 
@@ -264,9 +264,9 @@ def _label_selector(given: JsonObject) -> tuple[selectors.LabelSelector | None, 
             return None, str(error)
     terms: list[selectors.Requirement] = []
     complaint = ""
-    for one in given.get("requirements") or ():
+    for requirement in given.get("requirements") or ():
         try:
-            terms += selectors.label_selector({"matchExpressions": [one]}).requirements
+            terms += selectors.label_selector({"matchExpressions": [requirement]}).requirements
         except selectors.SelectorError as error:
             complaint = str(error)
     return (selectors.LabelSelector(tuple(terms)) if terms else None), complaint

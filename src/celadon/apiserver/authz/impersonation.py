@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from celadon.apiserver.authn.identities import (
@@ -51,7 +50,7 @@ from celadon.kube.well_known_values import (
     NODE_GROUP,
     UNAUTHENTICATED,
 )
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 USER_HEADER: Final = "impersonate-user"
 UID_HEADER: Final = "impersonate-uid"
@@ -236,7 +235,8 @@ class _Check:
     authorizer: AuthorizerBackend
 
     def impersonated(self, wanted: User) -> User:
-        """Raises StatusError (403)."""
+        """Return the user that the request acts as, if all questions are answered with yes. Raises
+        StatusError (403)."""
         mode = self.mode
         if mode.constrained:
             verb = f"impersonate-on:{mode.constrained}:{self.attributes.verb}"
@@ -306,7 +306,7 @@ class _Check:
     def _check_extra(self, extra: Mapping[str, Sequence[str]]) -> None:
         asked = self._about("userextras", "", AUTHENTICATION_GROUP)
         if self.mode.constrained:
-            problem = next(filter(None, (_extra_problem(*one) for one in extra.items())), "")
+            problem = next(filter(None, (_extra_problem(*item) for item in extra.items())), "")
             if problem:
                 raise forbidden(asked, problem)
             many = len(extra) >= MANY or sum(map(len, extra.values())) >= MANY

@@ -10,7 +10,6 @@ validation. As k8s.io/kubernetes `pkg/registry/rbac/{escalation_check,helpers}.g
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from celadon.apiserver.authn.identities import NODE_NAME
@@ -35,7 +34,7 @@ from celadon.kube import (
 from celadon.kube.go import quote
 from celadon.kube.json_types import JsonDict
 from celadon.kube.well_known_values import RBAC_GROUP, SERVICE_ACCOUNT_PREFIX
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 ROLES: Final = frozenset({"roles", "clusterroles"})
 BINDINGS: Final = frozenset({"rolebindings", "clusterrolebindings"})
@@ -76,8 +75,8 @@ class RoleWriteChecks:
         if lacking:
             raise _forbidden(asked, new, lacking)
         before = None if old is None else old.get("aggregationRule")
-        wanted = new.get("aggregationRule")
-        if before == wanted or not (_collects(wanted) or _collects(before)):
+        aggregation_rule = new.get("aggregationRule")
+        if before == aggregation_rule or not (_collects(aggregation_rule) or _collects(before)):
             return
         if self._lacking(asked.user, asked.namespace, FULL_AUTHORITY):
             why = "must have cluster-admin privileges to use the aggregationRule"
@@ -243,7 +242,7 @@ def _changed_drivers(status: JsonObject, before: JsonObject) -> set[str]:
 
 def _by_key(status: JsonObject) -> dict[tuple[str, ...], JsonObject]:
     devices = status.get("devices") or ()
-    return {tuple(one.get(name) or "" for name in _DEVICE_KEY): one for one in devices}
+    return {tuple(device.get(name) or "" for name in _DEVICE_KEY): device for device in devices}
 
 
 def _allocated_node(allocation: JsonObject) -> str:

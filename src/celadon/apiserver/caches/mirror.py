@@ -69,7 +69,7 @@ class Mirror:
         return bool(events)
 
     def get(self, key: str) -> StoredObject | None:
-        """By the whole key, as of the last refresh."""
+        """Return the object under the whole key, as of the last refresh."""
         return self._stored.get(key)
 
     def __iter__(self) -> Iterator[StoredObject]:
@@ -115,7 +115,7 @@ class RoleView:
 
     @on_loop
     def current(self) -> RbacAuthorizer:
-        """By what is stored now."""
+        """Return the authorizer that knows what is stored now."""
         try:
             changed = [mirror for mirror in self._mirrors if mirror.refresh()]
         except Undecodable:
@@ -139,7 +139,7 @@ class RoleView:
 
     @on_loop
     def authorize(self, attributes: Attributes) -> Answer:
-        """As `RbacAuthorizer.authorize`."""
+        """Decide as `RbacAuthorizer.authorize` does, by what is stored now."""
         return self.current().authorize(attributes)
 
     async def settled(self) -> None:

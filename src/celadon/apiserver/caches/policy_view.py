@@ -58,7 +58,7 @@ MUTATING: Final = PolicyKinds(
 
 
 def no_static() -> StaticObjects:
-    """Of a server without such files."""
+    """Return the static objects of a server without such files."""
     return NOTHING
 
 

@@ -17,7 +17,6 @@ import ipaddress
 import random
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import field
 from typing import Final
 
 from celadon.apiserver.caches.mirror import Mirror
@@ -26,7 +25,7 @@ from celadon.apiserver.workers import on_loop
 from celadon.kube import JsonObject, status
 from celadon.kube.defaulting import DefaultingContext, ServiceNetwork
 from celadon.kube.resources import Resource
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 from celadon.storage import Condition
 
 CLUSTER_ADDRESSES: Final = "10.0.0.0/24"
@@ -74,7 +73,8 @@ _STATIC_LEAST: Final = 16
 
 
 class ServiceNetworkView:
-    """Of one server. `resource` is that of Services."""
+    """Knows the addresses and ports of the Services of one server. `resource` is that of
+    Services."""
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class ServiceNetworkView:
         return self._objects.claim(f"{CLAIMS}servicenodeports/{port // _PORTS_TOGETHER}")
 
     def _refresh(self) -> None:
-        """What is taken as of now: so that a claim that follows at once is about the same."""
+        """Read what is taken as of now, so that a claim that follows at once is about the same."""
         if self._services.refresh():
             self._read()
 
@@ -206,8 +206,9 @@ def _ports(spec: JsonObject) -> Iterator[int]:
 
 @dataclass(frozen=True, slots=True)
 class LiveNetwork:
-    """What a write gets that will be stored; `claims` are to be written with it. Each is taken in
-    the same step of the loop that looks at what is free, so that nothing can come between."""
+    """Gives addresses and ports to a write that will be stored; `claims` are to be written with it.
+    Each is taken in the same step of the loop that looks at what is free, so that nothing can come
+    between."""
 
     view: ServiceNetworkView
     families: Sequence[str] = ("IPv4",)
@@ -255,7 +256,7 @@ class LiveNetwork:
 
 @dataclass(frozen=True, slots=True)
 class DryNetwork:
-    """What a write gets that will not."""
+    """Gives addresses and ports to a write that will not be stored."""
 
     view: ServiceNetworkView
     placeholders: ServiceNetwork = field(default_factory=lambda: DefaultingContext().network)

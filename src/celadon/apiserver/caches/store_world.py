@@ -19,7 +19,7 @@ _REMEMBERED: Final = 1024
 
 
 class AuthorizerView(Protocol):
-    """Who may do what, by the roles and bindings that are stored now."""
+    """Decides who may do what, by the roles and bindings that are stored now."""
 
     def authorize(self, attributes: Attributes) -> tuple[Ruling, str, str | None]:
         """The ruling, its reason, and the text of an error if there was one."""

@@ -19,14 +19,7 @@ from celadon.apiserver.aggregation.api_services import (
     remote_api_service,
 )
 from celadon.apiserver.aggregation.remote_discovery import RemoteDiscovery
-from celadon.apiserver.controllers.controller_loops import (
-    Change,
-    Stale,
-    StatusWrites,
-    condition,
-    is_true,
-    with_condition,
-)
+from celadon.apiserver.controllers import controller_loops as loops
 from celadon.apiserver.http_messages import NetworkFailure
 from celadon.apiserver.object_store import collection_prefix
 from celadon.kube import GroupVersionResource, JsonObject, metadata
@@ -43,13 +36,14 @@ RESYNC_SECONDS: Final = 30.0
 
 
 class ApiServiceAvailability:
-    """Items are names of APIServices."""
+    """Keeps the condition `Available` of APIServices that lead to other servers. Items are their
+    names."""
 
     urgent = False
 
     def __init__(
         self,
-        services: StatusWrites,
+        services: loops.StatusWrites,
         aggregator: Aggregator,
         timestamp: Callable[[], str],
     ) -> None:
@@ -67,7 +61,7 @@ class ApiServiceAvailability:
         return (self._services.prefix, *self._behind)
 
     # Of an APIService only its spec matters: a change of its status is what this controller writes.
-    def concerned(self, change: Change) -> Iterable[str]:
+    def concerned(self, change: loops.Change) -> Iterable[str]:
         if change.key.startswith(self._services.prefix):
             old, new = change.old or {}, change.new or {}
             return (change.key.rpartition("/")[2],) if old.get("spec") != new.get("spec") else ()
@@ -99,12 +93,12 @@ class ApiServiceAvailability:
         if stored is None or remote_api_service(stored.object) is None:
             return True
         state = stored.object.get("status") or {}
-        conditions = with_condition(state.get("conditions"), wanted, self._timestamp())
+        conditions = loops.with_condition(state.get("conditions"), wanted, self._timestamp())
         try:
             await self._services.write(stored, {**state, "conditions": conditions})
-        except Stale:
+        except loops.Stale:
             return False
-        was_available = is_true(state.get("conditions"), AVAILABLE)
+        was_available = loops.is_true(state.get("conditions"), AVAILABLE)
         if was_available and wanted["status"] != "True":
             self._aggregator.failures.add((name, wanted["reason"]))
         # A server that does not answer is asked again soon; what lacks in the store wakes this by
@@ -123,7 +117,7 @@ class ApiServiceAvailability:
         # An ExternalName has no endpoints to look for.
         if spec.get("type", "ClusterIP") != "ClusterIP" or is_given:
             return None
-        ports = [one for one in spec.get("ports") or () if one.get("port") == wanted.port]
+        ports = [port for port in spec.get("ports") or () if port.get("port") == wanted.port]
         if not ports:
             text = f"{where} is not listening on port {wanted.port}"
             return _condition("False", "ServicePortError", text)
@@ -132,7 +126,7 @@ class ApiServiceAvailability:
             text = f"cannot find endpointslices for {where}"
             return _condition("False", "EndpointsNotFound", text)
         name = ports[0].get("name") or ""
-        if not any(_has_endpoint(one, name) for one in slices):
+        if not any(_has_endpoint(slice_, name) for slice_ in slices):
             text = f"endpointslices for {where} have no addresses with port name {quote(name)}"
             return _condition("False", "MissingEndpoints", text)
         return None
@@ -192,11 +186,11 @@ class ApiServiceAvailability:
 
 
 class RemoteDiscoveryUpkeep:
-    """Items are names of APIServices. What changes is asked for again."""
+    """Has what APIServices offer asked for again when they change. Items are their names."""
 
     urgent = False
 
-    def __init__(self, services: StatusWrites, discovery: RemoteDiscovery) -> None:
+    def __init__(self, services: loops.StatusWrites, discovery: RemoteDiscovery) -> None:
         self._services = services
         self._discovery = discovery
 
@@ -204,7 +198,7 @@ class RemoteDiscoveryUpkeep:
     def prefixes(self) -> Sequence[str]:
         return (self._services.prefix,)
 
-    def concerned(self, change: Change) -> Iterable[str]:
+    def concerned(self, change: loops.Change) -> Iterable[str]:
         old = None if change.old is None else remote_api_service(change.old)
         new = None if change.new is None else remote_api_service(change.new)
         return (change.key.rpartition("/")[2],) if old != new else ()
@@ -224,14 +218,14 @@ def _prefix(resource: GroupVersionResource) -> str:
 
 
 def _condition(state: Literal["True", "False"], reason: str, message: str) -> JsonObject:
-    return condition(AVAILABLE, state, reason, message)
+    return loops.condition(AVAILABLE, state, reason, message)
 
 
 def _has_endpoint(found: JsonObject, port: str) -> bool:
     """Return whether something is ready there, and the port is among those of the slice."""
     ready = (
-        (one.get("conditions") or {}).get("ready") is not False
-        for one in found.get("endpoints") or ()
+        (endpoint.get("conditions") or {}).get("ready") is not False
+        for endpoint in found.get("endpoints") or ()
     )
     ports = (
         (one.get("name") or "") == port and one.get("port") is not None

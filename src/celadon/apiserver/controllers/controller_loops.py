@@ -209,7 +209,7 @@ class ControllerLoop:
                 watch, events = None, ()
             if watch is None:
                 self._load(prefix)
-            self._events.extend((one.key, one.previous, one.entry) for one in events)
+            self._events.extend((event.key, event.previous, event.entry) for event in events)
         for _ in range(MOST_NOTED):
             if self._is_reading or not self._events:
                 break
@@ -348,8 +348,8 @@ Leading: TypeAlias = Callable[[Callable[[], Awaitable[None]]], Awaitable[None]]
 
 
 class Controllers:
-    """All controllers of a server, each in a task of its own. `led` are those that run only where
-    `leading` says, if it is given; `simulated` are more of them, which wait by `clock`."""
+    """Runs all controllers of a server, each in a task of its own. `led` are those that run only
+    where `leading` says, if it is given; `simulated` are more of them, which wait by `clock`."""
 
     def __init__(
         self,
@@ -365,7 +365,7 @@ class Controllers:
         self._leading = leading
         self._simulated = simulated
         self._clock = clock
-        self._loops = [ControllerLoop(objects, one) for one in controllers]
+        self._loops = [ControllerLoop(objects, controller) for controller in controllers]
         if leading is None:
             self._loops += self._loops_of_leader()
         self._urgent = [one for one in self._loops if one.controller.urgent]
@@ -377,7 +377,7 @@ class Controllers:
 
     def start(self) -> None:
         """Start all loops in the running event loop."""
-        self._tasks = [asyncio.create_task(one.run()) for one in self._loops]
+        self._tasks = [asyncio.create_task(loop.run()) for loop in self._loops]
         if self._leading is not None:
             self._tasks.append(asyncio.create_task(self._lead(self._leading)))
 
@@ -394,7 +394,7 @@ class Controllers:
     async def _run_led(self) -> None:
         self._led_loops = self._loops_of_leader()
         try:
-            await asyncio.gather(*(one.run() for one in self._led_loops))
+            await asyncio.gather(*(loop.run() for loop in self._led_loops))
         finally:
             self._led_loops = ()
 
@@ -538,7 +538,8 @@ class ServerRequests:
         return await self.call("PATCH", f"{path}?{query}", body, patch.APPLY_PATCH)
 
     async def require(self, method: str, path: str, body: JsonObject | None = None) -> Reply:
-        """Raises RequestFailed, but not for an object that is gone."""
+        """Make a request that has to succeed. Raises RequestFailed, but not for an object that is
+        gone."""
         reply = await self.call(method, path, body)
         if reply.failed:
             raise RequestFailed(f"{method} {path}: {reply.code} {reply.message}")
@@ -565,14 +566,16 @@ async def _body(answer: HttpAnswer) -> bytes:
 
 
 def asked_resources(catalog: Catalog) -> dict[GroupResource, Resource]:
-    """Each resource that is served, in the version in which clients ask for it that look into
-    discovery."""
+    """Return each resource that is served, in the version in which clients ask for it that look
+    into discovery."""
     found: dict[GroupResource, Resource] = {}
-    for one in catalog:
-        own = one.gvr.group_resource
+    for resource in catalog:
+        own = resource.gvr.group_resource
         known = found.get(own)
-        if one.served and (known is None or (one.custom and _rank(one) < _rank(known))):
-            found[own] = one
+        if resource.served and (
+            known is None or (resource.custom and _rank(resource) < _rank(known))
+        ):
+            found[own] = resource
     return found
 
 
@@ -624,7 +627,7 @@ class StatusWrites:
 
     def all(self) -> list[JsonObject]:
         """Return all objects in the order of their names."""
-        return [one.object for one in self._objects.page(self._resource).objects]
+        return [obj.object for obj in self._objects.page(self._resource).objects]
 
     async def write(self, stored: StoredObject, status: JsonObject) -> StoredObject:
         """Write another status; nothing is written when it is the same. Raises Stale."""
@@ -665,7 +668,7 @@ class StatusWrites:
         return made
 
     async def delete(self, stored: StoredObject) -> bool:
-        """False when somebody has written in between."""
+        """Delete the object as it was read; return False when somebody has written in between."""
         name = metadata.name(stored.object)
         return await self._objects.delete(self._resource, "", name, stored.revision) is not None
 
@@ -689,7 +692,7 @@ def find_condition(conditions: Sequence[JsonObject] | None, type_: str) -> JsonO
 
 
 def is_true(conditions: Sequence[JsonObject] | None, type_: str) -> bool:
-    """False when there is none."""
+    """Tell whether the condition of this type is true; False when there is none."""
     found = find_condition(conditions, type_)
     return found is not None and found.get("status") == "True"
 

@@ -87,7 +87,9 @@ def _unestablished(*, accepted: bool) -> JsonObject:
 def _stored_versions(definition: JsonObject) -> list[str]:
     """Grows by the version that objects are written as now."""
     stored = list((definition.get("status") or {}).get("storedVersions") or ())
-    wanted = [one["name"] for one in definition["spec"]["versions"] if one.get("storage")]
+    wanted = [
+        version["name"] for version in definition["spec"]["versions"] if version.get("storage")
+    ]
     return stored + [one for one in wanted if one not in stored]
 
 
@@ -102,8 +104,8 @@ class AcceptedNames:
         self._holders: dict[tuple[str, str], set[str]] = {}
         """By the group and a name that begins with its sort."""
         self._waiting: dict[str, set[str]] = {}
-        for one in definitions:
-            self.put(one)
+        for definition in definitions:
+            self.put(definition)
 
     def put(self, definition: JsonObject) -> None:
         """Take in what it has, and whether it waits."""
@@ -144,7 +146,9 @@ def _given_names(definition: JsonObject) -> set[str]:
     names = (definition.get("status") or {}).get("acceptedNames") or {}
     resources = (names.get("plural"), names.get("singular"), *(names.get("shortNames") or ()))
     kinds = (names.get("kind"), names.get("listKind"))
-    return {_RESOURCE + one for one in resources if one} | {_KIND + one for one in kinds if one}
+    return {_RESOURCE + resource for resource in resources if resource} | {
+        _KIND + kind for kind in kinds if kind
+    }
 
 
 def _accepted_names(
@@ -189,7 +193,7 @@ def _with_approval(
 ) -> Sequence[JsonObject]:
     group: str = definition["spec"]["group"]
     if not any(group == one or group.endswith(f".{one}") for one in _PROTECTED):
-        return [one for one in conditions if one.get("type") != APPROVED]
+        return [condition for condition in conditions if condition.get("type") != APPROVED]
     wanted = _approval(metadata.annotations(definition).get(APPROVAL, ""))
     return loops.with_condition(conditions, wanted, now)
 
@@ -213,7 +217,8 @@ def _approval(given: str) -> JsonObject:
 
 
 class DefinitionController:
-    """Items are names of definitions. `now` gives the time as objects have it."""
+    """Gives definitions their names, and makes them `Established`. Items are names of definitions;
+    `now` gives the time as objects have it."""
 
     urgent = True
 
@@ -274,7 +279,7 @@ AGAIN: Final = 1.0
 
 
 class DefinitionCleanup:
-    """Items are names of definitions."""
+    """Deletes the objects of definitions that are being deleted. Items are names of definitions."""
 
     urgent = False
 
@@ -322,14 +327,16 @@ class DefinitionCleanup:
         """Return the resource in the version in which its objects are stored, if that is served,
         else in another one; None when there is none, or never was."""
         name = metadata.name(definition)
-        served = (one for one in self._served().catalog if one.custom and one.served)
+        served = (
+            resource for resource in self._served().catalog if resource.custom and resource.served
+        )
         found = [one for one in served if str(one.gvr.group_resource) == name]
         return min(found, key=lambda one: one.gvr.version != one.storage_version, default=None)
 
     async def _emptied(self, resource: Resource) -> tuple[bool, list[str]]:
         """Return whether objects are left, and what went wrong."""
         page = self._objects.page(resource)
-        spaces = dict.fromkeys(metadata.namespace(one.object) for one in page.objects)
+        spaces = dict.fromkeys(metadata.namespace(obj.object) for obj in page.objects)
         failures = []
         for namespace in spaces:
             reply = await self._requests.call("DELETE", loops.resource_path(resource, namespace))
@@ -345,7 +352,9 @@ class DefinitionCleanup:
     async def _released(self, stored: StoredObject) -> None:
         """Take the finalizer off the definition, which is gone if that was the last one."""
         meta = dict(stored.object["metadata"])
-        meta["finalizers"] = [one for one in metadata.finalizers(stored.object) if one != FINALIZER]
+        meta["finalizers"] = [
+            finalizer for finalizer in metadata.finalizers(stored.object) if finalizer != FINALIZER
+        ]
         if not meta["finalizers"]:
             if not await self._definitions.delete(stored):
                 raise loops.Stale
@@ -374,7 +383,8 @@ def _waits(definition: JsonObject) -> bool:
 
 
 class DefinitionApiServices:
-    """Items are names of APIServices, `v1.example.com`. `new_context` gives a new uid each time."""
+    """Keeps an APIService for each version of custom resources. Items are names of APIServices,
+    `v1.example.com`; `new_context` gives a new uid each time."""
 
     urgent = False
 
@@ -440,4 +450,8 @@ def _services_of(definition: JsonObject | None) -> set[str]:
     if definition is None:
         return set()
     spec = definition["spec"]
-    return {f"{one['name']}.{spec['group']}" for one in spec["versions"] if one.get("served")}
+    return {
+        f"{version['name']}.{spec['group']}"
+        for version in spec["versions"]
+        if version.get("served")
+    }

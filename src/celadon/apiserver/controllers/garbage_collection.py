@@ -15,25 +15,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field
 from typing import Final
 
 from celadon.apiserver.caches.served_resources import Served
-from celadon.apiserver.controllers.controller_loops import (
-    Change,
-    RequestFailed,
-    ServerRequests,
-    Stale,
-    asked_resources,
-    resource_path,
-)
+from celadon.apiserver.controllers import controller_loops as loops
 from celadon.apiserver.object_store import CLAIMS, ROOT, ObjectStore, StoredObject
 from celadon.apiserver.workers import Turns
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, metadata, parse_api_version
 from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Resource
 from celadon.kube.well_known_values import FOREGROUND, ORPHAN
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Ownership graph ---------------------------------------------------------
 #
@@ -55,7 +47,7 @@ class Owned:
 
 @dataclass(slots=True)
 class OwnershipGraph:
-    """Kept by `note`, change by change."""
+    """Knows who depends on whom, kept current by `note`, change by change."""
 
     _dependents: dict[str, dict[str, None]] = field(default_factory=dict)
     _owners: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -105,8 +97,10 @@ def owner_references(obj: JsonObject) -> Sequence[JsonObject]:
 
 
 def owner_uids(obj: JsonObject) -> tuple[str, ...]:
-    """Each once."""
-    return tuple(dict.fromkeys(str(one.get("uid") or "") for one in owner_references(obj)))
+    """Return the uid of each owner, once."""
+    return tuple(
+        dict.fromkeys(str(reference.get("uid") or "") for reference in owner_references(obj))
+    )
 
 
 def is_waiting(obj: JsonObject) -> bool:
@@ -123,14 +117,14 @@ def is_orphaning(obj: JsonObject) -> bool:
 def is_blocking(dependent: JsonObject, uid: str) -> bool:
     """Return whether an owner that waits has to wait for this one."""
     return any(
-        one.get("uid") == uid and one.get("blockOwnerDeletion") is True
-        for one in owner_references(dependent)
+        reference.get("uid") == uid and reference.get("blockOwnerDeletion") is True
+        for reference in owner_references(dependent)
     )
 
 
 def _unblocked(obj: JsonObject) -> list[JsonDict]:
     """The references of an object for which nobody waits any more."""
-    return [{**one, "blockOwnerDeletion": False} for one in owner_references(obj)]
+    return [{**reference, "blockOwnerDeletion": False} for reference in owner_references(obj)]
 
 
 def propagation(obj: JsonObject, *, owns: bool, owned: Owned) -> str:
@@ -152,7 +146,7 @@ _IGNORED: Final = (f"{ROOT}/core/events/", CLAIMS)
 
 
 class GarbageCollection:
-    """Items are keys of objects."""
+    """Deletes objects whose owners are gone. Items are keys of objects."""
 
     urgent = False
     prefixes = (f"{ROOT}/",)
@@ -161,7 +155,7 @@ class GarbageCollection:
         self,
         objects: ObjectStore,
         served: Callable[[], Served],
-        requests: ServerRequests,
+        requests: loops.ServerRequests,
         lag: float = LAG_SECONDS,
     ) -> None:
         self._lag = lag
@@ -174,7 +168,7 @@ class GarbageCollection:
         self._release_times: dict[str, float] = {}
         """Before which owners keep their finalizers; of the loop's clock, by uid."""
 
-    def concerned(self, change: Change) -> Iterable[str]:
+    def concerned(self, change: loops.Change) -> Iterable[str]:
         if change.key.startswith(_IGNORED):
             return ()
         if change.new is None and change.old is not None:
@@ -210,13 +204,16 @@ class GarbageCollection:
             found = self._get(dependent)
             if found is not None:
                 kept = [
-                    one for one in owner_references(found) if one.get("uid") != metadata.uid(obj)
+                    reference
+                    for reference in owner_references(found)
+                    if reference.get("uid") != metadata.uid(obj)
                 ]
                 await self._change(dependent, found, {"ownerReferences": kept or None})
         await self._release(key, obj, ORPHAN)
 
     async def _wait(self, key: str, obj: JsonObject) -> None:
-        """Deletions of dependents come back as changes, which concern their owner."""
+        """Release an owner that no dependent blocks any more. Deletions of dependents come back as
+        changes, which concern their owner."""
         uid = metadata.uid(obj)
         turns = Turns()
         for dependent in self._graph.dependents(uid):
@@ -247,7 +244,9 @@ class GarbageCollection:
     async def _closes_circle(self, obj: JsonObject, dependents: Sequence[str]) -> bool:
         """Return whether something that the object owns waits, too, while the object would block
         its own owners: they could wait for each other without end."""
-        if not any(one.get("blockOwnerDeletion") is True for one in owner_references(obj)):
+        if not any(
+            reference.get("blockOwnerDeletion") is True for reference in owner_references(obj)
+        ):
             return False
         turns = Turns()
         for dependent in dependents:
@@ -307,23 +306,24 @@ class GarbageCollection:
         await self._request("PATCH", key, obj, {"metadata": {**_as_it_is(obj), **meta}})
 
     async def _request(self, method: str, key: str, obj: JsonObject, body: JsonObject) -> None:
-        """Nothing for objects that are not served (any more). Raises Stale, RequestFailed."""
+        """Ask for a change of an object; nothing for one that is not served (any more). Raises
+        Stale, RequestFailed."""
         resource = self._resource(key)
         if resource is None:
             return
-        path = resource_path(resource, metadata.namespace(obj), metadata.name(obj))
+        path = loops.resource_path(resource, metadata.namespace(obj), metadata.name(obj))
         reply = await self._requests.call(method, path, body)
         if reply.code == 409:
-            raise Stale
+            raise loops.Stale
         if reply.failed:
-            raise RequestFailed(f"{method} {path}: {reply.code} {reply.message}")
+            raise loops.RequestFailed(f"{method} {path}: {reply.code} {reply.message}")
 
     def _resource(self, key: str) -> Resource | None:
         """Return the resource of a key, in one of its versions."""
         served = self._served()
         if served is not self._for:
             self._for = served
-            self._resources = asked_resources(served.catalog)
+            self._resources = loops.asked_resources(served.catalog)
         group, name = key.split("/", 4)[2:4]
         return self._resources.get(GroupResource("" if group == "core" else group, name))
 

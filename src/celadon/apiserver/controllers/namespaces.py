@@ -9,7 +9,6 @@ from __future__ import annotations
 import urllib.parse
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from datetime import datetime
 from typing import Final
 
@@ -32,7 +31,7 @@ from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import Target, create, stored_object
 from celadon.kube.resources import Resource
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Namespace conditions ----------------------------------------------------
 #
@@ -92,7 +91,7 @@ class Remains:
 def deletion_conditions(
     conditions: Sequence[JsonObject] | None, remains: Remains, now: str
 ) -> list[JsonObject]:
-    """All five, in the order in which they came."""
+    """Return the conditions with all five about the deletion, in the order in which they came."""
     bad = {one["type"]: one for one in _bad(remains)}
     made = list(conditions or ())
     for good in _GOOD:
@@ -141,8 +140,8 @@ AGAIN: Final = 1.0
 
 
 class NamespaceDeletion:
-    """Items are names of namespaces. `offered` are the versions of other servers, of which the
-    content is deleted, too."""
+    """Empties namespaces that are being deleted. Items are names of namespaces; `offered` are the
+    versions of other servers, of which the content is deleted, too."""
 
     urgent = False
 
@@ -226,7 +225,7 @@ class NamespaceDeletion:
         return Remains(objects, finalizers, failures, unknown)
 
     def _deletable(self) -> Iterator[Resource]:
-        """Each resource in one version."""
+        """Yield each resource that has content in namespaces, in one version."""
         for own, resource in loops.asked_resources(self._served().catalog).items():
             deletable = {"deletecollection", "list"} <= set(resource.verbs)
             if resource.namespaced and deletable and own not in STORED_ELSEWHERE:
@@ -240,7 +239,7 @@ class NamespaceDeletion:
 
     async def _finalized(self, stored: StoredObject) -> None:
         spec = stored.object.get("spec") or {}
-        kept = [one for one in spec.get("finalizers") or () if one != FINALIZER]
+        kept = [finalizer for finalizer in spec.get("finalizers") or () if finalizer != FINALIZER]
         name = metadata.name(stored.object)
         body = {**stored.object, "spec": {**spec, "finalizers": kept}}
         await self._requests.require("PUT", f"/api/v1/namespaces/{name}/finalize", body)
@@ -250,10 +249,10 @@ def _deletable_elsewhere(
     offered: RemoteVersion, namespace: str
 ) -> Iterator[tuple[str, GroupResource]]:
     """The collections of a namespace that another server has, with their paths."""
-    for one in (offered.document or {}).get("resources") or ():
-        verbs = set(one.get("verbs") or ())
-        if one.get("scope") == "Namespaced" and {"deletecollection", "list"} <= verbs:
-            name = str(one["resource"])
+    for resource in (offered.document or {}).get("resources") or ():
+        verbs = set(resource.get("verbs") or ())
+        if resource.get("scope") == "Namespaced" and {"deletecollection", "list"} <= verbs:
+            name = str(resource["resource"])
             parts = (*offered.group_version, "namespaces", namespace, name)
             path = "/".join(urllib.parse.quote(part, safe="") for part in parts)
             yield f"/apis/{path}", GroupResource(offered.group_version.group, name)
@@ -274,7 +273,8 @@ def _waits(namespace: JsonObject) -> bool:
 
 
 class DefaultAccounts:
-    """Items are names of namespaces. `new_context` gives a new uid each time."""
+    """Makes the ServiceAccount `default` of each namespace. Items are names of namespaces;
+    `new_context` gives a new uid each time."""
 
     urgent = True
 
@@ -323,7 +323,8 @@ class DefaultAccounts:
 
 
 class RootCertificates:
-    """Items are names of namespaces; `bundle` is PEM."""
+    """Keeps the ConfigMap with the certificates that pods trust in each namespace. Items are names
+    of namespaces; `bundle` is PEM."""
 
     urgent = False
 
@@ -367,7 +368,7 @@ class RootCertificates:
         return None
 
     async def _write(self, method: str, path: str, body: JsonDict) -> None:
-        """Raises Stale, RequestFailed."""
+        """Write the ConfigMap. Raises Stale, RequestFailed."""
         reply = await self._requests.call(method, path, body)
         if reply.code == 409:
             raise loops.Stale

@@ -11,6 +11,7 @@ from celadon.apiserver.aggregation.api_services import API_SERVICES
 from celadon.apiserver.bootstrap_objects import FIRST_ADDRESS, kubernetes_service
 from celadon.apiserver.caches.policy_view import VALIDATING
 from celadon.apiserver.caches.served_resources import DEFINITIONS, ServedResources
+from celadon.apiserver.controllers import namespaces, storage_migrations, upkeep
 from celadon.apiserver.controllers.availability import (
     ApiServiceAvailability,
     RemoteDiscoveryUpkeep,
@@ -28,26 +29,6 @@ from celadon.apiserver.controllers.definitions import (
     DefinitionController,
 )
 from celadon.apiserver.controllers.garbage_collection import LAG_SECONDS, GarbageCollection
-from celadon.apiserver.controllers.namespaces import (
-    GRACE_SECONDS,
-    DefaultAccounts,
-    NamespaceDeletion,
-    RootCertificates,
-)
-from celadon.apiserver.controllers.storage_migrations import (
-    ACCOUNT,
-    GATE,
-    MIGRATIONS,
-    StorageMigrations,
-)
-from celadon.apiserver.controllers.upkeep import (
-    AddressRecords,
-    FlowControlUpkeep,
-    OwnService,
-    PolicyTypeChecks,
-    QuotaCounts,
-    RoleAggregation,
-)
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.apiserver.object_store import ObjectStore
 from celadon.apiserver.quota_charging import QUOTAS, OpenCharges
@@ -87,7 +68,7 @@ class ControllerSurroundings:
     charges: OpenCharges
     workers: Workers
     root_certificates: str = ""
-    namespace_grace: float = GRACE_SECONDS
+    namespace_grace: float = namespaces.GRACE_SECONDS
     collection_lag: float = LAG_SECONDS
     service_address: str = FIRST_ADDRESS
     aggregator: Aggregator | None = None
@@ -186,17 +167,17 @@ def _addresses(given: ControllerSurroundings) -> Iterator[Controller]:
     address of a Service is an object."""
     records = known_resources(all_versions=True).by_gvr(ADDRESSES)
     if records is not None:
-        yield AddressRecords(given.objects, built_in(SERVICES), records, given.new_context)
+        yield upkeep.AddressRecords(given.objects, built_in(SERVICES), records, given.new_context)
 
 
 def _own_service(given: ControllerSurroundings) -> Controller:
     own = kubernetes_service(given.service_address)
-    return OwnService(given.objects, built_in(SERVICES), own, given.new_context)
+    return upkeep.OwnService(given.objects, built_in(SERVICES), own, given.new_context)
 
 
 # The manager's name stands in managedFields of every FlowSchema, so that it is upstream's.
 def _flow_control(given: ControllerSurroundings) -> Controller:
-    return FlowControlUpkeep(
+    return upkeep.FlowControlUpkeep(
         given.writes(FLOW_SCHEMAS, "api-priority-and-fairness-config-consumer-v1"),
         given.writes(PRIORITY_LEVELS),
         given.requests("flow-control"),
@@ -205,13 +186,13 @@ def _flow_control(given: ControllerSurroundings) -> Controller:
 
 
 def _default_accounts(given: ControllerSurroundings) -> Controller:
-    return DefaultAccounts(
+    return namespaces.DefaultAccounts(
         given.objects, given.writes(NAMESPACES), built_in(SERVICE_ACCOUNTS), given.new_context
     )
 
 
 def _namespaces(given: ControllerSurroundings) -> Controller:
-    return NamespaceDeletion(
+    return namespaces.NamespaceDeletion(
         given.objects,
         given.writes(NAMESPACES),
         given.served.current,
@@ -225,16 +206,18 @@ def _namespaces(given: ControllerSurroundings) -> Controller:
 def _type_checks(given: ControllerSurroundings) -> Controller:
     policies = given.writes(VALIDATING.policies)
     aside = given.aside("validatingadmissionpolicy-status-controller")
-    return PolicyTypeChecks(policies, given.served.current, given.version, given.number, aside)
+    return upkeep.PolicyTypeChecks(
+        policies, given.served.current, given.version, given.number, aside
+    )
 
 
 def _aggregation(given: ControllerSurroundings) -> Controller:
     aside = given.aside("clusterrole-aggregation-controller")
-    return RoleAggregation(given.writes(CLUSTER_ROLES), aside)
+    return upkeep.RoleAggregation(given.writes(CLUSTER_ROLES), aside)
 
 
 def _root_certificates(given: ControllerSurroundings) -> Controller:
-    return RootCertificates(
+    return namespaces.RootCertificates(
         given.objects,
         given.writes(NAMESPACES),
         built_in(CONFIG_MAPS),
@@ -250,7 +233,7 @@ def _garbage(given: ControllerSurroundings) -> Controller:
 
 
 def _quotas(given: ControllerSurroundings) -> Controller:
-    return QuotaCounts(
+    return upkeep.QuotaCounts(
         given.objects,
         built_in(QUOTAS),
         given.served.current,
@@ -263,14 +246,16 @@ def _quotas(given: ControllerSurroundings) -> Controller:
 def _migrations(given: ControllerSurroundings) -> Controller | None:
     """Return the controller of storage migrations, or None where its gate is off. Since 1.36
     upstream's does what is done here; before, it went by other conditions."""
-    is_there = known_resources(all_versions=True).by_gvr(MIGRATIONS) is not None
-    if not (is_since("1.36") and is_there and given.new_context().gates.get(GATE)):
+    is_there = known_resources(all_versions=True).by_gvr(storage_migrations.MIGRATIONS) is not None
+    if not (
+        is_since("1.36") and is_there and given.new_context().gates.get(storage_migrations.GATE)
+    ):
         return None
-    return StorageMigrations(
+    return storage_migrations.StorageMigrations(
         given.objects,
-        given.writes(MIGRATIONS, "kube-controller-manager"),
+        given.writes(storage_migrations.MIGRATIONS, "kube-controller-manager"),
         given.served.current,
-        given.requests(ACCOUNT),
+        given.requests(storage_migrations.ACCOUNT),
         given.now,
     )
 
@@ -283,5 +268,5 @@ _MAKERS: Final[Mapping[str, Callable[[ControllerSurroundings], Controller | None
     ROOT_CERTIFICATES: _root_certificates,
     "garbage-collector-controller": _garbage,
     "resourcequota-controller": _quotas,
-    ACCOUNT: _migrations,
+    storage_migrations.ACCOUNT: _migrations,
 }

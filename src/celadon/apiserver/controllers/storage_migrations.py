@@ -46,8 +46,11 @@ class _Unmigrated(Exception):
     """Says why a migration has failed."""
 
 
+# As k8s.io/kubernetes `pkg/controller/storageversionmigrator`. Two migrations of one resource would
+# write each object twice and gain nothing, so the second one waits for its turn.
 class StorageMigrations:
-    """Items are resources, `RESOURCE.GROUP`. `now` gives the time."""
+    """Runs StorageVersionMigrations, one at a time for each resource. Items are resources,
+    `RESOURCE.GROUP`; `now` gives the time."""
 
     urgent = False
 
@@ -89,6 +92,8 @@ class StorageMigrations:
 
     async def _begin(self, item: str, migration: JsonObject) -> None:
         name = metadata.name(migration)
+        # The definition says first that a migration runs (`migrationrunner.go`), so that who looks
+        # at it knows before any object is written.
         await self._tell_definition(
             item, "True", "MigrationRunning", f"Migration {name} is running"
         )
@@ -106,7 +111,10 @@ class StorageMigrations:
             )
         done = loops.condition(RUNNING, "False", "MigrationCompleted", "Migration completed")
         ended = self._timed(done, metadata.generation(migration))
-        others = [ended if one["type"] == RUNNING else one for one in _conditions(migration)]
+        others = [
+            ended if condition["type"] == RUNNING else condition
+            for condition in _conditions(migration)
+        ]
         await self._write(migration, others)
 
     async def _tell_definition(self, name: str, state: Any, reason: str, message: str) -> None:  # noqa: ANN401
@@ -123,10 +131,14 @@ class StorageMigrations:
         told: JsonDict = {}
         if state == "False":
             former = loops.find_condition(_conditions(definition), _IN_DEFINITIONS)
+            # If the definition was changed meanwhile, its storage version may be another one than
+            # the objects were written in, so that the stored versions must stay.
             is_same = former is not None and former.get("observedGeneration") == generation
             if is_same:
                 told["storedVersions"] = [
-                    one["name"] for one in definition["spec"]["versions"] if one.get("storage")
+                    version["name"]
+                    for version in definition["spec"]["versions"]
+                    if version.get("storage")
                 ]
             if reason == "MigrationSucceeded":
                 message += (
@@ -165,6 +177,7 @@ class StorageMigrations:
                 why = f"resource {shown} does not support discovery operations: {verbs}"
                 await self._fail(migration, why)
                 return None
+            # What is written after this revision is in the storage version already.
             version = str(self._objects.store.revision())
             await self._write(migration, _conditions(migration), resourceVersion=version)
             return None
@@ -193,9 +206,13 @@ class StorageMigrations:
             same = {"uid": metadata.uid(obj), "resourceVersion": str(stored.revision)}
             gvk = resource.gvk
             body = {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": same}
+            # An apply that asks for nothing changes nothing but the version that the object is
+            # stored in. Its preconditions make it fail where somebody else has written, and that
+            # has done the same.
             reply = await self._requests.apply(path, body, ACCOUNT)
             if reply.code == 409 or reply.code < 400:
                 continue
+            # As `isRetriableError`: those objects come again with the whole page after them.
             if reply.body.get("reason") in _FOR_NOW or reply.code == 429:
                 return False
             if resource.by_webhook and "reason" not in reply.body:
@@ -204,8 +221,8 @@ class StorageMigrations:
         return True
 
     def _stored(self, resource: Resource) -> Iterator[StoredObject]:
-        """Every object, a page at a time; those that are written meanwhile are passed over by their
-        revision."""
+        """Yield every object, a page at a time; those that are written meanwhile are passed over by
+        their revision."""
         start = ""
         while True:
             page = self._objects.page(resource, start=start, limit=PAGE)
@@ -216,8 +233,8 @@ class StorageMigrations:
 
     def _resource(self, migration: JsonObject) -> Resource | None:
         """The resource, in the version that clients prefer."""
-        wanted = migration["spec"]["resource"]
-        named = GroupResource(wanted.get("group", ""), wanted["resource"])
+        resource = migration["spec"]["resource"]
+        named = GroupResource(resource.get("group", ""), resource["resource"])
         return loops.asked_resources(self._served().catalog).get(named)
 
     # --- the status ---
@@ -229,10 +246,11 @@ class StorageMigrations:
     async def _write(
         self, migration: JsonObject, conditions: Sequence[JsonObject], **more: str
     ) -> None:
-        """Raises Stale."""
+        """Write conditions and more into the status of a migration. Raises Stale."""
         stored = self._migrations.get(metadata.name(migration))
         if stored is None:
             return
+        # The decision was made by what was read; it is made again by what is there now.
         if metadata.resource_version(stored.object) != metadata.resource_version(migration):
             raise loops.Stale
         status = {**(migration.get("status") or {}), **more}
@@ -254,9 +272,9 @@ class StorageMigrations:
         }
 
     def _seconds_since(self, migration: JsonObject) -> float:
-        made = metadata.metadata(migration).get("creationTimestamp") or ""
+        creation_timestamp = metadata.metadata(migration).get("creationTimestamp") or ""
         try:
-            began = datetime.strptime(made, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+            began = datetime.strptime(creation_timestamp, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
         except ValueError:
             return 0.0
         return (self._now() - began).total_seconds()
@@ -264,8 +282,8 @@ class StorageMigrations:
 
 def _item(migration: JsonObject) -> str:
     """The name of the definition, if the resource has one."""
-    wanted = (migration.get("spec") or {}).get("resource") or {}
-    return f"{wanted.get('resource', '')}.{wanted.get('group', '')}"
+    resource = (migration.get("spec") or {}).get("resource") or {}
+    return f"{resource.get('resource', '')}.{resource.get('group', '')}"
 
 
 def _conditions(obj: JsonObject) -> Sequence[JsonObject]:
@@ -281,8 +299,8 @@ def _is_over(migration: JsonObject) -> bool:
 
 
 def _age(migration: JsonObject) -> tuple[str, str]:
-    made = metadata.metadata(migration).get("creationTimestamp") or ""
-    return made, metadata.name(migration)
+    creation_timestamp = metadata.metadata(migration).get("creationTimestamp") or ""
+    return creation_timestamp, metadata.name(migration)
 
 
 def _is_collected(resource: Resource) -> bool:

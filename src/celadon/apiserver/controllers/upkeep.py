@@ -44,8 +44,8 @@ _PATH: Final = "/apis/flowcontrol.apiserver.k8s.io/v1"
 
 
 class FlowControlUpkeep:
-    """There are two items: all specs, looked at now and then, and all statuses. `now` gives the
-    time as objects have it."""
+    """Keeps the FlowSchemas and priority levels of every cluster. There are two items: all specs,
+    looked at now and then, and all statuses. `now` gives the time as objects have it."""
 
     urgent = False
 
@@ -141,8 +141,9 @@ def _corrected(live: JsonObject, wanted: JsonObject) -> JsonObject:
 
 
 class PolicyTypeChecks:
-    """Items are names of policies. `version` is the release whose CEL they are written in, `number`
-    gives what names of types end with."""
+    """Writes what is wrong with the expressions of policies into their statuses. Items are names of
+    policies; `version` is the release whose CEL they are written in, `number` gives what names of
+    types end with."""
 
     urgent = False
 
@@ -212,7 +213,7 @@ def _is_current(policy: JsonObject) -> bool:
 
 
 def _by_default(served: Served) -> Catalog:
-    return Catalog(tuple(one for one in served.catalog if one.by_default))
+    return Catalog(tuple(resource for resource in served.catalog if resource.by_default))
 
 
 def _schemas(served: Served) -> dict[GroupVersionKind, Schema]:
@@ -231,7 +232,8 @@ def _schemas(served: Served) -> dict[GroupVersionKind, Schema]:
 
 
 class QuotaCounts:
-    """Items are `namespace/name` of quotas. `now` gives the time as objects have it."""
+    """Counts what quotas cover. Items are `namespace/name` of quotas; `now` gives the time as
+    objects have it."""
 
     urgent = False
     prefixes: Sequence[str] = (f"{ROOT}/",)
@@ -312,7 +314,7 @@ class QuotaCounts:
         if found is None or not found.namespaced:
             return None
         objects: list[JsonObject] = [
-            one.object for one in self._objects.page(found, namespace).objects
+            obj.object for obj in self._objects.page(found, namespace).objects
         ]
         return objects
 
@@ -356,7 +358,8 @@ def _outdated_roles(roles: Sequence[JsonObject]) -> list[tuple[JsonObject, list[
 
 
 class RoleAggregation:
-    """There is one item: all roles, as each may concern any other."""
+    """Gives aggregated roles the rules of those that they select. There is one item: all roles, as
+    each may concern any other."""
 
     urgent = False
 
@@ -388,7 +391,8 @@ class RoleAggregation:
 
 
 class AddressRecords:
-    """Items are addresses. `new_context` gives a new uid each time."""
+    """Keeps an IPAddress for each address of a Service. Items are addresses; `new_context` gives a
+    new uid each time."""
 
     urgent = True
 
@@ -455,8 +459,8 @@ def _is_ours(record: JsonObject) -> bool:
 
 
 class OwnService:
-    """There is one item: the Service. `wanted` is it, as a client would create it; `new_context`
-    gives a new uid each time."""
+    """Makes the server's own Service again when it was deleted. There is one item, that Service:
+    `wanted` is it, as a client would create it; `new_context` gives a new uid each time."""
 
     urgent = False
 

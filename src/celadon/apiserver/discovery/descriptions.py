@@ -35,11 +35,11 @@ class Texts(NamedTuple):
 
 
 class Descriptions(Protocol):
-    """Texts of types. They are the same for as long as `fingerprint` is."""
+    """Gives the texts of types. They are the same for as long as `fingerprint` is."""
 
     @property
     def fingerprint(self) -> str:
-        """Changes with the texts."""
+        """Return a text that changes with the texts."""
 
     def of(self, name: str) -> Texts | None:
         """Return the texts of the type with this OpenAPI name; None if there are none."""
@@ -72,7 +72,7 @@ def _with_text(node: JsonObject, text: str) -> JsonObject:
 
 
 class DocumentTexts:
-    """Texts of OpenAPI documents, which are read at once."""
+    """Holds the texts of OpenAPI documents, which are read at once."""
 
     def __init__(self, types: Mapping[str, Texts], fingerprint: str) -> None:
         self._types = types
@@ -80,7 +80,7 @@ class DocumentTexts:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the files."""
+        """Return a hash of the files."""
         return self._fingerprint
 
     def of(self, name: str) -> Texts | None:
@@ -142,7 +142,7 @@ _MAPPED: Final = late_pattern(r"^        '(\w+)': '([^'\n]+)',?$", re.MULTILINE)
 
 
 class ClientTexts:
-    """Texts of the Python package `kubernetes`, in its folder. Files are read when their type is
+    """Reads the texts of the Python package `kubernetes` in its folder, each file when its type is
     asked for."""
 
     def __init__(self, folder: Path) -> None:
@@ -208,8 +208,8 @@ def _unquoted(text: str) -> str:
 @cache
 def installed_descriptions() -> Descriptions | None:
     """Return the descriptions of the installed client; None if it is not there."""
-    found = importlib.util.find_spec("kubernetes")
-    for folder in (found.submodule_search_locations or ()) if found else ():
+    spec = importlib.util.find_spec("kubernetes")
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
         texts = ClientTexts(Path(folder))
         if texts:
             return texts

@@ -118,12 +118,14 @@ class PublishedApis:
     @cached_property
     def core(self) -> PublishedGroup:
         """The group without a name."""
-        return _group("", ("v1",), [one for one in self.catalog if not one.gvr.group])
+        return _group(
+            "", ("v1",), [resource for resource in self.catalog if not resource.gvr.group]
+        )
 
     @cached_property
     def versions(self) -> tuple[PublishedVersion, ...]:
         """Return the versions of all groups, the core first."""
-        return tuple(one for group in (self.core, *self.groups) for one in group.versions)
+        return tuple(version for group in (self.core, *self.groups) for version in group.versions)
 
     @cached_property
     def listed(self) -> tuple[ListedGroup, ...]:
@@ -202,26 +204,26 @@ AGGREGATED_API: Final = "apidiscovery.k8s.io/v2"
 
 
 def api_versions(server_address: str) -> JsonDict:
-    """`/api`. It has no `apiVersion`."""
+    """Return the document at `/api`. It has no `apiVersion`."""
     addresses = [{"clientCIDR": "0.0.0.0/0", "serverAddress": server_address}]
     return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": addresses}
 
 
 def api_group_list(apis: PublishedApis) -> JsonDict:
-    """`/apis`."""
+    """Return the document at `/apis`."""
     groups = [_group_entry(group) for group in apis.listed]
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
 
 
 def api_group(group: ListedGroup) -> JsonDict:
-    """`/apis/GROUP`."""
+    """Return the document at `/apis/GROUP`."""
     return {"kind": "APIGroup", "apiVersion": "v1", **_group_entry(group)}
 
 
 def _group_entry(group: ListedGroup) -> JsonDict:
     versions = [
-        {"groupVersion": str(one.group_version), "version": one.group_version.version}
-        for one in group.versions
+        {"groupVersion": str(version.group_version), "version": version.group_version.version}
+        for version in group.versions
     ]
     return {"name": group.name, "versions": versions, "preferredVersion": versions[0]}
 
@@ -229,7 +231,7 @@ def _group_entry(group: ListedGroup) -> JsonDict:
 def api_resource_list(version: PublishedVersion) -> JsonDict:
     """`/api/v1`, `/apis/GROUP/VERSION`. That of the core group has no `apiVersion`."""
     named = {"apiVersion": "v1"} if version.group_version.group else {}
-    entries = [entry for one in version.resources for entry in _resource_entries(one)]
+    entries = [entry for resource in version.resources for entry in _resource_entries(resource)]
     return {
         "kind": "APIResourceList",
         **named,
@@ -271,7 +273,7 @@ def _foreign(kind: GroupVersionKind, own: GroupVersion) -> JsonDict:
 
 
 def aggregated(groups: Iterable[PublishedGroup | ListedGroup]) -> JsonDict:
-    """All groups with all their resources in one document."""
+    """Return all groups with all their resources in one document."""
     known = [one for group in groups if (one := _aggregated_group(group))["versions"]]
     return {
         "kind": "APIGroupDiscoveryList",
@@ -282,7 +284,7 @@ def aggregated(groups: Iterable[PublishedGroup | ListedGroup]) -> JsonDict:
 
 
 def _aggregated_group(group: PublishedGroup | ListedGroup) -> JsonDict:
-    found = (_aggregated_version(one) for one in group.versions)
+    found = (_aggregated_version(version) for version in group.versions)
     return {
         "metadata": {"name": group.name} if group.name else {},
         "versions": [one for one in found if one is not None],
@@ -300,7 +302,9 @@ def _aggregated_version(one: PublishedVersion | RemoteVersion) -> JsonObject | N
 
 
 def _aggregated_resource(resource: Resource) -> JsonDict:
-    below = [_aggregated_subresource(one, resource) for one in resource.subresources]
+    below = [
+        _aggregated_subresource(subresource, resource) for subresource in resource.subresources
+    ]
     return {
         "resource": resource.gvr.resource,
         "responseKind": _response_kind(resource.gvk, resource),
@@ -381,7 +385,7 @@ def _group_answer(request: HttpRequest, apis: PublishedApis, group: ListedGroup)
 
 
 def _require_get(request: HttpRequest) -> None:
-    """Raises StatusError."""
+    """Refuse other methods, and media types that discovery does not have. Raises StatusError."""
     if request.method != "GET":
         raise status.method_not_allowed()
     negotiation.require_route(request, negotiation.BUILT_IN_TYPES)
@@ -434,7 +438,8 @@ def _accepted(request: HttpRequest, *, allow_aggregated: bool) -> negotiation.Ac
 
 
 def _wants_aggregated(clause: negotiation.MediaClause) -> bool:
-    """`v2beta1` is served before 1.33."""
+    """Tell whether the client asks for the aggregated document; `v2beta1` of it is served before
+    1.33."""
     version = clause.parameters.get("v")
     is_served = version == "v2" or (version == _BETA and not is_since("1.33"))
     return is_served and _AGGREGATED.items() <= clause.parameters.items()

@@ -57,7 +57,7 @@ _ZERO: Final = {"string": "", "integer": 0, "number": 0, "boolean": False}
 
 
 def reference(name: str) -> dict[str, str]:
-    """The mention of a type."""
+    """Return the mention of a type."""
     return {"$ref": REFERENCE_PREFIX + name}
 
 
@@ -143,8 +143,8 @@ def _node(field: Schema) -> JsonDict:
 
 
 def _inner(field: Schema) -> JsonDict:
-    """Items and values. Before 1.36 their zero value was their default, but for types that write
-    themselves."""
+    """Describe items and values. Before 1.36 their zero value was their default, but for types that
+    write themselves."""
     has_default = not is_since("1.36") and field.format != "byte"
     if not field.ref:
         zero = _ZERO.get(field.type, ABSENT) if has_default else ABSENT
@@ -301,7 +301,9 @@ class OperationWriter:
         the path itself."""
         path = {name: path_parameter(name) for name in in_path}
         known = CUSTOM_PARAMETERS if self.custom else PARAMETERS
-        queries = [_known((*known.get(one.action, ()), *one.query)) for one in operations]
+        queries = [
+            _known((*known.get(operation.action, ()), *operation.query)) for operation in operations
+        ]
         common = set(queries[0]).intersection(*queries[1:])
         made = {
             one.method or OPERATION_METHODS.get(one.action, one.action): self._operation(
@@ -349,7 +351,7 @@ class OperationWriter:
         elif operation.text:
             types.append("text/plain")
         schema = reference(operation.answers) if operation.answers else {"type": "string"}
-        content = {one: {"schema": schema} for one in sorted(types)}
+        content = {type_: {"schema": schema} for type_ in sorted(types)}
         codes: tuple[str, ...] = CODES.get(operation.action, _OK)
         if self.custom and operation.action == "patch":
             codes = _OK
@@ -381,7 +383,7 @@ def plain_item(
 ) -> JsonDict:
     """Returns a path that is only read; `answers` is empty for a text."""
     schema = reference(answers) if answers else {"type": "string"}
-    content = {one: {"schema": schema} for one in types}
+    content = {type_: {"schema": schema} for type_ in types}
     ok = {"description": ANSWERS["200"], "content": content}
     responses = {"200": ok, "401": UNAUTHORIZED}
     return {"get": {"tags": [tag], "operationId": operation_id, "responses": responses}}
@@ -397,12 +399,12 @@ def _camel(text: str) -> str:
 
 
 def upper_first(text: str) -> str:
-    """`Apps` of `apps`."""
+    """Turn `apps` into `Apps`."""
     return text[:1].upper() + text[1:]
 
 
 def _body(types: Iterable[str], name: str, *, required: bool) -> JsonDict:
-    content = {one: {"schema": reference(name)} for one in types}
+    content = {type_: {"schema": reference(name)} for type_ in types}
     return {"requestBody": {"content": content, **({"required": True} if required else {})}}
 
 
@@ -452,7 +454,7 @@ TypeName = Callable[[GroupVersionKind], str]
 
 
 def paths(version: PublishedVersion, type_name: TypeName) -> dict[str, JsonDict]:
-    """All paths, sorted."""
+    """Return all paths of a group version, sorted."""
     writer = OperationWriter(version.group_version, version.custom)
     found: dict[str, JsonDict] = {}
     if not version.custom:

@@ -11,21 +11,15 @@ from __future__ import annotations
 import datetime
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, Final
 
 from celadon import __version__
+from celadon.apiserver.discovery import openapi_protobuf
 from celadon.apiserver.discovery.descriptions import Descriptions
 from celadon.apiserver.discovery.discovery_documents import PublishedApis, PublishedVersion
 from celadon.apiserver.discovery.openapi import METHODS, SECURITY
 from celadon.apiserver.discovery.openapi_documents import Document, info, root_documents
-from celadon.apiserver.discovery.openapi_protobuf import (
-    VERSION_2,
-    VERSION_3,
-    document_bytes,
-    swagger_bytes,
-)
 from celadon.apiserver.http_messages import (
     JSON,
     TEXT,
@@ -41,7 +35,7 @@ from celadon.kube.go import json_text
 from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
 from celadon.kube.schemas import REFERENCE_PREFIX
-from celadon.records import dataclass
+from celadon.records import dataclass, field, replace
 
 # --- The document of version 2 -----------------------------------------------
 #
@@ -193,11 +187,15 @@ class _ItemWriter:
     shared: JsonDict
 
     def item(self, item: JsonObject) -> JsonDict:
-        made: JsonDict = {one: self._operation(item[one]) for one in METHODS if one in item}
+        made: JsonDict = {
+            method: self._operation(item[method]) for method in METHODS if method in item
+        }
         if "parameters" in item:
             # what all operations of a path share, they share whatever the action
             any_of_them = next(item[one] for one in METHODS if one in item)
-            made["parameters"] = [self._parameter(one, any_of_them) for one in item["parameters"]]
+            made["parameters"] = [
+                self._parameter(parameter, any_of_them) for parameter in item["parameters"]
+            ]
         return made
 
     def _operation(self, operation: JsonObject) -> JsonDict:
@@ -316,7 +314,7 @@ class OpenApi:
     def hashes(self) -> Mapping[str, str]:
         """Return the hash of every document by its path (`apis/apps/v1`), and forget documents of
         former hashes."""
-        of_versions = {one.path: self._hash(one) for one in self.apis.versions}
+        of_versions = {version.path: self._hash(version) for version in self.apis.versions}
         of_others = {path: self._hash_of(json_text(one)) for path, one in self._others.items()}
         hashes = {**of_versions, **of_others}
         documents = self.kept.documents
@@ -329,7 +327,9 @@ class OpenApi:
         return root_documents(self.apis, self.open_id, self.release, self.descriptions)
 
     def _hash(self, version: PublishedVersion) -> str:
-        names = {str(one.gvr.group_resource) for one in version.resources if one.custom}
+        names = {
+            str(resource.gvr.group_resource) for resource in version.resources if resource.custom
+        }
         specs = [self._spec_hashes[name] for name in sorted(names & self.definitions.keys())]
         return self._hash_of(f"{version} {specs}")
 
@@ -348,7 +348,7 @@ class OpenApi:
         return _digest(f"{__version__} {self.release} {texts} {content}")
 
     def document(self, path: str) -> bytes:
-        """KeyError where there is none."""
+        """Return a document by its path. Raises KeyError where there is none."""
         digest = self.hashes[path]
         made = self.kept.documents.get(digest)
         if made is None:
@@ -358,7 +358,7 @@ class OpenApi:
 
     def document_protobuf(self, path: str) -> bytes:
         """The same in protobuf, which hardly anybody asks for: it is not kept. Raises KeyError."""
-        return document_bytes(self._content(path))
+        return openapi_protobuf.document_bytes(self._content(path))
 
     def _content(self, path: str) -> JsonObject:
         if path in self._others:
@@ -386,7 +386,7 @@ class OpenApi:
     @cached_property
     def swagger_protobuf(self) -> bytes:
         """The same in protobuf."""
-        return swagger_bytes(self._swagger())
+        return openapi_protobuf.swagger_bytes(self._swagger())
 
     def _swagger(self) -> JsonDict:
         return swagger(self._parts(), info(self.release))
@@ -406,8 +406,8 @@ class OpenApi:
 
 
 def _written(value: Any, levels: int) -> bytes:  # noqa: ANN401 - JSON
-    """JSON, each member of so many levels by itself: no other thread runs while one call writes,
-    and definitions make documents of tens of megabytes."""
+    """Write JSON, each member of so many levels by itself: no other thread runs while one call
+    writes, and definitions make documents of tens of megabytes."""
     if not levels or not isinstance(value, dict):
         return json_text(value).encode("utf-8", "replace")
     members = [_written(key, 0) + b":" + _written(one, levels - 1) for key, one in value.items()]
@@ -434,12 +434,12 @@ def _document_answer(request: HttpRequest, openapi: OpenApi, path: str, now: flo
     digest = openapi.hashes.get(path)
     if digest is None:
         return HttpAnswer(404, headers=(NOT_KEPT,))
-    taken = _taken(request, (JSON, *VERSION_3))
+    taken = _taken(request, (JSON, *openapi_protobuf.VERSION_3))
     if taken is None:
         return HttpAnswer(406, headers=(("Vary", "Accept"), NOT_KEPT))
     asked = request.first("hash")
     is_json = taken == JSON
-    media_type = JSON if is_json else VERSION_3[0]
+    media_type = JSON if is_json else openapi_protobuf.VERSION_3[0]
     if not is_json:
         digest = _digest(f"{media_type} {digest}")
     headers: tuple[Header, ...] = (("Vary", "Accept"), ("ETag", f'"{digest}"'))
@@ -461,7 +461,7 @@ def _document_answer(request: HttpRequest, openapi: OpenApi, path: str, now: flo
 
 def _swagger_answer(request: HttpRequest, openapi: OpenApi) -> HttpAnswer:
     """Unlike documents of version 3, this one is compressed for those who can read that."""
-    taken = _taken(request, (JSON, *VERSION_2))
+    taken = _taken(request, (JSON, *openapi_protobuf.VERSION_2))
     if taken is None:
         return HttpAnswer(406, headers=(VARY_ENCODING, ("Vary", "Accept"), NOT_KEPT))
     tag = f'"{openapi.swagger_hash}"'
@@ -471,7 +471,7 @@ def _swagger_answer(request: HttpRequest, openapi: OpenApi) -> HttpAnswer:
     if taken == JSON:
         answer = HttpAnswer(200, JSON, openapi.swagger, headers)
     else:
-        answer = HttpAnswer(200, VERSION_2[0], openapi.swagger_protobuf, headers)
+        answer = HttpAnswer(200, openapi_protobuf.VERSION_2[0], openapi.swagger_protobuf, headers)
     return compressed(answer, request)
 
 
@@ -480,4 +480,4 @@ def _taken(request: HttpRequest, types: Sequence[str]) -> str | None:
     without."""
     given = ", ".join(request.header_values("accept"))
     clauses = media_clauses(given) or [MediaClause("*", "*")]
-    return next((one for clause in clauses for one in types if clause.fits(one)), None)
+    return next((type_ for clause in clauses for type_ in types if clause.fits(type_)), None)

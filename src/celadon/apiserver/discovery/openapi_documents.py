@@ -89,12 +89,12 @@ def version_2_types(resource: Resource, definition: JsonObject) -> Types:
 def _version_of(resource: Resource, definition: JsonObject) -> JsonObject:
     versions = definition["spec"].get("versions") or ()
     name = resource.gvr.version
-    return next((one for one in versions if one["name"] == name), {})
+    return next((version for version in versions if version["name"] == name), {})
 
 
 def _schema_of(version: JsonObject) -> JsonObject | None:
-    found: JsonObject | None = (version.get("schema") or {}).get("openAPIV3Schema")
-    return found if found is None or is_since("1.36") else _without_examples(found)
+    schema: JsonObject | None = (version.get("schema") or {}).get("openAPIV3Schema")
+    return schema if schema is None or is_since("1.36") else _without_examples(schema)
 
 
 def _types(resource: Resource, version: JsonObject, shown: JsonObject) -> Types:
@@ -418,7 +418,7 @@ def _built_in_type(
 @per_release()
 def known_versions() -> list[GroupVersion]:
     """Returns the group versions that the scheme of the current release knows, sorted."""
-    served = {one.gvr.group_version for one in known_resources(all_versions=True)}
+    served = {resource.gvr.group_version for resource in known_resources(all_versions=True)}
     others = set(_NEVER_SERVED)
     for release, versions in _KNOWN_BEFORE.items():
         others.update(() if is_since(release) else versions)
@@ -457,7 +457,7 @@ _EFFECTIVE_SINCE: Final = "1.33"
 
 
 def _written(*fields: str) -> JsonObject:
-    """Texts that are always written."""
+    """Describe a type of texts that are always written."""
     return {
         "fields": dict.fromkeys(fields, "s"),
         "required": fields,

@@ -53,7 +53,7 @@ def _text(number: int, value: str) -> bytes:
 
 
 def _texts(number: int, values: Sequence[str]) -> bytes:
-    return b"".join([_message(number, one.encode("utf-8", "replace")) for one in values])
+    return b"".join([_message(number, value.encode("utf-8", "replace")) for value in values])
 
 
 def _flag(number: int, value: bool) -> bytes:
@@ -77,7 +77,7 @@ def _any(number: int, value: Any) -> bytes:
 
 
 def _anys(number: int, values: Sequence[Any]) -> bytes:
-    return b"".join([_any(number, one) for one in values])
+    return b"".join([_any(number, value) for value in values])
 
 
 def _pairs(number: int, values: JsonObject, write: Callable[[Any], bytes]) -> bytes:
@@ -98,7 +98,7 @@ def _schema(schema: JsonObject) -> bytes:
 
 
 def _schemas(number: int, schemas: Sequence[JsonObject]) -> bytes:
-    return b"".join([_message(number, _schema(one)) for one in schemas])
+    return b"".join([_message(number, _schema(schema)) for schema in schemas])
 
 
 def _additional(number: int, given: Any) -> bytes:
@@ -171,7 +171,7 @@ def _v2_parameter(parameter: JsonObject) -> bytes:
 
 
 def _v2_parameters(number: int, parameters: Sequence[JsonObject]) -> bytes:
-    return b"".join([_message(number, _given_or_mentioned(one)) for one in parameters])
+    return b"".join([_message(number, _given_or_mentioned(parameter)) for parameter in parameters])
 
 
 def _given_or_mentioned(parameter: JsonObject) -> bytes:
@@ -275,7 +275,7 @@ def _v3_schema(schema: JsonObject) -> bytes:
 
 
 def _v3_schemas(number: int, schemas: Sequence[JsonObject]) -> bytes:
-    return b"".join([_message(number, _v3_schema(one)) for one in schemas])
+    return b"".join([_message(number, _v3_schema(schema)) for schema in schemas])
 
 
 def _v3_schema_map(number: int, schemas: JsonObject) -> bytes:
@@ -289,7 +289,7 @@ def _v3_additional(number: int, given: Any) -> bytes:
 
 
 def _v3_default(number: int, value: Any) -> bytes:
-    """Lists and maps have no form here."""
+    """Encode a default value. Lists and maps have no form here."""
     if isinstance(value, bool):
         return _message(number, tag(2, _VARINT) + varint(value))
     if isinstance(value, str):
@@ -354,7 +354,9 @@ _V3_RESPONSE: Final[Table] = {"description": (1, _text), "content": (3, _v3_cont
 
 
 def _v3_parameters(number: int, parameters: Sequence[JsonObject]) -> bytes:
-    return b"".join([_message(number, _either(one, _V3_PARAMETER, 14)) for one in parameters])
+    return b"".join(
+        [_message(number, _either(parameter, _V3_PARAMETER, 14)) for parameter in parameters]
+    )
 
 
 def _v3_responses(number: int, responses: JsonObject) -> bytes:

@@ -187,7 +187,7 @@ class ServerVersion:
         return self.git_version if is_older else self.emulation
 
     def document(self) -> dict[str, str]:
-        """Members in the order of Go."""
+        """Return the version as JSON, its members in the order of Go."""
         major, _, minor = self.release.partition(".")
         return {
             "major": major,

@@ -9,13 +9,7 @@ from typing import Final
 
 from celadon.apiserver import bootstrap_objects
 from celadon.apiserver.caches.mirror import Mirror
-from celadon.apiserver.flowcontrol.flow_dumps import (
-    PAGES,
-    Present,
-    levels_dump,
-    queues_dump,
-    requests_dump,
-)
+from celadon.apiserver.flowcontrol import flow_dumps, work_estimates
 from celadon.apiserver.flowcontrol.priority_levels import (
     CANCELLED,
     PERIOD,
@@ -28,14 +22,7 @@ from celadon.apiserver.flowcontrol.priority_levels import (
     adjusted,
     seat_bounds,
 )
-from celadon.apiserver.flowcontrol.work_estimates import (
-    ONE_SEAT,
-    Estimate,
-    StoredKind,
-    estimate,
-    most_seats,
-    watch_count,
-)
+from celadon.apiserver.flowcontrol.work_estimates import estimate
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest, plain_text
 from celadon.apiserver.object_store import ROOT, ObjectStore, Undecodable
 from celadon.apiserver.operation.request_limits import (
@@ -91,9 +78,11 @@ class FlowRule:
         if not self._is_about(user):
             return False
         if info.is_resource:
-            return any(_is_resource(one, info) for one in self.resources)
-        return any(_is_path(one, info) for one in self.paths)
+            return any(_is_resource(resource, info) for resource in self.resources)
+        return any(_is_path(path, info) for path in self.paths)
 
+    # As `matchesSubject` of k8s.io/apiserver `pkg/util/flowcontrol/rule.go`, taken apart
+    # beforehand: a rule is looked at for every request.
     def _is_about(self, user: User) -> bool:
         if user.name in self.users or ALL in self.users or ALL in self.groups:
             return True
@@ -166,6 +155,7 @@ def _is_resource(rule: JsonObject, info: RequestInfo) -> bool:
         and _has(rule, "apiGroups", info.group)
     ):
         return False
+    # A rule for all namespaces is none for what is in no namespace: that has a member of its own.
     if not info.namespace:
         return bool(rule.get("clusterScope"))
     return _has(rule, "namespaces", info.namespace)
@@ -173,6 +163,7 @@ def _is_resource(rule: JsonObject, info: RequestInfo) -> bool:
 
 def _has(rule: JsonObject, member: str, text: str) -> bool:
     listed = rule.get(member) or ()
+    # A star counts only alone, which validation sees to.
     return text in listed or list(listed) == [ALL]
 
 
@@ -222,7 +213,7 @@ class FlowControl:
         self._bounds: dict[str, SeatBounds] = {}
         self._next_adjustment = clock() + PERIOD
         self._ticking: asyncio.TimerHandle | None = None
-        self._present: dict[Present, None] = {}
+        self._present: dict[flow_dumps.Present, None] = {}
         counts.refresh = self._refresh
         self._update()
 
@@ -232,16 +223,20 @@ class FlowControl:
         try:
             if self._stored.refresh():
                 self._update()
+        # Flow control must not be what makes a server useless whose store it cannot read.
         except Undecodable:  # stored by another release: what was in force stays so
             pass
         key: tuple[object, ...]
         if info.is_resource:
+            # The name of the object is no part of the key: no rule looks at it, and there would be
+            # a flow for each.
             kind = info.resource, info.subresource, info.namespace
             key = user.name, user.groups, info.verb, info.group, kind
         else:
             key = user.name, user.groups, info.verb, info.path
         flow = self._flows.get(key)
         if flow is None:
+            # As `BasicLongRunningRequestCheck`; watches take a seat only until they have begun.
             if is_long_running(info) and info.verb != "watch":
                 return None
             flow = self._classified(user, info)
@@ -250,24 +245,31 @@ class FlowControl:
             self._flows[key] = flow
         return flow
 
-    def estimate(self, flow: Flow, request: HttpRequest, info: RequestInfo) -> Estimate:
+    def estimate(
+        self, flow: Flow, request: HttpRequest, info: RequestInfo
+    ) -> work_estimates.Estimate:
         """The seats that a request of the flow takes."""
-        watched = watch_count(info, self._watches)
+        watched = work_estimates.watch_count(info, self._watches)
         if watched is not None:
             self._counts.watches.observe(watched, flow.labels)
+        # An exempt level has no seats to take, but its requests are counted like others.
         if flow.level.limit is None:
             self._counts.widths.observe(1, flow.labels)
-            return ONE_SEAT
+            return work_estimates.ONE_SEAT
         most = self._most.get(flow.level.name, 0)
         found = estimate(request, info, most, self._stored_kind, self._watches)
         self._counts.widths.observe(found.width, flow.labels)
         return found
 
-    def _stored_kind(self, info: RequestInfo) -> StoredKind | None:
+    def _stored_kind(self, info: RequestInfo) -> work_estimates.StoredKind | None:
         count, size = self._objects.extent(info.group, info.resource, SAMPLED)
-        return StoredKind(count, size) if count else None
+        return work_estimates.StoredKind(count, size) if count else None
 
-    def arrive(self, flow: Flow, estimate: Estimate = ONE_SEAT) -> Turn:
+    # As `Handle` of `apf_filter.go`, in two halves: what decides at once, and `seated` for who
+    # waits.
+    def arrive(
+        self, flow: Flow, estimate: work_estimates.Estimate = work_estimates.ONE_SEAT
+    ) -> Turn:
         """A request that executes or waits, until it leaves its level. Raises TooManyRequests."""
         if self._clock() >= self._next_adjustment:
             self.adjust()
@@ -283,28 +285,30 @@ class FlowControl:
             self._counts.wait_seconds.observe(0.0, (*flow.labels, "true"))
         return turn
 
-    def appear(self, turn: Turn, user: User, info: RequestInfo) -> Present:
+    def appear(self, turn: Turn, user: User, info: RequestInfo) -> flow_dumps.Present:
         """Show the request on the debugging pages from here on."""
         now = time.time()
-        made = Present(turn.flow, turn, user, info, now, now if turn.is_executing else None)
+        made = flow_dumps.Present(
+            turn.flow, turn, user, info, now, now if turn.is_executing else None
+        )
         self._present[made] = None
         return made
 
-    def disappear(self, present: Present) -> None:
-        """They do not any more."""
+    def disappear(self, present: flow_dumps.Present) -> None:
+        """Show the request on the debugging pages no more."""
         self._present.pop(present, None)
 
     def page(self, request: HttpRequest) -> HttpAnswer | None:
         """One of those for debugging; None for what is none."""
-        name = request.path.removeprefix(PAGES)
+        name = request.path.removeprefix(flow_dumps.PAGES)
         if name == "dump_priority_levels":
             dispatched, rejected = self._counts.dispatched(), self._counts.rejected.values
-            text = levels_dump(self._levels, self._present, dispatched, rejected)
+            text = flow_dumps.levels_dump(self._levels, self._present, dispatched, rejected)
         elif name == "dump_queues":
-            text = queues_dump(self._levels, self._present)
+            text = flow_dumps.queues_dump(self._levels, self._present)
         elif name == "dump_requests":
             detailed = bool(request.first("includeRequestDetails"))
-            text = requests_dump(self._levels, self._present, detailed=detailed)
+            text = flow_dumps.requests_dump(self._levels, self._present, detailed=detailed)
         else:
             return None
         return plain_text(200, text)
@@ -318,6 +322,8 @@ class FlowControl:
         who watch keeps seats for some time."""
         level = turn.flow.level
         seconds = level.finish(turn)
+        # Upstream's `AdditionalLatency`: the seats stay taken while the change goes out to the
+        # watches.
         if seconds:
             asyncio.get_running_loop().call_later(seconds, level.leave, turn)
         else:
@@ -339,6 +345,7 @@ class FlowControl:
         turn.wake = wake
         if self._ticking is None:
             self._tick()
+        # Whoever is woken without executing has waited for too long.
         timer = loop.call_later(seconds, wake)
         try:
             await future
@@ -369,6 +376,8 @@ class FlowControl:
             if level.use is not None:
                 level.use.tell()
 
+    # As `updateBorrowing`, which upstream calls every ten seconds; here it is made up for when
+    # somebody comes, so that a server that idles sleeps.
     def adjust(self) -> None:
         """Lend seats as it was due until now. Since nothing has been asked for between what was
         missed, it can be made up for."""
@@ -445,10 +454,11 @@ class FlowControl:
             exempt = obj["spec"]["type"] == "Exempt"
             bounds = seat_bounds(specs[name], share, self._seats, is_exempt=exempt)
             self._bounds[name] = bounds
+            # What a level has borrowed stays with it when its configuration is written anew.
             count = counted.get(name) or SeatCounts(current=bounds.initial)
             count.nominal, count.least, count.most = bounds.nominal, bounds.least, bounds.most
             self._counts.seats[name] = count
-            self._most[name] = most_seats(bounds.nominal, queuing)
+            self._most[name] = work_estimates.most_seats(bounds.nominal, queuing)
         self._lend(self._clock())
         self._level_uids = {name: obj["metadata"].get("uid", "") for name, obj in levels.items()}
         schemas = self._by_name("FlowSchema", bootstrap_objects.flow_schemas())
@@ -467,6 +477,8 @@ class FlowControl:
         """The objects of a kind; those that must be there as they are initially, if they are not
         stored."""
         found = {metadata.name(obj): obj for obj in initial}
+        # Only the mandatory ones: what an administrator deletes of the others stays deleted for
+        # this server.
         found = {name: obj for name, obj in found.items() if name in (EXEMPT, CATCH_ALL)}
         stored = (one.object for one in self._stored)
         return found | {metadata.name(obj): obj for obj in stored if obj["kind"] == kind}
@@ -475,6 +487,8 @@ class FlowControl:
 def waiting_seconds(seconds: float | None, usual: float) -> float:
     """Return how long a request that may take so long waits for a seat at most. One that lasts
     (None) waits as those whose time is the usual one."""
+    # A request that has waited for most of its time would be given up before it is answered, and
+    # its work would be for nothing.
     return min((usual if seconds is None else seconds) / WAITING_PART, LONGEST_WAIT)
 
 

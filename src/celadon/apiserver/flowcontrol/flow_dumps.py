@@ -12,14 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from celadon.apiserver.flowcontrol.priority_levels import (
-    CANCELLED,
-    TOO_LATE,
-    Flow,
-    PriorityLevel,
-    Queue,
-    Turn,
-)
+from celadon.apiserver.flowcontrol import priority_levels
 from celadon.apiserver.flowcontrol.work_estimates import Estimate
 from celadon.apiserver.request_info import RequestInfo
 from celadon.kube import User
@@ -87,8 +80,8 @@ class Present:
     """A request that executes or waits. Times are seconds since 1970; `began` is None as long as it
     waits."""
 
-    flow: Flow
-    turn: Turn
+    flow: priority_levels.Flow
+    turn: priority_levels.Turn
     user: User
     info: RequestInfo
     arrived: float
@@ -96,7 +89,7 @@ class Present:
 
 
 def levels_dump(
-    levels: Mapping[str, PriorityLevel],
+    levels: Mapping[str, priority_levels.PriorityLevel],
     present: Iterable[Present],
     dispatched: Mapping[str, int],
     rejected: Mapping[tuple[str, ...], float],
@@ -122,13 +115,15 @@ def levels_dump(
             dispatched.get(name, 0),
             reasons[name].total(),
             0,
-            reasons[name][TOO_LATE] + reasons[name][CANCELLED],
+            reasons[name][priority_levels.TOO_LATE] + reasons[name][priority_levels.CANCELLED],
         )
         rows.append((name, *map(str, row)))
     return table([_LEVEL_COLUMNS, *rows])
 
 
-def queues_dump(levels: Mapping[str, PriorityLevel], present: Iterable[Present]) -> str:
+def queues_dump(
+    levels: Mapping[str, priority_levels.PriorityLevel], present: Iterable[Present]
+) -> str:
     """Return the table of the queues of all levels."""
     executing = Counter(id(one.turn.queue) for one in present if one.turn.is_executing)
     rows = [
@@ -139,21 +134,24 @@ def queues_dump(levels: Mapping[str, PriorityLevel], present: Iterable[Present])
     return table([_QUEUE_COLUMNS, *rows])
 
 
-def _queue(queue: Queue, executing: int) -> tuple[str, ...]:
+def _queue(queue: priority_levels.Queue, executing: int) -> tuple[str, ...]:
     estimates = [turn.estimate for turn in queue.waiting]
     return (
         str(len(estimates)),
         str(executing),
         str(queue.executing),
         _seat_seconds(queue.turn_time),
-        str(sum(one.seats for one in estimates)),
+        str(sum(estimate.seats for estimate in estimates)),
         str(sum(one.width for one in estimates)),
         _seat_seconds(sum(one.seat_seconds for one in estimates)),
     )
 
 
 def requests_dump(
-    levels: Mapping[str, PriorityLevel], present: Iterable[Present], *, detailed: bool
+    levels: Mapping[str, priority_levels.PriorityLevel],
+    present: Iterable[Present],
+    *,
+    detailed: bool,
 ) -> str:
     """Return the table of requests, by level and queue, those that wait first."""
     by_level: dict[str, list[Present]] = {name: [] for name in levels}
@@ -161,7 +159,7 @@ def requests_dump(
         by_level.setdefault(one.flow.level.name, []).append(one)
     rows = []
     for _, requests in sorted(by_level.items()):
-        found = [(*_place(one), one) for one in requests]
+        found = [(*_place(request), request) for request in requests]
         found.sort(key=lambda row: (row[0] < 0, row[0], row[1] < 0, row[1]))
         rows += [_request(*row, detailed=detailed) for row in found]
     columns = (*_REQUEST_COLUMNS, *_DETAIL_COLUMNS) if detailed else _REQUEST_COLUMNS

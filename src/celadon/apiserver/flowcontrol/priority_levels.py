@@ -9,14 +9,13 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from typing import Final
 
 from celadon.apiserver.flowcontrol.work_estimates import EXPECTED_SECONDS, ONE_SEAT, Estimate
 from celadon.apiserver.http_messages import Header
 from celadon.apiserver.operation.server_metrics import FlowCount, LevelUse
 from celadon.kube import JsonObject
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Seats that are lent -----------------------------------------------------
 #
@@ -245,7 +244,7 @@ class Queue:
     @property
     def length(self) -> int:
         """The seats of all its requests."""
-        return self.executing + sum(one.seats for one in self.waiting)
+        return self.executing + sum(waiter.seats for waiter in self.waiting)
 
 
 class Turn:
@@ -475,13 +474,15 @@ class Drops:
         self._raised = -MOST_RETRY_SECONDS
 
     def add(self, second: int) -> None:
-        """One was rejected at that time."""
+        """Note that a request was rejected at that time."""
         if second == self._second:
             self._count += 1
             return
         most = min(2 * self.retry_after, MOST_RETRY_SECONDS)
         self._history.append((self._second, self._count))
-        self._history = [one for one in self._history if self._second - one[0] <= most]
+        self._history = [
+            (begun, count) for begun, count in self._history if self._second - begun <= most
+        ]
         self._second, self._count = second, 1
         self._adjust(second)
 

@@ -62,7 +62,7 @@ class Estimate:
 
     @property
     def width(self) -> int:
-        """All that have to be free before it begins."""
+        """Return the seats that have to be free before the request begins."""
         return max(self.seats, self.final_seats)
 
     @property

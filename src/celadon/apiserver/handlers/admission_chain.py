@@ -11,7 +11,6 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, closing, nullcontext
-from dataclasses import replace
 from typing import Final
 
 from celadon.admission import Operation, Request, Verdict, World, writing
@@ -38,7 +37,7 @@ from celadon.kube.fieldmanager import entries_problem
 from celadon.kube.registry import Draft
 from celadon.kube.releases import is_since
 from celadon.kube.well_known_values import RBAC_GROUP
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 # --- Event rates -------------------------------------------------------------
 #
@@ -295,8 +294,8 @@ class Admission:
 
 
 def _keep_managed_fields(call: Call, draft: Draft, before: object) -> None:
-    """Those that nobody can read are what they were. As k8s.io/apiserver
-    `pkg/endpoints/handlers/fieldmanager/admission.go`."""
+    """Restore managed fields that nobody can read to what they were, with a warning. As
+    k8s.io/apiserver `pkg/endpoints/handlers/fieldmanager/admission.go`."""
     meta = draft.made.get("metadata") or {}
     problem = entries_problem(meta.get("managedFields"))
     if not problem:

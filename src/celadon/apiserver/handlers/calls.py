@@ -93,7 +93,7 @@ def time_left(seconds: float) -> Callable[[], float]:
 
 
 def raise_refusal(error: StatusError | None) -> None:
-    """For steps of the write path that give their refusal as a value. It is raised anew: an error
+    """Raise the refusal that a step of the write path gives as a value. It is raised anew: an error
     that is raised keeps its callers' frames, and these would keep it."""
     if error is not None:
         raise StatusError(error.status)
@@ -140,7 +140,8 @@ class Call:
 
     @remembered
     def options(self) -> WriteOptions:
-        """Of a create, update or patch. Raises StatusError: 422, or 415 as `patch_type`."""
+        """Return the options of a create, update or patch. Raises StatusError: 422, or 415 as
+        `patch_type`."""
         request = self.request
         kind = OPTIONS[self.endpoint.verb]
         options = WriteOptions(
@@ -231,7 +232,7 @@ def read_body(call: Call, field_validation: str) -> SentBody:
 
 
 class _Unreadable(Exception):
-    """Why a body cannot be read."""
+    """Says why a body cannot be read."""
 
 
 def _document(body: bytes) -> YamlDocument:
@@ -301,8 +302,8 @@ def _json_text(text: str) -> str:
 
 @record(frozen=True, slots=True)
 class Configuration:
-    """What is applied. `strict_error` is what strict reading says about it, `warnings` the same
-    as warnings; both empty if nothing is wrong."""
+    """Holds what is applied. `strict_error` is what strict reading says about it, `warnings` the
+    same as warnings; both are empty if nothing is wrong."""
 
     value: JsonDict
     strict_error: str = ""

@@ -146,7 +146,7 @@ class RequestAdmitters(Admitters, NoteTaker):
         return _TimedRounds(engine.rounds(admitters.world, kinds, timer), timer)
 
     def mutating_webhooks(self, request: Request, draft: Draft | None) -> MutatingPhase | None:
-        """None where no webhook could have a say."""
+        """Return the phase of mutating webhooks; None where no webhook could have a say."""
         webhooks = self.of.webhooks
         hooks = webhooks.mutating_hooks(request, self.rules.mutating_webhooks)
         if hooks is None:
@@ -190,7 +190,8 @@ class RequestAdmitters(Admitters, NoteTaker):
         return review
 
     def validating_webhooks(self, request: Request) -> Callable[[Request], ValidatingPhase] | None:
-        """None where no webhook could have a say."""
+        """Return what begins the phase of validating webhooks; None where no webhook could have a
+        say."""
         webhooks = self.of.webhooks
         hooks = webhooks.validating_hooks(request, self.rules.validating_webhooks)
         if hooks is None:
@@ -214,7 +215,7 @@ class RequestAdmitters(Admitters, NoteTaker):
         self._call.notes.annotate(verdict.audit_annotations)
 
     def take_webhooks(self, notes: WebhookNotes) -> None:
-        """What webhooks have said beside yes and no."""
+        """Note what webhooks have said beside yes and no: warnings and annotations."""
         self._call.notes.warnings += notes.warnings
         self._call.notes.annotate(notes.annotations)
         self._call.notes.request_audit.update(notes.request_annotations)

@@ -49,7 +49,7 @@ class Deleter:
         return await self._delete(call, options)
 
     async def delete_collection(self, call: Call) -> ObjectList:
-        """What was listed, and is being deleted. Raises StatusError, Denied."""
+        """Delete what a list selects, and return the list. Raises StatusError, Denied."""
         selected = await call.work.step(list_options, call.request, call.endpoint.resource)
         options = await call.work.step(_options, call)
         call.notes.warnings += delete.delete_warnings(options, call.target.resource.gvk)

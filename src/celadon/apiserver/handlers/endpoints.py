@@ -8,7 +8,6 @@ is said in different ways by the two.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 from typing import Final
 
 from celadon.apiserver.negotiation import BUILT_IN_TYPES, CUSTOM_TYPES
@@ -24,7 +23,7 @@ from celadon.kube import (
 from celadon.kube.protobuf import has_message
 from celadon.kube.releases import is_since
 from celadon.kube.resources import Catalog, Resource, Subresource
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 NAMED_VERBS: Final = frozenset({"get", "update", "patch", "delete"})
 """Verbs that are about one object."""
@@ -55,7 +54,7 @@ TERMINATING: Final = "Terminating"
 
 
 class NoSuchPath(Exception):
-    """What is not said as a Status: no API group of the server has this path."""
+    """Says that no API group of the server has this path. It is not answered with a Status."""
 
 
 # House rule 9: nobody assigns to its fields, but it is not frozen: each request makes one, and a
@@ -203,7 +202,8 @@ def _is_named(info: RequestInfo) -> bool:
 
 
 def _has_no_route(info: RequestInfo, resource: Resource) -> bool:
-    """What is in namespaces has paths without one only for who lists all of it."""
+    """Tell whether a path has no route: without a namespace, what is in namespaces can only be
+    listed."""
     if not resource.namespaced or info.namespace or "/namespaces//" in info.path:
         return False
     return _is_named(info) or "list" not in resource.verbs

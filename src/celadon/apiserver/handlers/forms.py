@@ -45,13 +45,14 @@ def has_blueprints() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """How one request wants to see what it gets. `now` is in seconds."""
+    """Shows what one request gets in the form that it wants. `now` is in seconds."""
 
     call: Call
     wanted: Accepted
     served: Served
     now: Callable[[], float]
 
+    # Most requests are: their bytes come from what was written once for all who read it.
     @property
     def is_plain(self) -> bool:
         """Return whether stored objects are shown as they are, as compact JSON."""
@@ -70,6 +71,7 @@ class Forms:
                 return object_table(self._shape(), obj, self._table(), self.now())
             case Form.METADATA:
                 return partial_object(obj, self.wanted.version)
+        # Go's conversion fails here with the type of what it has, so that the text has to name it.
         raise not_a_list(resource.gvk, custom=resource.custom)
 
     def list(self, meta: JsonObject, objects: Sequence[JsonObject]) -> JsonObject:
@@ -91,6 +93,8 @@ class Forms:
         return {
             "kind": resource.list_kind,
             "apiVersion": resource.gvk.api_version,
+            # An unstructured list always has the member; that of a built-in kind leaves an empty
+            # one out.
             "metadata": {"continue": "", **meta} if custom else meta,
             "items": list(objects) if custom else [_untyped(obj) for obj in objects],
         }
@@ -143,11 +147,13 @@ class Forms:
         return {**obj, "metadata": meta}
 
     def _can_be_written(self) -> bool:
-        """What has no Go type has no message in protobuf."""
+        """Tell whether there is a message in protobuf, where one is wanted: what has no Go type has
+        none."""
         return self.wanted.media_type != PROTOBUF or not self.call.endpoint.is_untyped
 
     def _check_written(self, go_type: str) -> None:
-        """As k8s.io/apimachinery `pkg/runtime/serializer/protobuf` refuses what is no message."""
+        """Refuse what is no message, as k8s.io/apimachinery `pkg/runtime/serializer/protobuf`
+        does."""
         if not self._can_be_written():
             raise status.wrong_form(
                 f"object *unstructured.{go_type} does not implement the protobuf marshalling "

@@ -52,7 +52,7 @@ class ImagePolicy:
         return self._settings is not None
 
     async def opinion(self, request: Request) -> Opinion:
-        """Of the backend, about the images of a pod."""
+        """Return the backend's opinion about the images of a pod."""
         settings = self._settings
         review = None if settings is None else image_review(request)
         if settings is None or review is None:

@@ -6,7 +6,6 @@ As k8s.io/kubernetes `pkg/registry/core/pod/storage/{storage,eviction}.go`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
 
 from celadon.admission import Operation, World
@@ -37,7 +36,7 @@ from celadon.kube.selectors import label_selector
 from celadon.kube.status import Status, StatusCause, StatusDetails
 from celadon.kube.validation import NODES_STAY_NOMINATED
 from celadon.kube.well_known_values import PODS
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 BUDGETS: Final = GroupVersionResource("policy", "v1", "poddisruptionbudgets")
 BINDING: Final = GroupVersionKind("", "v1", "Binding")
@@ -47,6 +46,7 @@ _NO_BUDGET_PHASES: Final = frozenset({"Pending", "Succeeded", "Failed"})
 _RETRY_SECONDS: Final = 10
 _TOPOLOGY_GATE: Final = "PodTopologyLabelsAdmission"
 _UNREADABLE: Final = "ignoreStoreReadErrorWithClusterBreakingPotential"
+# Neither endpoint returns an object (`pkg/registry/core/pod/storage/{storage,eviction}.go`).
 DONE: Final = {
     "kind": "Status",
     "apiVersion": "v1",
@@ -88,6 +88,7 @@ class PodOperations:
         context = self.new_context(call.user)
         read = await call.work.step(read_sent, call, context)
         call.notes.warnings += read.warnings
+        # Clients of old releases evict through v1beta1 of the policy group, whatever the path says.
         if call.target.kind != EVICTION:  # the eviction of v1beta1 is still taken
             require_version(read, call.target)
         self.managers.created(call, read)
@@ -125,6 +126,8 @@ class PodOperations:
         ordered = await call.work.step(in_order, made)
         return bool(await self.objects.update(resource, namespace, name, ordered, stored.revision))
 
+    # As `setPodNodeAndMetadata` of `storage.go`: the checks are made on the pod that is written
+    # over, so that two schedulers cannot both assign it.
     def _assigned(self, pod: JsonObject, binding: JsonObject) -> JsonDict:
         name, spec = metadata.name(pod), pod["spec"]
         why = ""
@@ -229,12 +232,15 @@ class PodOperations:
     def _spent(self, budget: JsonObject, pod: str) -> JsonDict:
         state = budget.get("status") or {}
         name = metadata.name(budget)
+        # The status is about an older budget; the disruption controller has to catch up first.
         if (state.get("observedGeneration") or 0) < metadata.generation(budget):
             text = f"The disruption budget {name} is still being processed by the server."
             raise _over_budget(text, _RETRY_SECONDS)
         allowed = state.get("disruptionsAllowed") or 0
         if allowed <= 0:
             raise _over_budget(f"The disruption budget {name} {_why_not(state)}")
+        # The controller counts these pods as gone until it sees that they are, so that a budget is
+        # not spent twice.
         disrupted = {**(state.get("disruptedPods") or {}), pod: self.now()}
         spent = {**state, "disruptionsAllowed": allowed - 1, "disruptedPods": disrupted}
         return {**budget, "status": spent}
@@ -286,6 +292,7 @@ def _require_node(target: JsonObject) -> None:
         raise status.plain_error(texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]")
 
 
+# As `canIgnorePDB` of `eviction.go`: the pod serves nobody any more, or not yet.
 def _may_go_without_budget(pod: JsonObject) -> bool:
     phase = (pod.get("status") or {}).get("phase")
     return phase in _NO_BUDGET_PHASES or bool(metadata.deletion_timestamp(pod))
@@ -296,6 +303,8 @@ def _covers(budget: JsonObject, pod: JsonObject) -> bool:
     return selector is not None and label_selector(selector).matches(metadata.labels(pod))
 
 
+# As `eviction.go` with `unhealthyPodEvictionPolicy`: a pod that serves nobody is no disruption, if
+# enough others are healthy.
 def _is_spared(pod: JsonObject, budget: JsonObject) -> bool:
     """Return whether a pod that is not ready may go without being counted."""
     conditions = (pod.get("status") or {}).get("conditions") or ()

@@ -158,8 +158,8 @@ class Reader:
     def _all_of_kind(
         self, objects: Sequence[JsonObject], gvk: GroupVersionKind
     ) -> Sequence[JsonObject]:
-        """Of a built-in kind: those that have it as they are, which is 3 µs an object less than
-        to convert each."""
+        """Return objects of a built-in kind. Those that have it already stay as they are, which is
+        3 µs an object less than to convert each."""
         kind, version, convert = gvk.kind, gvk.api_version, self._world.convert
         return [
             obj if obj["kind"] == kind and obj["apiVersion"] == version else convert(obj, gvk)
@@ -195,7 +195,7 @@ class Reader:
     async def prepared(
         self, objects: Sequence[JsonObject], resource: Resource
     ) -> Sequence[JsonObject]:
-        """As `all_shown`, for who is on the event loop."""
+        """Return objects as `all_shown` does, for who is on the event loop."""
         custom = self._custom(resource.gvk) if resource.custom else None
         if custom is None or not custom.converts:
             return [self.shown(obj, resource) for obj in objects]
@@ -354,8 +354,8 @@ _COMPONENTS: Final = GroupResource("", "componentstatuses")
 
 
 def _missing(endpoint: Endpoint) -> GroupResource:
-    """What an object is called that is not there: before 1.33 a scale that was asked for has a
-    resource of its own, with the group of the objects, or of the scales."""
+    """Return the resource that is said not to be found: before 1.33 a scale that was asked for has
+    a resource of its own, with the group of the objects, or of the scales."""
     found, below = endpoint.resource.gvr.group_resource, endpoint.subresource
     is_scale = endpoint.verb == "get" and below is not None and below.name == "scale"
     if not is_scale or found not in _GROUPS_OF_SCALES or is_since("1.33"):

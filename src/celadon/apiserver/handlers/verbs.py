@@ -7,7 +7,6 @@ how it is shown in `forms`. Reviews, which are created and never stored, are ans
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import field
 from datetime import datetime
 from typing import Final
 
@@ -63,7 +62,7 @@ from celadon.kube.protobuf import STREAM_MEDIA_TYPE, encode_event
 from celadon.kube.registry import create, require_version, shown_object
 from celadon.kube.resources import deprecation_of
 from celadon.kube.well_known_values import AUTHENTICATION_GROUP, AUTHORIZATION_GROUP
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Reviewing ---------------------------------------------------------------
 #
@@ -75,7 +74,7 @@ TOKEN: Final = "token"
 
 @dataclass(frozen=True, slots=True)
 class Reviewer:
-    """What answers the reviews of one server."""
+    """Answers the reviews of one server."""
 
     authenticator: Authenticator
     authorizer: AuthorizerBackend
@@ -149,8 +148,8 @@ BODY_VERBS: Final = frozenset({"create", "update", "patch"})
 
 @dataclass(frozen=True, slots=True)
 class Verbs:
-    """What the server can do with resources. `now` is in seconds, `chance` between 0 and 1; a watch
-    without a time of its own lasts `watch_seconds`, up to twice as long."""
+    """Does what the server can do with resources. `now` is in seconds, `chance` between 0 and 1; a
+    watch without a time of its own lasts `watch_seconds`, up to twice as long."""
 
     reader: Reader
     watching: Watching
@@ -277,7 +276,7 @@ class Verbs:
 
 
 def _require_possible_name(name: str) -> None:
-    """What is no name is not looked for. Raises StatusError 400."""
+    """Refuse a name that no object can have, before it is looked for. Raises StatusError 400."""
     faults = name_rules.path_segment_name(name)
     if faults:
         why = f"Name parameter invalid: {quote(name)}: {';'.join(faults)}"
@@ -295,8 +294,8 @@ def _check_method(call: Call) -> None:
 
 
 def _check_body(call: Call) -> None:
-    """What there is to say about a body before anything else is read, the options included. Raises
-    StatusError: 415, 413."""
+    """Refuse a body that is too large or of a wrong type before anything else is read, the options
+    included. Raises StatusError: 415, 413."""
     if call.endpoint.verb == "create":
         require_body_type(call)
     if call.endpoint.verb in BODY_VERBS:
@@ -316,7 +315,8 @@ def _plain(code: int, text: bytes) -> HttpAnswer:
 
 
 def _read_options(call: Call) -> None:
-    """What is read is remembered. Raises StatusError, as it would where it is asked for."""
+    """Read the options of a write; they are remembered. Raises StatusError, as it would where they
+    are asked for."""
     assert call.options is not None
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
-from dataclasses import field
 from functools import partial
 from typing import Final
 
@@ -34,7 +33,7 @@ from celadon.kube import GroupKind, JsonObject, StatusError, status
 from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Resource
 from celadon.kube.schemas import round_trip
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 from celadon.storage import Compacted, Entry, Event, StoreError, Watch
 
 ADDED: Final = "ADDED"
@@ -246,7 +245,8 @@ class Watching:
         return await request.work.step(self._objects.page, resource, namespace, aside=is_long)
 
     def _require_history(self, request: WatchRequest, revision: int) -> None:
-        """Of a custom resource nothing is known from before its definition. Raises StatusError."""
+        """Refuse a watch of a custom resource from before its definition, of which nothing is
+        known. Raises StatusError."""
         entry = self._objects.store.get(request.definition) if request.definition else None
         if entry is not None and 0 < revision < entry.create_revision:
             raise _too_old(revision, entry.create_revision + 1)
@@ -265,7 +265,7 @@ class Watching:
         return (self._reader.shown(obj, resource) for obj in objects)
 
     def defined_by(self, request: WatchRequest) -> object:
-        """What defines a custom kind now: another object once it says something else."""
+        """Return what defines a custom kind now: another object once it says something else."""
         return self._served.current().custom.definition(request.endpoint.resource.gvk)
 
     async def settled(self) -> None:
@@ -273,7 +273,7 @@ class Watching:
         await self._served.settled()
 
     def translated(self, event: Event, request: WatchRequest) -> WatchEvent | None:
-        """What a change means to who sees only what is selected; None if nothing."""
+        """Return what a change means to who sees only what is selected; None if nothing."""
         selection = request.selection
         old, new = self._states(event, request.endpoint.resource)
         was = old is not None and selection.matches(old)
@@ -289,7 +289,8 @@ class Watching:
         return self._reader.may_wait(request.endpoint.resource)
 
     async def converted(self, event: Event, request: WatchRequest) -> WatchEvent | None:
-        """As `translated`, where a webhook may have to be asked. Raises StatusError."""
+        """Translate a change as `translated` does, where a webhook may have to be asked. Raises
+        StatusError."""
         resource = request.endpoint.resource
         entries = [entry for entry in (event.previous, event.entry) if entry is not None]
         objects = [self._objects.stored(entry).object for entry in entries]
@@ -385,8 +386,9 @@ class _Stream:
             timer.cancel()
 
     async def _converted(self, event: Event) -> tuple[bool, WatchEvent | None]:
-        """As `Watching.converted`, again and again while the webhook is out of reach; first whether
-        it was known in the end. If not, clients have to begin anew."""
+        """Convert an event as `Watching.converted` does, again and again while the webhook is out
+        of reach; return first whether that succeeded in the end. If not, clients have to begin
+        anew."""
         loop = asyncio.get_running_loop()
         end = loop.time() + PATIENCE_SECONDS
         while True:
@@ -398,8 +400,8 @@ class _Stream:
             await asyncio.sleep(RETRY_SECONDS)
 
     async def _is_over(self, definition: Watch) -> bool:
-        """Whether the definition was deleted, or may have been, or is another one: upstream begins
-        anew then with all that is kept of its objects."""
+        """Return whether the definition was deleted, or may have been, or is another one: upstream
+        begins anew then with all that is kept of its objects."""
         try:
             events = definition.take().events
         except StoreError:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import replace
 from typing import Final, NamedTuple, TypeAlias
 
 from celadon.admission import Operation, World, writing
@@ -76,7 +75,7 @@ from celadon.kube.registry import (
     write_warnings,
 )
 from celadon.kube.releases import is_since
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 from celadon.storage import Condition
 
 # --- Field managers ----------------------------------------------------------
@@ -137,7 +136,8 @@ class FieldManagers:
 
 
 def _manager(call: Call) -> str:
-    """As the request says, else the beginning of its User-Agent."""
+    """Return the field manager: the one that the request names, else the beginning of its
+    User-Agent."""
     if call.options.field_manager:
         return call.options.field_manager
     agent = call.request.header("user-agent").partition("/")[0]
@@ -154,14 +154,14 @@ SERVICES: Final = GroupResource("", "services")
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a write is answered with."""
+    """Holds what a write is answered with."""
 
     code: int
     object: JsonObject
 
 
 class _NewObject(NamedTuple):
-    """What a create is about to store, what it claims for it, and whether its name was
+    """Holds what a create is about to store, what it claims for it, and whether its name was
     generated."""
 
     object: JsonDict
@@ -308,7 +308,8 @@ class Writer:
         return _NewObject(stored, _claims(context), has_generated_name)
 
     def _read_new(self, call: Call, context: DefaultingContext) -> tuple[Incoming, list[str]]:
-        """What was sent, as mutating admission is going to see it, and the warnings of that."""
+        """Return what was sent, as mutating admission is going to see it, and the warnings of
+        that."""
         target = call.target
         if call.options.apply:
             incoming = self._managers.applied(call, None, context)
@@ -364,7 +365,7 @@ class Writer:
     async def _changed(
         self, call: Call, stored: StoredObject, old: JsonObject, read: ReadChange, *, is_patch: bool
     ) -> Written:
-        """As `_change_once`, of an object as the endpoint shows it."""
+        """Do what `_change_once` does, of an object as the endpoint shows it."""
         target = call.target
         incoming = await call.work.step(
             self._read_change, call, read, old, self._context(call), is_patch
@@ -538,7 +539,7 @@ def _stored_new(draft: Draft, made: JsonDict, target: Target) -> JsonDict:
 
 
 def _claims(context: DefaultingContext) -> Collection[Condition]:
-    """What was given to a Service that nobody else may have."""
+    """Return what was given to a Service that nobody else may have."""
     network = context.network
     return network.claims if isinstance(network, LiveNetwork) else ()
 

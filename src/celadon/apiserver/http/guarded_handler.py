@@ -38,7 +38,7 @@ def log_broken_stream(error: Exception) -> None:
 
 
 def _log(request: HttpRequest, answer: HttpAnswer, seconds: float) -> None:
-    """As k8s.io/apiserver `pkg/server/httplog`, and who it was."""
+    """Log a request as k8s.io/apiserver `pkg/server/httplog` does, and who made it."""
     fields = {
         "verb": request.method,
         "URI": request.target,

@@ -44,7 +44,7 @@ from celadon.apiserver.http_messages import (
 from celadon.apiserver.operation.request_limits import TIMED_OUT, TOO_MANY, started
 from celadon.apiserver.workers import Turns
 from celadon.patterns import late_pattern
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Answer bytes ------------------------------------------------------------
 #
@@ -356,7 +356,7 @@ class Connection(asyncio.Protocol):
 
     @property
     def keeps_waiting(self) -> bool:
-        """Whether it is the client that what is held here waits for, since `waits_since`."""
+        """Tell whether it is the client that what is held here waits for, since `waits_since`."""
         waits = self._arriving is not None or self._writable is not None or self._streaming
         return self._held > 0 and waits
 
@@ -426,7 +426,7 @@ class Connection(asyncio.Protocol):
         self._read_more()
 
     def _hold(self, *, is_held: bool) -> None:
-        """What the other end of a tunnel does not take is not read."""
+        """Stop reading while the other end of a tunnel does not take what has come."""
         self._is_held = is_held
         if is_held and not self.transport.is_closing():
             self.transport.pause_reading()
@@ -452,7 +452,7 @@ class Connection(asyncio.Protocol):
             self._wait_for_rest()
 
     def _read_request(self) -> bool:
-        """Whether one has come, which is being answered now, or has been."""
+        """Return whether a request has come, which is being answered now, or has been."""
         arriving = self._arriving
         if arriving is None:
             head = self._read_head()
@@ -511,7 +511,8 @@ class Connection(asyncio.Protocol):
             self._cut_off()
 
     def _wait_for_rest(self) -> None:
-        """Of a request that has come in part."""
+        """Wait for the rest of a request that has come in part, or refuse it if there is no
+        rest."""
         if self._is_over:
             begun = len(self._unread) >= (_BEGUN if self._has_asked else 1)
             if begun and self._arriving is None:
@@ -553,7 +554,7 @@ class Connection(asyncio.Protocol):
         self._arriving = None
 
     def _refuse(self, answer: bytes) -> None:
-        """What is no request, or none that is served."""
+        """Answer what is no request, or none that is served, and close."""
         if not self.transport.is_closing():
             self.transport.write(answer)
         self._closes = True
@@ -641,7 +642,7 @@ class Connection(asyncio.Protocol):
             self._answered(arrived)
 
     def _answered(self, arrived: _Arriving) -> None:
-        """What came behind it is next."""
+        """Go on with what came behind a request that was answered."""
         self.last_used = self._loop.time()
         self._answered_bytes = 0
         if self._is_paused:

@@ -109,7 +109,8 @@ class HttpServer:
             connection.transport.abort()
 
     def make_room(self) -> None:
-        """Those go whose clients have kept us waiting for longest: honest ones are quick."""
+        """End connections when there is too much to hold: first those whose clients have kept us
+        waiting for longest, since honest ones are quick."""
         held, most = self.held_bytes, self.limits.held_bytes
         if held > most and self._unlooked > 0:
             self._unlooked -= 1
@@ -128,8 +129,9 @@ class HttpServer:
                 one.transport.abort()
 
     def rest(self, connection: Connection) -> None:
-        """What has brought much waits until others have had their turn. However many send large
-        bodies, the loop reads those of a few before it looks after the small ones."""
+        """Let a connection that has brought much wait until others have had their turn. However
+        many send large bodies, the loop reads those of a few before it looks after the small
+        ones."""
         self._resting.append(connection)
         if len(self._resting) == 1:
             asyncio.get_running_loop().call_soon(self._next_turn)
@@ -141,8 +143,8 @@ class HttpServer:
             asyncio.get_running_loop().call_soon(self._next_turn)
 
     def recall_certificates(self) -> None:
-        """Whose certificates are trusted has changed: connections that were made with one end,
-        their streams too, and no session brings an old one back."""
+        """End the connections that were made with a certificate, their streams too, since other
+        authorities are trusted now; no session brings an old one back."""
         self.has_recalled = True
         for one in tuple(self.connections):
             one.recall()

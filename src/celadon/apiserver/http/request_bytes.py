@@ -38,7 +38,7 @@ _PORT: Final = late_pattern(rb"(?::[0-9]*)?")
 
 
 class UnreadableTarget(ValueError):
-    """What is no target of a request."""
+    """Says that a text is no target of a request."""
 
 
 def request_target(method: bytes, raw: bytes) -> bytes:
@@ -144,8 +144,8 @@ _Framing: TypeAlias = Mapping[str, Sequence[str]]
 
 
 class RequestRefused(Exception):
-    """What is no request, or none that is served. `answer` is all that is said, before the
-    connection ends."""
+    """Says that something is no request, or none that is served. `answer` is all that is said,
+    before the connection ends."""
 
     def __init__(self, status: HTTPStatus, why: str = "", text: str = "") -> None:
         said = f"{status.value} {status.phrase}" + (f": {why}" if why else "")
@@ -173,8 +173,8 @@ class RequestHead:
 
 
 def head_end(unread: bytearray, scanned: int) -> int:
-    """How long the head is, with its empty line; -1 if that has not come. In the first `scanned`
-    bytes there was none."""
+    """Return how long the head is, with its empty line; -1 if that has not come. In the first
+    `scanned` bytes there was none."""
     start = max(scanned - 3, 0)
     end = unread.find(b"\n\r\n", start)
     shorter = unread.find(b"\n\n", start, end + 1 if end >= 0 else len(unread))
@@ -184,7 +184,7 @@ def head_end(unread: bytearray, scanned: int) -> int:
 
 
 def check_first_line(unread: bytearray) -> None:
-    """What is no request is known by its first line. Raises RequestRefused."""
+    """Refuse what is no request, which its first line shows. Raises RequestRefused."""
     end = unread.find(b"\n")
     if end >= 0:
         _first_line(bytes(unread[:end]))
@@ -286,7 +286,7 @@ def read_headers(block: bytes) -> list[Header]:
 
 
 def _careful_headers(block: bytes) -> Iterator[Header]:
-    """Those that do not stand one in each line, or are no headers."""
+    """Yield headers that do not stand one in each line, and refuse what is no header."""
     for line in _joined_lines(block):
         name, colon, value = line.partition(b":")
         good = colon and _NAME_OR_SPACES.fullmatch(name) and _VALUE.fullmatch(value)
@@ -368,7 +368,7 @@ def _check_served(
 
 
 def _tokens(values: Iterable[str], wanted: re.Pattern[str]) -> frozenset[str]:
-    """Which of the wanted words are parts of the lists, in lower case. Of a list with half a
+    """Return which of the wanted words are parts of the lists, in lower case. Of a list with half a
     million parts only the first ones are looked at."""
     return frozenset(part.lower() for one in values for part in wanted.findall(one[:LONG_HEAD]))
 
@@ -399,7 +399,7 @@ class BodyReader(Protocol):
     is_whole: bool
 
     def take(self, unread: bytearray) -> bytearray:
-        """What has come of the content. Raises RequestRefused."""
+        """Take the content out of what has come, and return it. Raises RequestRefused."""
         ...
 
 

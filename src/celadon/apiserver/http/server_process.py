@@ -21,7 +21,6 @@ import socket
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -54,7 +53,7 @@ from celadon.apiserver.workers import SWITCH_SECONDS, aside
 from celadon.kube import JsonObject, metadata
 from celadon.kube.defaulting import service_ca_source
 from celadon.kube.resources import Resource
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 from celadon.storage import FileError, ServiceError, Store, open_memory, open_sqlite
 from celadon.storage.sqlite_file import FileDamaged
 
@@ -91,7 +90,7 @@ def open_listener(address: Address) -> socket.socket:
 
 
 def allow_many_connections() -> None:
-    """As many open files as the system allows, as programs in Go do."""
+    """Allow as many open files as the system does, as programs in Go do."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
@@ -102,8 +101,9 @@ def take_short_turns() -> None:
 
 
 def settle_memory() -> None:
-    """What has been loaded stays: it is not looked at again for what could be freed. A request
-    leaves hundreds of objects behind, so that the usual 700 would mean a collection each."""
+    """Tell the collector of garbage that what has been loaded stays: it is not looked at again for
+    what could be freed. A request leaves hundreds of objects behind, so that the usual 700 would
+    mean a collection each."""
     gc.freeze()
     gc.set_threshold(GARBAGE, 10, 1_000)
     gc.enable()
@@ -139,7 +139,7 @@ async def create_objects(
 
 
 def in_creation_order(objects: Iterable[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
-    """What others need comes before them."""
+    """Sort objects so that those that others need come before them."""
     return sorted(objects, key=lambda one: one[1].get("kind") not in FIRST)
 
 
@@ -205,7 +205,7 @@ class WatchedManifests:
         self._last = wanted
 
     async def _put(self, place: str, path: str, obj: JsonObject) -> bool:
-        """Whether the server took it."""
+        """Write one object of a manifest; return whether the server took it."""
         stored = await self._call("GET", path, None)
         if stored.code == NOT_FOUND:
             answer = await self._call("POST", path.rpartition("/")[0], obj)
@@ -275,7 +275,7 @@ class _Prepared:
 
     @property
     def trusted(self) -> bytes:
-        """What clients should trust now (PEM); empty for plain HTTP."""
+        """Return what clients should trust now (PEM); empty for plain HTTP."""
         return b"" if self.tls is None else self.tls.trusted
 
 
@@ -369,7 +369,8 @@ def _check_addresses(text: str) -> None:
 
 
 def _signer(settings: ServerSettings, kept: CredentialsFolder) -> SignerOnDemand:
-    """Whether keys in files can be used is known at once. Raises KeyFileError, OSError."""
+    """Return the signer of tokens. Keys in files that cannot be used are known at once. Raises
+    KeyFileError, OSError."""
     if settings.signing_key is None and not settings.token_keys:
         return kept.signer()
     # late: see SignerOnDemand
@@ -425,7 +426,7 @@ def _audit(settings: ServerSettings, stack: contextlib.ExitStack) -> AuditLog | 
 
 @contextlib.contextmanager
 def _start_errors() -> Iterator[None]:
-    """What others raise for a user's mistake becomes one line."""
+    """Turn what others raise for a user's mistake into an error of one line."""
     try:
         yield
     except FileDamaged as error:
@@ -559,8 +560,9 @@ def _warn_of_kubeconfig(error: OSError) -> None:
 
 
 def _look_at_certificates(prepared: _Prepared, server: HttpServer) -> None:
-    """Those who were let in by authorities that may have gone come in anew. A kubeconfig that
-    trusts the certificate before this one would be of no more use."""
+    """Take over changed certificates. Clients that were let in by authorities that may have gone
+    have to come in anew. A kubeconfig that trusts the certificate before this one would be of no
+    more use, so it is written anew."""
     before = prepared.trusted
     if prepared.tls is None or not prepared.tls.reload():
         return
@@ -622,7 +624,7 @@ def load_more(names: Iterable[str]) -> None:
 
 
 async def _sweep(store: Store) -> None:
-    """What has outlived its time goes."""
+    """Remove what has outlived its time, again and again."""
     while True:
         await asyncio.sleep(SWEEP_SECONDS)
         store.sweep()
@@ -646,7 +648,7 @@ async def _look_at_files(
 
 @contextlib.asynccontextmanager
 async def _store(settings: ServerSettings, loop: asyncio.AbstractEventLoop) -> AsyncIterator[Store]:
-    """Where objects are. Raises StartError."""
+    """Open the store that the settings name, and close it in the end. Raises StartError."""
     if settings.etcd is not None:
         # late: few servers are on etcd
         from celadon.storage.etcd import open_etcd

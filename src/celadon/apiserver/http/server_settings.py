@@ -11,7 +11,6 @@ import ipaddress
 import json
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -30,7 +29,7 @@ from celadon.apiserver.operation.runtime_config import EffectiveVersion, Runtime
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.resources import DEFAULT_PLUGINS
 from celadon.kube.well_known_values import API_SERVER
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 if TYPE_CHECKING:
     from celadon.apiserver.issuing import Pair
@@ -55,7 +54,7 @@ class Address:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only programs on this machine can reach it."""
+        """Tell whether only programs on this machine can reach the address."""
         if self.host == "localhost":
             return True
         try:
@@ -65,11 +64,11 @@ class Address:
 
     @property
     def is_wildcard(self) -> bool:
-        """Whether it stands for all addresses of the machine."""
+        """Tell whether it stands for all addresses of the machine."""
         return self.host in ("0.0.0.0", "::")
 
     def url(self, scheme: str) -> str:
-        """Where clients on this machine reach it."""
+        """Return the URL by which clients on this machine reach it."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
         return (
             f"{scheme}://[{host}]:{self.port}" if ":" in host else f"{scheme}://{host}:{self.port}"
@@ -153,7 +152,7 @@ class ServerSettings:
 
     @property
     def credentials_folder(self) -> Path | None:
-        """None if nothing is kept."""
+        """Return the folder with the server's credentials; None if nothing is kept."""
         if self.credentials is not None or self.data == MEMORY:
             return self.credentials
         return Path(f"{self.data}.credentials")
@@ -198,8 +197,8 @@ class CredentialsFolder:
         return self._kept("admin.token", lambda: secrets.token_urlsafe(32).encode()).decode()
 
     def signer(self, more: Sequence[bytes] = ()) -> SignerOnDemand:
-        """Of service account tokens; `more` are keys that may have signed them, too. Whether a key
-        that is kept can be used is known at once. Raises KeyFileError."""
+        """Return the signer of service account tokens; `more` are keys that may have signed them,
+        too. A key that is kept and cannot be used is known at once. Raises KeyFileError."""
         name = "service-accounts.key"
         signer = SignerOnDemand(lambda: self._kept(name, _new_key), more)
         if self._folder is not None:

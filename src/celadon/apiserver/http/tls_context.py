@@ -57,7 +57,7 @@ class ServerTls:
         self.recalls = False
 
     def reload(self) -> bool:
-        """Whether files have changed and new connections get what is in them now."""
+        """Return whether files have changed and new connections get what is in them now."""
         found = _signatures(self._files)
         if found == self._seen:
             return False
@@ -181,8 +181,8 @@ def _load(context: ssl.SSLContext, certificate: Path, key: Path) -> None:
 
 
 def _signatures(files: Iterable[Path]) -> Mapping[Path, tuple[int, ...]]:
-    """What tells that a file is another one; links are followed. Files that are not there (yet)
-    count as empty."""
+    """Return what tells that a file is another one; links are followed. Files that are not there
+    (yet) count as empty."""
     found: dict[Path, tuple[int, ...]] = {}
     for path in files:
         try:

@@ -55,8 +55,8 @@ _HTTP_ANSWER: Final = (
 
 
 def hello_size(begun: bytes) -> int:
-    """How many bytes the first message of a client takes with its records, as far as can be told
-    from its beginning. What is no such message ends where that shows."""
+    """Return how many bytes the first message of a client takes with its records, as far as can be
+    told from its beginning. What is no such message ends where that shows."""
     message, end, wanted = b"", 0, _MESSAGE_HEAD
     while len(message) < wanted:
         head = begun[end : end + _RECORD_HEAD]

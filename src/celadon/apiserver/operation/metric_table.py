@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from itertools import accumulate, chain
 from typing import Any, Final, Protocol, TypeAlias
 
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Metric families ---------------------------------------------------------
 #
@@ -60,7 +59,8 @@ class Family(Protocol):
     """Is a family of metrics: what `/metrics` shows."""
 
     def lines(self) -> Iterator[str]:
-        """Those of what is now. Another thread may write them, whatever is counted meanwhile."""
+        """Yield the lines of what is now. Another thread may write them, whatever is counted
+        meanwhile."""
 
 
 @dataclass(slots=True)
@@ -149,7 +149,7 @@ Counts: TypeAlias = dict[int, list[list[Any]]]
 
 
 def counts_of(families: Iterable[Family]) -> Counts:
-    """Of counters and histograms, as JSON has them: labels, then numbers."""
+    """Return the values of counters and histograms, as JSON has them: labels, then numbers."""
     return {
         place: [[list(labels), *_numbers(value)] for labels, value in family.values.items()]
         for place, family in enumerate(families)
@@ -158,7 +158,7 @@ def counts_of(families: Iterable[Family]) -> Counts:
 
 
 def counted_since(families: Iterable[Family], before: Counts) -> Counts:
-    """What has been counted more than it was before."""
+    """Return what has been counted more than it was before."""
     more: Counts = {}
     for place, rows in counts_of(families).items():
         known = {tuple(labels): numbers for labels, *numbers in before.get(place, [])}

@@ -135,7 +135,7 @@ class InFlight:
         return kind
 
     def leave(self, kind: str) -> None:
-        """What `enter` has let in."""
+        """Count one request less of a kind that `enter` has let in."""
         if kind:
             self.counts[kind] -= 1
 

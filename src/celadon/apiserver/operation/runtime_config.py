@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from pathlib import Path
 from typing import Final
 
@@ -35,7 +34,7 @@ from celadon.kube.resources import (
     said_gates,
 )
 from celadon.patterns import late_pattern
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 SORTS: Final = {
     "api/ga": late_pattern(r"v\d+"),
@@ -47,7 +46,7 @@ ALL: Final = "api/all"
 
 @dataclass(frozen=True, slots=True)
 class RuntimeConfig:
-    """What was said, by key; without a word, what kube-apiserver serves by default."""
+    """Holds what was said, by key; without a word, what kube-apiserver serves by default."""
 
     switches: Mapping[str, bool] = field(default_factory=dict)
 

@@ -124,7 +124,7 @@ TOTAL: Final = Description(
 
 
 class HealthCounts:
-    """Those of one server."""
+    """Counts what the health checks of one server came to."""
 
     def __init__(self) -> None:
         self._total = Counter(TOTAL)
@@ -190,8 +190,8 @@ _SEATS: Final = (
 
 
 class LevelUse:
-    """How much of a priority level is in use, nanosecond by nanosecond. How long each state has
-    lasted is noted, and told the histograms before somebody looks at them."""
+    """Measures how much of a priority level is in use, nanosecond by nanosecond. How long each
+    state has lasted is noted, and told the histograms before somebody looks at them."""
 
     __slots__ = ("_at", "_demand", "_executing", "_lasted", "_limit", "_most_waiting", "_seats",
                  "_state", "_waiting")  # fmt: skip
@@ -215,7 +215,7 @@ class LevelUse:
             self.tell()
 
     def limit(self, seats: int, waiting: int) -> None:
-        """What is the whole: seats, and requests that wait."""
+        """Set what is the whole: seats, and requests that may wait."""
         self.tell()
         self._limit, self._most_waiting = seats, waiting
 
@@ -231,8 +231,9 @@ class LevelUse:
 
 
 class FlowCounts:
-    """Those of one server. `seats` are those of each level, `fraction` is what all of them have of
-    what they should have; `refresh` brings both up to now."""
+    """Counts the requests of the priority levels of one server. `seats` are those of each level,
+    `fraction` is what all of them have of what they should have; `refresh` brings both up to
+    now."""
 
     def __init__(self) -> None:
         self.rejected = Counter(table.FLOW_REJECTED)
@@ -340,7 +341,7 @@ MOST_ALIKE: Final = 4096
 
 @dataclass(frozen=True, slots=True)
 class _Alike:
-    """Where requests are counted that differ in nothing that counts."""
+    """Holds the places where requests are counted that differ in nothing that counts."""
 
     counted: Labels
     seconds: Series
@@ -348,9 +349,9 @@ class _Alike:
 
 
 class ServerMetrics:
-    """Those of one server. What is now is read from `in_flight`, and from `objects`, which counts
-    the objects of each (group, resource); `clock` is Unix time, `aggregated` is counted by whom the
-    server stands before other servers with."""
+    """Holds the metrics of one server. What is now is read from `in_flight`, and from `objects`,
+    which counts the objects of each (group, resource); `clock` is Unix time, `aggregated` is
+    counted by whom the server stands before other servers with."""
 
     def __init__(
         self,
@@ -469,7 +470,7 @@ class ServerMetrics:
         )
 
     def _decided(self, answer: HttpAnswer) -> None:
-        """Who asked, and whether they may."""
+        """Count who asked, and whether they may."""
         if answer.user is None and answer.code == UNAUTHORIZED:
             self.authentications.add(("failure",))
         elif answer.user is not None:

@@ -12,13 +12,12 @@ import hashlib
 import socket
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import field
 from typing import Final
 
 from celadon.admission.webhooks import CallRecord, Excluded, WebhookNotes
 from celadon.apiserver.operation import metric_table as table
 from celadon.apiserver.operation.metric_table import Counter, Family, Gauge, Histogram, Labels
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 MOST_CODE: Final = 600
 """Codes above are counted as this one."""
@@ -28,7 +27,7 @@ CONDITION_TYPES: Final = {True: "admit", False: "validate"}
 
 
 class ConversionCounts:
-    """Of the conversion webhooks of one server, as k8s.io/apiextensions-apiserver
+    """Counts the calls of the conversion webhooks of one server, as k8s.io/apiextensions-apiserver
     `pkg/apiserver/conversion/metrics.go`."""
 
     def __init__(self) -> None:
@@ -52,7 +51,7 @@ class ConversionCounts:
 
 
 class WebhookCounts:
-    """Of one server."""
+    """Counts the calls of the admission webhooks of one server."""
 
     def __init__(self) -> None:
         self.seconds = Histogram(table.WEBHOOK_SECONDS, table.WEBHOOK_BOUNDS)
@@ -153,7 +152,7 @@ def server_id(host: str) -> str:
 
 
 class StaticReloads:
-    """Of one server; `clock` is Unix time."""
+    """Counts how often static files of one server were loaded again; `clock` is Unix time."""
 
     def __init__(self, clock: Callable[[], float], host: str | None = None) -> None:
         name = server_id(socket.gethostname() if host is None else host)

@@ -143,4 +143,4 @@ def is_true(obj: JsonObject, kind: str) -> bool:
 
 def texts(values: Iterable[Any], member: str) -> list[str]:
     """One member of each object in a list."""
-    return [text(one, member) for one in values]
+    return [text(value, member) for value in values]

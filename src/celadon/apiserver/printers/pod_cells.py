@@ -47,6 +47,8 @@ def pod_restarts(pod: JsonObject, row: texts.Row) -> texts.Cell:
     return str(summary.restarts)
 
 
+# `row.results` is there for this: one walk over the statuses instead of three for each pod of a
+# list.
 def _summary(row: texts.Row) -> PodSummary:
     """The summary of the pod of a row, which three cells need."""
     summary: PodSummary | None = row.results.get("pod")
@@ -64,6 +66,9 @@ def pod_conditions(pod: JsonObject) -> list[dict[str, str]]:
     return [{"type": "Completed", "status": "True", "reason": phase, "message": message}]
 
 
+# As `printPod` of k8s.io/kubernetes `pkg/printers/internalversion/printers.go`. The cell STATUS is
+# not the phase: the first init container that has not succeeded has the word, then the containers
+# from the last to the first, so that the first one overrules the others.
 def summarized(pod: JsonObject) -> PodSummary:
     """Return what the statuses of all containers come to."""
     sidecars = _sidecars(pod)
@@ -121,8 +126,10 @@ def _running(pod: JsonObject, reason: str, ready: int, sidecars: list[Any]) -> P
 
 def _beside_completed(pod: JsonObject, running: int, failure: str) -> str:
     """The status when the first container has completed."""
+    # A container that has done its work beside one that runs on does not make the pod complete.
     if running and is_ready(pod):
         return "Running"
+    # Before that a container that had failed was hidden behind one that had completed.
     if not is_since("1.35"):
         failure = ""
     return failure or ("NotReady" if running else "Completed")
@@ -131,7 +138,10 @@ def _beside_completed(pod: JsonObject, running: int, failure: str) -> str:
 def is_ready(pod: JsonObject) -> bool:
     """Return whether any condition says so."""
     conditions = texts.items(pod, "status", "conditions")
-    return any(one.get("type") == "Ready" and one.get("status") == "True" for one in conditions)
+    return any(
+        condition.get("type") == "Ready" and condition.get("status") == "True"
+        for condition in conditions
+    )
 
 
 def _pod_reason(pod: JsonObject) -> str:
@@ -144,6 +154,7 @@ def _pod_reason(pod: JsonObject) -> str:
 def pod_status(pod: JsonObject, row: texts.Row) -> texts.Cell:
     """Return why the pod is as it is, in a word."""
     if metadata.deletion_timestamp(pod):
+        # Nobody knows of such a pod whether it still runs, so it is not called terminating.
         if texts.text(pod, "status", "reason") == _NODE_LOST:
             return "Unknown"
         if texts.text(pod, "status", "phase") not in ENDED_PHASES or not is_since("1.31"):
@@ -151,6 +162,7 @@ def pod_status(pod: JsonObject, row: texts.Row) -> texts.Cell:
     return _summary(row).reason
 
 
+# As `printPod`: the runtime's word, else what the process ended with.
 def _end(terminated: JsonObject) -> str:
     """Return why a container has ended."""
     reason = texts.text(terminated, "reason")
@@ -163,19 +175,19 @@ def _end(terminated: JsonObject) -> str:
 def _sidecars(pod: JsonObject) -> set[str]:
     """The names of init containers that go on running beside the others."""
     return {
-        texts.text(one, "name")
-        for one in texts.items(pod, "spec", "initContainers")
-        if one.get("restartPolicy") == "Always"
+        texts.text(item, "name")
+        for item in texts.items(pod, "spec", "initContainers")
+        if item.get("restartPolicy") == "Always"
     }
 
 
 def _restarts(statuses: list[Any]) -> int:
-    return sum(texts.number(one, "restartCount") for one in statuses)
+    return sum(texts.number(status, "restartCount") for status in statuses)
 
 
 def _last_restart(statuses: list[Any]) -> str:
     """Timestamps of one form are ordered like their texts."""
-    ends = (texts.text(one, "lastState", "terminated", "finishedAt") for one in statuses)
+    ends = (texts.text(status, "lastState", "terminated", "finishedAt") for status in statuses)
     return max(ends, default="")
 
 

@@ -38,6 +38,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from celadon.admission import convert
+from celadon.apiserver.printers import pod_cells
 from celadon.apiserver.printers.cell_texts import (
     NONE,
     SHOWN,
@@ -61,12 +62,6 @@ from celadon.apiserver.printers.cell_texts import (
     size,
     text,
     texts,
-)
-from celadon.apiserver.printers.pod_cells import (
-    pod_readiness_gates,
-    pod_ready,
-    pod_restarts,
-    pod_status,
 )
 from celadon.kube import (
     GroupResource,
@@ -231,7 +226,7 @@ def _job_duration(job: JsonObject, row: Row) -> Cell:
 
 def _node_status(node: JsonObject, row: Row) -> Cell:
     """Return the status of a node by the last condition `Ready` that it has."""
-    ready = [one for one in items(node, "status", "conditions") if one.get("type") == "Ready"]
+    ready = [item for item in items(node, "status", "conditions") if item.get("type") == "Ready"]
     status = "Unknown"
     if ready:
         status = "Ready" if text(ready[-1], "status") == "True" else "NotReady"
@@ -314,7 +309,7 @@ def _service_external_ip(service: JsonObject, row: Row) -> Cell:
 
 def _addresses(entries: Sequence[Any]) -> str:
     """The addresses of a load balancer, sorted and without repetition."""
-    addresses = {text(one, "ip") or text(one, "hostname") for one in entries}
+    addresses = {text(entry, "ip") or text(entry, "hostname") for entry in entries}
     return ",".join(sorted(filter(None, addresses)))
 
 
@@ -325,7 +320,7 @@ def _service_port(port: JsonObject, row: Row) -> Cell:
 
 
 def _endpoints(subsets: _Objects, row: Row) -> Cell:
-    """Every address with every port, or alone where its subset has no ports."""
+    """Show every address with every port, or alone where its subset has no ports."""
     if not subsets:
         return NONE
     shown: list[str] = []
@@ -357,7 +352,7 @@ def _slice_port(port: JsonObject, row: Row) -> Cell:
 
 
 def _ingress_hosts(rules: _Objects, row: Row) -> Cell:
-    """Rules without a host count among those that are not shown."""
+    """Show the hosts of rules. Rules without a host count among those that are not shown."""
     hosts: list[str] = []
     rules = rules or ()
     for rule in rules:
@@ -470,7 +465,7 @@ def _pod_group_state(conditions: Sequence[JsonObject] | None, row: Row) -> Cell:
 
 
 def _request_condition(request: JsonObject, row: Row) -> Cell:
-    known = {text(one, "type") for one in items(request, "status", "conditions")}
+    known = {text(item, "type") for item in items(request, "status", "conditions")}
     state = next((one for one in ("Denied", "Approved") if one in known), "Pending")
     failed = ",Failed" if "Failed" in known else ""
     issued = ",Issued" if text(request, "status", "certificate") else ""
@@ -478,7 +473,7 @@ def _request_condition(request: JsonObject, row: Row) -> Cell:
 
 
 def _certificate_state(request: JsonObject, row: Row) -> Cell:
-    known = [text(one, "type") for one in items(request, "status", "conditions")]
+    known = [text(item, "type") for item in items(request, "status", "conditions")]
     states = [state for state in known if state in _CERTIFICATE_STATES]
     return states[-1] if states else "Pending"
 
@@ -500,9 +495,9 @@ def _debug_text(selector: JsonObject) -> str:
     given = at(selector, "matchLabels") or {}
     labels = "".join(f"{key}: {given[key]}," for key in sorted(given))
     expressions = "".join(
-        f"LabelSelectorRequirement{{Key:{text(one, 'key')},Operator:{text(one, 'operator')},"
-        f"Values:[{' '.join(items(one, 'values'))}],}},"
-        for one in items(selector, "matchExpressions")
+        f"LabelSelectorRequirement{{Key:{text(item, 'key')},Operator:{text(item, 'operator')},"
+        f"Values:[{' '.join(items(item, 'values'))}],}},"
+        for item in items(selector, "matchExpressions")
     )
     return (
         f"&LabelSelector{{MatchLabels:map[string]string{{{labels}}},"
@@ -539,10 +534,10 @@ CALLS: Final[Mapping[str, CellFunction]] = {
     "paramRef": _param_ref,
     "parentReference": _parent_reference,
     "podGroupState": _pod_group_state,
-    "podReadinessGates": pod_readiness_gates,
-    "podReady": pod_ready,
-    "podRestarts": pod_restarts,
-    "podStatus": pod_status,
+    "podReadinessGates": pod_cells.pod_readiness_gates,
+    "podReady": pod_cells.pod_ready,
+    "podRestarts": pod_cells.pod_restarts,
+    "podStatus": pod_cells.pod_status,
     "poolAllocated": _pool_sum("allocatedDevices"),
     "poolAvailable": _pool_sum("availableDevices"),
     "poolErrors": _pool_errors,

@@ -43,7 +43,7 @@ CREATED_AT: Final = "Created At"
 
 
 def described(column: Column) -> Header:
-    """All members are always there."""
+    """Return the head of a column, which always has all members."""
     return {
         "name": column.name,
         "type": column.type,
@@ -212,7 +212,7 @@ def _cells(columns: Sequence[Column]) -> CellsOf:
 
 
 def flow_schema_order(obj: JsonObject) -> tuple[int, str]:
-    """Lists of flow schemas show first what is matched first."""
+    """Return what lists of FlowSchemas are sorted by: they show first what is matched first."""
     return number(obj, "spec", "matchingPrecedence"), metadata.name(obj)
 
 
@@ -272,7 +272,7 @@ class TableForm:
 
 
 def included_object(request: HttpRequest) -> IncludedObject:
-    """Raises StatusError 400."""
+    """Return what a row is to have of its object. Raises StatusError 400."""
     wanted = request.first("includeObject") or IncludedObject.METADATA.value
     try:
         return IncludedObject(wanted)

@@ -7,7 +7,6 @@ from __future__ import annotations
 import contextlib
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import field
 from datetime import datetime, timedelta
 from typing import Final, Generic, Literal, TypeAlias, TypeVar
 
@@ -19,16 +18,11 @@ from celadon.apiserver.controllers.controller_loops import (
 )
 from celadon.apiserver.controllers.server_controllers import built_in
 from celadon.apiserver.object_store import ObjectStore, Undecodable, collection_prefix, object_key
-from celadon.apiserver.simulation.planning.pod_facts import (
-    controller_of,
-    node_of,
-    precise_time_text,
-    time_text,
-)
+from celadon.apiserver.simulation.planning import pod_facts as facts
 from celadon.kube import GroupVersionResource, JsonObject, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Resource
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 from celadon.storage import Compacted, Entry, Watch, WatchLost, WatchOverflow
 
 # --- Objects as they are now -------------------------------------------------
@@ -40,11 +34,11 @@ from celadon.storage import Compacted, Entry, Watch, WatchLost, WatchOverflow
 
 
 def _owner(obj: JsonObject) -> str:
-    return str(controller_of(obj).get("uid") or "")
+    return str(facts.controller_of(obj).get("uid") or "")
 
 
 _Index: TypeAlias = Callable[[JsonObject], str]
-_INDEXES: Final[tuple[_Index, ...]] = (metadata.namespace, _owner, node_of)
+_INDEXES: Final[tuple[_Index, ...]] = (metadata.namespace, _owner, facts.node_of)
 
 
 class KindView:
@@ -90,9 +84,9 @@ class KindView:
         return [self._found[key] for key in sorted(free | mine)]
 
     def on_node(self, name: str) -> list[JsonObject]:
-        """Pods that are assigned to a node, in the order of their keys; those without a node, for
-        the empty name."""
-        return self._listed(node_of, name)
+        """Return the pods that are assigned to a node, in the order of their keys; those without a
+        node, for the empty name."""
+        return self._listed(facts.node_of, name)
 
     def _listed(self, index: _Index, value: str) -> list[JsonObject]:
         self._refresh()
@@ -185,7 +179,7 @@ class Requests:
     async def update_status(
         self, resource: Resource, obj: JsonObject, status: JsonObject
     ) -> Reply | None:
-        """Nothing is asked when it is the same. Raises Stale."""
+        """Write another status; nothing is asked when it is the same. Raises Stale."""
         if (obj.get("status") or {}) == status:
             return None
         return await self.update(resource, {**obj, "status": status}, "status")
@@ -366,7 +360,7 @@ class EventRecorder:
         if not self._correlator.may_tell(about, kind, now):
             return
         text = COMBINED + message if is_combined else message
-        time = time_text(now)
+        time = facts.time_text(now)
         if told.event is not None:
             change = {"count": told.count, "lastTimestamp": time, "message": text}
             with contextlib.suppress(Stale):  # then it is gone by now
@@ -401,7 +395,7 @@ class EventRecorder:
         about = (metadata.uid(obj), metadata.resource_version(obj))
         told = self._told.of((about, kind, reason, action))
         told.count += 1
-        time = precise_time_text(self._now())
+        time = facts.precise_time_text(self._now())
         if told.event is not None:
             if told.count == _SERIES:
                 change = {"series": {"count": told.count, "lastObservedTime": time}}

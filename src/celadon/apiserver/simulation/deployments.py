@@ -12,18 +12,11 @@ from typing import ClassVar, Final
 
 from celadon.apiserver.controllers.controller_loops import Change, Stale
 from celadon.apiserver.simulation.cluster_client import CONFLICT, CREATED
-from celadon.apiserver.simulation.planning import rollouts
+from celadon.apiserver.simulation.planning import replica_pods, rollouts
 from celadon.apiserver.simulation.planning.pod_facts import (
     controller_of,
     has_ended,
     is_active,
-)
-from celadon.apiserver.simulation.planning.replica_pods import (
-    counted,
-    next_availability,
-    pods_to_delete,
-    replica_set_status,
-    replicas,
 )
 from celadon.apiserver.simulation.planning.rollouts import Scale
 from celadon.apiserver.simulation.workload_controller import (
@@ -64,31 +57,35 @@ class ReplicaSetController(WorkloadController):
         self._control = PodControl(self._pods.resource, self.requests, self.events)
 
     async def sync(self, workload: JsonObject) -> float | None:
-        """Raises Stale."""
+        """Adopt, make and delete pods, and write the status. Raises Stale."""
         failure = ""
         if not metadata.deletion_timestamp(workload):
             claimed = await self._claims.claimed(workload)
             failure = await self._manage(workload, [pod for pod in claimed if is_active(pod)])
         pods = self._pods.managed_by(metadata.uid(workload))
         now = self.around.now()
-        status = replica_set_status(workload, pods, failure, now)
+        status = replica_pods.replica_set_status(workload, pods, failure, now)
         await self.requests.update_status(self.view.resource, workload, status)
         if failure:
             raise Stale
         least = (workload.get("spec") or {}).get("minReadySeconds") or 0
-        return next_availability(filter(is_active, pods), least, now) if least else None
+        return (
+            replica_pods.next_availability(filter(is_active, pods), least, now) if least else None
+        )
 
     async def _manage(self, owner: JsonObject, active: Sequence[JsonObject]) -> str:
         """Make or delete pods until there are as many as wanted; return why not all of that could
         be done."""
-        missing = replicas(owner) - len(active)
+        missing = replica_pods.replicas(owner) - len(active)
         if missing > 0:
             return await self._create(owner, min(missing, BURST))
         if missing == 0:
             return ""
         count = min(-missing, BURST)
         failure = ""
-        for pod in pods_to_delete(active, self._related(owner), count, self.around.now()):
+        for pod in replica_pods.pods_to_delete(
+            active, self._related(owner), count, self.around.now()
+        ):
             reply = await self._control.delete(pod, owner)
             if reply is not None and reply.failed:
                 failure = failure or reply.message
@@ -107,12 +104,12 @@ class ReplicaSetController(WorkloadController):
     def _related(self, owner: JsonObject) -> Iterable[JsonObject]:
         above = str(controller_of(owner).get("uid") or "")
         sets = self.view.managed_by(above) if above else [owner]
-        for one in sets:
-            yield from self._pods.managed_by(metadata.uid(one))
+        for replica_set in sets:
+            yield from self._pods.managed_by(metadata.uid(replica_set))
 
 
 class ReplicationControllers(ReplicaSetController):
-    """The same, of an older kind."""
+    """Does for ReplicationControllers what is done for ReplicaSets."""
 
     account = "replication-controller"
     workloads = REPLICATION_CONTROLLERS
@@ -137,7 +134,8 @@ class DeploymentController(WorkloadController):
         self._claims = Dependents(self._sets, self.requests)
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """Pods concern a Deployment when they go: one that recreates its pods waits for it."""
+        """Return the items that a change concerns. Pods concern a Deployment when they go: one that
+        recreates its pods waits for it."""
         if not change.key.startswith(self._pods.prefix):
             yield from super().concerned(change)
         elif change.new is None or has_ended(change.new):
@@ -148,7 +146,7 @@ class DeploymentController(WorkloadController):
                 yield from self._owners(above, None)
 
     async def sync(self, workload: JsonObject) -> float | None:
-        """Raises Stale."""
+        """Take the next step of a rollout, and write the status. Raises Stale."""
         sets = await self._claims.claimed(workload)
         if metadata.deletion_timestamp(workload):
             await self._tell(workload, sets)
@@ -258,19 +256,21 @@ class DeploymentController(WorkloadController):
     async def _recreate(
         self, deployment: JsonObject, new: JsonObject | None, old: Sequence[JsonObject]
     ) -> float | None:
-        shrunk = [Scale(one, 0) for one in rollouts.active_sets(old)]
+        shrunk = [Scale(replica_set, 0) for replica_set in rollouts.active_sets(old)]
         if await self._scaled(deployment, shrunk) or self._has_old_pods(old):
             return await self._tell_rollout(deployment)
         if new is None:
             await self._create(deployment, old)
             return None
-        wanted = replicas(deployment)
-        if replicas(new) == wanted or not await self._scaled(deployment, [Scale(new, wanted)]):
+        wanted = replica_pods.replicas(deployment)
+        if replica_pods.replicas(new) == wanted or not await self._scaled(
+            deployment, [Scale(new, wanted)]
+        ):
             await self._clean_up(deployment, old)
         return await self._tell_rollout(deployment)
 
     def _has_old_pods(self, old: Sequence[JsonObject]) -> bool:
-        if any(counted(one, "replicas") for one in old):
+        if any(replica_pods.counted(one, "replicas") for one in old):
             return True
         pods = (pod for one in old for pod in self._pods.managed_by(metadata.uid(one)))
         return any(not has_ended(pod) for pod in pods)
@@ -288,7 +288,7 @@ class DeploymentController(WorkloadController):
         told = rollouts.size_annotations(deployment)
         has_scaled = False
         for step in steps:
-            found, former = step.replica_set, replicas(step.replica_set)
+            found, former = step.replica_set, replica_pods.replicas(step.replica_set)
             annotations = {**metadata.annotations(found), **told}
             if former == step.size and annotations == metadata.annotations(found):
                 continue

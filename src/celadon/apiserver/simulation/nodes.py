@@ -63,7 +63,8 @@ def kubelet_of(around: Surroundings, node: str) -> Kubelet:
 
 
 class Kubelets:
-    """Items are `namespace/name` of pods. A node that is not ready does nothing."""
+    """Runs the pods of all nodes. Items are `namespace/name` of pods. A node that is not ready does
+    nothing."""
 
     urgent = False
 
@@ -90,7 +91,7 @@ class Kubelets:
         return map(item_of, self._pods.on_node(metadata.name(change.new)))
 
     async def reconcile(self, item: str) -> float | None:
-        """Raises Stale."""
+        """Take the next step of a pod on its node. Raises Stale."""
         namespace, _, name = item.partition("/")
         pod = self._pods.get(namespace, name)
         node = None if pod is None else self._nodes.get("", node_of(pod))
@@ -163,9 +164,9 @@ def _is_ready(node: JsonObject | None) -> bool:
 
 
 def _address(node: JsonObject) -> str:
-    for one in (node.get("status") or {}).get("addresses") or ():
-        if one.get("type") == "InternalIP":
-            return str(one.get("address"))
+    for address in (node.get("status") or {}).get("addresses") or ():
+        if address.get("type") == "InternalIP":
+            return str(address.get("address"))
     return "127.0.0.1"
 
 
@@ -244,7 +245,7 @@ def node_status(node: JsonObject, version: str, now: str) -> JsonDict:
     }
     conditions = former.get("conditions") or ()
     made["conditions"] = [
-        *(one for one in conditions if one.get("type") not in _CONDITIONS),
+        *(condition for condition in conditions if condition.get("type") not in _CONDITIONS),
         *(_condition(type_, node, conditions, now) for type_ in _CONDITIONS),
     ]
     return made
@@ -267,13 +268,13 @@ def _condition(type_: str, node: JsonObject, former: Sequence[JsonObject], now: 
     status, reason, message = _CONDITIONS[type_]
     if metadata.annotations(node).get(READY) == "false":
         status, reason, message = _DEAD
-    found = find_condition(former, type_) or {}
-    same = found.get("status") == status
+    condition = find_condition(former, type_) or {}
+    same = condition.get("status") == status
     return {
         "type": type_,
         "status": status,
-        "lastHeartbeatTime": (found.get("lastHeartbeatTime") if same else None) or now,
-        "lastTransitionTime": (found.get("lastTransitionTime") if same else None) or now,
+        "lastHeartbeatTime": (condition.get("lastHeartbeatTime") if same else None) or now,
+        "lastTransitionTime": (condition.get("lastTransitionTime") if same else None) or now,
         "reason": reason,
         "message": message,
     }
@@ -329,8 +330,8 @@ def lifecycle_taints(node: JsonObject, now: str) -> list[JsonObject]:
 
 
 class Nodes:
-    """Items are names of nodes. Those that are made at the start are made once: who deletes one
-    does without it."""
+    """Keeps nodes ready and tainted. Items are names of nodes. Those that are made at the start are
+    made once: who deletes one does without it."""
 
     urgent = False
 
@@ -359,7 +360,8 @@ class Nodes:
             yield metadata.name(change.new)
 
     async def reconcile(self, item: str) -> float | None:
-        """Raises Stale."""
+        """Make a node that is missing, or write its status, its lease and its taints. Raises
+        Stale."""
         found = self._nodes.get("", item)
         number = None if self._missing is None else self._missing.pop(item, None)
         if found is None:
@@ -426,10 +428,10 @@ def seconds_to_eviction(
     for taint in taints:
         if taint.get("effect") != "NoExecute":
             continue
-        limits = [one for one in tolerations if tolerates((one,), taint)]
+        limits = [toleration for toleration in tolerations if tolerates((toleration,), taint)]
         if not limits:
             return 0.0
-        seconds = [one["tolerationSeconds"] for one in limits if "tolerationSeconds" in one]
+        seconds = [limit["tolerationSeconds"] for limit in limits if "tolerationSeconds" in limit]
         if seconds:
             added = taint.get("timeAdded")
             gone = (now - read_time(added)).total_seconds() if added else 0.0
@@ -451,7 +453,7 @@ def disrupted_status(pod: JsonObject, reason: str, message: str, now: str) -> Js
 
 
 class PodEvictions:
-    """Items are `namespace/name` of pods."""
+    """Deletes pods that may not stay on their nodes. Items are `namespace/name` of pods."""
 
     urgent = False
 
@@ -484,7 +486,8 @@ class PodEvictions:
         return map(item_of, self._pods.on_node(metadata.name(node)))
 
     async def reconcile(self, item: str) -> float | None:
-        """Raises Stale."""
+        """Evict a pod whose time has come; return in how many seconds to look again. Raises
+        Stale."""
         namespace, _, name = item.partition("/")
         pod = self._pods.get(namespace, name)
         node = None if pod is None else self._nodes.get("", node_of(pod))
@@ -526,5 +529,5 @@ class PodEvictions:
 
 
 def _taints(node: JsonObject | None) -> Sequence[JsonObject]:
-    found: Sequence[JsonObject] = ((node or {}).get("spec") or {}).get("taints") or ()
-    return found
+    taints: Sequence[JsonObject] = ((node or {}).get("spec") or {}).get("taints") or ()
+    return taints

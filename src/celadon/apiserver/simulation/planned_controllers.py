@@ -19,6 +19,7 @@ from celadon.apiserver.simulation.deployments import (
     REPLICA_SETS,
     REPLICATION_CONTROLLERS,
 )
+from celadon.apiserver.simulation.planning import endpoint_slices, volume_claims
 from celadon.apiserver.simulation.planning.autoscaling import (
     Recommendation,
     Target,
@@ -27,15 +28,6 @@ from celadon.apiserver.simulation.planning.autoscaling import (
 from celadon.apiserver.simulation.planning.cron_jobs import cron_job_plan
 from celadon.apiserver.simulation.planning.daemon_sets import DaemonWorld, daemon_set_plan
 from celadon.apiserver.simulation.planning.disruption_budgets import Scale, budget_plan
-from celadon.apiserver.simulation.planning.endpoint_slices import (
-    ENDPOINTS_MANAGED_BY,
-    Reachable,
-    TriggerTimes,
-    endpoints_plan,
-    has_endpoints,
-    selects,
-    slices_plan,
-)
 from celadon.apiserver.simulation.planning.jobs import job_plan, released_pods
 from celadon.apiserver.simulation.planning.plans import (
     CREATED_NAME,
@@ -47,13 +39,6 @@ from celadon.apiserver.simulation.planning.plans import (
 )
 from celadon.apiserver.simulation.planning.pod_facts import controller_of
 from celadon.apiserver.simulation.planning.stateful_sets import StatefulWorld, stateful_set_plan
-from celadon.apiserver.simulation.planning.volume_claims import (
-    BIND_COMPLETED,
-    VolumeWorld,
-    claim_plan,
-    provisioned_name,
-    volume_plan,
-)
 from celadon.apiserver.simulation.workload_controller import (
     CONTROLLER_MANAGER,
     Dependents,
@@ -102,10 +87,11 @@ class PlanRunner:
     ) -> None:
         self._requests = requests
         self._events = events
-        self._resources = {one.gvk.kind: one for one in resources}
+        self._resources = {resource.gvk.kind: resource for resource in resources}
 
     async def run(self, plan: Plan, about: JsonObject) -> None:
-        """Events are about an object. Raises Stale when something was refused."""
+        """Carry out a plan, whose events are about an object. Raises Stale when something was
+        refused."""
         was_refused = False
         for step in plan.steps:
             if was_refused and step.verb is not Verb.STATUS:
@@ -179,7 +165,7 @@ class PlannedController(WorkloadController):
         super().__init__(around)
         self.events = around.recorder(self.requests, self.component)
         kinds = (self.workloads, *self.dependents, *self.touched)
-        resources = [around.view(one).resource for one in kinds]
+        resources = [around.view(kind).resource for kind in kinds]
         self.runner = PlanRunner(self.requests, self.events, resources)
         self._aside = around.aside(self.account)
 
@@ -212,12 +198,12 @@ class StatefulSets(PlannedController):
     touched: ClassVar[tuple[GroupVersionResource, ...]] = (VOLUME_CLAIMS,)
 
     async def plan(self, workload: JsonObject) -> Plan:
-        """Raises Stale."""
+        """Plan the next steps from the pods, claims and revisions of a set. Raises Stale."""
         namespace = metadata.namespace(workload)
         claims = self.around.view(VOLUME_CLAIMS).in_namespace(namespace)
         pods = await self.claimed(PODS, workload)
         revisions = self.around.view(REVISIONS).in_namespace(namespace)
-        world = StatefulWorld(pods, {metadata.name(one): one for one in claims}, revisions)
+        world = StatefulWorld(pods, {metadata.name(claim): claim for claim in claims}, revisions)
         count = max(len(pods), (workload.get("spec") or {}).get("replicas") or 0)
         return await self.decided(count, stateful_set_plan, workload, world, self.around.now())
 
@@ -242,7 +228,7 @@ class DaemonSets(PlannedController):
         return super().concerned(change)
 
     async def plan(self, workload: JsonObject) -> Plan:
-        """Raises Stale."""
+        """Plan the next steps from all nodes, and the pods and revisions of a set. Raises Stale."""
         nodes, pods = self.around.view(NODES).every(), await self.claimed(PODS, workload)
         revisions = self.around.view(REVISIONS).in_namespace(metadata.namespace(workload))
         world, count = DaemonWorld(nodes, pods, revisions), len(nodes) + len(pods)
@@ -291,7 +277,7 @@ class Jobs(PlannedController):
         return None
 
     async def plan(self, workload: JsonObject) -> Plan:
-        """Raises Stale."""
+        """Plan the next steps from the pods of a Job. Raises Stale."""
         pods = await self.claimed(PODS, workload)
         count = max(len(pods), (workload.get("spec") or {}).get("parallelism") or 0)
         return await self.decided(count, job_plan, workload, pods, self.around.now())
@@ -342,14 +328,14 @@ class DisruptionBudgets(PlannedController):
 
     def _selecting(self, pods: Sequence[JsonObject]) -> Iterable[str]:
         for budget in self.view.in_namespace(metadata.namespace(pods[0])):
-            if any(_selects(budget, one) for one in pods):
+            if any(_selects(budget, pod) for pod in pods):
                 yield item_of(budget)
 
     async def plan(self, workload: JsonObject) -> Plan:
         """Plan the status of a budget from the pods that it selects and the scales of their
         owners."""
         pods = self.around.view(PODS).in_namespace(metadata.namespace(workload))
-        selected = [one for one in pods if _selects(workload, one)]
+        selected = [pod for pod in pods if _selects(workload, pod)]
         owned = {controller_of(one).get("uid"): one for one in selected if controller_of(one)}
         scales = {uid: self._scale(one) for uid, one in owned.items()}
         now = self.around.now()
@@ -368,8 +354,8 @@ class DisruptionBudgets(PlannedController):
             owner = self._owner(above, namespace)
         if owner is None:
             return f'found no controllers for pod "{metadata.name(pod)}"'
-        wanted = (owner.get("spec") or {}).get("replicas")
-        return Scale(metadata.uid(owner), 1 if wanted is None else wanted)
+        replicas = (owner.get("spec") or {}).get("replicas")
+        return Scale(metadata.uid(owner), 1 if replicas is None else replicas)
 
     def _owner(self, reference: JsonObject, namespace: str) -> JsonObject | None:
         gvr = SCALED.get(reference.get("kind") or "")
@@ -403,7 +389,7 @@ class _ServiceController(PlannedController):
 
     def __init__(self, around: Surroundings) -> None:
         super().__init__(around)
-        self._times = TriggerTimes()
+        self._times = endpoint_slices.TriggerTimes()
 
     def concerned(self, change: Change) -> Iterable[str]:
         """The items to look at after a change."""
@@ -412,9 +398,11 @@ class _ServiceController(PlannedController):
         return super().concerned(change)
 
     def _selecting(self, *pods: JsonObject | None) -> Iterable[str]:
-        present = [one for one in pods if one is not None]
+        present = [pod for pod in pods if pod is not None]
         for service in self.view.in_namespace(metadata.namespace(present[0])):
-            if has_endpoints(service) and any(selects(service, one) for one in present):
+            if endpoint_slices.has_endpoints(service) and any(
+                endpoint_slices.selects(service, one) for one in present
+            ):
                 yield item_of(service)
 
     async def reconcile(self, item: str) -> float | None:
@@ -426,13 +414,13 @@ class _ServiceController(PlannedController):
         return await super().reconcile(item)
 
     def selected(self, service: JsonObject) -> list[JsonObject]:
-        """Its pods."""
+        """Return the pods that a Service selects."""
         pods = self.around.view(PODS).in_namespace(metadata.namespace(service))
-        return [one for one in pods if selects(service, one)]
+        return [pod for pod in pods if endpoint_slices.selects(service, pod)]
 
 
 class EndpointSlices(_ServiceController):
-    """The slices of Services."""
+    """Keeps the EndpointSlices of Services."""
 
     account = component = "endpointslice-controller"
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (PODS, ENDPOINT_SLICES)
@@ -452,8 +440,12 @@ class EndpointSlices(_ServiceController):
         }
         slices = self.around.view(ENDPOINT_SLICES).in_namespace(metadata.namespace(workload))
         pods = self.selected(workload)
-        seen = Reachable(pods, nodes, self._times.changed_at(item_of(workload), workload, pods))
-        return await self.decided(len(seen.pods), slices_plan, workload, seen, slices)
+        seen = endpoint_slices.Reachable(
+            pods, nodes, self._times.changed_at(item_of(workload), workload, pods)
+        )
+        return await self.decided(
+            len(seen.pods), endpoint_slices.slices_plan, workload, seen, slices
+        )
 
 
 class Endpoints(_ServiceController):
@@ -477,7 +469,7 @@ class Endpoints(_ServiceController):
             return again
         view = self.around.view(ENDPOINTS)
         left = view.get(namespace, name)
-        if left is not None and ENDPOINTS_MANAGED_BY in metadata.labels(left):
+        if left is not None and endpoint_slices.ENDPOINTS_MANAGED_BY in metadata.labels(left):
             await self.requests.delete(view.resource, left)
         return None
 
@@ -487,7 +479,9 @@ class Endpoints(_ServiceController):
         present = self.around.view(ENDPOINTS).get(namespace, name)
         pods = self.selected(workload)
         at = self._times.changed_at(item_of(workload), workload, pods)
-        return await self.decided(len(pods), endpoints_plan, workload, pods, present, at)
+        return await self.decided(
+            len(pods), endpoint_slices.endpoints_plan, workload, pods, present, at
+        )
 
 
 # --- Volumes -----------------------------------------------------------------
@@ -528,29 +522,29 @@ class VolumeClaims(PlannedController):
     async def plan(self, workload: JsonObject) -> Plan:
         """Plan what a claim gets. The pods of its namespace are only looked at while it is not
         bound."""
-        is_bound = BIND_COMPLETED in metadata.annotations(workload)
+        is_bound = volume_claims.BIND_COMPLETED in metadata.annotations(workload)
         is_settled = is_bound and not metadata.deletion_timestamp(workload)
         pods = self.around.view(PODS)
-        world = VolumeWorld(
+        world = volume_claims.VolumeWorld(
             self._volumes(workload),
             self.around.view(STORAGE_CLASSES).every(),
             () if is_settled else pods.in_namespace(metadata.namespace(workload)),
         )
-        return claim_plan(workload, world)
+        return volume_claims.claim_plan(workload, world)
 
     def _volumes(self, claim: JsonObject) -> Sequence[JsonObject]:
         """The one that it names, or that was made for it; else all."""
         view = self.around.view(VOLUMES)
         named = (claim.get("spec") or {}).get("volumeName")
-        found = view.get("", named or provisioned_name(claim))
+        found = view.get("", named or volume_claims.provisioned_name(claim))
         if found is not None:
             return (found,)
         return () if named else view.every()
 
 
 def _claims_of(pod: JsonObject | None) -> Iterable[str]:
-    for one in ((pod or {}).get("spec") or {}).get("volumes") or ():
-        name = (one.get("persistentVolumeClaim") or {}).get("claimName")
+    for volume in ((pod or {}).get("spec") or {}).get("volumes") or ():
+        name = (volume.get("persistentVolumeClaim") or {}).get("claimName")
         if name:
             yield f"{metadata.namespace(pod)}/{name}"
 
@@ -575,7 +569,9 @@ class Volumes(PlannedController):
         """Plan the phase of a volume from the claim that it names."""
         reference = (workload.get("spec") or {}).get("claimRef") or {}
         namespace, name = reference.get("namespace") or "", reference.get("name") or ""
-        return volume_plan(workload, self.around.view(VOLUME_CLAIMS).get(namespace, name))
+        return volume_claims.volume_plan(
+            workload, self.around.view(VOLUME_CLAIMS).get(namespace, name)
+        )
 
 
 class DefaultClass(PlannedController):
@@ -656,5 +652,5 @@ class Autoscalers(PlannedController):
             group = f".{gvr.group}" if gvr.group else ""
             return f'{gvr.resource}{group} "{name}" not found'
         spec = found.get("spec") or {}
-        wanted = spec.get("replicas")
-        return Target(found, 1 if wanted is None else wanted, bool(spec.get("selector")))
+        replicas = spec.get("replicas")
+        return Target(found, 1 if replicas is None else replicas, bool(spec.get("selector")))

@@ -8,22 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from celadon.apiserver.controllers.controller_loops import (
-    Change,
-    Stale,
-    find_condition,
-    resource_path,
-)
+from celadon.apiserver.controllers import controller_loops as loops
 from celadon.apiserver.handlers.pods import BUDGETS
 from celadon.apiserver.simulation.nodes import disrupted_status
-from celadon.apiserver.simulation.planning import node_filters
-from celadon.apiserver.simulation.planning.node_scores import (
-    Preemption,
-    best_node,
-    nominated_node,
-    preemption_for,
-    priority_of,
-)
+from celadon.apiserver.simulation.planning import node_filters, node_scores
 from celadon.apiserver.simulation.planning.pod_facts import node_of
 from celadon.apiserver.simulation.planning.pod_lifecycle import OBSERVED_SINCE
 from celadon.apiserver.simulation.planning.volume_claims import SELECTED_NODE
@@ -46,7 +34,7 @@ _PREEMPTED: Final = "PreemptionByScheduler"
 # tried again whenever anything changes that could help one of them, which is cheap among simulated
 # nodes, and leaves nothing to be forgotten in a queue.
 class Scheduler:
-    """There is one item: all pods that wait for a node."""
+    """Finds nodes for pods. There is one item: all pods that wait for a node."""
 
     urgent = False
 
@@ -66,7 +54,7 @@ class Scheduler:
         views = (self._pods, self._nodes, self._claims)
         return tuple(one.prefix for one in views)
 
-    def concerned(self, change: Change) -> Iterable[str]:
+    def concerned(self, change: loops.Change) -> Iterable[str]:
         """A pod that waits, room that is free, a node that has changed, a claim."""
         old, new = change.old, change.new
         if change.key.startswith(self._pods.prefix):
@@ -79,7 +67,7 @@ class Scheduler:
         return (_ALL,)
 
     async def reconcile(self, _: str) -> None:
-        """Raises Stale."""
+        """Try all pods that wait, the most important first. Raises Stale."""
         waiting = [pod for pod in self._pods.on_node("") if waits(pod)]
         if not waiting:
             return
@@ -93,11 +81,11 @@ class Scheduler:
         for pod in waiting:
             try:
                 await self._schedule(pod, neighbours)
-            except Stale:
+            except loops.Stale:
                 has_lost = True
             await self._turns.take()
         if has_lost:
-            raise Stale
+            raise loops.Stale
 
     def _neighbours(self) -> node_filters.Neighbours:
         states = [node_filters.NodeState(node) for node in self._nodes.every()]
@@ -121,14 +109,14 @@ class Scheduler:
             return
         fit = node_filters.fit_of(pod, neighbours)
         if fit.fitting:
-            best = best_node(pod, fit.fitting, neighbours)
+            best = node_scores.best_node(pod, fit.fitting, neighbours)
             if not await self._select(pod, best.name):
                 await self._bind(pod, best, neighbours)
             return
         # Upstream's PostFilter plugins, of which DefaultPreemption is the only one.
         budgets = self._around.view(BUDGETS).every()
-        preemption = preemption_for(pod, neighbours, fit.refusals, budgets)
-        node = nominated_node(pod)
+        preemption = node_scores.preemption_for(pod, neighbours, fit.refusals, budgets)
+        node = node_scores.nominated_node(pod)
         if preemption.state is not None:
             node = preemption.state.name
             await self._evict(pod, preemption)
@@ -138,7 +126,7 @@ class Scheduler:
             if state.name == node:  # less important pods do not get what is made free
                 neighbours.take(state, pod, node_filters.needs(pod))
 
-    async def _evict(self, pod: JsonObject, preemption: Preemption) -> None:
+    async def _evict(self, pod: JsonObject, preemption: node_scores.Preemption) -> None:
         for victim in preemption.victims:
             # It goes already, for this pod or for another one.
             if metadata.deletion_timestamp(victim):
@@ -162,10 +150,10 @@ class Scheduler:
             "target": {"kind": "Node", "name": state.name},
         }
         namespace, name = metadata.namespace(pod), metadata.name(pod)
-        path = resource_path(self._pods.resource, namespace, name)
+        path = loops.resource_path(self._pods.resource, namespace, name)
         reply = await self._requests.post(f"{path}/binding", binding)
         if reply.code >= 400:
-            raise Stale
+            raise loops.Stale
         neighbours.take(state, pod, node_filters.needs(pod))
         message = f"Successfully assigned {namespace}/{name} to {state.name}"
         await self._events.record_action(pod, "Normal", "Scheduled", message, "Binding")
@@ -175,11 +163,11 @@ class Scheduler:
         they do."""
         status = pod.get("status") or {}
         conditions = list(status.get("conditions") or ())
-        former = find_condition(conditions, "PodScheduled")
+        former = loops.find_condition(conditions, "PodScheduled")
         is_known = former is not None and former.get("message") == message
         # The condition is only written when it says something new, or each attempt would wake all
         # watchers.
-        if is_known and nominated_node(pod) == node:
+        if is_known and node_scores.nominated_node(pod) == node:
             return
         await self._events.record_action(pod, "Warning", "FailedScheduling", message, "Scheduling")
         since = None if former is None else former.get("lastTransitionTime")
@@ -190,7 +178,7 @@ class Scheduler:
             wanted["observedGeneration"] = metadata.generation(pod)
         wanted |= {"lastProbeTime": None, "lastTransitionTime": since}
         wanted |= {"reason": "Unschedulable", "message": message}
-        others = [one for one in conditions if one is not former]
+        others = [condition for condition in conditions if condition is not former]
         made = {**status, "conditions": [*others, wanted]}
         if node:
             made["nominatedNodeName"] = node
@@ -252,7 +240,7 @@ def waits(pod: JsonObject) -> bool:
 
 
 def _turn(pod: JsonObject) -> tuple[int, str, str]:
-    return -priority_of(pod), metadata.creation_timestamp(pod), metadata.name(pod)
+    return -node_scores.priority_of(pod), metadata.creation_timestamp(pod), metadata.name(pod)
 
 
 def _is_only_told(old: JsonObject | None, new: JsonObject) -> bool:

@@ -43,6 +43,6 @@ _MAKERS: Final[Sequence[Callable[[Surroundings], Controller]]] = (
 def simulated_controllers(
     given: ControllerSurroundings, settings: SimulationSettings
 ) -> Sequence[Controller]:
-    """All of them, ready to be run."""
+    """Return all controllers of a simulated cluster, ready to be run."""
     around = Surroundings(given, settings)
     return [make(around) for make in _MAKERS]

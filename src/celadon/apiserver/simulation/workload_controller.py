@@ -25,12 +25,7 @@ from celadon.apiserver.simulation.cluster_client import (
     KindView,
     Requests,
 )
-from celadon.apiserver.simulation.planning.pod_facts import (
-    claims_of,
-    controller_of,
-    selector_of,
-    time_text,
-)
+from celadon.apiserver.simulation.planning import pod_facts as facts
 from celadon.kube import GroupVersionResource, JsonObject, User, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Resource
@@ -62,7 +57,7 @@ class Surroundings:
 
     def timestamp(self) -> str:
         """The time as objects have it."""
-        return time_text(self.now())
+        return facts.time_text(self.now())
 
     def requests(self, account: str) -> Requests:
         """Return requests as a service account in `kube-system`, from the controller manager."""
@@ -90,9 +85,9 @@ def item_of(obj: JsonObject) -> str:
 
 
 class WorkloadController:
-    """Items are `namespace/name` of the objects of `workloads`. A change of one of `dependents`
-    concerns the workload that manages it, or managed it before; one that nobody manages concerns
-    all whose selectors match."""
+    """Looks after the objects of `workloads`. Items are their `namespace/name`. A change of one of
+    `dependents` concerns the workload that manages it, or managed it before; one that nobody
+    manages concerns all whose selectors match."""
 
     urgent = False
     account: ClassVar[str]
@@ -121,14 +116,14 @@ class WorkloadController:
 
     def _owners(self, old: JsonObject | None, new: JsonObject | None) -> Iterable[str]:
         for obj in (old, new):
-            owner = {} if obj is None else controller_of(obj)
+            owner = {} if obj is None else facts.controller_of(obj)
             kind = self.view.resource.gvk.kind
             if obj is not None and owner.get("kind") == kind:
                 yield f"{metadata.namespace(obj)}/{owner.get('name')}"
-        if new is not None and not controller_of(new):
+        if new is not None and not facts.controller_of(new):
             labels = metadata.labels(new)
             for one in self.view.in_namespace(metadata.namespace(new)):
-                if selector_of(one).matches(labels):
+                if facts.selector_of(one).matches(labels):
                     yield item_of(one)
 
     async def reconcile(self, item: str) -> float | None:
@@ -161,7 +156,7 @@ class Dependents:
     async def claimed(self, owner: JsonObject) -> list[JsonObject]:
         """Adopt and release what has to be, then return what is the owner's now, in the order of
         names. Raises Stale."""
-        claims = claims_of(owner, self._view.candidates(owner))
+        claims = facts.claims_of(owner, self._view.candidates(owner))
         for one in claims.released:
             others = [ref for ref in _references(one) if ref.get("uid") != metadata.uid(owner)]
             await self._refer(one, others)
@@ -220,4 +215,4 @@ class PodControl:
 def is_namespace_ending(reply: Reply) -> bool:
     """Tell whether something was refused because its namespace is being deleted."""
     causes: Sequence[JsonDict] = (reply.body.get("details") or {}).get("causes") or ()
-    return any(one.get("reason") == "NamespaceTerminating" for one in causes)
+    return any(cause.get("reason") == "NamespaceTerminating" for cause in causes)

@@ -49,7 +49,7 @@ DEFAULT_PORT: Final = 2379
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """`address` is a host and a port."""
+    """Says where a member of etcd is; `address` is a host and a port."""
 
     address: str
     is_secure: bool
@@ -73,9 +73,9 @@ def _endpoint(url: str) -> Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class EtcdSettings:
-    """Members are asked in the order given: the next one only when one fails. Files are in PEM form
-    and read for each new connection. In etcd, keys have `prefix` where ours have `root` (a key
-    begins with it)."""
+    """Says where etcd is. Members are asked in the order given: the next one only when one fails.
+    Files are in PEM form and read for each new connection. In etcd, keys have `prefix` where ours
+    have `root` (a key begins with it)."""
 
     endpoints: Sequence[Endpoint]
     authorities: Path | None = None
@@ -188,7 +188,7 @@ class Exchange:
         return bytes(came[_PREFIX:])
 
     def must_be_well(self) -> None:
-        """Raises ServiceError for a call that has ended badly."""
+        """Raise ServiceError for a call that has ended badly."""
         if self._status < 0:
             code = self.handle.getinfo(pycurl.RESPONSE_CODE)
             raise contract.ServiceUnavailable(
@@ -249,7 +249,7 @@ class Connection:
         self.is_left = False
 
     async def call(self, method: str, request: bytes, seconds: float) -> bytes:
-        """Raises ServiceError."""
+        """Make a call, and return its answer. Raises ServiceError."""
         idle = self._idle.setdefault(method, [])
         exchange = idle.pop() if idle else self._exchange(method)
         exchange.prepare(request, seconds)
@@ -327,7 +327,7 @@ def _content(path: Path) -> bytes:
 
 
 def _options(endpoint: Endpoint, settings: EtcdSettings) -> list[tuple[int, Any]]:
-    """Raises OSError."""
+    """Return libcurl's options for a connection. Raises OSError."""
     found: list[tuple[int, Any]] = [
         (pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE),
         (pycurl.PIPEWAIT, 1),  # for the one connection
@@ -400,7 +400,7 @@ class EtcdConnections:
         """Returns when nothing is under way any more."""
         tasks = [*self._leaving, asyncio.create_task(self.current.leave())]
         results = await asyncio.gather(*tasks, return_exceptions=True)
-        failed = [one for one in results if isinstance(one, BaseException)]
+        failed = [result for result in results if isinstance(result, BaseException)]
         if failed:
             raise contract.ServiceError(str(failed[0]))
 
@@ -429,7 +429,7 @@ class EtcdClient:
         return messages.range_answer(answer).revision
 
     async def entries(self, first: bytes, revision: int) -> AsyncIterator[tuple[KeyValue, ...]]:
-        """All whose key begins with `first`, at a revision, in pages."""
+        """Yield all entries whose key begins with `first`, at a revision, in pages."""
         first, end = first or EVERYTHING, _after_all_with(first)
         while True:
             request = messages.range_request(first, end, limit=PAGE, revision=revision)
@@ -454,7 +454,8 @@ class EtcdClient:
         return messages.lease_answer(await self._connections.call(_GRANT, request, repeatable=True))
 
     async def compact(self, revision: int) -> None:
-        """Raises RevisionRefused for what is compacted already, or in the future."""
+        """Compact the history up to a revision. Raises RevisionRefused for what is compacted
+        already, or in the future."""
         request = messages.compaction_request(revision)
         await self._connections.call(_COMPACT, request, repeatable=False)
 
@@ -529,7 +530,7 @@ class KeySpelling:
         self.first = prefix.encode()
 
     def written(self, key: str) -> bytes:
-        """Raises ValueError for a key without the root."""
+        """Return etcd's name of a key. Raises ValueError for a key without the root."""
         if not key.startswith(self._root):
             raise ValueError(f"the key does not begin with {self._root}")
         return (self._prefix + key[len(self._root) :]).encode()
@@ -643,7 +644,7 @@ class EtcdMirror:
                 parts += answer.changes
                 if parts and not answer.is_part:
                     taken = self._space.revision
-                    others = [one for one in parts if one.mod_revision > taken]
+                    others = [part for part in parts if part.mod_revision > taken]
                     await self.coming([one.value for one in others if one.value is not None])
                     self._take(parts)
                     parts = []
@@ -689,7 +690,7 @@ class EtcdMirror:
             operations = self._known.pop(revision, None)
             if operations is None:
                 return
-            events = [self._own_event(one, revision) for one in operations]
+            events = [self._own_event(operation, revision) for operation in operations]
             self._audience.apply(events, revision)
 
     def _own_event(self, operation: contract.Operation, revision: int) -> contract.Event:

@@ -181,11 +181,11 @@ def range_answer(answer: bytes) -> RangeAnswer:
 def transaction_request(transaction: EtcdTransaction) -> bytes:
     """A put, or a deletion of one key, for each operation."""
     made = _CLASS["TxnRequest"]()  # filled in place: half the price of building the parts
-    for one in transaction.comparisons:
-        if one.version is not None:
-            made.compare.add(target=_VERSION, key=one.key, version=one.version)
+    for comparison in transaction.comparisons:
+        if comparison.version is not None:
+            made.compare.add(target=_VERSION, key=comparison.key, version=comparison.version)
         else:
-            made.compare.add(target=_MOD, key=one.key, mod_revision=one.mod_revision)
+            made.compare.add(target=_MOD, key=comparison.key, mod_revision=comparison.mod_revision)
     for key, value in transaction.operations:
         operation = made.success.add()
         if value is None:
@@ -229,7 +229,7 @@ def lease_request(seconds: int) -> bytes:
 
 
 def lease_answer(answer: bytes) -> int:
-    """The lease's number."""
+    """Read the number of the lease."""
     read = _CLASS["LeaseGrantResponse"].FromString(answer)
     return int(read.ID)
 

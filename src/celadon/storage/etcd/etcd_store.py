@@ -26,7 +26,6 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, suppress
-from dataclasses import field, replace
 from functools import partial
 from heapq import heappop, heappush
 from itertools import count
@@ -34,7 +33,7 @@ from threading import Lock
 from types import TracebackType
 from typing import Any, Final, TypeVar
 
-from celadon.records import dataclass
+from celadon.records import dataclass, field, replace
 from celadon.storage import contract
 from celadon.storage.etcd.etcd_client import (
     ATTEMPT_SECONDS,
@@ -160,9 +159,9 @@ class Turn:
         self._end()
 
     def _end(self) -> None:
-        for one in self._waiting:
-            if not one.done():
-                one.set_result(None)
+        for waiter in self._waiting:
+            if not waiter.done():
+                waiter.set_result(None)
         for key in self._keys:
             if self._last.get(key) is self:
                 del self._last[key]
@@ -295,7 +294,7 @@ class SharedQuestion:
         self._asking = None
 
     async def stop(self) -> None:
-        """Nothing is asked any more."""
+        """Ask nothing any more."""
         if self._asking is not None:
             self._asking.cancel()
             await asyncio.wait((self._asking,))
@@ -439,7 +438,7 @@ class EtcdStore:
         return self._lock
 
     def sweep(self) -> None:
-        """Leases of etcd do it."""
+        """Do nothing: leases of etcd remove what has outlived its time."""
 
     async def _sync(self) -> int:
         return await asyncio.wrap_future(self._current.ask())
@@ -462,7 +461,8 @@ class EtcdStore:
         return revision
 
     async def _reached(self, revision: int, seconds: float = CALL_SECONDS) -> None:
-        """Raises ServiceUnavailable if that takes longer."""
+        """Wait until the keyspace has reached a revision. Raises ServiceUnavailable if that takes
+        longer."""
         if self._keyspace.revision < revision and not await self._waiters.wait(revision, seconds):
             raise contract.ServiceUnavailable("the member of etcd does not send its changes")
 
@@ -520,9 +520,9 @@ class EtcdStore:
         spelled = self._spelled(transaction)
         keys = {key for key, _ in spelled.operations}.union(spelled.else_read)
         async with self._order.turn(keys):
-            for one in transaction.operations:
-                self._sent[one.key] = _Sent(
-                    one.value if isinstance(one, contract.Put) else None, []
+            for operation in transaction.operations:
+                self._sent[operation.key] = _Sent(
+                    operation.value if isinstance(operation, contract.Put) else None, []
                 )
             try:
                 answer = await self._noticed(self._transact(spelled, transaction), transaction)
@@ -537,7 +537,9 @@ class EtcdStore:
         self, answer: Coroutine[Any, Any, TransactionAnswer], transaction: contract.Transaction
     ) -> TransactionAnswer:
         """Return whether etcd has room is known from what it says to writes that need some."""
-        needs_room = any(isinstance(one, contract.Put) for one in transaction.operations)
+        needs_room = any(
+            isinstance(operation, contract.Put) for operation in transaction.operations
+        )
         try:
             found = await answer
         except contract.ServiceFull as full:
@@ -552,9 +554,9 @@ class EtcdStore:
     ) -> TransactionAnswer:
         """Carry out a transaction, with leases for what does not last. Raises ServiceError."""
         leases = {
-            self._spelling.written(one.key): await self._leases.lease(one.seconds)
-            for one in transaction.operations
-            if isinstance(one, contract.Put) and one.seconds is not None
+            self._spelling.written(operation.key): await self._leases.lease(operation.seconds)
+            for operation in transaction.operations
+            if isinstance(operation, contract.Put) and operation.seconds is not None
         }
         if not leases:
             return await self._client.transact(spelled)
@@ -565,15 +567,18 @@ class EtcdStore:
             raise
 
     def _spelled(self, transaction: contract.Transaction) -> EtcdTransaction:
-        conditions = [(self._spelling.written(one.key), one) for one in transaction.conditions]
+        conditions = [
+            (self._spelling.written(condition.key), condition)
+            for condition in transaction.conditions
+        ]
         return EtcdTransaction(
             [Comparison(key, one.mod_revision) for key, one in conditions],
             [
                 (
-                    self._spelling.written(one.key),
-                    one.value if isinstance(one, contract.Put) else None,
+                    self._spelling.written(operation.key),
+                    operation.value if isinstance(operation, contract.Put) else None,
                 )
-                for one in transaction.operations
+                for operation in transaction.operations
             ],
             [key for key, _ in conditions],
         )
@@ -599,7 +604,7 @@ class EtcdStore:
         )
 
     def _event(self, key: str, answer: TransactionAnswer) -> contract.Event:
-        return next(one for one in self._sent[key].events if one.revision == answer.revision)
+        return next(event for event in self._sent[key].events if event.revision == answer.revision)
 
     def _kept_value(self, key: str, value: bytes) -> bytes:
         """The bytes that were submitted, if they are the same: readers know them already."""

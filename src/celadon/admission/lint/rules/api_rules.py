@@ -57,7 +57,7 @@ def _created(given: JsonObject) -> dict[str, Json]:
     spec = given["spec"]
     kind = spec["names"]["kind"]
     names = {"singular": kind.lower(), "listKind": f"{kind}List", **spec["names"]}
-    stored = [one["name"] for one in spec["versions"] if one.get("storage")]
+    stored = [version["name"] for version in spec["versions"] if version.get("storage")]
     return {
         **given,
         "spec": {"conversion": {"strategy": "None"}, **spec, "names": names},
@@ -166,16 +166,16 @@ def _newer(bundle: Bundle) -> Iterator[Report]:
                 text = f"Kubernetes {version} would refuse this: {missing}"
                 yield Report(Spot(given.document, FieldPath("apiVersion"), 0), text)
     for case in bundle.cases:
-        for one in case.expressions:
+        for expression in case.expressions:
             lacking: dict[tuple[int | None, str], list[str]] = {}
-            for version in bundle.settings.others if one.checked is not None else ():
-                env = _in_release(environment(previous_minor(version)), one)
-                for issue in env.compile(one.text).issues:
+            for version in bundle.settings.others if expression.checked is not None else ():
+                env = _in_release(environment(previous_minor(version)), expression)
+                for issue in env.compile(expression.text).issues:
                     lacking.setdefault((issue.offset, issue.message), []).append(version)
             for (offset, message), versions in lacking.items():
                 releases = ", ".join(versions)
                 text = f"Kubernetes {releases} would refuse this as new: {message}"
-                yield Report(at_offset(case.document, one, offset), text)
+                yield Report(at_offset(case.document, expression, offset), text)
 
 
 def _in_release(release: Environment, one: PolicyExpression) -> Environment:

@@ -242,7 +242,7 @@ def _ignored_failures(bundle: Bundle) -> Iterator[Report]:
         if case.spec.failure_policy != IGNORE:
             continue
         bindings = bundle.bound.get(case.name, [])
-        if bindings and not any(DENY in one.spec.validation_actions for one in bindings):
+        if bindings and not any(DENY in binding.spec.validation_actions for binding in bindings):
             continue
         about = _security_subject(case)
         if about:
@@ -293,9 +293,9 @@ def _selects(selector: JsonObject | None) -> bool:
 
 
 def _bindings_narrow(bundle: Bundle, case: PolicyCase) -> bool:
-    """Every binding that denies is narrow. Without any known binding, none is."""
+    """Tell whether every binding that denies is narrow. Without any known binding, none is."""
     bindings = bundle.bound.get(case.name, [])
-    denying = [one.spec for one in bindings if DENY in one.spec.validation_actions]
+    denying = [binding.spec for binding in bindings if DENY in binding.spec.validation_actions]
     if not bindings:
         return False
     return all(
@@ -398,13 +398,13 @@ class LargeObject:
 def _expensive(bundle: Bundle) -> Iterator[Report]:
     size = bundle.settings.large_object
     for case in bundle.policies:
-        for one in case.expressions:
-            if one.role is Role.MESSAGE:
+        for expression in case.expressions:
+            if expression.role is Role.MESSAGE:
                 continue  # it would only be replaced
-            cost = _cost(one, size)
+            cost = _cost(expression, size)
             if cost > policy_limits.PER_CALL_COST:
                 yield Report(
-                    Spot(case.document, one.path),
+                    Spot(case.document, expression.path),
                     f"for an object of {size // 1024} KiB this may cost {cost:.1g}, more than the "
                     f"{policy_limits.PER_CALL_COST:.0g} at which evaluation stops",
                     "look at fewer elements: filter before nested loops",
@@ -416,7 +416,11 @@ def worst_costs(bundle: Bundle) -> list[float]:
     its expressions except for messages. Both bounds are loose; the lower one counts."""
     size = bundle.settings.large_object
     return [
-        sum(_worst(one, size) for one in case.expressions if one.role is not Role.MESSAGE)
+        sum(
+            _worst(expression, size)
+            for expression in case.expressions
+            if expression.role is not Role.MESSAGE
+        )
         for case in bundle.policies
     ]
 

@@ -6,14 +6,8 @@ from collections.abc import Iterator
 from functools import cache, partial
 from typing import Final
 
+from celadon.admission.lint import flow
 from celadon.admission.lint.findings import Role, Severity, Spot, names_of
-from celadon.admission.lint.flow import (
-    RULE_VARIABLES,
-    field_schema,
-    is_demanded_of_rule,
-    is_present,
-    node_of_rule,
-)
 from celadon.admission.lint.subjects import (
     ITEM,
     Access,
@@ -35,7 +29,7 @@ from celadon.kube.crd import OLD_SELF
 
 _MOST_KINDS: Final = 10
 """Kinds that are asked whether a field may be absent; a policy about more is about all."""
-_OWNERS: Final = {"request": "a request", **dict.fromkeys(RULE_VARIABLES, "an object")}
+_OWNERS: Final = {"request": "a request", **dict.fromkeys(flow.RULE_VARIABLES, "an object")}
 _OPTIONAL_OF_REQUEST: Final = frozenset(
     {
         ("request", "subResource"),
@@ -87,7 +81,7 @@ def _old_object_on_create(bundle: Bundle) -> Iterator[Report]:
 
 
 def _old_self_on_create(case: RuleCase) -> Iterator[Report]:
-    """Rules with `optionalOldSelf` that take out what may not be there."""
+    """Report rules with `optionalOldSelf` that take out what may not be there."""
     for access in case.accesses:
         if access.within.role is not Role.RULE or access.path != (OLD_SELF,):
             continue
@@ -186,18 +180,22 @@ def absent_in(bundle: Bundle, case: Case, path: Path) -> list[str]:
     found = []
     for kind in case.kinds[:_MOST_KINDS]:
         schema = bundle.schema(kind)
-        if schema is None or field_schema(schema, path[1:]) is None:
+        if schema is None or flow.field_schema(schema, path[1:]) is None:
             continue
-        if not is_present(schema, kind, path[1:]):
+        if not flow.is_present(schema, kind, path[1:]):
             found.append(kind.kind)
     return found
 
 
 def _absent_in_rule(case: RuleCase, path: Path) -> list[str]:
     below = path[1:]
-    if path[0] not in RULE_VARIABLES or not below or node_of_rule(case.node, below) is None:
+    if (
+        path[0] not in flow.RULE_VARIABLES
+        or not below
+        or flow.node_of_rule(case.node, below) is None
+    ):
         return []
-    return [] if is_demanded_of_rule(case.node, below, is_root=case.is_root) else [path[0]]
+    return [] if flow.is_demanded_of_rule(case.node, below, is_root=case.is_root) else [path[0]]
 
 
 def _absent(document: int, access: Access, kind: str) -> Report:
@@ -206,7 +204,7 @@ def _absent(document: int, access: Access, kind: str) -> Report:
     name = access.path[-1]
     parent = shown(access.path[:-1])
     guard = f"has({field})" if name.isidentifier() else f"'{name}' in {parent}"
-    fails = "the rule can fail" if kind in RULE_VARIABLES else "the expression fails"
+    fails = "the rule can fail" if kind in flow.RULE_VARIABLES else "the expression fails"
     return Report(
         at_access(document, access),
         f"{of} need not have `{field}`; without it {fails} with `no such key: {name}`",
@@ -237,18 +235,18 @@ def _fragile_messages(bundle: Bundle) -> Iterator[Report]:
 def _messages_without_old_self(case: RuleCase) -> Iterator[Report]:
     """Message expressions that name `oldSelf` where it has no value."""
     rules = {one.index: one for one in case.expressions if one.role is Role.RULE}
-    for one in case.expressions:
-        if one.role is not Role.MESSAGE or OLD_SELF not in names_of(one):
+    for expression in case.expressions:
+        if expression.role is not Role.MESSAGE or OLD_SELF not in names_of(expression):
             continue
-        source = case.sources[one.index]
+        source = case.sources[expression.index]
         if source.optional_old_self:
             when = "messages get no optional, so with `optionalOldSelf` this one is not shown"
-        elif OLD_SELF not in names_of(rules[one.index]):
+        elif OLD_SELF not in names_of(rules[expression.index]):
             when = "there is none when an object is created: then this message is not shown"
         else:
             continue
         yield Report(
-            Spot(case.document, one.path),
+            Spot(case.document, expression.path),
             f"`oldSelf`: {when}",
             "leave it out of the message",
             severity=Severity.INFO if source.message else None,

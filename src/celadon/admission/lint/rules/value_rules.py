@@ -27,13 +27,6 @@ from celadon.admission.lint.subjects import (
 )
 from celadon.admission.registration.registration_types import Rule as ResourceRule
 from celadon.cel import Issue, syntax, types
-from celadon.cel.syntax import (
-    EQUALS,
-    IN,
-    NOT_EQUALS,
-    Call,
-    Expr,
-)
 from celadon.kube import FieldPath, GroupVersionKind
 from celadon.kube.crd import SELF
 from celadon.kube.schemas import escape
@@ -55,10 +48,14 @@ def _type_errors(bundle: Bundle) -> Iterator[Report]:
             )
 
 
-def is_comparison(node: Expr | None) -> bool:
+def is_comparison(node: syntax.Expr | None) -> bool:
     """Tell whether the node compares values. At run time, values of different types are unequal,
     which is no error."""
-    return node.__class__ is Call and node.function in (EQUALS, NOT_EQUALS, IN)
+    return node.__class__ is syntax.Call and node.function in (
+        syntax.EQUALS,
+        syntax.NOT_EQUALS,
+        syntax.IN,
+    )
 
 
 def _for_kinds(case: PolicyCase, kinds: tuple[GroupVersionKind, ...]) -> str:
@@ -132,7 +129,7 @@ def _unknown_resource(bundle: Bundle, rule: ResourceRule, entry: str) -> tuple[s
         where = ", ".join(f"{g or 'core'}/{v}" for g in rule.api_groups for v in rule.api_versions)
         help = _nearest(resource, [one.gvr.resource for one in named])
         return f"there is no resource `{resource}` in {where}, so this matches nothing", help
-    names = [one.name for owner in found for one in owner.subresources]
+    names = [subresource.name for owner in found for subresource in owner.subresources]
     if below and below != "*" and below not in names:
         return f"`{resource}` has no subresource `{below}`", _nearest(below, names)
     return None
@@ -140,7 +137,7 @@ def _unknown_resource(bundle: Bundle, rule: ResourceRule, entry: str) -> tuple[s
 
 def _is_foreign(bundle: Bundle, group: str) -> bool:
     """A group that may be a CRD's or an aggregated server's."""
-    if any(one.gvr.group == group for one in bundle.catalog):
+    if any(resource.gvr.group == group for resource in bundle.catalog):
         return False
     return "." in group and not group.endswith(_BUILT_IN_SUFFIX)
 
@@ -213,16 +210,16 @@ def _constant_comparisons(bundle: Bundle) -> Iterator[Report]:
                 _null_help(right),
             )
     for case in bundle.cases:
-        for one in case.expressions:
-            for node in nodes_of(one):
+        for expression in case.expressions:
+            for node in nodes_of(expression):
                 reason = _constant(bundle, case, node) if is_comparison(node) else ""
                 if reason:
                     message = f"this is {_verdict(node)}: {reason}"
-                    yield Report(at_node(case.document, one, node), message)
+                    yield Report(at_node(case.document, expression, node), message)
 
 
 def nodes_of(one: PolicyExpression) -> list[syntax.Expr]:
-    """All nodes; none of an expression that does not compile."""
+    """Return all nodes of an expression; none of one that does not compile."""
     return [] if one.checked is None else syntax.walk(one.checked.root)
 
 
@@ -261,8 +258,10 @@ def _texts(node: syntax.Expr) -> set[str] | None:
     """The values of a list of string literals."""
     if node.__class__ is not syntax.ListLiteral or not node.elements:
         return None
-    values = [one.value if one.__class__ is syntax.Literal else None for one in node.elements]
-    texts = {one for one in values if isinstance(one, str)}
+    values = [
+        element.value if element.__class__ is syntax.Literal else None for element in node.elements
+    ]
+    texts = {value for value in values if isinstance(value, str)}
     return texts if len(texts) == len(set(values)) else None
 
 
@@ -284,7 +283,9 @@ def _enumeration(bundle: Bundle, case: PolicyCase, path: Path, texts: set[str]) 
     for kind in case.kinds:
         schema = bundle.schema(kind)
         field = None if schema is None else field_schema(schema, path[1:])
-        allowed = [] if field is None else [one for one in field.enum if isinstance(one, str)]
+        allowed = (
+            [] if field is None else [choice for choice in field.enum if isinstance(choice, str)]
+        )
         if not allowed or texts.intersection(allowed):
             return ""
     return _listed(path, allowed)
@@ -293,7 +294,7 @@ def _enumeration(bundle: Bundle, case: PolicyCase, path: Path, texts: set[str]) 
 def _outside_of_rule(case: RuleCase, path: Path, texts: set[str]) -> str:
     """`oldSelf` is not asked: what is stored may be from before the enumeration."""
     field = node_of_rule(case.node, path[1:]) if path[0] == SELF else None
-    allowed = [] if field is None else [one for one in field.enum if isinstance(one, str)]
+    allowed = [] if field is None else [choice for choice in field.enum if isinstance(choice, str)]
     return "" if not allowed or texts.intersection(allowed) else _listed(path, allowed)
 
 
@@ -308,15 +309,15 @@ def _one_of(texts: set[str]) -> str:
 
 def _unanchored(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.cases:
-        for one in case.expressions:
-            for node in nodes_of(one):
+        for expression in case.expressions:
+            for node in nodes_of(expression):
                 if node.__class__ is not syntax.Call or node.function != "matches":
                     continue
                 pattern = node.args[-1]
                 text = pattern.value if pattern.__class__ is syntax.Literal else None
                 if isinstance(text, str) and not any(anchor in text for anchor in _ANCHORS):
                     yield Report(
-                        at_node(case.document, one, pattern),
+                        at_node(case.document, expression, pattern),
                         f"`{text}` may match anywhere in the text, not only all of it",
                         "write `^` and `$` around it, or use `contains`, `startsWith`, `endsWith`",
                     )
@@ -388,8 +389,8 @@ def _namespace_metadata(bundle: Bundle) -> Iterator[Report]:
 
 def _self_comparisons(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.cases:
-        for one in case.expressions:
-            for node in nodes_of(one):
+        for expression in case.expressions:
+            for node in nodes_of(expression):
                 if node.__class__ is syntax.Call and node.function in (
                     syntax.EQUALS,
                     syntax.NOT_EQUALS,
@@ -400,14 +401,14 @@ def _self_comparisons(bundle: Bundle) -> Iterator[Report]:
                             "always true" if node.function == syntax.EQUALS else "always false"
                         )
                         message = f"this is {verdict}: both sides are `{shown(left)}`"
-                        yield Report(at_node(case.document, one, node), message)
+                        yield Report(at_node(case.document, expression, node), message)
 
 
 def _constant_loops(bundle: Bundle) -> Iterator[Report]:
     """`all` and `exists` whose predicate does not look at the element."""
     for case in bundle.cases:
-        for one in case.expressions:
-            for node in nodes_of(one):
+        for expression in case.expressions:
+            for node in nodes_of(expression):
                 if node.__class__ is not syntax.Comprehension or node.accu_var != "@result":
                     continue
                 used = {
@@ -417,7 +418,7 @@ def _constant_loops(bundle: Bundle) -> Iterator[Report]:
                 }
                 if node.iter_var not in used and node.iter_var2 not in used:
                     yield Report(
-                        at_node(case.document, one, node.iter_range),
+                        at_node(case.document, expression, node.iter_range),
                         f"the loop does not look at `{node.iter_var}`",
                         "test the element, or leave the loop out",
                     )

@@ -27,7 +27,7 @@ _ESCAPE: Final = late_pattern(r"__[^_]+__")
 
 def _unused_variables(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.policies:
-        if any(one.checked is None for one in case.expressions):
+        if any(expression.checked is None for expression in case.expressions):
             continue
         used = _used(case)
         for i, variable in enumerate(case.spec.variables):
@@ -37,13 +37,13 @@ def _unused_variables(bundle: Bundle) -> Iterator[Report]:
 
 
 def _used(case: PolicyCase) -> set[str]:
-    """Variables that an expression uses which is itself evaluated."""
+    """Return the variables that an expression uses which is itself evaluated."""
     direct: dict[str, set[str]] = {}
-    for one in case.expressions:
-        name = one.name if one.role is Role.VARIABLE else ""
+    for expression in case.expressions:
+        name = expression.name if expression.role is Role.VARIABLE else ""
         direct.setdefault(name, set()).update(
             node.field
-            for node in nodes_of(one)
+            for node in nodes_of(expression)
             if node.__class__ is Select
             and node.operand.__class__ is Ident
             and node.operand.name == "variables"
@@ -60,16 +60,16 @@ def _used(case: PolicyCase) -> set[str]:
 
 def _missing_messages(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.cases:
-        for one in case.expressions:
-            if one.role not in (Role.VALIDATION, Role.RULE):
+        for expression in case.expressions:
+            if expression.role not in (Role.VALIDATION, Role.RULE):
                 continue
-            source = case.sources[one.index]
+            source = case.sources[expression.index]
             if source.message.strip() or source.message_expression.strip():
                 continue
-            text = one.text.strip()
+            text = expression.text.strip()
             if "\n" in text or len(text) > _LONG:
                 what = "several lines" if "\n" in text else f"{len(text)} characters"
-                spot = Spot(case.document, one.path)
+                spot = Spot(case.document, expression.path)
                 message = f"without a message the user is shown this expression of {what}"
                 yield Report(spot, message, "add `message` or `messageExpression`")
 

@@ -75,7 +75,7 @@ def autoscaler_plan(
 
 
 class _Unknown(Exception):
-    """A metric that cannot be had."""
+    """Says why a metric cannot be had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +89,16 @@ class _Proposal:
 
 
 class _Sync:
-    """One look at one autoscaler."""
+    """Takes one look at one autoscaler."""
 
     def __init__(self, autoscaler: JsonObject, now: datetime) -> None:
         self.autoscaler = autoscaler
         self.spec = spec_of(autoscaler)
         self.now = now
         self.status: JsonDict = dict(status_of(autoscaler))
-        self.conditions: list[JsonDict] = [dict(one) for one in self.status.get("conditions") or ()]
+        self.conditions: list[JsonDict] = [
+            dict(condition) for condition in self.status.get("conditions") or ()
+        ]
         self.steps: list[Step] = []
         least = self.spec.get("minReplicas")
         self.least: int = 1 if least is None else least
@@ -166,7 +168,7 @@ class _Sync:
                 proposals.append(self._of_metric(metric, target.replicas))
             except _Unknown as error:
                 failures.append((*_failure_of(metric), str(error)))
-        self.status["currentMetrics"] = [one.current for one in proposals]
+        self.status["currentMetrics"] = [proposal.current for proposal in proposals]
         best = max(proposals, key=lambda one: one.replicas, default=None)
         for reason, _, why in failures:
             self._warn(reason, why)
@@ -189,7 +191,7 @@ class _Sync:
         return best
 
     def _of_metric(self, metric: JsonObject, current: int) -> _Proposal:
-        """Raises _Unknown."""
+        """Return what one metric asks for. Raises _Unknown."""
         if metric.get("type") != "Resource":
             raise _Unknown("no metrics of this type are simulated")
         source = metric["resource"]
@@ -257,7 +259,9 @@ class _Sync:
         self.steps.append(told(text, self.autoscaler, reason, WARNING))
 
     def _set(self, kind: str, value: str, reason: str, message: str) -> None:
-        found = next((one for one in self.conditions if one["type"] == kind), None)
+        found = next(
+            (condition for condition in self.conditions if condition["type"] == kind), None
+        )
         if found is None:
             found = {"type": kind}
             self.conditions.append(found)

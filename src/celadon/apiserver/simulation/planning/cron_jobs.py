@@ -42,7 +42,7 @@ _DAY_HOURS: Final = 24
 
 
 class UnknownZone(Exception):
-    """There is no time zone of this name."""
+    """Says that there is no time zone of this name."""
 
 
 def time_zone(name: str) -> tzinfo:
@@ -135,7 +135,7 @@ def job_name(cron_job: JsonObject, scheduled: datetime) -> str:
 
 
 class _InvalidSchedule(Exception):
-    """One that is never due."""
+    """Says that a schedule is never due."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class _Missed:
 
 
 class _Sync:
-    """One look at one CronJob."""
+    """Takes one look at one CronJob."""
 
     def __init__(self, given: JsonObject, jobs: Sequence[JsonObject], now: datetime) -> None:
         self.cron_job = given
@@ -195,7 +195,7 @@ class _Sync:
             limit = self.spec.get(field)
             if limit is None:
                 continue
-            ended = [one for one in self.jobs if _end(one) == kind]
+            ended = [job for job in self.jobs if _end(job) == kind]
             ordered = sorted(ended, key=_start)
             self._delete(ordered[: max(len(ordered) - limit, 0)])
 
@@ -278,7 +278,7 @@ class _Sync:
         return f"TZ={named} {text}" if named else text
 
     def _missed(self, schedule: Schedule, *, with_deadline: bool) -> _Missed:
-        """Raises _InvalidSchedule, UnknownZone."""
+        """Return the times since the last Job. Raises _InvalidSchedule, UnknownZone."""
         began = self.status.get("lastScheduleTime") or metadata.creation_timestamp(self.cron_job)
         earliest = facts.read_time(began)
         deadline = self.spec.get("startingDeadlineSeconds")
@@ -332,7 +332,7 @@ class _Sync:
             return
         if policy == "Replace":
             running = {one.get("uid") for one in self.active}
-            self._delete(one for one in self.jobs if metadata.uid(one) in running)
+            self._delete(job for job in self.jobs if metadata.uid(job) in running)
         self._start(name, scheduled)
 
     def _start(self, name: str, scheduled: datetime) -> None:

@@ -37,7 +37,7 @@ BURST: Final = 250
 
 @dataclass(frozen=True, slots=True)
 class DaemonWorld:
-    """All nodes, and what there is in the namespace."""
+    """Holds all nodes, and what there is in the namespace."""
 
     nodes: Sequence[JsonObject]
     pods: Sequence[JsonObject]
@@ -48,12 +48,15 @@ def daemon_set_plan(daemon_set: JsonObject, world: DaemonWorld, now: datetime) -
     """The next steps of a DaemonSet."""
     if facts.is_going(daemon_set):
         return plans.NOTHING_TO_DO
+    # Validation refuses that today; objects of old releases may have it.
     if not any((facts.spec_of(daemon_set).get("selector") or {}).values()):
         text = "This daemon set is selecting all pods. A non-empty selector is required."
         return plans.Plan((plans.told(text, daemon_set, "SelectingAll", plans.WARNING),))
     return _Sync(daemon_set, world, now).plan()
 
 
+# As `GetTargetNodeName` of `pkg/controller/daemon/util`: a pod is made for one node by an affinity
+# to its name, and the scheduler puts it there.
 def target_node(pod: JsonObject) -> str:
     """The node that a pod is on, or is made for; empty if nothing says so."""
     if facts.node_of(pod):
@@ -68,7 +71,7 @@ def target_node(pod: JsonObject) -> str:
 
 
 class _Sync:
-    """One look at one DaemonSet."""
+    """Takes one look at one DaemonSet."""
 
     def __init__(self, given: JsonObject, world: DaemonWorld, now: datetime) -> None:
         self.set = given
@@ -79,7 +82,7 @@ class _Sync:
         self.generation = metadata.annotations(given).get(TEMPLATE_GENERATION)
         self.pods = facts.controlled(world.pods, given)
         self.by_node = self._pods_by_node()
-        self.fit = {metadata.name(one): self._fit(one) for one in world.nodes}
+        self.fit = {metadata.name(node): self._fit(node) for node in world.nodes}
         self.wanted = [name for name, (run, _) in self.fit.items() if run]
         self.steps: list[plans.Step] = []
         self.collisions: int | None = facts.status_of(given).get("collisionCount")
@@ -91,6 +94,8 @@ class _Sync:
                 found.setdefault(target_node(pod), []).append(pod)
         return found
 
+    # As `NodeShouldRunDaemonPod`. A taint `NoSchedule` keeps new pods away and lets old ones stay;
+    # `NoExecute` does neither.
     def _fit(self, node: JsonObject) -> tuple[bool, bool]:
         """Return whether a pod is to be made on the node, and whether one that is there already
         stays."""
@@ -101,9 +106,9 @@ class _Sync:
             return False, False
         tolerations = spec.get("tolerations") or ()
         effects = {
-            one.get("effect")
-            for one in facts.spec_of(node).get("taints") or ()
-            if not tolerates(tolerations, one)
+            taint.get("effect")
+            for taint in facts.spec_of(node).get("taints") or ()
+            if not tolerates(tolerations, taint)
         }
         return not effects & {"NoExecute", "NoSchedule"}, "NoExecute" not in effects
 
@@ -118,9 +123,12 @@ class _Sync:
         self.max_surge = facts.scaled(limits.get("maxSurge"), total, round_up=True) if rolls else 0
         self.surges = rolls and facts.scaled(limits.get("maxSurge"), 1, round_up=True) > 0
         most = facts.scaled(limits.get("maxUnavailable"), total, round_up=True) if rolls else 0
+        # Both may round down to nothing, and then no update would ever begin.
         if total and not most and not self.max_surge:
             most = 1
         self._manage()
+        # Upstream returns there and waits for what it has asked for; pods that come and go would
+        # else be counted twice.
         if rolls and not self.steps_for_pods():
             if self.max_surge:
                 self._surge()
@@ -128,15 +136,17 @@ class _Sync:
                 self._replace(most)
         self._forget(old)
         self._tell_status()
-        waits = (facts.seconds_to_availability(one, self.min_ready, self.now) for one in self.pods)
+        waits = (facts.seconds_to_availability(pod, self.min_ready, self.now) for pod in self.pods)
         return plans.Plan(tuple(self.steps), plans.sooner(*(one for one in waits if one)))
 
     def steps_for_pods(self) -> bool:
         """Tell whether pods come or go already: then the update waits until they have."""
-        return any(one.object.get("kind") == "Pod" for one in self.steps)
+        return any(step.object.get("kind") == "Pod" for step in self.steps)
 
     # --- history ---
 
+    # As `constructHistory` of `update.go`. A template that comes back is not a new revision; its
+    # number rises, so that it is the latest one.
     def _history(self) -> tuple[str, list[JsonObject]]:
         """The hash of the template that is to be, and the revisions of others."""
         patch = template_patch(self.set)
@@ -154,8 +164,9 @@ class _Sync:
         return digest, old
 
     def _snapshot(self, number: int) -> str:
-        """Names that are taken count as collisions, which become part of the hash."""
-        taken = {metadata.name(one) for one in self.world.revisions}
+        """Create a revision of the template, and return its hash. Names that are taken count as
+        collisions, which become part of the hash."""
+        taken = {metadata.name(revision) for revision in self.world.revisions}
         template = self.spec.get("template") or {}
         digest = template_hash(template, self.collisions)
         while f"{metadata.name(self.set)}-{digest}" in taken:
@@ -169,7 +180,7 @@ class _Sync:
     def _forget(self, old: Sequence[JsonObject]) -> None:
         limit = self.spec.get("revisionHistoryLimit")
         surplus = len(old) - (10 if limit is None else limit)
-        live = {metadata.labels(one).get(REVISION_HASH) for one in self.pods}
+        live = {metadata.labels(pod).get(REVISION_HASH) for pod in self.pods}
         for one in sorted(old, key=number_of):
             if surplus <= 0:
                 return
@@ -179,6 +190,7 @@ class _Sync:
 
     # --- a pod on each node ---
 
+    # As `manage` and `podsShouldBeOnNode`.
     def _manage(self) -> None:
         missing: list[str] = []
         surplus: list[JsonObject] = []
@@ -193,9 +205,11 @@ class _Sync:
                 surplus += self._excess(kept)
             else:
                 surplus += [one for one in pods or () if not facts.is_going(one)]
+        # Pods that wait for a node which is gone would wait for ever; those that ran there the
+        # garbage collector of pods deletes.
         for node, pods in self.by_node.items():
             if node not in self.fit:
-                surplus += [one for one in pods if not facts.node_of(one)]
+                surplus += [pod for pod in pods if not facts.node_of(pod)]
         self._sync_nodes(missing, surplus)
 
     def _is_kept(self, pod: JsonObject, node: str, surplus: list[JsonObject]) -> bool:
@@ -203,6 +217,8 @@ class _Sync:
         one comes later."""
         if facts.is_going(pod):
             return False
+        # The kubelet never starts such a pod again, so that it is replaced even if it has ended
+        # well.
         if not facts.has_ended(pod):
             return True
         where = f"{metadata.namespace(pod)}/{metadata.name(pod)} on node {node}"
@@ -216,7 +232,8 @@ class _Sync:
         return False
 
     def _excess(self, running: Sequence[JsonObject]) -> list[JsonObject]:
-        """All but the oldest; with a surge, an old one may wait for a new one to be available."""
+        """Return all pods of a node but the oldest; with a surge, an old one may wait for a new one
+        to be available."""
         if not self.surges or len(running) <= 1:
             return list(running[1:])
         new = [one for one in running if metadata.labels(one).get(REVISION_HASH) == self.hash]
@@ -258,10 +275,12 @@ class _Sync:
                 len(new) <= 1 and len(old) <= 1,
             )
 
+    # As `rollingUpdate`. Pods that are not available go first: replacing them makes nothing worse.
     def _replace(self, most: int) -> None:
         """Old pods go as long as no more than `most` nodes are without an available one."""
         unavailable, unhealthy, candidates = 0, [], []
         for _, new, old, is_plain in self._pairs():
+            # Nobody knows which of several pods counts, so the node counts as one without.
             if not is_plain or (new is None) == (old is None):
                 unavailable += 1
             elif new is not None:
@@ -273,6 +292,8 @@ class _Sync:
                 candidates.append(old)
         self._sync_nodes((), [*unhealthy, *candidates[: max(most - unavailable, 0)]])
 
+    # The other half of `rollingUpdate`: here a new pod comes before the old one goes, so that nodes
+    # are never without one.
     def _surge(self) -> None:
         """New pods come beside old ones, no more than `max_surge` at once."""
         surging = available = 0
@@ -299,6 +320,8 @@ class _Sync:
                     allowed.append(node)
                 else:
                     gone.append(old)
+            # The old pod is on a node that should have none any more. It may go as soon as enough
+            # others are available.
             elif not runs:
                 misplaced.append(old)
             elif surging < self.max_surge:
@@ -309,6 +332,7 @@ class _Sync:
 
     # --- status ---
 
+    # As `updateDaemonSetStatus`: the oldest pod of each node counts, the others are surplus.
     def _tell_status(self) -> None:
         scheduled = ready = available = updated = misscheduled = 0
         for node in self.fit:
@@ -346,5 +370,5 @@ class _Sync:
 
 
 def _age(pod: JsonObject) -> tuple[bool, str, str]:
-    """Pods with a node come first, then older ones."""
+    """Return what pods are sorted by: those with a node come first, then older ones."""
     return not facts.node_of(pod), metadata.creation_timestamp(pod), metadata.name(pod)

@@ -47,7 +47,7 @@ def budget_plan(
 
 
 class _Sync:
-    """One look at one budget."""
+    """Takes one look at one budget."""
 
     def __init__(self, budget: JsonObject, pods: Sequence[JsonObject], now: datetime) -> None:
         self.budget = budget
@@ -57,6 +57,7 @@ class _Sync:
         self.steps: list[Step] = []
         self.again: float | None = None
 
+    # As `trySync` of `disruption.go`.
     def plan(self, scales: Mapping[str, Scale | str]) -> Plan:
         if not self.pods:
             self.steps.append(told("No matching pods found", self.budget, "NoPods", NORMAL))
@@ -66,13 +67,15 @@ class _Sync:
             text = f"Failed to calculate the number of expected pods: {error}"
             reason = "CalculateExpectedPodCountFailed"
             self.steps.append(told(text, self.budget, reason, WARNING))
+            # As `failSafe`: what cannot be counted must not be disrupted.
             self._write({**facts.status_of(self.budget), "disruptionsAllowed": 0}, str(error))
             return Plan(tuple(self.steps))
         disrupted = self._disrupted()
         healthy = sum(
-            facts.is_ready(one) and not facts.is_going(one) and metadata.name(one) not in disrupted
-            for one in self.pods
+            facts.is_ready(pod) and not facts.is_going(pod) and metadata.name(pod) not in disrupted
+            for pod in self.pods
         )
+        # Of a budget that expects no pods, upstream allows no disruption.
         allowed = max(healthy - desired, 0) if expected > 0 else 0
         made: JsonDict = {
             "observedGeneration": metadata.generation(self.budget),
@@ -87,6 +90,8 @@ class _Sync:
 
     # --- how many there should be ---
 
+    # As `getExpectedPodCount`. A number of `minAvailable` needs no owners, so that pods without one
+    # can only be protected by that.
     def _expected(self, scales: Mapping[str, Scale | str]) -> tuple[int, int]:
         """Return how many pods there should be, and how many of them have to be healthy. Raises
         _NoScale."""
@@ -101,7 +106,7 @@ class _Sync:
 
     def _total(self, scales: Mapping[str, Scale | str]) -> int:
         """Return how many replicas all owners of the pods want together. Raises _NoScale."""
-        unmanaged = [one for one in self.pods if not facts.controller_of(one)]
+        unmanaged = [pod for pod in self.pods if not facts.controller_of(pod)]
         owners = {
             facts.controller_of(one).get("uid") or ""
             for one in self.pods
@@ -112,6 +117,8 @@ class _Sync:
             found = scales[uid]
             if isinstance(found, str):
                 raise _NoScale(found)
+            # Several references may lead to one owner, as those of ReplicaSets do to their
+            # Deployment.
             wanted[found.uid] = found.replicas
         if unmanaged:
             text = (
@@ -124,6 +131,8 @@ class _Sync:
             self.steps.append(told(text, self.budget, "UnmanagedPods", WARNING))
         return sum(wanted.values())
 
+    # As `buildDisruptedPodMap`: an eviction counts before the pod is seen to go, but not for ever,
+    # since its deletion may have failed.
     def _disrupted(self) -> dict[str, str]:
         """Evicted pods that are still there, but not for long."""
         found: dict[str, str] = {}

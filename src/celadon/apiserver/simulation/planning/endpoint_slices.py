@@ -47,8 +47,8 @@ def has_endpoints(service: JsonObject) -> bool:
 
 def selects(service: JsonObject, pod: JsonObject) -> bool:
     """Tell whether the Service selects the pod."""
-    wanted = facts.spec_of(service).get("selector") or {}
-    return wanted.items() <= metadata.labels(pod).items()
+    selector = facts.spec_of(service).get("selector") or {}
+    return selector.items() <= metadata.labels(pod).items()
 
 
 def is_own_slice(slice_: JsonObject, service: JsonObject) -> bool:
@@ -90,7 +90,7 @@ class TriggerTimes:
         return min((time for key, time in times.items() if time > former.get(key, "")), default="")
 
     def forget(self, item: str) -> None:
-        """A Service that is gone."""
+        """Forget a Service that is gone."""
         self._seen.pop(item, None)
 
 
@@ -106,7 +106,7 @@ def slices_plan(service: JsonObject, seen: Reachable, slices: Iterable[JsonObjec
         "FailedToUpdateEndpointSlices",
         f"Error updating Endpoint Slices for Service {namespace}/{name}: ",
     )
-    present = [one for one in slices if is_own_slice(one, service)]
+    present = [slice_ for slice_ in slices if is_own_slice(slice_, service)]
     families = _address_types(service)
     steps: list[plans.Step] = []
     for family in families:
@@ -138,7 +138,8 @@ class _SliceWork:
 
     # As `reconcileByAddressType`.
     def sort_out(self, present: Sequence[JsonObject], seen: Reachable) -> None:
-        """Endpoints are grouped by their ports: a slice has the same for all."""
+        """Group endpoints by their ports, since a slice has the same for all, and fill the slices
+        of each group."""
         groups: dict[str, list[JsonObject]] = {}
         for one in present:
             if _is_owned(one, self._service):
@@ -171,7 +172,7 @@ class _SliceWork:
             "publishNotReadyAddresses"
         ):
             return None
-        addresses = [one for one in _pod_addresses(pod) if _family(one) == self._family]
+        addresses = [address for address in _pod_addresses(pod) if _family(address) == self._family]
         if not addresses:
             return None
         serving, ending = facts.is_ready(pod), facts.is_going(pod)
@@ -205,20 +206,22 @@ class _SliceWork:
         ports: list[Any],
         wanted: JsonDict,
     ) -> None:
-        """Endpoints stay where they are; new ones go first into slices that change anyway, then
-        into one that has room for all, then into new ones."""
+        """Fill the slices of a group. Endpoints stay where they are; new ones go first into slices
+        that change anyway, then into one that has room for all, then into new ones."""
         unchanged: list[JsonObject] = []
         changed: list[JsonDict] = []
-        for one in slices:
-            kept = [wanted.pop(key, None) for key in map(_endpoint_key, one.get("endpoints") or ())]
+        for slice_ in slices:
+            kept = [
+                wanted.pop(key, None) for key in map(_endpoint_key, slice_.get("endpoints") or ())
+            ]
             endpoints = [found for found in kept if found is not None]
             labels = self._labels()
-            if endpoints == (one.get("endpoints") or []) and metadata.labels(one) == labels:
-                unchanged.append(one)
-            elif endpoints or metadata.labels(one) != labels:
-                changed.append(_with_endpoints(one, endpoints, labels))
+            if endpoints == (slice_.get("endpoints") or []) and metadata.labels(slice_) == labels:
+                unchanged.append(slice_)
+            elif endpoints or metadata.labels(slice_) != labels:
+                changed.append(_with_endpoints(slice_, endpoints, labels))
             else:
-                self._deleted.append(one)
+                self._deleted.append(slice_)
         left = list(wanted.values())
         for made in sorted(changed, key=lambda one: -len(one["endpoints"])):
             room = MAX_ENDPOINTS - len(made["endpoints"])
@@ -334,7 +337,7 @@ def _roomiest(slices: Sequence[JsonObject], count: int) -> JsonObject | None:
 
 def _is_owned(slice_: JsonObject, service: JsonObject) -> bool:
     owners = metadata.metadata(slice_).get("ownerReferences") or ()
-    return any(one.get("uid") == metadata.uid(service) for one in owners)
+    return any(owner.get("uid") == metadata.uid(service) for owner in owners)
 
 
 def _is_headless(service: JsonObject) -> bool:
@@ -387,7 +390,8 @@ def _ports(service: JsonObject, pod: JsonObject) -> list[JsonDict]:
 # As `FindPort` of k8s.io/endpointslice. A sidecar has ports that others may use; an init container
 # that ends has none any more.
 def _port_number(pod: JsonObject, port: JsonObject) -> int | None:
-    """Names are looked up in the containers, and in those that run beside them."""
+    """Return the number of a port. Names are looked up in the containers, and in those that run
+    beside them."""
     target = port.get("targetPort", port.get("port"))
     if isinstance(target, int):
         return target
@@ -403,7 +407,7 @@ def _port_number(pod: JsonObject, port: JsonObject) -> int | None:
 
 # The order of ports means nothing, so it must not make two groups of one.
 def _ports_key(ports: Iterable[JsonObject]) -> str:
-    return json.dumps(sorted(json.dumps(dict(one), sort_keys=True) for one in ports))
+    return json.dumps(sorted(json.dumps(dict(port), sort_keys=True) for port in ports))
 
 
 def _endpoint_key(endpoint: JsonObject) -> str:
@@ -499,14 +503,14 @@ def _subset(ports: list[Any], addresses: Mapping[str, tuple[bool, Any]]) -> Json
         made["addresses"] = ready
     if others:
         made["notReadyAddresses"] = others
-    known = [_named(one) for one in ports if one is not None]
+    known = [_named(port) for port in ports if port is not None]
     if known:
         made["ports"] = known
     return made
 
 
 def _named(port: JsonDict) -> JsonDict:
-    """Endpoints leave an empty name out."""
+    """Return a port as Endpoints have it: they leave an empty name out."""
     return {key: value for key, value in port.items() if key != "name" or value}
 
 
@@ -523,8 +527,9 @@ def _address(service: JsonObject, pod: JsonObject, ip: str) -> JsonDict:
 # As `truncateEndpoints`: one object holds all addresses, which has to end somewhere; slices have no
 # such end.
 def _within_capacity(subsets: list[JsonDict]) -> tuple[list[JsonDict], bool]:
-    """Ready addresses before others; upstream shares what is left out among the subsets."""
-    total = sum(len(one.get(key, ())) for one in subsets for key in _ADDRESS_LISTS)
+    """Cut what is too much, and return whether anything was. Ready addresses stay before others;
+    upstream shares what is left out among the subsets."""
+    total = sum(len(subset.get(key, ())) for subset in subsets for key in _ADDRESS_LISTS)
     if total <= MAX_ADDRESSES:
         return subsets, False
     room, made = MAX_ADDRESSES, [dict(one) for one in subsets]

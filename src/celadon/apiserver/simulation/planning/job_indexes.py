@@ -36,7 +36,7 @@ def parsed(text: str, completions: int) -> Intervals:
 
 
 def merged(*sets: Iterable[tuple[int, int]]) -> Intervals:
-    """All that is in any of the sets."""
+    """Return all that is in any of the sets."""
     made: list[tuple[int, int]] = []
     for first, last in sorted(one for intervals in sets for one in intervals):
         if made and first <= made[-1][1] + 1:
@@ -47,7 +47,7 @@ def merged(*sets: Iterable[tuple[int, int]]) -> Intervals:
 
 
 def of_numbers(numbers: Iterable[int]) -> Intervals:
-    """The set of some numbers."""
+    """Return the set of some numbers."""
     return merged((one, one) for one in numbers)
 
 
@@ -145,7 +145,8 @@ def next_failures(replaced: JsonObject | None, *, is_counted: bool) -> dict[str,
 def surplus_of_indexes(
     pods: Sequence[JsonObject], completions: int, now: datetime
 ) -> tuple[list[JsonObject], list[JsonObject]]:
-    """Pods that go, since they have no valid index or one that another pod has, and the rest."""
+    """Return the pods that go, since they have no valid index or one that another pod has, and the
+    rest."""
     by_index: dict[int, list[JsonObject]] = {}
     gone: list[JsonObject] = []
     for pod in pods:

@@ -75,19 +75,19 @@ def _container_with_code(pod: JsonObject, requirement: JsonObject) -> JsonObject
         *(state.get("containerStatuses") or ()),
         *(state.get("initContainerStatuses") or ()),
     )
-    for one in containers:
-        ended = (one.get("state") or {}).get("terminated")
-        if ended is None or name not in (None, one["name"]) or not ended["exitCode"]:
+    for container in containers:
+        ended = (container.get("state") or {}).get("terminated")
+        if ended is None or name not in (None, container["name"]) or not ended["exitCode"]:
             continue
         if (ended["exitCode"] in values) == is_in:
-            return one
+            return container
     return None
 
 
 def _matching_condition(pod: JsonObject, patterns: Sequence[JsonObject]) -> JsonObject | None:
-    wanted = {(one.get("type"), one.get("status") or "True") for one in patterns}
-    found: Iterable[JsonObject] = facts.status_of(pod).get("conditions") or ()
-    return next((one for one in found if (one["type"], one["status"]) in wanted), None)
+    wanted = {(pattern.get("type"), pattern.get("status") or "True") for pattern in patterns}
+    conditions: Iterable[JsonObject] = facts.status_of(pod).get("conditions") or ()
+    return next((one for one in conditions if (one["type"], one["status"]) in wanted), None)
 
 
 # As `matchSuccessPolicy`.
@@ -135,16 +135,16 @@ def job_plan(job: JsonObject, pods: Sequence[JsonObject], now: datetime) -> plan
 
 
 def released_pods(pods: Iterable[JsonObject]) -> plans.Plan:
-    """Pods whose Job is gone, or has ended, are not held any longer."""
-    held = (one for one in pods if JOB_TRACKING in metadata.finalizers(one))
+    """Let go of pods whose Job is gone, or has ended."""
+    held = (pod for pod in pods if JOB_TRACKING in metadata.finalizers(pod))
     return plans.Plan(tuple(plans.Step(plans.Verb.UPDATE, without_tracking(one)) for one in held))
 
 
 def finished_condition(job: JsonObject) -> JsonObject | None:
     """The condition that says that it has ended."""
-    for one in facts.status_of(job).get("conditions") or ():
-        if one.get("type") in {COMPLETE, FAILED} and one.get("status") == "True":
-            found: JsonObject = one
+    for condition in facts.status_of(job).get("conditions") or ():
+        if condition.get("type") in {COMPLETE, FAILED} and condition.get("status") == "True":
+            found: JsonObject = condition
             return found
     return None
 
@@ -156,7 +156,7 @@ def is_finished(job: JsonObject) -> bool:
 
 def without_tracking(pod: JsonObject) -> JsonObject:
     """The pod without the finalizer by which it waits for being counted."""
-    kept = [one for one in metadata.finalizers(pod) if one != JOB_TRACKING]
+    kept = [finalizer for finalizer in metadata.finalizers(pod) if finalizer != JOB_TRACKING]
     return {**pod, "metadata": {**metadata.metadata(pod), "finalizers": kept}}
 
 
@@ -177,7 +177,7 @@ def _after_its_end(job: JsonObject, pods: Sequence[JsonObject], now: datetime) -
 # As `syncJob`. Upstream's expectations, by which it does not make pods twice, are not needed: what
 # is seen here is never older than what was written.
 class _Sync:
-    """One look at one Job."""
+    """Takes one look at one Job."""
 
     def __init__(self, job: JsonObject, pods: Sequence[JsonObject], now: datetime) -> None:
         self.job = job
@@ -200,7 +200,7 @@ class _Sync:
         uncounted = self.status.get("uncountedTerminatedPods") or {}
         self.uncounted_succeeded: list[str] = list(uncounted.get("succeeded") or ())
         self.uncounted_failed: list[str] = list(uncounted.get("failed") or ())
-        self.active_pods = [one for one in pods if facts.is_active(one)]
+        self.active_pods = [pod for pod in pods if facts.is_active(pod)]
         self.active = len(self.active_pods)
         self.created = 0
         self.ready = sum(map(facts.is_ready, self.active_pods))
@@ -252,15 +252,15 @@ class _Sync:
         self, uncounted: Sequence[str], holds: Callable[[JsonObject], bool]
     ) -> list[JsonObject]:
         return [
-            one
-            for one in self.pods
-            if _is_tracked(one)
-            and metadata.uid(one) not in uncounted
+            pod
+            for pod in self.pods
+            if _is_tracked(pod)
+            and metadata.uid(pod) not in uncounted
             and (
                 not self.is_indexed
-                or job_indexes.valid_index(one, self.completions or 0) is not None
+                or job_indexes.valid_index(pod, self.completions or 0) is not None
             )
-            and holds(one)
+            and holds(pod)
         ]
 
     # As `isPodFailed`. With `podReplacementPolicy: Failed`, or a policy that has to see exit codes,
@@ -289,9 +289,9 @@ class _Sync:
         return self._index_ending(found) if self.is_indexed else found
 
     def _present(self, kind: str) -> JsonDict | None:
-        for one in self.conditions:
-            if one["type"] == kind and one["status"] == "True":
-                return dict(one)
+        for condition in self.conditions:
+            if condition["type"] == kind and condition["status"] == "True":
+                return dict(condition)
         return None
 
     def _policy_failure(self) -> JsonDict | None:
@@ -336,9 +336,9 @@ class _Sync:
         total = self.completions or 0
         self.succeeded_before = job_indexes.parsed(self.status.get("completedIndexes") or "", total)
         new = (
-            job_indexes.valid_index(one, total)
-            for one in self.pods
-            if facts.phase(one) == "Succeeded" and _is_tracked(one)
+            job_indexes.valid_index(pod, total)
+            for pod in self.pods
+            if facts.phase(pod) == "Succeeded" and _is_tracked(pod)
         )
         numbers = job_indexes.of_numbers(one for one in new if one is not None)
         self.succeeded_indexes = job_indexes.merged(self.succeeded_before, numbers)
@@ -356,9 +356,9 @@ class _Sync:
     def _failed_indexes(self, total: int) -> job_indexes.Intervals:
         former = job_indexes.parsed(self.status.get("failedIndexes") or "", total)
         new = (
-            job_indexes.valid_index(one, total)
-            for one in self.pods
-            if _is_tracked(one) and self._fails_index(one)
+            job_indexes.valid_index(pod, total)
+            for pod in self.pods
+            if _is_tracked(pod) and self._fails_index(pod)
         )
         return job_indexes.merged(
             former, job_indexes.of_numbers(one for one in new if one is not None)
@@ -463,7 +463,7 @@ class _Sync:
     # --- pods that come and go ---
 
     def _delete_active(self) -> None:
-        """They keep their finalizers until they are counted."""
+        """Delete all active pods. They keep their finalizers until they are counted."""
         self.steps += map(plans.pod_deleted, self.active_pods)
         self.terminating += self.active
         self.active = self.ready = 0
@@ -554,8 +554,8 @@ class _Sync:
     # As `newBackoffRecord` and `getRemainingTime` of `backoff_utils.go`, whose record is in memory:
     # here the same is read off the pods, so that it survives a restart.
     def _backoff(self) -> float:
-        """Seconds that are left, after so many failures since the last success."""
-        successes = [facts.finished_at(one) for one in self.pods if facts.phase(one) == "Succeeded"]
+        """Return the seconds that are left, after so many failures since the last success."""
+        successes = [facts.finished_at(pod) for pod in self.pods if facts.phase(pod) == "Succeeded"]
         last = max(successes, default=None)
         failures = [
             facts.finished_at(one)
@@ -584,8 +584,8 @@ class _Sync:
     # become numbers only after that: whoever dies in between counts nothing twice and loses
     # nothing.
     def _track(self, ending: JsonObject | None) -> None:
-        """Pods that have ended are noted, lose their finalizers, and are counted; the Job ends when
-        all are."""
+        """Note pods that have ended, take their finalizers, and count them; the Job ends when all
+        are counted."""
         held = {metadata.uid(one) for one in self.pods if _is_tracked(one)}
         self._move_counted(held)
         is_success = ending is not None and ending["type"] == CRITERIA_MET
@@ -630,7 +630,7 @@ class _Sync:
         ):
             gone = sum(one not in held for one in uids)
             self.status[name] = (self.status.get(name) or 0) + gone
-            uids[:] = [one for one in uids if one in held]
+            uids[:] = [uid for uid in uids if uid in held]
 
     # As `canRemoveFinalizer`.
     def _may_release(self, pod: JsonObject, ending: JsonObject | None) -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import Final, TypeAlias
 
 from celadon.apiserver.simulation.planning.pod_facts import has_ended, node_of
@@ -19,7 +18,7 @@ from celadon.kube.quantity import parse_amounts, pod_needs
 from celadon.kube.releases import is_since
 from celadon.kube.selectors import LabelSelector, Operator, Requirement, label_selector
 from celadon.kube.well_known_values import PREFERRED_TERMS, REQUIRED_TERMS
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Neighbours --------------------------------------------------------------
 #
@@ -88,7 +87,9 @@ class NodeState:
     def places(self, topologies: Iterable[str]) -> Iterable[Place]:
         """Yield the places that the node is in, one for each of the topologies that it has a label
         for."""
-        return ((one, self.labels[one]) for one in topologies if one in self.labels)
+        return (
+            (topology, self.labels[topology]) for topology in topologies if topology in self.labels
+        )
 
 
 # --- Sorts of pods -----------------------------------------------------------
@@ -96,8 +97,8 @@ class NodeState:
 
 @dataclass(frozen=True, slots=True)
 class PodSort:
-    """Pods in some namespaces that a selector matches; with `living` those only that are not being
-    deleted."""
+    """Describes pods in some namespaces that a selector matches; with `living` those only that are
+    not being deleted."""
 
     namespaces: frozenset[str]
     selector: LabelSelector
@@ -159,7 +160,7 @@ def _term(pod: JsonObject, term: JsonObject, weight: int = 0) -> Term:
 
 
 class Neighbours:
-    """All nodes with their pods; `namespaces` are the labels of namespaces."""
+    """Holds all nodes with their pods; `namespaces` are the labels of namespaces."""
 
     def __init__(
         self, states: Sequence[NodeState], namespaces: Mapping[str, Mapping[str, str]]
@@ -191,7 +192,7 @@ class Neighbours:
         if found is None:
             found = self._counts[sort] = Counter()
             for state in self.states:
-                found[state.name] = sum(sort.matches(one, self.namespaces) for one in state.pods)
+                found[state.name] = sum(sort.matches(pod, self.namespaces) for pod in state.pods)
         return found
 
     def of_owner(self, uid: str) -> Counter[str]:
@@ -203,9 +204,9 @@ class Neighbours:
         return ((term, places) for (one, term), places in self._terms.items() if one == kind)
 
     def _note(self, state: NodeState, pod: JsonObject) -> None:
-        for one in metadata.metadata(pod).get("ownerReferences") or ():
-            if one.get("controller") and not metadata.deletion_timestamp(pod):
-                self._owners.setdefault(one.get("uid") or "", Counter())[state.name] += 1
+        for reference in metadata.metadata(pod).get("ownerReferences") or ():
+            if reference.get("controller") and not metadata.deletion_timestamp(pod):
+                self._owners.setdefault(reference.get("uid") or "", Counter())[state.name] += 1
         if (pod.get("spec") or {}).get("affinity"):
             for kind in (NEAR, FAR):
                 for term in (*required_terms(pod, kind), *preferred_terms(pod, kind)):
@@ -243,7 +244,7 @@ class Refusal:
 
 def tolerates(tolerations: Iterable[JsonObject], taint: JsonObject) -> bool:
     """Tell whether one of the tolerations is about this taint."""
-    return any(_is_about(one, taint) for one in tolerations)
+    return any(_is_about(toleration, taint) for toleration in tolerations)
 
 
 def _is_about(toleration: JsonObject, taint: JsonObject) -> bool:
@@ -260,8 +261,8 @@ def _is_about(toleration: JsonObject, taint: JsonObject) -> bool:
 
 
 def _tolerations(pod: JsonObject) -> Sequence[JsonObject]:
-    found: Sequence[JsonObject] = (pod.get("spec") or {}).get("tolerations") or ()
-    return found
+    tolerations: Sequence[JsonObject] = (pod.get("spec") or {}).get("tolerations") or ()
+    return tolerations
 
 
 def _taints(pod: JsonObject, state: NodeState) -> Refusal | None:
@@ -426,7 +427,7 @@ class TopologySpread:
         self._pod = pod
         self._hard = [one for one in constraints if one.get("whenUnsatisfiable") == "DoNotSchedule"]
         keys = [one["topologyKey"] for one in self._hard]
-        states = [one for one in neighbours.states if all(key in one.labels for key in keys)]
+        states = [state for state in neighbours.states if all(key in state.labels for key in keys)]
         self._counts = [self._counted(one, states, neighbours) for one in self._hard]
 
     def _counted(

@@ -50,9 +50,9 @@ def _tolerated(
 ) -> Scores:
     """The fewer taints it would rather avoid, the better."""
     tolerations: Sequence[JsonObject] = [
-        one
-        for one in facts.spec_of(pod).get("tolerations") or ()
-        if one.get("effect") in (None, "", "PreferNoSchedule")
+        toleration
+        for toleration in facts.spec_of(pod).get("tolerations") or ()
+        if toleration.get("effect") in (None, "", "PreferNoSchedule")
     ]
     found = {
         one.name: float(
@@ -88,12 +88,16 @@ def _spread(
     pod: JsonObject, fitting: Sequence[node_filters.NodeState], neighbours: node_filters.Neighbours
 ) -> Scores:
     """The fewer pods like it there are in the same places, the better."""
-    given = facts.spec_of(pod).get("topologySpreadConstraints") or ()
-    soft = [one for one in given if one.get("whenUnsatisfiable") == "ScheduleAnyway"]
+    topology_spread_constraints = facts.spec_of(pod).get("topologySpreadConstraints") or ()
+    soft = [
+        one
+        for one in topology_spread_constraints
+        if one.get("whenUnsatisfiable") == "ScheduleAnyway"
+    ]
     owner = str(facts.controller_of(pod).get("uid") or "")
     if soft:
         counts = [neighbours.counted(node_filters.alike(pod, one)) for one in soft]
-    elif not given and owner:
+    elif not topology_spread_constraints and owner:
         soft, counts = list(_BY_DEFAULT), [neighbours.of_owner(owner)] * 2
     else:
         return {}
@@ -204,7 +208,7 @@ class _Candidate:
 
 
 def priority_of(pod: JsonObject) -> int:
-    """0 where there is none."""
+    """Return the priority of a pod, 0 where there is none."""
     return int(facts.spec_of(pod).get("priority") or 0)
 
 
@@ -224,7 +228,7 @@ def preemption_for(
     if facts.spec_of(pod).get("preemptionPolicy") == "Never":
         return Preemption(said=_NEVER)
     mine = priority_of(pod)
-    by_name = {one.name: one for one in neighbours.states}
+    by_name = {state.name: state for state in neighbours.states}
     nominated = by_name.get(nominated_node(pod))
     if nominated is not None and any(
         facts.is_going(one) and priority_of(one) < mine for one in nominated.pods
@@ -291,7 +295,7 @@ def _importance(pod: JsonObject) -> tuple[int, str]:
 def _harm(candidate: _Candidate) -> tuple[Any, ...]:
     """Return what candidates are compared by, the most important first. Of equal nodes that one is
     taken whose most important victims began last."""
-    priorities = [priority_of(one) for one in candidate.victims]
+    priorities = [priority_of(victim) for victim in candidate.victims]
     highest = max(priorities, default=0)
     starts = [_importance(one)[1] for one in candidate.victims if priority_of(one) == highest]
     latest = tuple(-ord(sign) for sign in min(starts, default=""))
@@ -302,7 +306,7 @@ class _Budgets:
     """PodDisruptionBudgets, and how many more pods each lets go."""
 
     def __init__(self, budgets: Iterable[JsonObject]) -> None:
-        self._budgets = [(one, _selector(one)) for one in budgets]
+        self._budgets = [(budget, _selector(budget)) for budget in budgets]
 
     def violated(self, pods: Sequence[JsonObject]) -> list[JsonObject]:
         """Return those of the pods whose disruption a budget forbids, if all of them went in their

@@ -74,7 +74,7 @@ NOTHING_TO_DO: Final = Plan()
 
 
 def told(message: str, about: JsonObject, reason: str, kind: EventType = NORMAL) -> Step:
-    """An Event and nothing else."""
+    """Return the step that writes an Event and does nothing else."""
     return Step(Verb.TELL, about, Told(kind, reason, message))
 
 

@@ -18,19 +18,19 @@ from celadon.records import dataclass
 
 
 def spec_of(obj: JsonObject) -> JsonObject:
-    """Empty where there is none."""
-    found: JsonObject = obj.get("spec") or {}
-    return found
+    """Return the spec; empty where there is none."""
+    spec: JsonObject = obj.get("spec") or {}
+    return spec
 
 
 def status_of(obj: JsonObject) -> JsonObject:
-    """Empty where there is none."""
-    found: JsonObject = obj.get("status") or {}
-    return found
+    """Return the status; empty where there is none."""
+    status: JsonObject = obj.get("status") or {}
+    return status
 
 
 def has_ended(pod: JsonObject) -> bool:
-    """Succeeded or failed."""
+    """Tell whether the pod has succeeded or failed."""
     return phase(pod) in ENDED_PHASES
 
 
@@ -40,9 +40,9 @@ def is_going(obj: JsonObject) -> bool:
 
 
 def condition_of(obj: JsonObject, kind: str) -> JsonObject | None:
-    """The condition of a type, if there is one."""
-    found = status_of(obj).get("conditions") or ()
-    return next((one for one in found if one.get("type") == kind), None)
+    """Return the condition of a type, or None."""
+    conditions = status_of(obj).get("conditions") or ()
+    return next((one for one in conditions if one.get("type") == kind), None)
 
 
 def is_controlled_by(obj: JsonObject, owner: JsonObject) -> bool:
@@ -52,9 +52,11 @@ def is_controlled_by(obj: JsonObject, owner: JsonObject) -> bool:
 
 def controlled(objects: Iterable[JsonObject], owner: JsonObject) -> list[JsonObject]:
     """Return the objects that this owner manages."""
-    return [one for one in objects if is_controlled_by(one, owner)]
+    return [obj for obj in objects if is_controlled_by(obj, owner)]
 
 
+# As `GetScaledValueFromIntOrPercent` of k8s.io/apimachinery `pkg/util/intstr`, in whole numbers:
+# floats round 7 percent of 100 up to 8.
 def scaled(value: int | str | None, total: int, *, round_up: bool) -> int:
     """A number, or a share of the total in percent."""
     if isinstance(value, str):
@@ -63,10 +65,11 @@ def scaled(value: int | str | None, total: int, *, round_up: bool) -> int:
     return value or 0
 
 
+# As `getFinishedTime` of `pkg/controller/job/backoff_utils.go`.
 def finished_at(pod: JsonObject) -> datetime:
     """Return when the pod's last container ended; else when it was no longer ready; else when it
     was deleted; else, which happens in no real cluster, when it was created."""
-    ends = [_end_of_container(one) for one in status_of(pod).get("containerStatuses") or ()]
+    ends = [_end_of_container(status) for status in status_of(pod).get("containerStatuses") or ()]
     known = [one for one in ends if one is not None]
     if known and len(known) == len(ends):
         return max(known)
@@ -91,9 +94,9 @@ def _moment(text: str | None) -> datetime | None:
 
 def controller_of(obj: JsonObject) -> JsonDict:
     """The reference to the owner that manages an object; empty if there is none."""
-    for one in metadata.metadata(obj).get("ownerReferences") or ():
-        if one.get("controller"):
-            found: JsonDict = one
+    for reference in metadata.metadata(obj).get("ownerReferences") or ():
+        if reference.get("controller"):
+            found: JsonDict = reference
             return found
     return {}
 
@@ -117,17 +120,18 @@ def selector_of(owner: JsonObject) -> LabelSelector:
 
 
 def phase(pod: JsonObject) -> str:
-    """Empty for a pod whose status says nothing."""
+    """Return the phase of a pod; empty where its status says nothing."""
     return str((pod.get("status") or {}).get("phase") or "")
 
 
+# As `IsPodActive` of `pkg/controller/controller_utils.go`; the next one is `IsPodTerminating`.
 def is_active(pod: JsonObject) -> bool:
-    """Neither ended nor being deleted."""
+    """Tell whether the pod has neither ended nor is being deleted."""
     return not has_ended(pod) and not metadata.deletion_timestamp(pod)
 
 
 def is_terminating(pod: JsonObject) -> bool:
-    """Being deleted, but not ended."""
+    """Tell whether the pod is being deleted, but has not ended."""
     return not has_ended(pod) and bool(metadata.deletion_timestamp(pod))
 
 
@@ -149,7 +153,7 @@ def seconds_to_availability(pod: JsonObject, least: float, now: datetime) -> flo
 
 
 def is_available(pod: JsonObject, least: float, now: datetime) -> bool:
-    """Ready for the least number of seconds."""
+    """Tell whether the pod has been ready for the least number of seconds."""
     return seconds_to_availability(pod, least, now) == 0.0
 
 
@@ -163,23 +167,25 @@ class Claims:
     released: Sequence[JsonObject] = ()
 
 
+# As `ClaimObject` of `pkg/controller/controller_ref_manager.go`: no two owners can hold one object,
+# since only what nobody manages is adopted.
 def claims_of(owner: JsonObject, candidates: Sequence[JsonObject]) -> Claims:
     """Sort the candidates, which are in the owner's namespace, into those that it owns, adopts and
     releases. An owner that is being deleted adopts and releases nothing."""
     is_going, selector = bool(metadata.deletion_timestamp(owner)), selector_of(owner)
     owned, adopted, released = [], [], []
-    for one in candidates:
-        manager = controller_of(one)
-        matches = selector.matches(metadata.metadata(one).get("labels") or {})
+    for candidate in candidates:
+        manager = controller_of(candidate)
+        matches = selector.matches(metadata.metadata(candidate).get("labels") or {})
         if manager:
             if manager.get("uid") != metadata.uid(owner):
                 continue
             if matches:
-                owned.append(one)
+                owned.append(candidate)
             elif not is_going:
-                released.append(one)
-        elif matches and not is_going and not metadata.deletion_timestamp(one):
-            adopted.append(one)
+                released.append(candidate)
+        elif matches and not is_going and not metadata.deletion_timestamp(candidate):
+            adopted.append(candidate)
     return Claims(owned, adopted, released)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from datetime import datetime
 from typing import Final, Literal
 
@@ -19,7 +18,7 @@ from celadon.apiserver.simulation.planning.pod_facts import read_time, time_text
 from celadon.kube import JsonObject, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Behaviour ---------------------------------------------------------------
 #
@@ -56,7 +55,7 @@ _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def duration(text: str) -> float | None:
-    """Seconds of `1m30s`; None for what is no duration."""
+    """Return the seconds of `1m30s`; None for what is no duration."""
     parts = _DURATION.findall(text)
     if not parts or "".join(f"{number}{unit}" for number, unit in parts) != text:
         return None
@@ -234,7 +233,7 @@ def _restarts(pod: JsonObject, container: JsonObject, code: int, at: str) -> boo
 
 
 def _backoff(restarts: int, ended: JsonObject, now: datetime) -> float:
-    """Seconds that are left. The first restart comes at once."""
+    """Return the seconds that are left until a restart. The first one comes at once."""
     if not restarts:
         return 0.0
     pause = min(FIRST_BACKOFF * 2.0 ** min(restarts - 1, 10), LAST_BACKOFF)
@@ -399,7 +398,7 @@ def next_step(pod: JsonObject, where: Addresses, habits: Habits, now: datetime) 
 
 
 def _by_name(statuses: Iterable[JsonObject] | None) -> dict[str, JsonObject]:
-    return {one["name"]: one for one in statuses or ()}
+    return {status["name"]: status for status in statuses or ()}
 
 
 def _init_statuses(
@@ -438,8 +437,8 @@ def _phase(
     if not is_initialized:
         codes = [one["state"].get("terminated", {}).get("exitCode", 0) for one in inits]
         return "Failed" if any(codes) and restart_policy(pod) == "Never" else "Pending"
-    states = [one["state"] for one in owns]
-    if all("terminated" in one for one in states):
+    states = [status["state"] for status in owns]
+    if all("terminated" in state for state in states):
         codes = [one["terminated"]["exitCode"] for one in states]
         return "Failed" if any(codes) else "Succeeded"
     # A pod that waits for a restart is `Running`; one whose containers have never run is not.
@@ -524,8 +523,12 @@ def _containers_ready(
         reason = "PodCompleted" if phase == "Succeeded" else "PodFailed"
         return {"status": "False", "reason": reason}
     spec = pod.get("spec") or {}
-    sidecars = {one["name"] for one in spec.get("initContainers") or () if is_sidecar(one)}
-    unready = [one["name"] for one in inits if one["name"] in sidecars and not one["ready"]]
+    sidecars = {
+        container["name"] for container in spec.get("initContainers") or () if is_sidecar(container)
+    }
+    unready = [
+        status["name"] for status in inits if status["name"] in sidecars and not status["ready"]
+    ]
     unready += [one["name"] for one in owns if not one["ready"]]
     if not unready:
         return {"status": "True"}
@@ -543,11 +546,11 @@ def _gates_ready(pod: JsonObject, former: Sequence[JsonObject]) -> dict[str, str
 def _unmet_gates(pod: JsonObject, former: Sequence[JsonObject]) -> Iterator[str]:
     for gate in (pod.get("spec") or {}).get("readinessGates") or ():
         type_ = gate["conditionType"]
-        found = find_condition(former, type_)
-        if found is None:
+        condition = find_condition(former, type_)
+        if condition is None:
             yield f'corresponding condition of pod readiness gate "{type_}" does not exist.'
-        elif found.get("status") != "True":
-            state = found.get("status")
+        elif condition.get("status") != "True":
+            state = condition.get("status")
             yield f'the status of pod readiness gate "{type_}" is not "True", but {state}'
 
 
@@ -561,11 +564,13 @@ def _initialized(
     if any("waiting" not in one["state"] or one["lastState"] for one in owns):
         return {"status": "True"}
     spec = pod.get("spec") or {}
-    sidecars = {one["name"] for one in spec.get("initContainers") or () if is_sidecar(one)}
+    sidecars = {
+        container["name"] for container in spec.get("initContainers") or () if is_sidecar(container)
+    }
     missing = [
-        one["name"]
-        for one in inits
-        if not (one["started"] if one["name"] in sidecars else one["ready"])
+        status["name"]
+        for status in inits
+        if not (status["started"] if status["name"] in sidecars else status["ready"])
     ]
     if not missing:
         return {"status": "True"}

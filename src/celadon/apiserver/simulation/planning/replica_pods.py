@@ -72,8 +72,8 @@ def replica_set_status(
 def _labels(pod: JsonObject) -> JsonObject:
     """Return the pod's labels, unchecked: they were validated, and this is asked of all pods again
     and again."""
-    found: JsonObject = metadata.metadata(pod).get("labels") or {}
-    return found
+    labels: JsonObject = metadata.metadata(pod).get("labels") or {}
+    return labels
 
 
 def _conditions(owner: JsonObject, active: int, failure: str, now: str) -> list[JsonObject]:
@@ -141,17 +141,19 @@ def _first(pod: JsonObject, together: int) -> tuple[object, ...]:
 
 
 def _ready_since(pod: JsonObject) -> str:
-    found = find_condition((pod.get("status") or {}).get("conditions"), "Ready") or {}
-    return str(found.get("lastTransitionTime") or "") if found.get("status") == "True" else ""
+    condition = find_condition((pod.get("status") or {}).get("conditions"), "Ready") or {}
+    return (
+        str(condition.get("lastTransitionTime") or "") if condition.get("status") == "True" else ""
+    )
 
 
 def _restarts(pod: JsonObject) -> tuple[int, int]:
     """Return the highest restart count of the pod's containers, and that of its sidecars."""
     status, spec = pod.get("status") or {}, pod.get("spec") or {}
     sidecars = {
-        one.get("name")
-        for one in spec.get("initContainers") or ()
-        if one.get("restartPolicy") == "Always"
+        container.get("name")
+        for container in spec.get("initContainers") or ()
+        if container.get("restartPolicy") == "Always"
     }
     containers = (one.get("restartCount") or 0 for one in status.get("containerStatuses") or ())
     others = (

@@ -58,7 +58,7 @@ def number_of(revision: JsonObject) -> int:
 
 
 def in_order(revisions: Iterable[JsonObject]) -> list[JsonObject]:
-    """The last is the latest."""
+    """Return revisions by their numbers; the last is the latest."""
 
     def key(one: JsonObject) -> tuple[Any, ...]:
         return number_of(one), metadata.creation_timestamp(one), metadata.name(one)
@@ -74,16 +74,16 @@ def claimed_revisions(
     selector = facts.selector_of(workload)
     found: list[JsonObject] = []
     steps: list[Step] = []
-    for one in revisions:
-        if facts.is_controlled_by(one, workload):
-            found.append(one)
-        elif not facts.controller_of(one) and selector.matches(metadata.labels(one)):
+    for revision in revisions:
+        if facts.is_controlled_by(revision, workload):
+            found.append(revision)
+        elif not facts.controller_of(revision) and selector.matches(metadata.labels(revision)):
             if not facts.is_going(workload):
-                meta = metadata.metadata(one)
+                meta = metadata.metadata(revision)
                 owners = [*meta.get("ownerReferences", ()), owner_reference(workload)]
-                one = {**one, "metadata": {**meta, "ownerReferences": owners}}
-                steps.append(Step(Verb.UPDATE, one))
-            found.append(one)
+                revision = {**revision, "metadata": {**meta, "ownerReferences": owners}}
+                steps.append(Step(Verb.UPDATE, revision))
+            found.append(revision)
     return in_order(found), steps
 
 
@@ -116,5 +116,5 @@ def beyond_limit(
     """Return the oldest revisions of a history beyond the limit. Those whose names are `live` are
     kept and do not count."""
     kept = set(live)
-    past = [one for one in history if metadata.name(one) not in kept]
+    past = [revision for revision in history if metadata.name(revision) not in kept]
     return past[: max(len(past) - limit, 0)] if limit >= 0 else ()

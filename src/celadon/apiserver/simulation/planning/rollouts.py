@@ -64,7 +64,7 @@ def template_without_hash(workload: JsonObject) -> JsonObject:
 
 
 def by_age(sets: Iterable[JsonObject]) -> list[JsonObject]:
-    """The oldest first."""
+    """Return ReplicaSets, the oldest first."""
     return sorted(sets, key=lambda one: (metadata.creation_timestamp(one), metadata.name(one)))
 
 
@@ -82,7 +82,7 @@ def new_and_old(
 
 def active_sets(sets: Iterable[JsonObject]) -> list[JsonObject]:
     """Return the ReplicaSets that are to have pods."""
-    return [one for one in sets if replicas(one) > 0]
+    return [replica_set for replica_set in sets if replicas(replica_set) > 0]
 
 
 def revision_of(replica_set: JsonObject) -> int:
@@ -183,7 +183,7 @@ def max_unavailable(deployment: JsonObject) -> int:
 
 
 def total(sets: Iterable[JsonObject]) -> int:
-    """Pods that these ReplicaSets are to have."""
+    """Return how many pods these ReplicaSets are to have."""
     return sum(map(replicas, sets))
 
 
@@ -252,7 +252,9 @@ def _shrunk(deployment: JsonObject, new: JsonObject, old: Sequence[JsonObject]) 
 def is_scaled(deployment: JsonObject, sets: Iterable[JsonObject]) -> bool:
     """Tell whether the Deployment has got another size since its ReplicaSets were scaled."""
     wanted = str(replicas(deployment))
-    told = (metadata.annotations(one).get(DESIRED_REPLICAS) for one in active_sets(sets))
+    told = (
+        metadata.annotations(replica_set).get(DESIRED_REPLICAS) for replica_set in active_sets(sets)
+    )
     return any(text is not None and text.isdigit() and text != wanted for text in told)
 
 
@@ -344,7 +346,7 @@ def put_condition(
     """Return the conditions with this one as the last; as they are, if there is one with that
     status and reason, unless it is to be told `anew`."""
     former = find_condition(conditions, wanted["type"])
-    others = [one for one in conditions if one is not former]
+    others = [condition for condition in conditions if condition is not former]
     if former is None or former.get("status") != wanted["status"]:
         return [*others, wanted]
     if former.get("reason") == wanted["reason"] and not anew:
@@ -355,13 +357,13 @@ def put_condition(
 
 def without_condition(conditions: Sequence[JsonObject], type_: str) -> list[JsonObject]:
     """Return the conditions of all other types."""
-    return [one for one in conditions if one.get("type") != type_]
+    return [condition for condition in conditions if condition.get("type") != type_]
 
 
 def has_deadline(deployment: JsonObject) -> bool:
     """Tell whether the Deployment says how long progress may take."""
-    found = (deployment.get("spec") or {}).get("progressDeadlineSeconds")
-    return found is not None and found != NO_DEADLINE
+    progress_deadline_seconds = (deployment.get("spec") or {}).get("progressDeadlineSeconds")
+    return progress_deadline_seconds is not None and progress_deadline_seconds != NO_DEADLINE
 
 
 def progressing(deployment: JsonObject) -> JsonObject | None:
@@ -391,7 +393,7 @@ def deployment_status(
     former = deployment.get("status") or {}
 
     def summed(field: str) -> int:
-        return sum(counted(one, field) for one in sets)
+        return sum(counted(replica_set, field) for replica_set in sets)
 
     available = summed("availableReplicas")
     made = without_zeros(
@@ -426,7 +428,7 @@ def _is_uncounted(replica_set: JsonObject) -> bool:
 
 # As `DeploymentComplete`.
 def is_complete(deployment: JsonObject, status: JsonObject) -> bool:
-    """All pods are new and available, and there are no others."""
+    """Tell whether all pods are new and available, and there are no others."""
     wanted = replicas(deployment)
     counts = (status.get(one) or 0 for one in ("updatedReplicas", "replicas", "availableReplicas"))
     seen = status.get("observedGeneration") or 0

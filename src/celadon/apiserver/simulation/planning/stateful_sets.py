@@ -38,8 +38,8 @@ _DELETE: Final = "Delete"
 
 def _policy(stateful_set: JsonObject) -> tuple[bool, bool]:
     """Return whether claims are deleted with the set, and with a pod that is scaled down."""
-    found = facts.spec_of(stateful_set).get("persistentVolumeClaimRetentionPolicy") or {}
-    return found.get("whenDeleted") == _DELETE, found.get("whenScaled") == _DELETE
+    retention = facts.spec_of(stateful_set).get("persistentVolumeClaimRetentionPolicy") or {}
+    return retention.get("whenDeleted") == _DELETE, retention.get("whenScaled") == _DELETE
 
 
 def _owners(claim: JsonObject) -> list[JsonDict]:
@@ -62,7 +62,7 @@ def _is_stale_about(claim: JsonObject, owner: JsonObject) -> bool:
 def is_stale(stateful_set: JsonObject, pod: JsonObject, claims: Iterable[JsonObject]) -> bool:
     """Tell whether a claim still belongs to the pod's predecessor, so that it will go with it."""
     _, when_scaled = _policy(stateful_set)
-    return when_scaled and any(_is_stale_about(one, pod) for one in claims)
+    return when_scaled and any(_is_stale_about(claim, pod) for claim in claims)
 
 
 def wanted_owners(
@@ -115,11 +115,11 @@ def ordinal_of(pod: JsonObject, stateful_set: JsonObject) -> int:
 
 
 class _Blocked(Exception):
-    """Nothing more can be done in this round."""
+    """Says that nothing more can be done in this round."""
 
 
 class _Sync:
-    """One look at one StatefulSet."""
+    """Takes one look at one StatefulSet."""
 
     def __init__(self, given: JsonObject, world: StatefulWorld, now: datetime) -> None:
         self.set = given
@@ -128,8 +128,8 @@ class _Sync:
         self.now = now
         self.name = metadata.name(given)
         self.start = workload_controllers.first_ordinal(given)
-        wanted = self.spec.get("replicas")
-        self.replicas: int = 1 if wanted is None else wanted
+        replicas = self.spec.get("replicas")
+        self.replicas: int = 1 if replicas is None else replicas
         self.min_ready: int = self.spec.get("minReadySeconds") or 0
         self.steps: list[plans.Step] = []
         owned = facts.controlled(world.pods, given)
@@ -146,7 +146,7 @@ class _Sync:
         self.steps += adoptions
         collisions: int = facts.status_of(self.set).get("collisionCount") or 0
         patch = template_patch(self.set)
-        equal = [one for one in history if one.get("data") == patch]
+        equal = [revision for revision in history if revision.get("data") == patch]
         following = number_of(history[-1]) + 1 if history else 1
         if equal and history[-1].get("data") == patch:
             update = history[-1]
@@ -161,7 +161,7 @@ class _Sync:
         return current, update, collisions
 
     def _made(self, patch: JsonObject, number: int, collisions: int) -> tuple[JsonObject, int]:
-        taken = {metadata.name(one) for one in self.world.revisions}
+        taken = {metadata.name(revision) for revision in self.world.revisions}
         while True:
             digest = patch_hash(patch, collisions)
             name = workload_controllers.revision_name(self.set, digest)
@@ -222,7 +222,8 @@ class _Sync:
     def _keep(
         self, pod: JsonObject | None, ordinal: int, current: JsonObject, update: JsonObject
     ) -> None:
-        """Raises _Blocked when those that come after have to wait."""
+        """Bring one pod to where it should be. Raises _Blocked when those that come after have to
+        wait."""
         if pod is None:
             self._create(ordinal, current, update)
         elif facts.has_ended(pod):
@@ -281,7 +282,7 @@ class _Sync:
             workload_controllers.claim_name(one, pod)
             for one in self.spec.get("volumeClaimTemplates") or ()
         )
-        return [self.world.claims[one] for one in names if one in self.world.claims]
+        return [self.world.claims[name] for name in names if name in self.world.claims]
 
     def _fix_claims(self, pod: JsonObject) -> bool:
         """Write the owners that the retention policy gives a pod's claims; return whether there was
@@ -298,7 +299,7 @@ class _Sync:
         return changed
 
     def _repair(self, pod: JsonObject) -> None:
-        """A pod may have lost its label."""
+        """Give a pod back the label that it may have lost, and its claims their owners."""
         changed = self._fix_claims(pod)
         name = metadata.name(pod)
         if metadata.labels(pod).get(POD_NAME_LABEL) != name:

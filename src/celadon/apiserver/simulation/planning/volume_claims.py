@@ -55,14 +55,14 @@ def claim_plan(claim: JsonObject, world: VolumeWorld) -> plans.Plan:
 
 
 def users_of(claim: JsonObject, pods: Iterable[JsonObject]) -> list[JsonObject]:
-    """The pods that name it."""
+    """Return the pods that name the claim."""
     name = metadata.name(claim)
     return [
         pod
         for pod in pods
         if any(
-            (one.get("persistentVolumeClaim") or {}).get("claimName") == name
-            for one in spec_of(pod).get("volumes") or ()
+            (volume.get("persistentVolumeClaim") or {}).get("claimName") == name
+            for volume in spec_of(pod).get("volumes") or ()
         )
     ]
 
@@ -82,14 +82,14 @@ def _without(obj: JsonObject, finalizer: str) -> JsonObject:
 
 
 class _Claim:
-    """One look at one claim."""
+    """Takes one look at one claim."""
 
     def __init__(self, claim: JsonObject, world: VolumeWorld) -> None:
         self.claim = claim
         self.spec = spec_of(claim)
         self.world = world
         self.annotations = metadata.annotations(claim)
-        self.volumes = {metadata.name(one): one for one in world.volumes}
+        self.volumes = {metadata.name(volume): volume for volume in world.volumes}
         found = self.annotations.get(STORAGE_CLASS, self.spec.get("storageClassName"))
         self.class_name = found or ""
         self.has_class = found is not None
@@ -165,7 +165,7 @@ class _Claim:
     # As `syncUnboundClaim`. A volume that an administrator has meant for this claim comes before
     # any other, however it is chosen.
     def _unbound(self) -> Iterable[plans.Step]:
-        own = [one for one in self.world.volumes if self._is_meant(one)]
+        own = [volume for volume in self.world.volumes if self._is_meant(volume)]
         if own:
             return self._bind(own[0])
         waits = (self.kind or {}).get("volumeBindingMode") == "WaitForFirstConsumer"
@@ -203,10 +203,10 @@ class _Claim:
     def _best(self) -> JsonObject | None:
         """The smallest of the volumes that would do."""
         fitting = [
-            one
-            for one in self.world.volumes
-            if spec_of(one).get("claimRef") is None and not is_going(one)
-            if not self._mismatch(one) and self._is_selected(one)
+            volume
+            for volume in self.world.volumes
+            if spec_of(volume).get("claimRef") is None and not is_going(volume)
+            if not self._mismatch(volume) and self._is_selected(volume)
         ]
         return min(fitting, key=_size, default=None)
 
