@@ -20,14 +20,17 @@ from celadon.prove.differences import (
     Side,
     judged,
 )
+from celadon.prove.mutants import BoundPolicy, Mutant, MutantAnswer
 from celadon.prove.parts import Part, Shadow, Superfluous, shadow
 from celadon.prove.pod_standards import Standard
 from celadon.prove.properties import Properties, Property, Subject
 from celadon.prove.questions import Answer, Prover, Question, Reply
 from celadon.prove.requests import Endpoint
+from celadon.prove.telling_requests import TellingRequests, Told
 
 __all__ = [
     "Answer",
+    "BoundPolicy",
     "Comparison",
     "Differences",
     "Direction",
@@ -36,6 +39,8 @@ __all__ = [
     "Finding",
     "Gap",
     "Judgement",
+    "Mutant",
+    "MutantAnswer",
     "Part",
     "Properties",
     "Property",
@@ -47,6 +52,8 @@ __all__ = [
     "Standard",
     "Subject",
     "Superfluous",
+    "TellingRequests",
+    "Told",
     "judged",
     "shadow",
 ]

@@ -34,6 +34,7 @@ from celadon.kube.selectors import label_selector
 from celadon.kube.well_known_values import NAMESPACE_NAME, NAMESPACES
 from celadon.prove.evaluator import Evaluator
 from celadon.prove.functions import literal
+from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.logic import FALSE, TRUE, Formula, both, either, negated
 from celadon.prove.matching import matched, satisfied
 from celadon.prove.objects import Inputs, narrowed
@@ -120,6 +121,7 @@ class Scene:
     endpoint: Endpoint
     inputs: Inputs
     version: str
+    kinds: KnownKinds = BUILT_IN
     request: SymbolicRequest = field(init=False)
     unmodelled: Unmodelled = field(init=False)
     params: dict[str, Param] = field(default_factory=dict)
@@ -130,7 +132,7 @@ class Scene:
     _variable: Outcome = field(init=False)
 
     def __post_init__(self) -> None:
-        self.request = SymbolicRequest(self.endpoint, self.inputs)
+        self.request = SymbolicRequest(self.endpoint, self.inputs, kinds=self.kinds)
         env = base_environment(self.version, has_params=True, authorizer=True)
         self.unmodelled = Unmodelled(env)
         self._variable = self.request.variable()
@@ -238,6 +240,7 @@ def target(endpoint: Endpoint) -> Request:
         endpoint.operation,
         endpoint.kind,
         endpoint.resource.gvr,
+        endpoint.subresource,
         namespace="default" if endpoint.resource.namespaced else "",
     )
 

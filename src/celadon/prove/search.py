@@ -29,9 +29,6 @@ TRIES: Final = 20
 MOST_LESSONS: Final = 50
 """How often the engine may have it otherwise, for one model."""
 
-_PATIENT_LESSONS: Final = 5
-"""After so many of them, texts are looked at of which the engine has said what they are."""
-
 MOST_ITEMS: Final = 6
 """Items of lists that are looked at, however many an expression asks for."""
 
@@ -102,11 +99,13 @@ class Search:
             return Found(is_proved=True)
         concerned, others = self._parts(wanted)
         absent = [negated(one) for one in self.inputs.presences]
-        asked = _Asked([*concerned.assumed, wanted], [*self._values(), *absent, *preferred], self)
+        likely = self.unmodelled.likely()
+        wishes = [*self._values(), *absent, *preferred, *likely, *self.inputs.usual]
+        asked = _Asked([*concerned.assumed, wanted], wishes, self)
         # Fields that nobody asked for have wishes, too: a quantity is to be one.
         apart = [one for one in absent if not _unknowns(one) & asked.names]
         possible = (z3.Or(one, negated(one)) for one in apart)
-        beside = _Asked([*others.assumed, *possible], apart, self)
+        beside = _Asked([*others.assumed, *possible], [*apart, *likely, *self.inputs.usual], self)
         for number in range(tries):
             model = self._model(asked, concerned.patterns)
             if isinstance(model, Found):
@@ -143,7 +142,7 @@ class Search:
 
     def _adapted(self, model: z3.ModelRef, formulas: Sequence[Formula]) -> z3.ModelRef | None:
         absent = [negated(one) for one in self.inputs.presences]
-        asked = _Asked(formulas, absent, self)
+        asked = _Asked(formulas, [*absent, *self.unmodelled.likely(), *self.inputs.usual], self)
         asked.solver.add(
             *(
                 one() == model[one]
@@ -191,9 +190,7 @@ class Search:
 
     def _model(self, asked: _Asked, patterns: Sequence[Pattern] = ()) -> z3.ModelRef | Found[Any]:
         """A model that the engine has nothing against, as far as it was asked for functions."""
-        for number in range(MOST_LESSONS):
-            if number == _PATIENT_LESSONS:
-                asked.prefer(self.unmodelled.likely())
+        for _ in range(MOST_LESSONS):
             found = asked.check()
             if found == z3.unsat:
                 return Found(is_proved=True)
@@ -257,10 +254,6 @@ class _Asked:
         """What must hold, too."""
         self.solver.add(*formulas)
         self.names |= set[str]().union(*map(_unknowns, formulas))
-
-    def prefer(self, wishes: Sequence[Formula]) -> None:
-        """These before all others."""
-        self._wishes += self._proxies(wishes)
 
     def check(self) -> z3.CheckSatResult:
         """Whether there is a model. Wishes that stand in the way of one are given up."""

@@ -25,6 +25,8 @@ _BEAT: Final = 0.3
 
 _REPORTS: Final = (".json", ".xml", ".html")
 
+_PROVE: Final = "pip install 'celadon[prove]'"
+
 DESCRIPTION: Final = """\
 Run the tests of policies: files of kind PolicyTest, with cases of which each is a request and what
 is to become of it. Requests go the way that `celadon check` takes them.
@@ -233,8 +235,13 @@ def _run(given: GivenTests, chosen: RunOptions, options: argparse.Namespace) -> 
 
 def _mutated(given: GivenTests, chosen: RunOptions, report: RunReport, wanted: float) -> RunReport:
     """And what becomes of the policies' mutants."""
+    from celadon.cli.policytest.distinguishing.mutant_proofs import can_prove
     from celadon.cli.policytest.distinguishing.mutant_runs import run_alterations
 
+    if not can_prove():
+        output.complain(
+            "note: no mutant is proved the same without z3: pip install 'celadon[prove]'"
+        )
     cases = chosen_cases(given.tests, chosen)
     progress = output.Progress("policies mutated:")
     found = run_alterations(cases, chosen.versions, chosen.jobs, progress.step)
