@@ -19,8 +19,7 @@ from bench.load import binding, policy
 from bench.pace import measured_slowness
 from bench.page_parts import EDITOR_PART, with_part
 from celadon.cli.language_server.workspace_files import Workspace
-from celadon.cli.lint.lint_config import LintConfig
-from celadon.cli.lint.lint_run import lint_setup
+from celadon.cli.lint import LintConfig, lint_setup
 
 DOCS: Final = Path(__file__).parent.parent / "docs"
 POLICIES: Final = 50

@@ -22,11 +22,10 @@ from tests.paths import shared_folder
 
 from bench.pace import measured_slowness
 from bench.page_parts import MUTANTS_PART, with_part
-from celadon.cli.policytest.counts import Alterations, Fate, all_alterations
-from celadon.cli.policytest.distinguishing.mutant_runs import run_alterations
+from celadon.cli.policytest.case_results import Alterations, CaseResult, Fate, all_alterations
+from celadon.cli.policytest.case_running import RunOptions, chosen_cases, run_tests
 from celadon.cli.policytest.importers.foreign_formats import given_tests
-from celadon.cli.policytest.run.case_results import CaseResult
-from celadon.cli.policytest.run.case_running import RunOptions, chosen_cases, run_tests
+from celadon.cli.policytest.mutants.mutant_runs import run_alterations
 
 DOCS: Final = Path(__file__).parent.parent / "docs"
 POLICIES: Final = 30

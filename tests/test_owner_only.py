@@ -14,7 +14,7 @@ from celadon import owner_only
 from celadon.apiserver.audit import METADATA_FOR_ALL, AuditLog
 from celadon.apiserver.http import CredentialsFolder
 from celadon.cli.audit.audit_report import Findings
-from celadon.cli.fleets.finished_work import KeptResults
+from celadon.cli.audit.fleet_parts import KeptResults
 from celadon.storage import open_sqlite
 from celadon.webhook.service import DecisionLogSettings
 from celadon.webhook.service.decision_log import DecisionLog

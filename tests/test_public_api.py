@@ -65,13 +65,12 @@ SPARED = {
         *("base64", "datetime", "decimal", "json", "urllib", "zlib", "zoneinfo"),
         *(
             "celadon.cel.analysis.cost_bound",
-            "celadon.cel.parsing.recovery.tree_reading",
+            "celadon.cel.parsing.diagnosis",
             "celadon.cel.partial",
         ),
         *(
             "celadon.cel.re2.pattern",
-            "celadon.cel.parsing.recovery",
-            "celadon.cel.values.zones",
+            "celadon.cel.parsing.antlr_parser",
         ),
     },
     "celadon.kube": {"celadon.cel", "celadon.kube.schemas", "yaml"},

@@ -9,9 +9,9 @@ writes `src/celadon/kube/data/<name>.json.z` (JSON, compressed with zlib):
     defaults    defaulting rules per kind: see kube/defaulting/defaulting_rules.py
     schemas     structure of every API type: see kube/schemas/schema_packs.py
     messages    the same types in protobuf: see kube/protobuf/message_table.py
-    rules       simple rules for their fields: see kube/validation/field_rules.py
+    rules       simple rules for their fields: see kube/validation/field_checks.py
     internals   some of them as they are inside of a server: see
-                kube/validation/pods/internal_pod_types.py
+                kube/validation/pods/internal_types.py
     gates       the stages of feature gates: see kube/resources/feature_gates.py
     releases    how the packs of older releases differ: see kube/schemas/schema_packs.py
 

@@ -9,8 +9,7 @@ import sys
 from typing import Any, Final
 
 from celadon.cli.fmt import MAX_WIDTH, MIN_WIDTH, LayoutConfig
-from celadon.cli.lint.file_rules import EVERY_RULE
-from celadon.cli.lint.lint_config import FAIL_ON, LintConfig
+from celadon.cli.lint import EVERY_RULE, FAIL_ON, LintConfig
 from celadon.cli.options import VERSIONS
 
 _CODE_LETTERS: Final = 3

@@ -1,6 +1,6 @@
 """The simple rules for fields of the sources in `data/`: what the pack `rules` is made of.
 
-`src/celadon/kube/validation/field_rules.py` explains them. In the pack, what is `immutable` stands
+`src/celadon/kube/validation/field_checks.py` explains them. In the pack, what is `immutable` stands
 with the value that counts for an absent field: an empty text where Go has no pointer, else null.
 """
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from celadon.cli.library.facts import OBJECT_SIZE, params, worst_cost
-from celadon.cli.library.shelf import LibraryPolicy, groups, library
+from celadon.cli.commands.library import OBJECT_SIZE, params, worst_cost
+from celadon.cli.library import LibraryPolicy, groups, library
 from celadon.cli.options import DEFAULT_VERSION
 from celadon.kube.library import RUNTIME_COST_BUDGET
 

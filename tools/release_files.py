@@ -21,7 +21,7 @@ from typing import Any, Final
 import yaml
 
 from celadon import __version__
-from celadon.cli.completion import bash_script, every_command, fish_script, zsh_script
+from celadon.cli.commands.completion import bash_script, every_command, fish_script, zsh_script
 from tools.man_page import page
 
 ROOT: Final = Path(__file__).resolve().parent.parent

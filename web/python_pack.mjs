@@ -15,7 +15,7 @@ const PACKER = String.raw`
 import ast, json, marshal, os, yaml
 
 DOOR = "celadon.cli.playground.browser_door"
-OUT = ("apiserver", "cli.audit", "cli.bootstrap", "cli.claims", "cli.commands", "cli.fleets", "cli.replay",
+OUT = ("apiserver", "cli.audit", "cli.bootstrap", "cli.claims", "cli.commands", "cli.replay",
     "migrate", "prove", "storage", "testing", "webhook")
 
 def files(root, package):

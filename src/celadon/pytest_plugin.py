@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 if TYPE_CHECKING:
-    from celadon.cli.policytest.run.case_judging import Bench
-    from celadon.cli.policytest.run.case_results import Case, CaseResult
+    from celadon.cli.policytest.case_judging import Bench
+    from celadon.cli.policytest.case_results import Case, CaseResult
     from celadon.kube.json_types import JsonDict
     from celadon.testing import KubeApi, Manifest
 
@@ -170,8 +170,8 @@ class PolicyTestFile(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         """An item for each case and version."""
         from celadon.cli.options import DEFAULT_VERSION
+        from celadon.cli.policytest.case_judging import Bench
         from celadon.cli.policytest.importers.foreign_formats import given_tests
-        from celadon.cli.policytest.run.case_judging import Bench
 
         given = given_tests([str(self.path)])
         wrong = [*given.problems, *(one for test in given.tests for one in test.problems)]
@@ -214,7 +214,7 @@ class PolicyCaseItem(pytest.Item):
 
     def runtest(self) -> None:
         """Run it."""
-        from celadon.cli.policytest.run.case_running import run_case
+        from celadon.cli.policytest.case_running import run_case
 
         if self._case.skip:
             pytest.skip(self._case.skip)

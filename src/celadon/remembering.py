@@ -1,4 +1,4 @@
-"""Functions that remember what they were asked, of texts that strangers send.
+"""Functions and properties that remember what came out.
 
 `functools.lru_cache` bounds how many texts are kept, not how long they are: four thousand of a
 megabyte each are a denial of service. What is asked again and again is short.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Final, TypeVar
+from typing import Any, Final, Generic, Self, TypeVar, overload
 
 T = TypeVar("T")
 
@@ -29,3 +29,32 @@ def remembering(most: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]
         return asked
 
     return decorated
+
+
+# --- Properties --------------------------------------------------------------
+#
+# Properties that are worked out once: `functools.cached_property` without its lock, which costs
+# more than most of what a request is asked for (Python 3.12 has none either).
+
+
+class remembered(Generic[T]):
+    """Of a class whose instances have a dictionary, and belong to one thread."""
+
+    def __init__(self, find: Callable[[Any], T]) -> None:
+        self._find = find
+        self.__doc__ = find.__doc__
+
+    def __set_name__(self, _: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type) -> T: ...
+
+    def __get__(self, instance: object | None, owner: type) -> T | Self:
+        if instance is None:
+            return self
+        found = instance.__dict__[self._name] = self._find(instance)
+        return found

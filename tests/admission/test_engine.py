@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.expressions.activation import RequestContext
+from celadon.admission.activation import RequestContext
 from celadon.admission.policies.validating import Engine
 from celadon.admission.request import Operation
 from celadon.admission.verdict import VALIDATION_FAILURE, Action, Cause, Decision, Outcome, Verdict

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.expressions.activation import MatchError
+from celadon.admission.activation import MatchError
 from celadon.admission.policies.matching import Target, is_exempt, matches, plan
 from celadon.admission.registration.registration_types import (
     EQUIVALENT,

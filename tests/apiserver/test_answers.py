@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.apiserver.answers import written
-from celadon.apiserver.negotiation import YAML, Accepted
+from celadon.apiserver.negotiation import YAML, Accepted, written
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celadon.apiserver import json_in_pieces
-from celadon.apiserver.json_in_pieces import PIECE, NotInPieces, read_in_pieces
+from celadon.apiserver import http_messages
+from celadon.apiserver.http_messages import PIECE, NotInPieces, read_in_pieces
 
 TEXTS = st.text(st.sampled_from('ab\\"[]{},:é\x00'), max_size=6)
 VALUES = st.recursive(
@@ -27,7 +27,7 @@ def written(value: Any) -> bytes:
 @given(VALUES.filter(lambda value: isinstance(value, dict | list)), st.integers(0, 30))
 def test_it_is_what_it_was(value: Any, piece: int) -> None:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(json_in_pieces, "PIECE", piece)
+        patched.setattr(http_messages, "PIECE", piece)
         found = read_in_pieces(written(value), json.loads)
     assert found == value
     assert written(found) == written(value), "members keep their order"
@@ -44,7 +44,7 @@ def test_what_is_no_json_is_not_read(value: Any, data: st.DataObject) -> None:
     except ValueError:
         wanted = NotInPieces
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(json_in_pieces, "PIECE", data.draw(st.integers(0, 5)))
+        patched.setattr(http_messages, "PIECE", data.draw(st.integers(0, 5)))
         try:
             found = read_in_pieces(bytes(text), json.loads)
         except (NotInPieces, ValueError):

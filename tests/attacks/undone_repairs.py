@@ -45,7 +45,7 @@ UNDONE = (
     ),
     Undone(
         "a result of an audit that runs what it holds",
-        "cli/fleets/finished_work.py",
+        "cli/audit/fleet_parts.py",
         "from __future__ import annotations\n",
         "from __future__ import annotations\nimport pickle\nLOAD = pickle.loads\n",
         "tests/architecture/test_running_what_is_read.py",
@@ -312,7 +312,7 @@ UNDONE = (
     ),
     Undone(
         "policies and webhooks that are decoded on the event loop",
-        "apiserver/handlers/admission/chain_driver.py",
+        "apiserver/handlers/chain_driver.py",
         "step = await pace.step(call.work, kind, rules, next, steps, None)\n        while",
         "step = next(steps, None)\n        while",
         f"{SLOW}[what webhooks are made of]",
@@ -375,7 +375,7 @@ UNDONE = (
     ),
     Undone(
         "a large object that one call reads, wherever it is made",
-        "apiserver/json_in_pieces.py",
+        "apiserver/http_messages.py",
         "PIECE: Final = 64 << 10\n",
         "PIECE: Final = 64 << 20\n",
         "tests/apiserver/test_json_in_pieces.py::test_no_piece_is_large",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.completion import bash_script, every_command
+from celadon.cli.commands.completion import bash_script, every_command
 from celadon.cli.main import COMMANDS, parser_of
 from celadon.cli.options import VERSIONS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.cli.completion import METAVARS, Paths, every_command
+from celadon.cli.commands.completion import METAVARS, Paths, every_command
 from celadon.cli.main import COMMANDS, parser_of
 from celadon.cli.options import VERSIONS
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from celadon.cli import lint as lint_module
 from celadon.cli import main as main_module
 from celadon.cli.check import object_judging
 from celadon.cli.exits import Exit
-from celadon.cli.lint import lint_run
 from tests.cli.files import binding, config_map, policy, run, write
 from tests.paths import ROOT
 
@@ -50,14 +50,14 @@ def test_the_others_are_judged(
 def test_documents_of_lint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    real = vars(lint_run)["lint"]
+    real = vars(lint_module)["lint"]
 
     def lint(documents: Any, *rest: Any) -> Any:
         if any(one.get("metadata", {}).get("name") == "bad" for one in documents):
             raise KeyError("bad")
         return real(documents, *rest)
 
-    monkeypatch.setattr(lint_run, "lint", lint)
+    monkeypatch.setattr(lint_module, "lint", lint)
     file = write(tmp_path / "all.json", policy("bad"), policy("worse", "object.data.x =="))
     code, out, err = run(capsys, "lint", str(file))
     assert code == Exit.INTERNAL

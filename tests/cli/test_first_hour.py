@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.library.shelf import library
+from celadon.cli.library import library
 from celadon.goyaml import read_yaml
 from tests.cli.files import run
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.completion import (
+from celadon.cli.commands.completion import (
     CommandWords,
     OptionWords,
     Paths,

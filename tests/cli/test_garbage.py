@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 
-from celadon.cli.gc_tuning import YOUNG, garbage_later
+from celadon.cli.processes import YOUNG, garbage_later
 
 
 class Ring:

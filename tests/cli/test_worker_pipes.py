@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from celadon.cli.worker_pipes import possible_workers, received, started
+from celadon.cli.processes import possible_workers, received, started
 
 
 def test_values_in_their_order() -> None:

@@ -17,7 +17,7 @@ from celadon.cli.reading.documents import Document, DocumentReader, Text
 from celadon.kube import metadata
 from celadon.kube.fieldmanager import applied_configuration, configured
 from celadon.kube.registry import Target
-from celadon.kube.registry.patching.three_way_merge import ThreeWays
+from celadon.kube.registry.three_way_merge import ThreeWays
 from celadon.kube.schemas import schema_for
 from tests.clients.manifests import DEFINITION
 from tests.clients.programs import Client

@@ -20,18 +20,17 @@ from celadon.cel import CelError, Environment, types
 from celadon.cel.re2 import RegexError
 from celadon.cel.re2 import compile as compile_pattern
 from celadon.cli.audit.audit_inputs import Inputs, given_inputs
-from celadon.cli.fleets.finished_work import DamagedResultError, KeptResults
-from celadon.cli.fleets.fleet_run import SurveyedSource
+from celadon.cli.audit.fleet_parts import DamagedResultError, KeptResults
+from celadon.cli.audit.fleet_run import SurveyedSource
+from celadon.cli.audit_logs import read_events
 from celadon.cli.project_config import ConfigError, find_project
 from celadon.cli.reading.documents import DocumentReader
-from celadon.cli.replay.audit_logs import read_events
 from celadon.goyaml import BlockReader, UnreadableError, UnusualError, first_document, read_yaml
 from celadon.kube.errors import KubeError
 from celadon.kube.go import JsonSyntaxError, read_json
 from celadon.kube.protobuf import ProtobufError, decode, encode
 from celadon.kube.quantity import parse
-from celadon.kube.registry import apply_json_patch
-from celadon.kube.registry.patching import apply_merge_patch, read_patch
+from celadon.kube.registry import apply_json_patch, apply_merge_patch, read_patch
 from celadon.kube.selectors import parse_field_selector, parse_label_selector
 from celadon.kube.x509 import authority_of, key_pair_fault, pem_blocks
 from celadon.webhook.reviews import ReviewError, decode_review

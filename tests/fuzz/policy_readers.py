@@ -17,7 +17,7 @@ from celadon.apiserver.conversion_webhooks import (
     begin_conversion,
     read_conversion,
 )
-from celadon.cli.diff.diff_run import read_side
+from celadon.cli.diff import read_side
 from celadon.cli.migration.migration_run import Migration
 from celadon.kube import GroupVersionKind
 from celadon.migrate import NotTranslated

@@ -13,7 +13,7 @@ from typing import Final
 from celadon.admission.plugins.configuration import BadConfiguration
 from celadon.apiserver.audit import AuditPolicyError, read_audit_policy
 from celadon.apiserver.authn.authentication import TokenFileError, read_token_file
-from celadon.apiserver.clientconfig.kubeconfig_file import KubeconfigError, read_kubeconfigs
+from celadon.apiserver.clientconfig import KubeconfigError, read_kubeconfigs
 from celadon.apiserver.object_store import ContinueTokenError, read_continue_token
 from celadon.apiserver.operation.runtime_config import read_admission_file
 from celadon.cel import CelError
@@ -28,9 +28,9 @@ from celadon.kube.go.go_time import DurationError
 from celadon.kube.go.go_time import parse_duration as parse_kube_duration
 from celadon.kube.go.go_url import URLError, parse, parse_request_uri
 from celadon.kube.jsonpath import JSONPathError, parse_jsonpath
+from celadon.kube.library.semver_functions import SemverError
+from celadon.kube.library.semver_functions import parse as parse_version
 from celadon.kube.name_rules import dns1035_label, dns1123_subdomain, label_value, qualified_name
-from celadon.kube.semver import SemverError
-from celadon.kube.semver import parse as parse_version
 from celadon.kube.validation.cron_schedule import ScheduleError, parse_schedule
 from tests.fuzz.byte_reader import ByteReader, text_of
 

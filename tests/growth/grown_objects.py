@@ -15,7 +15,7 @@ from typing import Any, Final
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.resources import Resource, known_resources
 from celadon.kube.schemas import Schema, resolved, schema_for
-from celadon.kube.schemas.schema_model import INT_OR_STRING, MICRO_TIME, QUANTITY, TIME
+from celadon.kube.schemas.schema_packs import INT_OR_STRING, MICRO_TIME, QUANTITY, TIME
 
 Json = dict[str, Any]
 

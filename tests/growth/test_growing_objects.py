@@ -13,7 +13,7 @@ from celadon.kube import fieldpath
 from celadon.kube.fieldpath import MOST_ERROR_TEXT, FieldPath, as_many_as_fit
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.validation import validate_create, validate_update
-from celadon.kube.validation.pods.spec_diffs import MOST_COMPARED, pod_spec_diff
+from celadon.kube.validation.pods.internal_types import MOST_COMPARED, pod_spec_diff
 from tests.growth.counted_steps import LINEAR, Text, growth, steps_of
 from tests.growth.grown_objects import grown, places
 

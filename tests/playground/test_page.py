@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import yaml
 
-from celadon.cli.playground.site_server import SiteServer
+from celadon.cli.commands.playground import SiteServer
 from tests.browser import CHROMIUM, needs_browser
 from tests.cli.files import run
 from tests.playground.built_site import WEB, built_site, needs_site

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from celadon.admission.lint import RULES, Settings
-from celadon.cli.lint.lint_run import LintInput, LintSetup, findings
+from celadon.cli.lint import LintInput, LintSetup, findings
 from celadon.cli.reading.documents import Document, DocumentReader, Text
 from tests.admission.lint.linting import documents
 from tests.paths import ROOT

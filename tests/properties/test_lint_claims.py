@@ -24,7 +24,7 @@ from celadon.cel import EvaluationError, types
 from celadon.kube import GroupVersionKind
 from celadon.kube.library import environment
 from celadon.kube.schemas import Schema, resolved, schema_for
-from celadon.kube.schemas.schema_model import INT_OR_STRING, MICRO_TIME, QUANTITY, TIME
+from celadon.kube.schemas.schema_packs import INT_OR_STRING, MICRO_TIME, QUANTITY, TIME
 from tests.admission.lint.linting import BY_CODE, SETTINGS, policy
 
 WORKLOADS: Final = {

@@ -21,7 +21,7 @@ from celadon.admission import (
     default_options,
 )
 from celadon.cli.policytest.mutants.policy_mutants import alterations
-from celadon.cli.policytest.scaffolding.read_places import read_places
+from celadon.cli.policytest.read_places import read_places
 from celadon.cli.reading.documents import Document, DocumentReader, Text, read_text
 from celadon.kube import GroupVersionKind, JsonObject, StatusError, User
 from celadon.kube.registry import create

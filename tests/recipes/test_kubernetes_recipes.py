@@ -220,7 +220,7 @@ SHOWING = """\
 from celadon.kube import GroupVersionKind, GroupVersionResource
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.protobuf import decode, encode, in_message_order
-from celadon.kube.validation.field_rules import changed_fields
+from celadon.kube.validation.field_checks import changed_fields
 from celadon.apiserver.printers.table_forms import built_in_shape
 
 scheme = {

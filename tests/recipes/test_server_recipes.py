@@ -108,12 +108,7 @@ def test_a_printer_column(copy: Copy) -> None:
 
 
 def test_an_endpoint(copy: Copy) -> None:
-    answers = "src/celadon/apiserver/discovery/publication_answers.py"
-    copy.replace(
-        answers,
-        "import HttpAnswer, HttpRequest\n",
-        "import HttpAnswer, HttpRequest, plain_text\n",
-    )
+    answers = "src/celadon/apiserver/request_layers.py"
     copy.replace(
         answers,
         '        if first == "version":\n',
@@ -137,7 +132,7 @@ def test_a_controller(copy: Copy) -> None:
     controllers = "src/celadon/apiserver/controllers/server_controllers.py"
     copy.insert(
         controllers,
-        "from celadon.apiserver.controllers.services import AddressRecords, OwnService\n",
+        "    NamespaceDeletion,\n    RootCertificates,\n)\n",
         "from celadon.apiserver.controllers.seen_namespaces import SeenNamespaces\n",
     )
     copy.insert(

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.explain.explanations import LookingOn, TracingMeter
-from celadon.admission.expressions.compiled_expressions import Expression, Meter
+from celadon.admission.compiled_expressions import Expression, Meter
+from celadon.admission.explanations import LookingOn, TracingMeter
 from celadon.cel import EvaluationError
 from celadon.kube.library import environment
 from tests.cel.tracing.separate_evaluation import differences

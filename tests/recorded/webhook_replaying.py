@@ -26,8 +26,12 @@ from celadon.apiserver.caches.policy_view import validating_view
 from celadon.apiserver.http import Address, TlsSettings, open_listener
 from celadon.kube.resources import DEFAULT_PLUGINS
 from celadon.webhook.deciding import Rulebook, SourceState
-from celadon.webhook.service.webhook_process import PolicyAnswers, Webhook, certificate_of
-from celadon.webhook.service.webhook_settings import WebhookSettings
+from celadon.webhook.service.webhook_process import (
+    PolicyAnswers,
+    Webhook,
+    WebhookSettings,
+    certificate_of,
+)
 from tests.apiserver.in_process import Running
 from tests.apiserver.replaying import connected, request_of
 from tests.paths import shared_folder

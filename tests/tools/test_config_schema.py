@@ -12,7 +12,7 @@ import pytest
 from tools.config_schema import schema
 
 from celadon.cli.fmt import LayoutConfig, layout_config
-from celadon.cli.lint.lint_config import LintConfig, find_config
+from celadon.cli.lint import LintConfig, find_config
 from celadon.cli.project_config import PROFILE_KEYS, TABLES, ConfigError, find_project
 from tests.paths import ROOT
 

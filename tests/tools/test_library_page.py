@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tools.library_page import page
 
-from celadon.cli.library.shelf import library
+from celadon.cli.library import library
 
 PAGE = Path(__file__).parents[2] / "docs" / "library.md"
 

@@ -4,15 +4,15 @@
     engine.review(Request(...), ObjectWorld(objects)).allowed
 
 Pure: whatever the engine has to look up arrives through the `World` it is given. Read first:
-`policies.validating` (which policies look at a request, in which order), `policies.evaluation` (one
-policy, one binding, one param), `verdict` (what comes out). Policies come in as JSON:
+`policies.validating` (which policies look at a request, in which order), `policies.compiled_policy`
+(one policy, one binding, one param), `verdict` (what comes out). Policies come in as JSON:
 `decode_policy` and `decode_binding`; more about them is behind the door
 `celadon.admission.registration`.
 """
 
+from celadon.admission.compiled_expressions import ExpressionMemory
 from celadon.admission.conversion import ConversionError, convert
 from celadon.admission.decision_source import Source
-from celadon.admission.expressions.compiled_expressions import ExpressionMemory
 from celadon.admission.policies.compiled_policy import PolicyFrame
 from celadon.admission.policies.matching import PolicyEngine, is_exempt
 from celadon.admission.policies.typecheck import TypeChecker

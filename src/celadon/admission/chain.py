@@ -90,8 +90,8 @@ class Rounds(Protocol):
 
 
 class Admitters:
-    """Whom the chain asks; these ask nobody. None stands for those who have no say about a request
-    like this one."""
+    """Holds whom the chain asks; these ask nobody. None stands for those who have no say about a
+    request like this one."""
 
     __slots__ = ()
 
@@ -122,7 +122,7 @@ class Admitters:
 
 
 class NoteTaker:
-    """Is told what the chain hears; this one forgets it."""
+    """Takes notes of what the chain hears; this one forgets it."""
 
     __slots__ = ()
 
@@ -133,8 +133,8 @@ class NoteTaker:
         """The validating policies."""
 
     def take_answers(self, notes: WebhookNotes, number: int, *, mutating: bool) -> None:
-        """More may stand in the notes of the webhooks than when this was called last, in the same
-        round or in an earlier one."""
+        """Take the notes of the webhooks, in which more may stand than when this was called last,
+        in the same round or in an earlier one."""
 
     def take_webhooks(self, notes: WebhookNotes) -> None:
         """All mutating or all validating webhooks have been asked, or one has refused."""
@@ -174,7 +174,7 @@ class Chain:
         yield from self.validation()
 
     def mutation(self) -> Steps:
-        """Up to the validation of the object. Raises StatusError."""
+        """Yield the steps up to the validation of the object. Raises StatusError."""
         admitters = self._admitters
         policies = admitters.mutating_policies(self.request, self.draft)
         phase = admitters.mutating_webhooks(self.request, self.draft)
@@ -233,7 +233,7 @@ class Chain:
             self._notes.take_answers(phase.notes, number, mutating=True)
 
     def validation(self) -> Steps:
-        """From the validated object on. Raises StatusError."""
+        """Yield the steps from the validated object on. Raises StatusError."""
         admitters, notes, request = self._admitters, self._notes, self.request
         review = admitters.validating_policies(request)
         begin = admitters.validating_webhooks(request)

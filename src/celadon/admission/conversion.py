@@ -58,7 +58,7 @@ class WebhookNotCalled(ConversionError):
 
 
 class Converter(Protocol):
-    """Who asks conversion webhooks about objects of one kind. Raises ConversionError;
+    """Asks the conversion webhook about objects of one kind. Raises ConversionError;
     WebhookNotCalled for a webhook that is out of reach."""
 
     def converted(

@@ -10,12 +10,17 @@ import enum
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from celadon.admission.activation import Hit, MatchError, RequestContext
+from celadon.admission.compiled_expressions import Expression
 from celadon.admission.conversion import ConversionError
-from celadon.admission.expressions.activation import Hit, MatchError, RequestContext
-from celadon.admission.expressions.compiled_expressions import Expression
 from celadon.admission.policies import params
-from celadon.admission.policies.compiled_policy import CompiledPolicy, CompiledValidation
-from celadon.admission.policies.evaluation import Evaluator, Finding, Phases
+from celadon.admission.policies.compiled_policy import (
+    CompiledPolicy,
+    CompiledValidation,
+    Evaluator,
+    Finding,
+    Phases,
+)
 from celadon.admission.policies.matching import (
     Candidate,
     Invocation,

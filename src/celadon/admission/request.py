@@ -127,6 +127,7 @@ class Reinvocation:
     again: frozenset[Hashable] = frozenset()
 
     def changed(self) -> None:
-        """Something after those that were asked has changed the object."""
+        """Note that something has changed the object after those that were asked: they are asked
+        again."""
         self.again |= self.asked
         self.asked = frozenset()

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from celadon.admission.registration import registration_types as registration
 from celadon.admission.registration.decoding import BY_KIND, RegistrationError, decode_object
-from celadon.admission.registration.match_rules import validate_object_meta
+from celadon.admission.registration.policy_validation import validate_object_meta
 from celadon.admission.registration.registration_types import (
     Binding,
     Policy,

@@ -118,7 +118,7 @@ class Outcome(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something that had no say, or was ignored; `source` is the field that an ignored error comes
+    """Notes what had no say, or was ignored; `source` is the field that an ignored error comes
     from."""
 
     outcome: Outcome

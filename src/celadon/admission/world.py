@@ -70,7 +70,7 @@ class ObjectWorld:
         self._listed: dict[tuple[GroupVersionResource, str], Sequence[JsonObject]] = {}
 
     def with_objects(self, objects: Iterable[JsonObject]) -> ObjectWorld:
-        """Another world that also has these; one of the same kind and name is replaced."""
+        """Return another world that also has these; one of the same kind and name is replaced."""
         added = list(objects)
         if any(map(_is_crd, added)):
             return self._of([*self.objects, *added])
@@ -79,7 +79,7 @@ class ObjectWorld:
         return world
 
     def without(self, obj: JsonObject) -> ObjectWorld:
-        """Another world that has no object of this kind and name."""
+        """Return another world that has no object of this kind and name."""
         index = self._index.changed((), [obj])
         if _is_crd(obj):
             return self._of(index.objects)

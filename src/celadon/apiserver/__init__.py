@@ -5,7 +5,7 @@ and one handler turns the first into the second. Read `http_messages`, then `han
 request means and how its answer is written). Needs the packages of `celadon[serve]`.
 """
 
-from celadon.apiserver.aggregation.proxy_settings import ProxySettings
+from celadon.apiserver.aggregation.api_services import ProxySettings
 from celadon.apiserver.api_settings import AccessSettings, Settings, SimulationSettings
 from celadon.apiserver.assembly import ApiServer
 from celadon.apiserver.authn.authentication import TokenFile

@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from celadon.admission.plugins import PluginSettings
-from celadon.apiserver.aggregation.proxy_settings import ProxySettings
+from celadon.apiserver.aggregation.api_services import ProxySettings
 from celadon.apiserver.authn.authentication import TokenFile
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
 from celadon.apiserver.caches.service_network_view import CLUSTER_ADDRESSES
@@ -32,7 +32,7 @@ DEFAULT_ISSUER: Final = "https://kubernetes.default.svc"
 
 @dataclass(frozen=True, slots=True)
 class AccessSettings:
-    """Whom the server knows. `issuer` is what its own tokens say that they are from; tokens of
+    """Says whom the server knows. `issuer` is what its own tokens say that they are from; tokens of
     `former_issuers` are taken, too."""
 
     signer: SignerOnDemand
@@ -50,7 +50,7 @@ class AccessSettings:
 
 @dataclass(frozen=True, slots=True)
 class SimulationSettings:
-    """What a cluster is like that comes alive. `nodes` are made at the start; a pod is ready
+    """Says what a cluster is like that comes alive. `nodes` are made at the start; a pod is ready
     `ready_seconds` after it has a node, and one that is to end does so `run_seconds` after that.
     Without a `clock`, the controllers wait by the event loop."""
 
@@ -119,7 +119,7 @@ class Settings:
         return self.version if self.effective is None else self.effective.emulation
 
     def enter(self) -> Answering:
-        """From now on it is the current release, until it is left again."""
+        """Make this the current release until it is left again."""
         before = enter_release(self.version, self.compatible, self.emulated)
         if not is_since("1.34"):
             remember_sent()
@@ -138,7 +138,8 @@ class Settings:
         return gate is not None and self.gates.get(name, gate.on)
 
     def as_flags(self, issuer: str) -> dict[str, str]:
-        """What kube-apiserver would have been told, of what there is to tell."""
+        """Return the flags that kube-apiserver would have been given, as far as it has such
+        flags."""
         config = {ALL: True} if self.all_versions else self.runtime_config.switches
         return {
             "enable-admission-plugins": ",".join(sorted(self.plugins)),

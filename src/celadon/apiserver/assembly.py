@@ -26,25 +26,12 @@ from typing import Final
 from celadon.admission import RecordedWarning, recorded_warnings
 from celadon.admission.plugins import EVENT_RATE_LIMIT, IMAGE_POLICY, RESOURCE_QUOTA, PluginChain
 from celadon.admission.static import StaticObjects
-from celadon.apiserver.answers import NO_SNIFF, NOT_KEPT
+from celadon.apiserver import bootstrap_objects
 from celadon.apiserver.api_settings import AccessSettings, Settings
 from celadon.apiserver.authn.authentication import Authenticator
 from celadon.apiserver.authn.service_account_tokens import ServiceAccountTokens
 from celadon.apiserver.authn.token_requests import TokenIssuer
 from celadon.apiserver.authz.access_decisions import Standings
-from celadon.apiserver.bootstrap_objects import (
-    FIRST_ADDRESS,
-    api_services,
-    authentication_config_map,
-    default_service_account,
-    flow_schemas,
-    initial_namespaces,
-    initial_priority_classes,
-    kubernetes_endpoints,
-    kubernetes_service,
-    priority_levels,
-    service_range,
-)
 from celadon.apiserver.caches.policy_view import (
     MUTATING,
     VALIDATING,
@@ -56,14 +43,12 @@ from celadon.apiserver.caches.service_network_view import (
     ServiceNetworkView,
     first_address,
 )
-from celadon.apiserver.caches.webhook_view import WebhookView
 from celadon.apiserver.controllers.controller_loops import Controllers, ServerRequests
 from celadon.apiserver.controllers.server_controllers import (
     ControllerSurroundings,
     led_controllers,
     server_controllers,
 )
-from celadon.apiserver.discovery.publication_answers import Publications
 from celadon.apiserver.discovery.server_pages import (
     KINDS,
     SINCE,
@@ -73,17 +58,17 @@ from celadon.apiserver.discovery.server_pages import (
     ServerVersion,
     checks_of,
 )
-from celadon.apiserver.handlers.admission.admission_chain import (
+from celadon.apiserver.handlers.admission_chain import (
     AUTO_PROVISION,
     Admission,
     EventRates,
     NamespaceProvision,
 )
-from celadon.apiserver.handlers.admission.chain_driver import ServerAdmitters
-from celadon.apiserver.handlers.admission.image_policy import ImagePolicy
 from celadon.apiserver.handlers.calls import Notes
+from celadon.apiserver.handlers.chain_driver import ServerAdmitters
 from celadon.apiserver.handlers.connect import Connector
 from celadon.apiserver.handlers.delete import Deleter
+from celadon.apiserver.handlers.image_policy import ImagePolicy
 from celadon.apiserver.handlers.pods import PodOperations
 from celadon.apiserver.handlers.read import Reader
 from celadon.apiserver.handlers.verbs import Reviewer, Verbs
@@ -91,15 +76,16 @@ from celadon.apiserver.handlers.watch import Watching
 from celadon.apiserver.handlers.write import FieldManagers, Writer, in_order
 from celadon.apiserver.http_messages import Header, HttpAnswer, HttpRequest, plain_text
 from celadon.apiserver.leaderelection import LeaderElection, ServedLeases, leases_path
+from celadon.apiserver.negotiation import NO_SNIFF, NOT_KEPT
 from celadon.apiserver.object_store import ObjectStore, object_key
 from celadon.apiserver.operation.log_lines import FAILURES
-from celadon.apiserver.operation.policy_metrics import MutationTimer, PolicyTimer
 from celadon.apiserver.operation.runtime_config import effective_version
+from celadon.apiserver.operation.server_metrics import MutationTimer, PolicyTimer
 from celadon.apiserver.quota_charging import QuotaCharging
-from celadon.apiserver.request_layers import RequestLayers
+from celadon.apiserver.request_layers import Publications, RequestLayers
 from celadon.apiserver.request_work import MANY_OBJECTS, RequestWork
 from celadon.apiserver.server_core import ServerCore, Sources, core_on
-from celadon.apiserver.webhook_phases import Webhooks
+from celadon.apiserver.webhook_phases import Webhooks, WebhookView
 from celadon.apiserver.workers import TooMuchWork
 from celadon.kube import JsonObject, StatusError, User, metadata
 from celadon.kube.defaulting import DefaultingContext
@@ -359,11 +345,16 @@ def initial_objects(service_address: str, gates: frozenset[str]) -> Sequence[Jso
     """Return the objects that are the same everywhere, each behind what it needs.
     `service_address` is that of the server's own Service; `gates` are feature gates that somebody
     switched on."""
-    namespaces = list(initial_namespaces())
-    accounts = (default_service_account(metadata.name(one)) for one in namespaces)
-    service = kubernetes_service(service_address)
-    flow_control = (*priority_levels(), *flow_schemas())
-    others = (*initial_priority_classes(), *bootstrap_roles(gates), *flow_control, service)
+    namespaces = list(bootstrap_objects.initial_namespaces())
+    accounts = (bootstrap_objects.default_service_account(metadata.name(one)) for one in namespaces)
+    service = bootstrap_objects.kubernetes_service(service_address)
+    flow_control = (*bootstrap_objects.priority_levels(), *bootstrap_objects.flow_schemas())
+    others = (
+        *bootstrap_objects.initial_priority_classes(),
+        *bootstrap_roles(gates),
+        *flow_control,
+        service,
+    )
     return (*namespaces, *accounts, *others)
 
 
@@ -377,13 +368,13 @@ def objects_of_server(
     """Yield those that depend on it: `address` is its host and port, `client_ca` PEM or empty,
     `now` the time as objects have it, `service_addresses` the range that Services get theirs from,
     `front_proxy` by what extension servers know this one."""
-    yield service_range(service_addresses, now)
-    yield authentication_config_map(client_ca, front_proxy)
+    yield bootstrap_objects.service_range(service_addresses, now)
+    yield bootstrap_objects.authentication_config_map(client_ca, front_proxy)
     host, _, port = address.rpartition(":")
     with contextlib.suppress(ValueError):  # the name of a host
         listened = ipaddress.ip_address(host.strip("[]"))
         if not (listened.is_loopback or listened.is_unspecified):
-            yield from kubernetes_endpoints(str(listened), int(port))
+            yield from bootstrap_objects.kubernetes_endpoints(str(listened), int(port))
 
 
 async def create_initial_objects(
@@ -391,13 +382,17 @@ async def create_initial_objects(
     catalog: Catalog,
     new_context: Callable[[], DefaultingContext],
     of_server: Iterable[JsonObject] = (),
-    service_address: str = FIRST_ADDRESS,
+    service_address: str = bootstrap_objects.FIRST_ADDRESS,
 ) -> None:
     """`new_context` gives a new uid each time, `of_server` are those of this one, `service_address`
     is that of its own Service. All are written at once: with one flush to disk."""
     writes = []
     gates = frozenset(gate for gate, is_on in new_context().gates.items() if is_on)
-    for obj in (*initial_objects(service_address, gates), *api_services(catalog), *of_server):
+    for obj in (
+        *initial_objects(service_address, gates),
+        *bootstrap_objects.api_services(catalog),
+        *of_server,
+    ):
         resource = catalog.by_gvk(metadata.gvk(obj))
         if resource is None:  # a version that is not to be served
             continue
@@ -561,7 +556,8 @@ class ApiServer:
     def _in_release(
         self, stream: AsyncGenerator[bytes, None] | None
     ) -> AsyncGenerator[bytes, None] | None:
-        """What is sent later is of the same release, whoever reads it then."""
+        """Make a stream whose parts are of the same release as the answer, whoever reads them
+        later."""
         settings = self.core.settings
         if stream is None or (settings.version == DEFAULT and settings.effective is None):
             return stream

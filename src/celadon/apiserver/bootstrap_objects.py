@@ -101,7 +101,7 @@ def kubernetes_service(address: str = FIRST_ADDRESS) -> JsonDict:
 
 
 def service_range(cidr: str, now: str) -> JsonDict:
-    """From where Services get their addresses."""
+    """Return the ServiceCIDR from which Services get their addresses."""
     ready = {
         "type": "Ready",
         "status": "True",
@@ -187,7 +187,7 @@ def default_service_account(namespace: str) -> JsonDict:
 
 
 def root_ca_config_map(namespace: str, server_ca: str) -> JsonDict:
-    """By which pods know the server; `server_ca` is PEM."""
+    """Return the ConfigMap by which pods know the server; `server_ca` is PEM."""
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -520,7 +520,7 @@ def _api_service(group: str, version: str) -> JsonDict:
 
 
 def local_priorities(group: str, version: str) -> tuple[int, int]:
-    """Of a group and of a version of it that this server serves itself."""
+    """Return the priorities of a group, and of a version of it, that this server serves itself."""
     if group == APIREGISTRATION:
         return _FIRST
     made = (
@@ -531,7 +531,7 @@ def local_priorities(group: str, version: str) -> tuple[int, int]:
 
 
 def custom_api_service(group: str, version: str) -> JsonDict:
-    """That of a version of custom resources."""
+    """Return the APIService of a version of custom resources."""
     return _local(group, version, _CUSTOM_GROUP, _CUSTOM_VERSION, ALWAYS)
 
 

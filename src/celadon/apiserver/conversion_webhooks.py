@@ -19,21 +19,9 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, 
 from dataclasses import field
 from typing import Any, Final, Protocol, TypeVar
 
-from celadon.admission import ConversionError
+from celadon.admission import ConversionError, webhooks
 from celadon.admission.conversion import WebhookNotCalled
 from celadon.admission.registration import decode_client_config
-from celadon.admission.webhooks import (
-    CallError,
-    NoReply,
-    Reply,
-    UnreadableBody,
-    WebhookCall,
-    WebhookClientConfig,
-    http_failure,
-    media_type,
-    other_kind,
-    unknown_conversion,
-)
 from celadon.apiserver.forks import require_server
 from celadon.apiserver.object_store import ObjectMemory, weight
 from celadon.apiserver.operation.webhook_counts import ConversionCounts
@@ -53,12 +41,15 @@ from celadon.records import dataclass
 GROUP: Final = "apiextensions.k8s.io"
 KIND: Final = "ConversionReview"
 REVIEW_VERSIONS: Final = ("v1", "v1beta1")
+# Upstream leaves it at this constant (`webhook_converter.go`): a definition cannot set it.
 SECONDS: Final = 30
 """That a webhook has."""
 
 _KEPT_BYTES: Final = 64 << 20
 """What objects may weigh that were converted and are kept for lists and watches."""
 
+# Both bounds are ours. Upstream sends a whole list in one call, which a large collection makes
+# arbitrarily large; a webhook sees no difference but in the number of its calls.
 _MOST_OBJECTS: Final = 500
 """That a webhook is asked for at once."""
 
@@ -84,14 +75,14 @@ class ConversionFailed(Exception):
 
 
 class Unreached(ConversionFailed):
-    """Nobody has answered; `why` is the reason alone."""
+    """Says that nobody has answered; `why` is the reason alone."""
 
     def __init__(self, source: str, why: str) -> None:
         super().__init__(f"conversion webhook for {source} failed: {why}", CALL)
         self.why = why
 
 
-class _Malformed(CallError):
+class _Malformed(webhooks.CallError):
     """An answer that can be read, and is none to the question."""
 
 
@@ -103,7 +94,7 @@ class ConversionWebhook:
     """The webhook of one definition. `revision` is that of the definition: what was converted
     under another one is forgotten."""
 
-    client_config: WebhookClientConfig
+    client_config: webhooks.WebhookClientConfig
     review_versions: tuple[str, ...]
     served: tuple[GroupVersionKind, ...]
     storage: GroupVersionKind
@@ -114,7 +105,8 @@ class ConversionWebhook:
 def conversion_webhooks(
     definitions: Sequence[JsonObject],
 ) -> Mapping[GroupKind, ConversionWebhook]:
-    """Those of the definitions that have one, by the kind that they convert."""
+    """Return the conversion webhooks of the definitions that have one, by the kind that they
+    convert."""
     found = {}
     for definition in definitions:
         spec = definition["spec"]
@@ -123,6 +115,7 @@ def conversion_webhooks(
             continue
         webhook = conversion["webhook"]
         config = webhook["clientConfig"]
+        # An empty bundle is the same as none: the system's authorities are trusted then.
         if not _has_text(config.get("caBundle")):
             config = {key: value for key, value in config.items() if key != "caBundle"}
         kind = GroupKind(spec["group"], spec["names"]["kind"])
@@ -141,7 +134,7 @@ def conversion_webhooks(
 
 
 def _has_text(bundle: object) -> bool:
-    """Whether there is anything but blanks in it, which upstream takes for nothing."""
+    """Tell whether there is anything but blanks in a bundle; upstream takes those for nothing."""
     return isinstance(bundle, str) and bool(bundle.strip())
 
 
@@ -152,7 +145,7 @@ def _has_text(bundle: object) -> bool:
 class ConversionCall:
     """One call of a conversion webhook."""
 
-    client_config: WebhookClientConfig
+    client_config: webhooks.WebhookClientConfig
     api_version: str
     uid: str
     document: JsonDict
@@ -177,6 +170,7 @@ def begin_conversion(
         "kind": KIND,
         "apiVersion": review_version,
         "request": {"uid": uid, "desiredAPIVersion": api_version, "objects": list(objects)},
+        # Go writes the struct of the answer, too, though a request has none.
         "response": {"uid": "", "convertedObjects": None, "result": {"metadata": {}}},
     }
     return ConversionCall(webhook.client_config, review_version, uid, document)
@@ -184,17 +178,17 @@ def begin_conversion(
 
 def read_conversion(
     call: ConversionCall,
-    reply: Reply | NoReply,
+    reply: webhooks.Reply | webhooks.NoReply,
     sent: Sequence[JsonObject],
     target: GroupVersionKind,
 ) -> list[JsonDict]:
     """The objects that were sent, in the version that was wanted. Raises ConversionFailed."""
     source = _text_of_kind(metadata.gvk(sent[0]))
-    if isinstance(reply, NoReply):
+    if isinstance(reply, webhooks.NoReply):
         raise Unreached(source, reply.text)
     try:
         given = _converted_objects(call, reply)
-    except CallError as error:
+    except webhooks.CallError as error:
         stage = MALFORMED if isinstance(error, _Malformed) else CALL
         raise ConversionFailed(f"conversion webhook for {source} failed: {error}", stage) from None
     if len(given) != len(sent):
@@ -209,26 +203,27 @@ def _text_of_kind(kind: GroupVersionKind) -> str:
     return f"{kind.api_version}, Kind={kind.kind}"
 
 
-def _converted_objects(call: ConversionCall, reply: Reply) -> Sequence[object]:
-    """What the webhook has answered with. Raises CallError."""
-    failure = http_failure(reply, media_type(reply), as_json)
+def _converted_objects(call: ConversionCall, reply: webhooks.Reply) -> Sequence[object]:
+    """Return what the webhook has answered with. Raises CallError."""
+    failure = webhooks.http_failure(reply, webhooks.media_type(reply), as_json)
     if failure is not None:
-        raise CallError(failure[0])
+        raise webhooks.CallError(failure[0])
     expected = GroupVersionKind(GROUP, call.api_version.rpartition("/")[2], KIND)
     try:
         found, document = request_bodies.interpreted(as_json(reply.body), expected)
-    except (request_bodies.Uninterpretable, UnreadableBody) as error:
-        raise CallError(str(error)) from None
+    except (request_bodies.Uninterpretable, webhooks.UnreadableBody) as error:
+        raise webhooks.CallError(str(error)) from None
     if found.group != GROUP or found.version not in REVIEW_VERSIONS or found.kind != KIND:
-        raise CallError(other_kind(found, expected))
+        raise webhooks.CallError(webhooks.other_kind(found, expected))
     if found != expected:
-        raise CallError(unknown_conversion(found, expected))
+        raise webhooks.CallError(webhooks.unknown_conversion(found, expected))
     response = _member(document.value, "response")
     if response is None:
         raise _Malformed("no response provided")
     result = _member(response, "result", "response.") or {}
     uid = _member(response, "uid", "response.") or ""
     given: Sequence[object] = _member(response, "convertedObjects", "response.") or ()
+    # Webhooks of v1beta1 need not return the uid.
     if expected.version == "v1" and uid != call.uid:
         raise _Malformed(f"expected response.uid={quote(call.uid)}, got {quote(uid)}")
     state = _member(result, "status", "response.result.") or ""
@@ -238,6 +233,7 @@ def _converted_objects(call: ConversionCall, reply: Reply) -> Sequence[object]:
     return given
 
 
+# Go names the type of the struct's field where a member is of another type, so the texts need them.
 _GO_TYPES: Final = {
     "response": (dict, "v1.ConversionResponse"),
     "result": (dict, "v1.Status"),
@@ -256,10 +252,11 @@ def _member(value: JsonObject, name: str, place: str = "") -> Any:  # noqa: ANN4
     wanted, go_type = _GO_TYPES[name]
     if found is not None and not isinstance(found, wanted):
         wrong = f"{json_kind(found)} into Go struct field {KIND}.{place}{name}"
-        raise CallError(f"json: cannot unmarshal {wrong} of type {go_type}")
+        raise webhooks.CallError(f"json: cannot unmarshal {wrong} of type {go_type}")
     return found
 
 
+# As `validateConvertedObject` of `webhook_converter.go`.
 def _checked(before: JsonObject, after: object, target: GroupVersionKind) -> JsonDict:
     """A converted object, with the metadata that a webhook must leave alone. Raises
     ConversionFailed."""
@@ -304,6 +301,8 @@ def _text(value: object, name: str) -> str:
     return found if isinstance(found, str) else ""
 
 
+# As `restoreObjectMeta`. A webhook may change labels and annotations; whatever else it says of
+# metadata is quietly put back, for clients rely on uid, owners and finalizers.
 def _restored(before: JsonObject, after: JsonObject) -> JsonDict:
     """The metadata that an object had, with the labels and annotations that it was given. Raises
     _InvalidMetadata."""
@@ -351,16 +350,16 @@ class Caller(Protocol):
     """Makes a call, within so many seconds."""
 
     def __call__(
-        self, call: WebhookCall, seconds: float, *, mutating: bool | None
-    ) -> Awaitable[Reply | NoReply]: ...
+        self, call: webhooks.WebhookCall, seconds: float, *, mutating: bool | None
+    ) -> Awaitable[webhooks.Reply | webhooks.NoReply]: ...
 
 
 class CustomKinds(Protocol):
-    """Which custom kinds are served now."""
+    """Says which custom kinds are served now."""
 
     @property
     def custom(self) -> Mapping[GroupVersionKind, CustomKind]:
-        """By version, served or not."""
+        """Return the custom kinds by version, served or not."""
         ...
 
     @property
@@ -374,7 +373,8 @@ _Memory = ObjectMemory[tuple[str, ...], JsonDict]
 
 @dataclass(frozen=True, slots=True)
 class Conversions:
-    """Of one server. `kinds` gives what is served now, `call` reaches webhooks."""
+    """Makes the conversions of one server. `kinds` gives what is served now, `call` reaches
+    webhooks."""
 
     kinds: Callable[[], CustomKinds]
     call: Caller
@@ -385,7 +385,7 @@ class Conversions:
     """Conversions that nobody waits for."""
 
     def concern(self, kind: GroupKind) -> bool:
-        """Whether objects of the kind may have to be converted by a webhook."""
+        """Tell whether objects of the kind may have to be converted by a webhook."""
         return kind in self.kinds().conversions
 
     def converted(self, obj: JsonObject, target: GroupVersionKind) -> JsonObject:
@@ -415,6 +415,8 @@ class Conversions:
         (found,) = _waited(lambda: self._asked(webhook, (sent,), target))
         return custom.received(found)
 
+    # Upstream's watch cache holds each served version already converted. Converting early costs a
+    # call for each write, and saves lists and watches from failing together with the webhook.
     def written(self, obj: JsonObject) -> None:
         """An object has been stored. It is converted for those who list and watch, as upstream's
         caches do: they see it even if the webhook is out of reach later."""
@@ -453,7 +455,8 @@ class Conversions:
         return kinds.conversions[target.group_kind]
 
     def _kept(self, objects: Sequence[JsonObject], custom: CustomKind) -> list[JsonObject | None]:
-        """Those in the version already, or converted before; None for the others."""
+        """Return the objects that are in the version already, or were converted before; None for
+        each of the others."""
         webhook = self.kinds().conversions[custom.gvk.group_kind]
         return [
             custom.shown(obj)
@@ -515,6 +518,8 @@ class Conversions:
             self.counts.converted(versions, time.perf_counter() - began, stage)
 
 
+# Whoever is on the event loop converts first (`prepared`), so this is reached in workers only; a
+# call that blocked the loop would stop the very server that may have to answer it.
 def _waited(asked: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Raises ConversionFailed on the event loop, which must not wait: who asks there has to be
     mended."""
@@ -530,7 +535,8 @@ def _merged(shown: list[JsonObject | None], fetched: list[JsonObject]) -> list[J
 
 
 def _key(obj: JsonObject, target: GroupVersionKind, webhook: ConversionWebhook) -> tuple[str, ...]:
-    """What an object is converted from, and to what."""
+    """Return what tells one conversion from others: the webhook, the object's version, and the
+    version to convert to."""
     version = metadata.resource_version(obj)
     return webhook.revision, metadata.uid(obj), version, target.api_version
 
@@ -539,6 +545,8 @@ def _weight(obj: JsonObject) -> int:
     return weight(json_text(obj).encode("utf-8", "replace"))
 
 
+# One call has objects of one version only: the texts of failures name the version that was
+# converted from.
 def _batches(objects: Sequence[JsonObject]) -> Iterator[list[JsonObject]]:
     """Objects of one version in the order given, so many that a webhook may be asked at once."""
     some: list[JsonObject] = []
@@ -560,7 +568,7 @@ def _batches(objects: Sequence[JsonObject]) -> Iterator[list[JsonObject]]:
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """What definitions say of their kinds."""
+    """Holds what definitions say of their kinds."""
 
     custom: KindsOnDemand
     conversions: Mapping[GroupKind, ConversionWebhook]
@@ -583,8 +591,8 @@ class CalledWebhooks:
     async def ask(
         self, objects: Sequence[JsonObject], kind: GroupVersionKind, *, stored: bool
     ) -> Sequence[JsonObject]:
-        """As `Conversions.all_given`. Raises ConversionError; WebhookNotCalled for a webhook that
-        is out of reach."""
+        """Convert as `Conversions.all_given` does. Raises ConversionError; WebhookNotCalled for a
+        webhook that is out of reach."""
         source = next(one for one in map(metadata.gvk, objects) if one != kind)
         group_kind = kind.group_kind
         if not self._conversions.concern(group_kind):
@@ -603,7 +611,8 @@ class CalledWebhooks:
 
 
 def _says_whom_to_ask(obj: JsonObject) -> bool:
-    """Whether it is a definition with a webhook: those of files may lack what a server asks for."""
+    """Tell whether the object is a definition with a webhook that can be called: those of files may
+    lack what a server asks for."""
     if obj.get("kind") != "CustomResourceDefinition":
         return False
     spec = obj.get("spec") or {}

@@ -72,7 +72,7 @@ class Said:
         return _SIZES.pack(len(head), len(self.body)) + head
 
     def written(self) -> bytes:
-        """As it is sent."""
+        """Return the bytes that are sent."""
         return self.start() + self.body
 
 
@@ -113,7 +113,7 @@ class Parent:
         self._connection.sendall(said.written())
 
     def tell_who_we_are(self) -> None:
-        """With what our end is seen by."""
+        """Send our process id, with a descriptor by which our end is seen."""
         end = os.pidfd_open(os.getpid())
         socket.send_fds(self._connection, [_BORN.pack(os.getpid())], [end])
         os.close(end)
@@ -215,7 +215,7 @@ def _give_way() -> None:
 
 
 def _limit(seconds: float) -> None:
-    """What this process may use has bounds."""
+    """Bound the processor time and the memory of this process."""
     import resource  # late: not on every platform
 
     processor = math.ceil(seconds) + 1
@@ -262,7 +262,7 @@ class Process(ABC):
 
     @abstractmethod
     def kill(self) -> None:
-        """It ends now."""
+        """End the process now."""
 
     def tell(self, said: Said) -> None:
         """Short things only: nobody waits until the fork has heard them."""
@@ -346,7 +346,7 @@ class Fork(Process):
         heard: Callable[[Said], None],
         ended: Callable[[], None],
     ) -> None:
-        """Without limits if `seconds` has none. Raises ForkFailed."""
+        """Fork this process, without limits if `seconds` has none. Raises ForkFailed."""
         ours, theirs = _pair()
         try:
             with warnings.catch_warnings(), held():
@@ -372,11 +372,12 @@ class Fork(Process):
             os.kill(self._pid, signal.SIGKILL)
 
     def ask_for_fork(self, connection: socket.socket, seconds: float) -> None:
-        """Of one that is a template. Raises OSError."""
+        """Ask a fork that is a template for a fork of its own. Raises OSError."""
         socket.send_fds(self._connection, [_ASKED.pack(seconds)], [connection.fileno()])
 
     def ask_no_more(self) -> None:
-        """Of one that is a template: it ends when all have ended that it has forked."""
+        """Tell a fork that is a template that nothing more will be asked: it ends when all have
+        ended that it has forked."""
         with contextlib.suppress(OSError):  # it has gone
             self._connection.shutdown(socket.SHUT_WR)
 
@@ -425,11 +426,11 @@ class Template:
             raise ForkFailed(str(error)) from None
 
     def retire(self) -> None:
-        """It ends when those have ended that it has forked."""
+        """Let the template end when those have ended that it has forked."""
         self._process.ask_no_more()
 
     def close(self) -> None:
-        """It ends now, and they with it."""
+        """End the template now, and its forks with it."""
         self._process.close()
         self.is_over = True
 
@@ -483,7 +484,7 @@ class TemplateFork(Process):
         self._loop.add_writer(ours.fileno(), self._write)
 
     def _write(self) -> None:
-        """As much as the kernel takes now."""
+        """Send as much as the kernel takes now."""
         try:
             sent = self._connection.send(self._unsent[0])
         except BlockingIOError:

@@ -14,18 +14,158 @@ import json
 import urllib.parse
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Final, Protocol, TypeAlias, cast
+from typing import Any, Final, Protocol, TypeAlias, cast
 
 import msgspec
 
-from celadon.apiserver.json_in_pieces import NotInPieces, read_in_pieces
-from celadon.apiserver.remembered_properties import remembered
 from celadon.kube import JsonObject, User
 from celadon.kube.go import escaped_html, json_text
 from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Resource
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
+from celadon.remembering import remembered
+
+# --- JSON in pieces ----------------------------------------------------------
+#
+# Large JSON, read in pieces.
+#
+# One call of a reader in C reads all there is, and no other thread of Python runs meanwhile: 40
+# ms for two megabytes of labels, wherever the call is made. Here the text is cut where a member
+# ends, at whatever depth, each piece is read for itself, and others have their turn between the
+# pieces. In all it takes two to six times as long.
+
+PIECE: Final = 64 << 10
+"""Bytes that are read at once, or somewhat more."""
+
+_STRING: Final = rb'"(?:[^"\\]++|\\.)*+"'
+_RUN: Final = late_pattern(rb'(?:%b|[^"\[\]{},]++|,){1,1000}+' % _STRING)
+"""What stands between brackets, as far as a thousand texts."""
+_TO_COMMA: Final = late_pattern(rb'(?:%b|[^"\[\]{},]++)*+,' % _STRING)
+
+_OPENING: Final = {b"{": True, b"[": False}
+_CLOSING: Final = {b"}": True, b"]": False}
+_BRACKETS: Final = frozenset((*_OPENING, *_CLOSING))
+
+Read = Callable[[bytes], Any]
+
+
+class NotInPieces(Exception):
+    """Says that a text is written otherwise than we write JSON, or is no JSON: it has to be read at
+    once."""
+
+
+class _Container:
+    """One that has been opened at `at`. What is before `start` has been `made` of its text."""
+
+    __slots__ = ("at", "is_map", "made", "start")
+
+    def __init__(self, at: int, *, is_map: bool) -> None:
+        self.at = at
+        self.start = at + 1
+        self.is_map = is_map
+        self.made: Any = {} if is_map else []
+
+    def read_on(self, text: bytes, read: Read) -> None:
+        """Members, with a comma before them if there were others. Raises NotInPieces."""
+        if self.made:
+            if text[:1] not in (b",", b""):
+                raise NotInPieces
+            is_cut, text = bool(text), text[1:]
+            if is_cut and not text:
+                raise NotInPieces
+        found = read(b"{%b}" % text if self.is_map else b"[%b]" % text)
+        if self.is_map:
+            self.made.update(found)
+        else:
+            self.made += found
+
+    def take(self, value: object, before: bytes, read: Read) -> None:
+        """A member that has been read, and the text before it, which ends with its name. Raises
+        NotInPieces."""
+        name = ""
+        if self.is_map:
+            if not before.endswith(b'":'):
+                raise NotInPieces
+            begin = _beginning_of_text(before, len(before) - 2)
+            name, before = read(before[begin:-1]), before[:begin]
+        if before:
+            if not before.endswith(b","):
+                raise NotInPieces
+            if len(before) > 1:
+                self.read_on(before[:-1], read)
+            elif not self.made:
+                raise NotInPieces
+        elif self.made:
+            raise NotInPieces
+        if self.is_map:
+            self.made[name] = value
+        else:
+            self.made.append(value)
+
+
+def read_in_pieces(text: bytes, read: Read) -> Any:  # noqa: ANN401 - any JSON
+    """Return what `read` reads from the text, if that is the JSON of a map or a list without
+    spaces. Raises NotInPieces, and what `read` raises."""
+    opened: list[_Container] = []
+    at = 0
+    while True:
+        at = _between_brackets(text, at, opened, read)
+        bracket = text[at : at + 1]
+        if bracket in _OPENING:
+            opened.append(_Container(at, is_map=_OPENING[bracket]))
+        elif opened:
+            container = opened.pop()
+            if container.is_map != _CLOSING.get(bracket):
+                raise NotInPieces
+            if not opened:
+                container.read_on(text[container.start : at], read)
+                if at + 1 != len(text):
+                    raise NotInPieces
+                return container.made
+            outer = opened[-1]
+            if container.made or at - container.start >= PIECE:
+                container.read_on(text[container.start : at], read)
+                outer.take(container.made, text[outer.start : container.at], read)
+                outer.start = at + 1
+            elif at - outer.start >= PIECE:
+                outer.read_on(text[outer.start : at + 1], read)
+                outer.start = at + 1
+        else:
+            raise NotInPieces
+        at += 1
+
+
+def _between_brackets(text: bytes, at: int, opened: Sequence[_Container], read: Read) -> int:
+    """Return where the next bracket is. What comes before it is read if it is enough. Raises
+    NotInPieces."""
+    while text[at : at + 1] not in _BRACKETS:
+        found = _RUN.match(text, at)
+        if found is None or not opened:
+            raise NotInPieces
+        at = found.end()
+        if at - opened[-1].start >= PIECE:
+            comma = _TO_COMMA.match(text, at)
+            if comma is not None:
+                at = comma.end()
+                opened[-1].read_on(text[opened[-1].start : at - 1], read)
+                opened[-1].start = at - 1
+    return at
+
+
+def _beginning_of_text(text: bytes, end: int) -> int:
+    """Return where the text begins whose closing quotation mark is at the end. Raises
+    NotInPieces."""
+    at = text.rfind(b'"', 0, end)
+    while at > 0:
+        before = text[:at]
+        if (at - len(before.rstrip(b"\\"))) % 2 == 0:
+            break
+        at = text.rfind(b'"', 0, at)
+    if at < 0:
+        raise NotInPieces
+    return at
+
 
 Header: TypeAlias = tuple[str, str]
 
@@ -53,7 +193,7 @@ _short_query: Final = functools.lru_cache(maxsize=512)(_read_query)
 
 
 class Departure:
-    """When the client of a connection goes: what is done for its request then ends."""
+    """Ends what is done for a request when its client goes."""
 
     __slots__ = ("_end",)
 
@@ -61,7 +201,8 @@ class Departure:
         self._end: Callable[[], None] | None = None
 
     def ends(self, end: Callable[[], None] | None) -> None:
-        """What to call; None when there is nothing any more that could end."""
+        """Set what is called when the client goes; None when there is nothing left that could
+        end."""
         self._end = end
 
     def tell(self) -> None:
@@ -87,7 +228,7 @@ class HttpRequest:
 
     @remembered
     def path(self) -> str:
-        """As it was sent: percent-encoded."""
+        """Return the path as it was sent: percent-encoded."""
         return self.target.partition("?")[0]
 
     @remembered
@@ -137,20 +278,20 @@ class HttpRequest:
 
 
 class Hold(Protocol):
-    """Is told whether nothing more should come for now."""
+    """Takes notice whether nothing more should come for now."""
 
     def __call__(self, *, is_held: bool) -> None: ...
 
 
 class Tunnel(Protocol):
-    """Where the bytes go that a client sends when its connection is no HTTP any more: those that
-    come back are the answer's `stream`. `head` is what the client is sent before them."""
+    """Takes the bytes that a client sends when its connection is no HTTP any more: those that come
+    back are the answer's `stream`. `head` is what the client is sent before them."""
 
     @property
     def head(self) -> bytes: ...
 
     def connect(self, hold: Hold) -> None:
-        """It begins."""
+        """Begin, with what holds up the client."""
         ...
 
     def take(self, data: bytes) -> None:
@@ -245,7 +386,7 @@ def _accepts_gzip(request: HttpRequest) -> bool:
 #
 # That nobody answered.
 #
-# It stands apart from what opens connections (`clientconfig`), which takes a tenth of a start to
+# It stands apart from what opens connections (`go_network`), which takes a tenth of a start to
 # load and is needed when somebody is called.
 
 
@@ -301,7 +442,8 @@ def has_exact_numbers(resource: Resource) -> bool:
 
 
 def json_bytes(obj: JsonObject) -> bytes:
-    """For clients, without a line feed. Not for custom resources, which may hold any number."""
+    """Return JSON for clients, without a line feed. Custom resources, which may hold any number,
+    have `sorted_json_bytes`."""
     text = _fast(obj)
     if text is None:
         found = _in_parts(obj, json_bytes)
@@ -314,7 +456,7 @@ def json_bytes(obj: JsonObject) -> bytes:
 
 
 def sorted_json_bytes(obj: JsonObject) -> bytes:
-    """For clients, of a custom resource: its members have no order of their own."""
+    """Return JSON of a custom resource for clients: its members have no order of their own."""
     found = _in_parts(obj, sorted_json_bytes)
     if found is not None:
         return found
@@ -337,7 +479,8 @@ def _in_parts(obj: JsonObject, write: Callable[[JsonObject], bytes]) -> bytes | 
 
 
 def stored_bytes(obj: JsonObject, *, custom: bool) -> bytes:
-    """For the store: nothing is escaped, lone surrogates are kept; a custom resource is sorted."""
+    """Return JSON for the store: nothing is escaped, lone surrogates are kept; a custom resource is
+    sorted."""
     fast = None if custom else _fast(obj)
     if fast is not None:
         return fast
@@ -379,7 +522,7 @@ MAX_HELD_BYTES: Final = 128 << 20
 
 
 class AnswerRoom:
-    """Of one server; `free` are the bytes that are left."""
+    """Counts the bytes that answers of webhooks may still take of one server; `free` are left."""
 
     __slots__ = ("free",)
 
@@ -388,7 +531,7 @@ class AnswerRoom:
 
 
 class HeldBytes:
-    """What one call has taken of the room."""
+    """Counts the bytes that one call has taken of the room."""
 
     __slots__ = ("_count", "_room")
 

@@ -16,14 +16,14 @@ import httpcore
 
 from celadon.admission.plugins import ImageVerdict
 from celadon.admission.webhooks import Reply, http_failure
-from celadon.apiserver.clientconfig.client_credentials import CredentialsError
-from celadon.apiserver.clientconfig.cluster_location import (
+from celadon.apiserver.clientconfig import (
     ClusterLocation,
+    CredentialsError,
+    KubeconfigError,
     given_cluster,
     tls_to_cluster,
 )
-from celadon.apiserver.clientconfig.go_network import GoNetwork
-from celadon.apiserver.clientconfig.kubeconfig_file import KubeconfigError
+from celadon.apiserver.go_network import GoNetwork
 from celadon.apiserver.http_messages import NetworkFailure
 from celadon.apiserver.webhook_client import BrokenBody, Exchange, without_password
 from celadon.apiserver.webhook_routes import as_json
@@ -38,7 +38,7 @@ _AGAIN: Final = frozenset({429, 500, 504})
 
 
 class NoAnswer(Exception):
-    """Why there is none, in Go's words."""
+    """Says, in Go's words, why the backend gave no answer."""
 
 
 class ImageBackend:

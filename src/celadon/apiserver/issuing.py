@@ -50,7 +50,8 @@ class Pair:
 def authority_certificate(
     key: bytes, name: str, now: datetime.datetime, lifetime: datetime.timedelta
 ) -> bytes:
-    """Of an authority that signs itself. Raises ValueError for a key that is not one of ours."""
+    """Return the certificate of an authority that signs itself. Raises ValueError for a key that is
+    not one of ours."""
     private = _key(key)
     named = _name(name)
     usage = x509.KeyUsage(
@@ -83,7 +84,8 @@ def server_certificate(
     now: datetime.datetime,
     lifetime: datetime.timedelta,
 ) -> bytes:
-    """For a server that is reached by these `names` (hosts and addresses). Raises ValueError."""
+    """Return a certificate for a server that is reached by these `names` (hosts and addresses).
+    Raises ValueError."""
     signer, public = _key(authority.key), _key(key).public_key()
     issuer = x509.load_pem_x509_certificate(authority.certificate).subject
     built = (

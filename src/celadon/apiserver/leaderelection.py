@@ -42,23 +42,23 @@ TOLD_FAILURES: Final = 3
 
 
 class LeaseError(Exception):
-    """What was asked may have happened or not."""
+    """Says that a request failed in a way that leaves open whether it had its effect."""
 
 
 class LeaseRefused(LeaseError):
-    """It has not happened: somebody else was faster, or it is not allowed."""
+    """Says that a request had no effect: somebody else was faster, or it is not allowed."""
 
 
 class Leases(Protocol):
     """Leases of an API server, by path. All methods raise LeaseError."""
 
     async def get(self, path: str) -> JsonObject | None:
-        """None if there is none."""
+        """Return the object at a path, or None if there is none."""
 
     async def create(self, collection: str, lease: JsonObject) -> JsonObject: ...
 
     async def update(self, path: str, lease: JsonObject) -> JsonObject:
-        """If it is still the version that its metadata tells of."""
+        """Write the lease if it is still the version that its metadata tells of."""
 
 
 class LeaderElection:
@@ -200,7 +200,7 @@ def leases_path(namespace: str) -> str:
 
 
 def _micro_time(seconds: float) -> str:
-    """As meta/v1 `MicroTime`."""
+    """Return a time as meta/v1 `MicroTime` writes it."""
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
 
 

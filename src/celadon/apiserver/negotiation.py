@@ -1,4 +1,5 @@
-"""Which form of an answer a client accepts: the media type, and what the object is shown as.
+"""The form of an answer: which media type a client accepts, what the object is shown as, and the
+object or error written so.
 
 As k8s.io/apiserver `pkg/endpoints/handlers/negotiation`, and the router in front of it, which
 refuses what no type of a path could fit.
@@ -8,14 +9,24 @@ from __future__ import annotations
 
 import enum
 import functools
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from typing import Final
 
-from celadon.apiserver.http_messages import JSON, HttpRequest
-from celadon.kube import StatusDetails, StatusError, status
-from celadon.kube.go import parse_bool
+from celadon.apiserver.http_messages import (
+    JSON,
+    Header,
+    HttpAnswer,
+    HttpRequest,
+    json_bytes,
+    plain_text,
+    sorted_json_bytes,
+)
+from celadon.kube import JsonObject, StatusDetails, StatusError, status
+from celadon.kube.go import escaped_html, parse_bool
 from celadon.kube.protobuf import MEDIA_TYPE
+from celadon.kube.protobuf import encode as protobuf_bytes
 from celadon.records import dataclass
 from celadon.remembering import LONGEST
 
@@ -34,7 +45,7 @@ PRETTY_AGENTS: Final = ("curl", "Wget", "Mozilla/5.0")
 
 
 class Form(enum.Enum):
-    """What an object is shown as."""
+    """Says what an object is shown as."""
 
     OBJECT = ""
     TABLE = "Table"
@@ -131,14 +142,14 @@ _remembered: Final = functools.lru_cache(_HEADERS_KEPT)(_negotiated)
 
 
 def require_stream(found: Accepted, types: Sequence[str]) -> None:
-    """What was chosen among all types must do for a stream: there is no second choice. Raises
-    StatusError 406."""
+    """Refuse a stream of the type that was chosen among all types, if that cannot be streamed:
+    there is no second choice. Raises StatusError 406."""
     if found.media_type not in STREAM_TYPES:
         raise status.not_acceptable([_streamed(one) for one in types if one in STREAM_TYPES])
 
 
 def require_route(request: HttpRequest, types: Sequence[str]) -> None:
-    """What the router in front of a path has to say. Raises StatusError 406."""
+    """Refuse what the router in front of a path refuses. Raises StatusError 406."""
     header = ", ".join(request.header_values("accept"))
     if header:
         _require_route(media_clauses(header), types, types)
@@ -171,7 +182,8 @@ def _unroutable(types: Sequence[str]) -> StatusError:
 
 
 def _accepted(clause: MediaClause, media_type: str) -> Accepted | None:
-    """None where the parameters of the clause ask for what there is not."""
+    """Return what a clause accepts of a media type; None where its parameters ask for what there is
+    not."""
     parameters = clause.parameters
     if parameters.get("stream", "watch") != "watch":
         return None
@@ -190,9 +202,54 @@ def _accepted(clause: MediaClause, media_type: str) -> Accepted | None:
 
 
 def is_pretty(request: HttpRequest, parameter: str = "") -> bool:
-    """By the query, else by a parameter of the media type, else by who asks."""
+    """Tell whether JSON is indented: by the query, else by a parameter of the media type, else by
+    who asks."""
     if "pretty" in request.query:
         return parse_bool(request.first("pretty")) is True
     if parameter == "1":
         return True
     return request.header("user-agent").startswith(PRETTY_AGENTS)
+
+
+# --- Answers -----------------------------------------------------------------
+#
+# Objects and errors as answers, in the form that was accepted.
+#
+# JSON is written as Go writes it: members in the order given (custom resources: sorted), `<>&`
+# escaped, a line feed at the end of what is not pretty. As k8s.io/apimachinery
+# `pkg/runtime/serializer/json`.
+
+NO_SNIFF: Final = ("X-Content-Type-Options", "nosniff")
+NOT_KEPT: Final = ("Cache-Control", "no-cache, private")
+"""Of answers that nobody keeps, which are most."""
+NOT_FOUND: Final = plain_text(404, "404 page not found\n", NO_SNIFF)
+"""For paths that nobody answers: not a Status."""
+
+
+def object_answer(
+    code: int, obj: JsonObject, accepted: Accepted, *headers: Header, sort: bool = False
+) -> HttpAnswer:
+    """`sort` is for custom resources, whose members have no order of their own."""
+    return HttpAnswer(code, accepted.media_type, written(obj, accepted, sort=sort), headers)
+
+
+def status_answer(error: StatusError, accepted: Accepted, *headers: Header) -> HttpAnswer:
+    """A refusal. It keeps the media type, and is never shown as a table or as metadata."""
+    details = error.status.details
+    if details is not None and details.retry_after_seconds:
+        headers = (*headers, ("Retry-After", str(details.retry_after_seconds)))
+    return object_answer(error.code, error.status.to_json(), accepted, *headers)
+
+
+def written(obj: JsonObject, accepted: Accepted, *, sort: bool = False) -> bytes:
+    """The body of an answer."""
+    if accepted.media_type == PROTOBUF:
+        return protobuf_bytes(obj)
+    if accepted.media_type == YAML:
+        from celadon.goyaml import yaml_text  # late: few ask for YAML, and it takes long to load
+
+        return yaml_text(obj).encode("utf-8", "replace")
+    if accepted.pretty:
+        pretty = json.dumps(obj, ensure_ascii=False, indent=2, sort_keys=sort)
+        return escaped_html(pretty).encode("utf-8", "replace")
+    return (sorted_json_bytes(obj) if sort else json_bytes(obj)) + b"\n"

@@ -95,14 +95,15 @@ _MAP_BYTES: Final = 256
 
 
 def weight(text: bytes) -> int:
-    """About the bytes that an object takes beside this text of it; rather more than less."""
+    """Estimate the bytes that an object takes beside this text of it; rather more than less."""
     items = text.count(b",") + text.count(b"[")
     return len(text) + _ITEM_BYTES * items + _MAP_BYTES * text.count(b"{")
 
 
 class ObjectMemory(Generic[_K, _V]):
-    """When a value would make it heavier than `most`, the oldest are forgotten; one that is too
-    heavy by itself is not remembered, and nothing else is forgotten because of it."""
+    """Remembers values by their weight. When one would make it heavier than `most`, the oldest are
+    forgotten; one that is too heavy by itself is not remembered, and nothing else is forgotten
+    because of it."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -112,7 +113,7 @@ class ObjectMemory(Generic[_K, _V]):
         self.get = self._values.get
 
     def keep(self, key: _K, value: _V, heavy: int) -> None:
-        """In the place of what was there."""
+        """Remember a value in the place of what was there."""
         self._forget(key)
         if heavy > self._most:
             return
@@ -127,7 +128,7 @@ class ObjectMemory(Generic[_K, _V]):
         self._weight -= self._weights.pop(key, 0)
 
     def weight_of(self, key: _K) -> int:
-        """Of what is remembered; 0 for what is not."""
+        """Return the weight of what is remembered under a key; 0 for what is not."""
         return self._weights.get(key, 0)
 
 
@@ -254,7 +255,7 @@ class ObjectStore:
 
     @on_loop
     def _entry(self, key: str) -> tuple[Entry | None, StoredObject | None]:
-        """What is stored, and the object if it has been read."""
+        """Return what is stored, and the object if it has been read."""
         entry = self.store.get(key)
         return entry, None if entry is None else self._known(entry)
 
@@ -295,7 +296,8 @@ class ObjectStore:
     def _entries(
         self, prefix: str, start: str, limit: int | None, revision: int | None
     ) -> tuple[Page, Sequence[StoredObject | None]]:
-        """What is stored, and those objects that have been read; some of them for a worker."""
+        """Return a page of what is stored, and those objects that have been read; a worker gets a
+        smaller page."""
         if not is_worker():
             return self._known_page(prefix, start, limit, revision)
         most = _AT_ONCE if limit is None else min(limit, _AT_ONCE)
@@ -354,7 +356,8 @@ class ObjectStore:
         )
 
     async def read_aside(self, entry: Entry) -> StoredObject:
-        """As `stored`, of an object that is large: a thread reads it, which waits for nobody."""
+        """Return an object that is large, as `stored` does: a thread reads it, which waits for
+        nobody."""
         return self._kept(entry, await aside(self._object, entry))
 
     def _known(self, entry: Entry) -> StoredObject | None:
@@ -379,7 +382,8 @@ class ObjectStore:
 
     @on_loop
     def _kept(self, entry: Entry, obj: JsonObject) -> StoredObject:
-        """What another thread has read meanwhile is what all share."""
+        """Remember an object that was read, and return the one that all share: another thread may
+        have read it meanwhile."""
         known = self._known(entry)
         if known is not None:
             return known
@@ -416,7 +420,7 @@ class ObjectStore:
         return found.object
 
     def claim(self, key: str) -> Condition:
-        """That nobody claims the key between now and a write with this."""
+        """Return the condition that nobody claims the key between now and a write with it."""
         entry = self.store.get(key)
         return Condition(key, 0 if entry is None else entry.mod_revision)
 
@@ -429,8 +433,8 @@ class ObjectStore:
         claims: Collection[Condition] = (),
         work: RequestWork = SMALL_WORK,
     ) -> StoredObject | None:
-        """None when there is one already, or somebody else has claimed the same. What is large is
-        encoded by `work`. Raises what that raises."""
+        """Store a new object; return None when there is one already, or somebody else has claimed
+        the same. What is large is encoded by `work`. Raises what that raises."""
         value, known = await work.step(_encoded_and_known, obj, resource)
         key = object_key(resource, namespace, name)
         transaction = create(key, value, self._seconds(resource))
@@ -446,9 +450,9 @@ class ObjectStore:
         claims: Collection[Condition] = (),
         work: RequestWork = SMALL_WORK,
     ) -> StoredObject | None:
-        """None when it is no longer at `revision`, or somebody else has claimed the same. What is
-        there already is not written again. What is large is encoded by `work`. Raises what that
-        raises."""
+        """Store an object anew; return None when it is no longer at `revision`, or somebody else
+        has claimed the same. What is there already is not written again. What is large is encoded
+        by `work`. Raises what that raises."""
         key = object_key(resource, namespace, name)
         value, known = await work.step(_encoded_and_known, obj, resource)
         entry = self.store.get(key)
@@ -491,8 +495,8 @@ class ObjectStore:
         return await self._submitted(transaction)
 
     async def read_before(self, values: Iterable[bytes]) -> None:
-        """What somebody else has encoded is going to be there, the same bytes. What is large of it
-        is read now, aside, so that nobody has to do that on the event loop."""
+        """Read large values that somebody else has encoded and that are going to be stored. They
+        are read now, aside, so that nobody has to do that on the event loop."""
         for value in values:
             if len(value) > LARGE_JSON:
                 obj = await aside(_read_if_plain, value)
@@ -584,7 +588,7 @@ class ContinueToken(NamedTuple):
     start: str
 
     def text(self) -> str:
-        """As it goes to the client."""
+        """Return the token as it goes to the client."""
         value = {"v": VERSION, "rv": self.revision, "start": self.start}
         return base64.urlsafe_b64encode(json_text(value).encode()).decode().rstrip("=")
 
@@ -665,7 +669,7 @@ class ObjectSelection:
     """Whether there is any term."""
 
     def matches(self, obj: JsonObject) -> bool:
-        """Of an object in the version of the request."""
+        """Tell whether the selectors choose an object, which is in the version of the request."""
         if not self.selects:
             return True
         if not self.labels.matches(metadata.labels(obj)):
@@ -711,7 +715,7 @@ _MOST: Final = 64 << 20
 
 
 class ObjectTexts:
-    """Only for objects that came from the store and are as they are stored."""
+    """Remembers texts, but only of objects that came from the store and are as they are stored."""
 
     def __init__(self, most: int = _MOST) -> None:
         self._texts = ObjectMemory[int, tuple[JsonObject, bytes]](most)
@@ -719,7 +723,7 @@ class ObjectTexts:
         self._line: tuple[str, JsonObject, bytes] = ("", {}, b"")
 
     def whole(self, obj: JsonObject, resource: Resource) -> bytes:
-        """As a get shows it, without a line feed."""
+        """Return the JSON of an object as a get shows it, without a line feed."""
         found = self._texts.get(id(obj))
         if found is not None:
             return found[1]
@@ -737,8 +741,8 @@ class ObjectTexts:
         return line
 
     def items(self, objects: Iterable[JsonObject], resource: Resource) -> bytes:
-        """As a list shows them, with commas between: items of built-in kinds do not say what they
-        are."""
+        """Return the JSON of objects as a list shows them, with commas between: items of built-in
+        kinds do not say what they are."""
         if resource.custom:
             return b",".join([self.whole(obj, resource) for obj in objects])
         gvk = resource.gvk
@@ -753,5 +757,5 @@ class ObjectTexts:
 
 
 def _item(obj: JsonObject) -> bytes:
-    """Without what it is, wherever it says that."""
+    """Return the JSON of an item without its kind and version, wherever it says those."""
     return json_bytes({key: obj[key] for key in obj if key not in ("apiVersion", "kind")})

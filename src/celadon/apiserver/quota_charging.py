@@ -40,7 +40,7 @@ class OpenCharges:
 
     @contextmanager
     def keep(self, namespace: str) -> Iterator[None]:
-        """From before the charge until what it was for is stored, or is not."""
+        """Keep a charge open: from before it is made until what it was for is stored, or is not."""
         self._open[namespace] += 1
         try:
             yield
@@ -52,8 +52,9 @@ class OpenCharges:
                     self._waiting.pop(namespace).set()
 
     async def closed(self, namespace: str) -> bool:
-        """When there is none, or after PATIENCE; whether there is none. Who waits comes to its
-        turn a moment after the last one has closed, and there may be another by then."""
+        """Wait until there is no open charge, at most for PATIENCE; return whether there is none.
+        Who waits comes to its turn a moment after the last one has closed, and there may be another
+        by then."""
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE):
                 while self._open[namespace]:
@@ -94,8 +95,8 @@ class QuotaCharging:
 
     @contextlib.asynccontextmanager
     async def charged(self, request: Request, *, for_good: bool) -> AsyncIterator[None]:
-        """Around what stores an object: it is charged before, and given back when that fails.
-        Raises StatusError for what does not fit. Unless it is `for_good`, nothing is written."""
+        """Charge quotas for what is stored inside of this, and give that back when it fails. Raises
+        StatusError for what does not fit. Unless it is `for_good`, nothing is written."""
         namespace, taken = request.namespace, dict[str, Charge]()
         with self._open.keep(namespace):
             try:

@@ -63,8 +63,9 @@ class UnreadablePath(ValueError):
 # frozen one takes four times as long.
 @dataclass(slots=True)
 class RequestInfo:
-    """Of a request that is not for a resource, only `verb` (the method in lower case) and `path`
-    say anything. `path` has its percent-encoding resolved, `rest` is what follows a subresource."""
+    """Says what a request is about. Of one that is not for a resource, only `verb` (the method in
+    lower case) and `path` say anything. `path` has its percent-encoding resolved, `rest` is what
+    follows a subresource."""
 
     verb: str
     path: str

@@ -1,19 +1,26 @@
 """The layers that a request goes through, in upstream's order.
 
-What the request is about, whether there is room for it, who asks, may they, the resource. Each
-layer is one method, which calls the next.
+What the request is about, whether there is room for it, who asks, may they, the resource, or what
+the server publishes of itself. Each layer is one method, which calls the next.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Coroutine, Hashable
+from collections.abc import (
+    AsyncGenerator,
+    Callable,
+    Collection,
+    Coroutine,
+    Hashable,
+    Mapping,
+    Sequence,
+)
 from dataclasses import asdict
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from celadon.apiserver.aggregation.api_services import RemoteApiService
-from celadon.apiserver.answers import NO_SNIFF, NOT_FOUND, object_answer, status_answer
 from celadon.apiserver.authn.authentication import Authenticator, Credentials
 from celadon.apiserver.authz.access_decisions import check_access, request_attributes
 from celadon.apiserver.authz.impersonation import (
@@ -22,9 +29,24 @@ from celadon.apiserver.authz.impersonation import (
     NobodyNamed,
     wanted_user,
 )
-from celadon.apiserver.caches.served_resources import DEFINITIONS
+from celadon.apiserver.caches.served_resources import DEFINITIONS, Served
 from celadon.apiserver.controllers.controller_loops import Controllers
-from celadon.apiserver.discovery.publication_answers import Publications
+from celadon.apiserver.discovery.discovery_documents import (
+    PublishedApis,
+    RemoteVersion,
+    discovery_answer,
+    root_answer,
+    root_paths,
+)
+from celadon.apiserver.discovery.server_pages import (
+    HealthCheck,
+    Observe,
+    OpenId,
+    SelfPortrait,
+    health_answer,
+    page_answer,
+    version_answer,
+)
 from celadon.apiserver.flowcontrol.flow_control import waiting_seconds
 from celadon.apiserver.forks import (
     Elsewhere,
@@ -34,7 +56,7 @@ from celadon.apiserver.forks import (
     Said,
     stored_for_fork,
 )
-from celadon.apiserver.handlers.admission.admission_chain import Denied
+from celadon.apiserver.handlers.admission_chain import Denied
 from celadon.apiserver.handlers.calls import Call, Notes, time_left, wanted_seconds
 from celadon.apiserver.handlers.endpoints import (
     Endpoint,
@@ -44,7 +66,15 @@ from celadon.apiserver.handlers.endpoints import (
 )
 from celadon.apiserver.handlers.verbs import BODY_VERBS, Verbs, note_deprecation
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest, compressed, plain_text
-from celadon.apiserver.negotiation import BUILT_IN_TYPES, Accepted, accepted
+from celadon.apiserver.negotiation import (
+    BUILT_IN_TYPES,
+    NO_SNIFF,
+    NOT_FOUND,
+    Accepted,
+    accepted,
+    object_answer,
+    status_answer,
+)
 from celadon.apiserver.object_store import Undecodable, collection_prefix
 from celadon.apiserver.operation import log_lines
 from celadon.apiserver.operation.metric_table import add_counts, counted_since, counts_of
@@ -76,11 +106,115 @@ from celadon.apiserver.request_work import (
 )
 from celadon.apiserver.server_core import ServerCore
 from celadon.apiserver.workers import REQUEST_SECONDS, TooMuchWork
-from celadon.kube import GroupVersionResource, StatusError, User, status
+from celadon.kube import GroupVersionResource, StatusError, User, metadata, status
 from celadon.kube.go import TOO_DEEP
 from celadon.kube.json_types import JsonDict
+from celadon.kube.resources import Catalog
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.storage import FileError, ServiceError, StoreClosed
+
+if TYPE_CHECKING:
+    from celadon.apiserver.discovery.descriptions import Descriptions
+    from celadon.apiserver.discovery.openapi_answers import OpenApi
+
+
+# --- Requests without a resource ---------------------------------------------
+#
+# Requests that are not for a resource: which of the publications answers them.
+
+HEALTH_ROOTS: Final = ("healthz", "livez", "readyz")
+
+
+class Publications:
+    """Answers the requests of one server that are not for a resource; what is made of a catalogue
+    is kept until there is another one. `checks` gives the outcome of the health checks below one of
+    HEALTH_ROOTS, and `observe` is told of it; `metrics` takes what `/metrics` and the pages below
+    it show, `pages` names those debugging pages that are there, `dumps` answers those that no list
+    names, `descriptions` has texts of built-in types; without, those of an installed client are
+    taken."""
+
+    def __init__(
+        self,
+        address: str,
+        checks: Callable[[str], Sequence[HealthCheck]],
+        observe: Observe,
+        metrics: Mapping[str, Callable[[], Callable[[], HttpAnswer]]],
+        openid: OpenId,
+        portrait: SelfPortrait,
+        pages: Collection[str],
+        dumps: Callable[[HttpRequest], HttpAnswer | None] | None = None,
+        descriptions: Descriptions | None = None,
+    ) -> None:
+        self._version = portrait.version
+        self._address = address
+        self._checks = checks
+        self._observe = observe
+        self._metrics = metrics
+        self._openid = openid
+        self._portrait = portrait
+        self._pages = pages
+        self._dumps = dumps
+        self._descriptions = descriptions
+        self._served: Served | None = None
+        self._apis = PublishedApis(Catalog(()))
+        self._openapi: OpenApi | None = None
+
+    def counted(self, path: str) -> Callable[[], HttpAnswer] | None:
+        """A page of metrics, to be written by what is returned; None for other paths."""
+        take = self._metrics.get(path)
+        return None if take is None else take()
+
+    def answer(
+        self, request: HttpRequest, served: Served, offered: Sequence[RemoteVersion] = ()
+    ) -> HttpAnswer | None:
+        """Answer a request; return None for paths that nobody answers. `offered` are the versions
+        of other servers. Raises StatusError."""
+        if served is not self._served or offered is not self._apis.remote:
+            self._served = served
+            self._apis = PublishedApis(served.catalog, offered)
+        first = request.path.strip("/").partition("/")[0]
+        if not first or request.path == "/index.html":
+            return root_answer(self._paths())
+        if first in HEALTH_ROOTS:
+            return health_answer(request, self._checks(first), self._observe)
+        if first == "version":
+            return version_answer(request, self._version)
+        if first == "openapi":
+            return self._openapi_answer(request, served)
+        if first in self._pages and request.path == f"/{first}":
+            return page_answer(first, request, self._portrait, self._paths())
+        if first == "debug" and self._dumps is not None:
+            return self._dumps(request)
+        if first in (".well-known", "openid"):
+            return self._openid.answer(request)
+        return discovery_answer(request, self._apis, self._address)
+
+    def _paths(self) -> list[str]:
+        """Return the paths of the list at `/`."""
+        checks = {root: self._checks(root) for root in HEALTH_ROOTS}
+        pages = [f"/{page}" for page in self._pages]
+        return root_paths(self._apis, checks, (*self._openid.paths, *pages))
+
+    def _openapi_answer(self, request: HttpRequest, served: Served) -> HttpAnswer | None:
+        # late: not every client asks for it
+        from celadon.apiserver.discovery.descriptions import installed_descriptions
+        from celadon.apiserver.discovery.openapi_answers import OpenApi, openapi_answer
+
+        definitions = {metadata.name(one): one for one in served.definitions}
+        if self._openapi is None:
+            self._openapi = OpenApi(
+                self._apis,
+                definitions,
+                self._version.of_documents,
+                self._openid.paths,
+                self._descriptions or installed_descriptions(),
+            )
+        elif self._openapi.apis is not self._apis:
+            self._openapi = self._openapi.renewed(self._apis, definitions)
+        return openapi_answer(request, self._openapi, self._portrait.now())
+
+
+# --- Layers ------------------------------------------------------------------
 
 EXPRESSIVE: Final = frozenset({ADMISSION_REGISTRATION, "apiextensions.k8s.io", "resource.k8s.io"})
 """Groups whose objects have expressions and schemas: a kilobyte may take long."""
@@ -97,7 +231,7 @@ _MOST_KINDS: Final = 1_000
 
 
 class RequestLayers:
-    """Of one server."""
+    """Leads the requests of one server through its layers."""
 
     def __init__(
         self,
@@ -120,8 +254,10 @@ class RequestLayers:
         """Until when requests for a verb and a resource have no fork."""
 
     async def answered(self, request: HttpRequest, notes: Notes) -> HttpAnswer:
-        """Whatever is wrong with the request is an answer, too; what is known of it is noted."""
+        """Answer a request. Whatever is wrong with it is an answer, too; what is known of it is
+        noted."""
         workers = self._core.workers
+        # Even the first look at a head of a megabyte takes long, so that a fork does all of it.
         if workers.forks and not workers.is_fork and request.head_size > FORKED_HEAD:
             forked = await self._forked_whole(request, notes)
             if forked is not None:
@@ -136,6 +272,7 @@ class RequestLayers:
             return plain_text(500, f"{where}: failed to create RequestInfo: {error}\n", NO_SNIFF)
         except TooMuchWork:
             return TOO_MANY
+        # Nothing is known of the request yet, so that the form of the answer cannot be negotiated.
         except StatusError as error:  # so much of this client was read already
             return status_answer(error, Accepted())
         try:
@@ -149,10 +286,13 @@ class RequestLayers:
         except TooMuchWork:
             return TOO_MANY
 
+    # In the order of `DefaultBuildHandlerChain` (k8s.io/apiserver `pkg/server/config.go`):
+    # deadline, authentication, impersonation, priority and fairness, authorization. Who may not do
+    # something at all has waited for its turn as well, since asking the authorizer is work, too.
     async def _admitted(
         self, request: HttpRequest, info: RequestInfo, notes: Notes, seconds: float | None
     ) -> HttpAnswer:
-        """When there is room. Raises TooManyRequests, StatusError."""
+        """Answer a request when there is room for it. Raises TooManyRequests, StatusError."""
         if request.has_long_head:
             await self._stranger(request).step(check_timeout, request, info, aside=True)
         else:
@@ -165,6 +305,8 @@ class RequestLayers:
         flow = None if flows is None else flows.classify(user, info)
         if flows is not None and flow is not None:
             notes.flow_headers = flow.headers
+            # A fork sees the state of the moment in which it was made, and has no controllers that
+            # could catch up.
             if not self._core.workers.is_fork:  # which has its turn among the workers
                 turn = flows.arrive(flow, flows.estimate(flow, request, info))
                 present = flows.appear(turn, user, info)
@@ -176,6 +318,8 @@ class RequestLayers:
                     present.began = time.time()
             began = None if flows is None else flows.now()
             kind = self._core.in_flight.enter(info, user)
+            # A connection through the front proxy may last for days; its seat is given back as soon
+            # as it is there, as upstream does with watches.
             if flows is not None and turn is not None and self._lasts_elsewhere(info):
                 flows.leave(turn, began, info)
                 turn = None
@@ -203,6 +347,8 @@ class RequestLayers:
                 await self._core.served.settled()
         return await self._routed(request, info, user, notes)
 
+    # Upstream tells clients to wait for `Established`. Here a request that comes after a write of a
+    # definition sees it, which costs nothing where no definition is being written.
     def _needs_definitions(self, info: RequestInfo) -> bool:
         """Return whether the answer may depend on a CustomResourceDefinition that was written a
         moment ago."""
@@ -218,8 +364,8 @@ class RequestLayers:
         return await self._or_error(self._routed(request, info, user, notes), request, notes)
 
     def _read_head(self, request: HttpRequest) -> tuple[RequestInfo, float | None]:
-        """What the request is about, and the seconds it may take. What is read of it is
-        remembered. Raises UnreadablePath."""
+        """Return what the request is about, and the seconds it may take; both are remembered.
+        Raises UnreadablePath."""
         info = request_info(request)
         return info, self._core.settings.limits.deadline(request, info)
 
@@ -233,6 +379,7 @@ class RequestLayers:
         except NobodyNamed as error:
             where = f'Internal Server Error: "{request.target}"'
             return plain_text(500, f"{where}: {error}\n")
+        # The Status is made by the chain already, in the words of the policy or webhook.
         except Denied as denied:
             return object_answer(denied.code, denied.body, await self._form_of_errors(request))
         except NoSuchPath:
@@ -261,6 +408,7 @@ class RequestLayers:
                 await self._form_of_errors(request),
             )
 
+    # A refusal may repeat what was sent, a megabyte of it: then it is written aside.
     async def _refused(self, error: StatusError, request: HttpRequest, notes: Notes) -> HttpAnswer:
         """Raises TooMuchWork."""
         form = await self._form_of_errors(request)
@@ -296,7 +444,7 @@ class RequestLayers:
     def _shown_user(
         self, request: HttpRequest, info: RequestInfo, user: User
     ) -> Impersonated | None:
-        """As whom a user asks, if not as themselves. Raises StatusError."""
+        """Return as whom a user asks, if not as themselves. Raises StatusError."""
         wanted = wanted_user(request)
         if wanted is None:
             return None
@@ -305,6 +453,7 @@ class RequestLayers:
     async def _routed(
         self, request: HttpRequest, info: RequestInfo, user: User, notes: Notes
     ) -> HttpAnswer:
+        # Go's mux would send a redirect to the cleaned path; kube-apiserver has no route for it.
         if info.path.startswith("//"):
             raise NoSuchPath(info.path)
         remote = self._core.aggregator.serving(info.path)
@@ -355,6 +504,7 @@ class RequestLayers:
                 return await work.step(compressed, answer, request, aside=True)
             return compressed(answer, request)
         finally:
+            # Whether the next request like this one gets a fork is decided by what this one took.
             self._note_seconds((user.name, info.verb, info.group, info.resource), work.spent)
 
     # --- other servers ---
@@ -402,7 +552,8 @@ class RequestLayers:
         return until is None or asyncio.get_running_loop().time() > until
 
     def _note_seconds(self, kind: Hashable, seconds: float) -> None:
-        """What a request has taken of workers or of its fork."""
+        """Note what a request has taken of workers or of its fork: one like it begins in a fork as
+        long as that is much."""
         if seconds > FORKED_SECONDS:
             if len(self._dear) >= _MOST_KINDS:
                 self._dear.clear()
@@ -432,8 +583,8 @@ class RequestLayers:
     async def _forked_rest(
         self, request: HttpRequest, info: RequestInfo, user: User, notes: Notes
     ) -> HttpAnswer | None:
-        """What is left when it is known who asks for what, and that they may. None if it has to be
-        done here. Raises StatusError, TooMuchWork, and as the store."""
+        """Do in a fork what is left when it is known who asks for what, and that they may. Returns
+        None if it has to be done here. Raises StatusError, TooMuchWork, and as the store."""
         answer, spent = await self._forked(
             request,
             notes,
@@ -488,7 +639,7 @@ class RequestLayers:
         return answer, spent
 
     def _begin_forked(self, endpoint: Endpoint) -> None:
-        """In a fork: what it may write. Raises Elsewhere for what is no business of forks."""
+        """Set, in a fork, what it may write. Raises Elsewhere for what is no business of forks."""
         if endpoint.verb not in FORKED_VERBS or endpoint.connects:
             raise Elsewhere
         store = self._core.objects.store

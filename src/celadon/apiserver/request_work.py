@@ -25,6 +25,8 @@ from celadon.records import dataclass
 T = TypeVar("T")
 
 
+# Bounds are in bytes and not in seconds, so that one request is treated like another on machines of
+# any speed (docs/decisions/0039-what-leaves-the-event-loop.md says how they were measured).
 LARGE_BYTES: Final = 32 << 10
 """Of JSON: what reading, checking and writing it takes is a few milliseconds."""
 
@@ -69,12 +71,15 @@ _KINDS: Final = 1_000
 
 
 _WEIGHTY: Final = ("yaml", "protobuf")
+# A `copy` of the whole into itself doubles the object; thirty of them are a gigabyte.
 _COPIES: Final = late_pattern(rb"copy|\\")
 """The word, or escapes that may spell it."""
 
 _SYNTAX: Final = msgspec.json.Decoder(msgspec.Raw)
 
 
+# A guess before anything is read, so it errs on the side of a worker: that costs the request a
+# little, a wrong guess the time of everybody.
 def is_large(request: HttpRequest) -> bool:
     """Return whether what is to be read of the request may take long."""
     size = len(request.body)
@@ -128,8 +133,8 @@ def is_large_refusal(error: StatusError) -> bool:
 
 @dataclass(slots=True)
 class RequestWork:
-    """Of one request: `owner` is its user, `spent` the processor time of its workers, `is_large`
-    whether what it has sent, or changes, is; `size` is what it holds in memory."""
+    """Does the work of one request: `owner` is its user, `spent` the processor time of its workers,
+    `is_large` whether what it has sent, or changes, is; `size` is what it holds in memory."""
 
     workers: Workers = field(default_factory=Workers)
     owner: str = ""
@@ -146,8 +151,8 @@ class RequestWork:
         return made
 
     async def step(self, function: Callable[..., T], *args: object, aside: bool = False) -> T:
-        """Here, or in a worker if the request is large, or this step is to be taken `aside`. Raises
-        what it raises; StatusError 504, TooMuchWork."""
+        """Call a function here, or in a worker if the request is large, or this step is to be taken
+        `aside`. Raises what it raises; StatusError 504, TooMuchWork."""
         if not (aside or self.is_large):
             return function(*args)
         left = REQUEST_SECONDS - self.spent
@@ -161,8 +166,8 @@ class RequestWork:
 
 @dataclass(slots=True)
 class _Known:
-    """Of one kind of step: by which `rules` it was taken, the seconds it may be expected to take;
-    None until the first one is over."""
+    """Holds what is known of one kind of step: by which `rules` it was taken, and the seconds it
+    may be expected to take; None until the first one is over."""
 
     rules: object
     seconds: float | None = None
@@ -176,8 +181,8 @@ class _Known:
 
 
 class Pace:
-    """What steps have taken that depend on rules which somebody wrote. With other rules nothing is
-    known: steps of a kind are taken in a worker until the first of them is over."""
+    """Knows what steps have taken that depend on rules which somebody wrote. With other rules
+    nothing is known: steps of a kind are taken in a worker until the first of them is over."""
 
     def __init__(self, clock: Callable[[], float] = time.thread_time) -> None:
         self._clock = clock
@@ -193,8 +198,8 @@ class Pace:
         waits: Callable[[], bool] | None = None,
         aside: bool = False,
     ) -> T:
-        """As `RequestWork.step`. `waits` is asked of what is cheap: whether it may have to wait for
-        somebody all the same, which nobody may here."""
+        """Take a step as `RequestWork.step` does. `waits` is asked of what is cheap: whether it may
+        have to wait for somebody all the same, which nobody may here."""
         known = self._known.get(kind)
         if known is None or known.rules is not rules:
             if work.workers.is_fork:  # what is compiled would be lost
@@ -212,6 +217,9 @@ class Pace:
         began = self._clock()
         try:
             return function(*args)
+        # What was expected falls slowly and rises at once, unless it has surprised three times:
+        # rules whose cost depends on the object (a cheap one, then a dear one) would else be taken
+        # for cheap again and again.
         finally:  # even if it was ended
             seconds = self._clock() - began
             expected = known.seconds or 0.0

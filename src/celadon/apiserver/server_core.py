@@ -46,7 +46,7 @@ def new_uid() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where a server gets what cannot be computed."""
+    """Gives a server what cannot be computed: the time, uids, random numbers."""
 
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     uid: Callable[[], str] = new_uid
@@ -75,9 +75,10 @@ NOBODY: Final = User("")
 
 @dataclass(frozen=True, slots=True)
 class ServerCore:
-    """Of one server. `caller` calls webhooks, `aggregator` asks other servers, `charges` are what
-    quotas are being charged with at the moment, `static` the policies and webhooks from files,
-    `flows` who waits when much is asked (None is no order), `workers` take what takes long."""
+    """Holds what the parts of one server share. `caller` calls webhooks, `aggregator` asks other
+    servers, `charges` are what quotas are being charged with at the moment, `static` the policies
+    and webhooks from files, `flows` who waits when much is asked (None is no order), `workers` take
+    what takes long."""
 
     settings: Settings
     sources: Sources
@@ -96,7 +97,7 @@ class ServerCore:
     workers: Workers = field(default_factory=Workers)
 
     def new_context(self, user: User = NOBODY) -> DefaultingContext:
-        """For one write: with a time, a uid and a random suffix of its own."""
+        """Return the context of one write: with a time, a uid and a random suffix of its own."""
         return DefaultingContext(
             now=self.sources.timestamp(),
             uid=self.sources.uid(),

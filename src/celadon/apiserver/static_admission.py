@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class StaticFiles:
-    """Those of plugins that are asked at all. `clock` only ever grows."""
+    """Holds the static objects of the plugins that are on. `clock` only ever grows."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class StaticFiles:
             }
 
     def load(self) -> None:
-        """At the start. Raises ManifestError."""
+        """Load all folders at the start. Raises ManifestError."""
         for source in self._sources.values():
             source.load()
 

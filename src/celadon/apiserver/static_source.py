@@ -42,8 +42,8 @@ Signature = tuple[tuple[str, int, int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class ManifestFolder:
-    """What is in a folder: the texts of documents with their files. `hash` is empty for nothing at
-    all."""
+    """Holds what is in a folder: the texts of documents with their files. `hash` is empty for
+    nothing at all."""
 
     texts: tuple[tuple[str, bytes], ...]
     hash: str
@@ -74,8 +74,8 @@ def read_folder(folder: str) -> ManifestFolder:
 
 
 def folder_signature(folder: str) -> Signature:
-    """Another one when a file is: by name, time, size and place on the disk. Empty for what cannot
-    be looked at."""
+    """Return what is another value when a file is another one: by name, time, size and place on the
+    disk. It is empty for what cannot be looked at."""
     try:
         return tuple(
             (path.name, found.st_mtime_ns, found.st_size, found.st_ino)
@@ -151,7 +151,7 @@ class StaticSource:
         self._hash = ""
 
     def load(self) -> None:
-        """For the first time. Raises ManifestError."""
+        """Load the objects for the first time. Raises ManifestError."""
         self._note_look(folder_signature(self._folder))
         try:
             found, hash = self._read()

@@ -1,7 +1,7 @@
 """Contexts of TLS, whatever they are for.
 
-A listener can change its certificate while it listens; `celadon.owner_only` hands keys to TLS. The
-second part says what of a pool of certificates Go would trust. `issuing`, a door of its own, signs
+Keys reach TLS in private files; a listener can change its certificate while it listens. The last
+part says what of a pool of certificates Go would trust. `issuing`, a door of its own, signs
 certificates.
 """
 
@@ -10,12 +10,28 @@ from __future__ import annotations
 import contextlib
 import socket
 import ssl
+import tempfile
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Final
 
-from celadon.apiserver.private_files import load_pair
+from celadon import owner_only
 
 __all__ = ["ACCEPTED", "ChangingTls", "context_with", "load_pair", "server_context"]
+
+# --- Private files -----------------------------------------------------------
+#
+# Keys and certificates that TLS takes from files alone, and only for a moment.
+
+
+def load_pair(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
+    """Both are PEM; the standard library reads them from files only. A key with a password is not
+    asked for it. Raises OSError, ssl.SSLError among them."""
+    with tempfile.TemporaryDirectory(prefix="celadon-") as folder:
+        files = Path(folder, "tls.crt"), Path(folder, "tls.key")
+        for path, content in zip(files, (certificate, key), strict=True):
+            owner_only.write(path, content)
+        context.load_cert_chain(*files, password="")
 
 
 # --- Changing tls ------------------------------------------------------------
@@ -39,17 +55,17 @@ class ChangingTls:
         self.context.sni_callback = self._choose
 
     def use(self, context: ssl.SSLContext) -> None:
-        """For all handshakes from now on."""
+        """Use another context for all handshakes from now on."""
         self._current = context
 
     def _choose(self, connection: ssl.SSLObject, _name: str | None, _: ssl.SSLContext) -> None:
-        """For each handshake, whatever name the client asks for."""
+        """Give a handshake the context that counts now, whatever name the client asks for."""
         connection.context = self._current
 
 
 def server_context() -> ssl.SSLContext:
-    """Without a certificate yet. Sessions are not resumed by tickets: those would bring back what
-    was trusted when they were given."""
+    """Return a context of a server that has no certificate yet. Sessions are not resumed by
+    tickets: those would bring back what was trusted when they were given."""
     context = _ServerContext(ssl.PROTOCOL_TLS_SERVER)
     context.sslobject_class = _ServerSide
     context.options |= ssl.OP_NO_TICKET
@@ -60,7 +76,8 @@ def server_context() -> ssl.SSLContext:
 
 
 def context_with(certificate: bytes, key: bytes) -> ssl.SSLContext:
-    """That shows this certificate (PEM). Raises OSError, ssl.SSLError among them."""
+    """Return a context of a server that shows this certificate (PEM). Raises OSError, ssl.SSLError
+    among them."""
     context = server_context()
     load_pair(context, certificate, key)
     return context
@@ -122,9 +139,9 @@ class _ServerContext(ssl.SSLContext):
 
 
 def trust_as_go(context: ssl.SSLContext) -> None:
-    """Whatever is in a pool is an anchor: an intermediate certificate, the certificate of the other
-    side itself, an authority whose certificate lacks some extension. A common name is no name of a
-    host. As Go's `crypto/x509`."""
+    """Make a context trust what Go's `crypto/x509` trusts. Whatever is in a pool is an anchor: an
+    intermediate certificate, the certificate of the other side itself, an authority whose
+    certificate lacks some extension. A common name is no name of a host."""
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if context.protocol is ssl.PROTOCOL_TLS_CLIENT:

@@ -19,14 +19,20 @@ from urllib.parse import urljoin, urlsplit
 import httpcore
 
 from celadon.admission.webhooks import NoReply, Reply, WebhookCall, call_url
-from celadon.apiserver.clientconfig.certificate_failures import UnusableRoots, tls_context
-from celadon.apiserver.clientconfig.client_credentials import (
+from celadon.apiserver.clientconfig import (
     ClientCredentials,
     CredentialsError,
     Headers,
+    Kubeconfig,
+    KubeconfigError,
 )
-from celadon.apiserver.clientconfig.go_network import GoNetwork, ProtocolsSwitched, Route
-from celadon.apiserver.clientconfig.kubeconfig_file import Kubeconfig, KubeconfigError
+from celadon.apiserver.go_network import (
+    GoNetwork,
+    ProtocolsSwitched,
+    Route,
+    UnusableRoots,
+    tls_context,
+)
 from celadon.apiserver.http_messages import (
     FREE_BYTES,
     MAX_HELD_BYTES,
@@ -191,7 +197,7 @@ class WebhookClient:
             await pool.aclose()
 
     def _user(self, url: str) -> tuple[str, ClientCredentials] | None:
-        """As whom to call; None for nobody. Raises KubeconfigError."""
+        """Return as whom to call; None for nobody. Raises KubeconfigError."""
         if self._read is None:
             return None
         if self._credentials is None:
@@ -286,7 +292,7 @@ class Exchange:
         raise NetworkFailure(f"stopped after {REDIRECTS} redirects")
 
     async def _sent(self, method: str, body: bytes, *, is_last: bool) -> _Answer:
-        """On a kept connection, or on a new one if that turns out to be done for."""
+        """Send a request on a kept connection, or on a new one if that turns out to be done for."""
         trace = _Trace()
         try:
             return await self._tried(method, body, trace, is_last=is_last)
@@ -325,7 +331,7 @@ class Exchange:
 
 
 def without_password(url: str) -> str:
-    """As Go shows a URL in an error."""
+    """Return a URL as Go shows it in an error."""
     scheme, slashes, rest = url.partition("://")
     authority, slash, path = rest.partition("/")
     user, at, host = authority.rpartition("@")
@@ -335,7 +341,7 @@ def without_password(url: str) -> str:
 
 
 class _Trace:
-    """Whether a request has opened a connection, or was sent on one that had been kept."""
+    """Notes whether a request has opened a connection, or was sent on one that had been kept."""
 
     def __init__(self) -> None:
         self.connected = False
@@ -390,7 +396,7 @@ async def _pass_over(got: httpcore.Response) -> None:
 
 
 class _Body:
-    """Of an answer, as it is read."""
+    """Reads the body of an answer, within the room there is."""
 
     def __init__(self, got: httpcore.Response, held: HeldBytes) -> None:
         self._got = got

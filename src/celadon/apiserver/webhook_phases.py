@@ -1,4 +1,5 @@
-"""The webhooks of a server: which a request concerns, and the calls that the chain asks for.
+"""The webhooks of a server: those in force, which of them a request concerns, and the calls that
+the chain asks for.
 
 Nothing here has a socket: a `Caller` makes the calls.
 """
@@ -6,7 +7,7 @@ Nothing here has a socket: a `Caller` makes the calls.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import field
 from time import perf_counter
@@ -14,8 +15,11 @@ from typing import Protocol
 
 from celadon.admission import Request, World
 from celadon.admission.chain import WebhookCalls
+from celadon.admission.registration import RegistrationError, WebhookConfiguration, decode_webhooks
+from celadon.admission.static import NOTHING, StaticObjects
 from celadon.admission.webhooks import (
     Call,
+    HookSet,
     MutatingPhase,
     NoReply,
     Readmit,
@@ -23,15 +27,101 @@ from celadon.admission.webhooks import (
     ValidatingPhase,
     WebhookNotes,
 )
-from celadon.apiserver.caches.webhook_view import WebhookView
+from celadon.apiserver.caches.mirror import Mirror
+from celadon.apiserver.caches.policy_view import no_static
 from celadon.apiserver.http_messages import AnswerRoom, HeldBytes
+from celadon.apiserver.object_store import ObjectStore, StoredObject, collection_prefix
 from celadon.apiserver.operation.request_limits import in_task
 from celadon.apiserver.operation.webhook_counts import CountedCalls, WebhookCounts
 from celadon.apiserver.request_work import LARGE_BYTES, YAML_WEIGHT, RequestWork
 from celadon.apiserver.webhook_routes import as_json
-from celadon.apiserver.workers import TooMuchWork
-from celadon.kube import StatusError, status
+from celadon.apiserver.workers import TooMuchWork, on_loop
+from celadon.kube import GroupVersionResource, StatusError, status
+from celadon.kube.resources import known_resources
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.records import dataclass
+
+# --- The webhooks in force ---------------------------------------------------
+#
+# The webhook configurations in the store, as sets of hooks that know whom they concern; with them
+# static ones, from files of the server.
+#
+# A configuration is decoded once, when the first request comes after it was written, by a worker
+# of that request; its conditions are compiled when a request concerns them. One that cannot be
+# decoded (it was stored by another release) takes no part.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _StoredWebhooks:
+    """Holds what a set of hooks is made of. It is one object for as long as all is the same."""
+
+    objects: tuple[StoredObject, ...]
+    static: StaticObjects
+
+
+class WebhookView:
+    """The webhooks of one type; `version` is the release whose CEL their conditions are in,
+    `static` gives those of files, the same object for as long as they are the same. Its hooks are
+    kept with what they were made of, as the engines of `policy_view` are."""
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        version: str,
+        *,
+        mutating: bool,
+        static: Callable[[], StaticObjects] = no_static,
+    ) -> None:
+        kind = "mutating" if mutating else "validating"
+        resource = known_resources().by_gvr(
+            GroupVersionResource(ADMISSION_REGISTRATION, "v1", f"{kind}webhookconfigurations")
+        )
+        assert resource is not None
+        self._mutating = mutating
+        self._mirror = Mirror(objects, collection_prefix(resource))
+        self._static = static
+        self._stored = _StoredWebhooks(tuple(self._mirror), NOTHING)
+        self._decoded: dict[int, WebhookConfiguration | None] = {}
+        self._made = self._stored, self._with_objects(HookSet(version=version), self._stored)
+
+    @on_loop
+    def rules(self) -> _StoredWebhooks:
+        """Return the webhooks in force: another object when they have changed. Nothing is compiled
+        for it."""
+        changed, static = self._mirror.refresh(), self._static()
+        if changed or static is not self._stored.static:
+            objects = tuple(self._mirror) if changed else self._stored.objects
+            self._stored = _StoredWebhooks(objects, static)
+        return self._stored
+
+    def hooks(self) -> HookSet:
+        """All there are now, in whatever thread."""
+        rules = self.rules()
+        made_for, hooks = self._made
+        if made_for is not rules:
+            if made_for.objects is not rules.objects:
+                hooks = self._with_objects(hooks, rules)
+            if made_for.static is not rules.static:
+                hooks = hooks.with_static(rules.static.of(WebhookConfiguration))
+            self._made = rules, hooks
+        return hooks
+
+    def _with_objects(self, hooks: HookSet, rules: _StoredWebhooks) -> HookSet:
+        known = self._decoded
+        decoded = {one.revision: self._configuration(one, known) for one in rules.objects}
+        self._decoded = decoded
+        return hooks.replaced([one for one in decoded.values() if one is not None])
+
+    def _configuration(
+        self, stored: StoredObject, known: Mapping[int, WebhookConfiguration | None]
+    ) -> WebhookConfiguration | None:
+        """The same object as before for what has not changed, so that it is not compiled again."""
+        if stored.revision in known:
+            return known[stored.revision]
+        try:
+            return decode_webhooks(stored.object, mutating=self._mutating).value
+        except RegistrationError:
+            return None
 
 
 class Caller(Protocol):
@@ -71,7 +161,7 @@ class Webhooks:
         return self._mutating is not None and self._mutating.hooks().concerns(request, self._world)
 
     def mutation(self, readmit: Readmit, *, coarse_times: bool) -> MutatingPhase:
-        """For one request."""
+        """Return the mutating phase of one request."""
         assert self._mutating is not None, "asked only after `mutates`"
         hooks = self._mutating.hooks()
         return MutatingPhase(
@@ -91,7 +181,7 @@ class Webhooks:
         return lambda request: ValidatingPhase(hooks, request, self._world, self._new_uid, as_json)
 
     def rules(self, *, mutating: bool) -> object:
-        """Another object when webhooks have changed. Nothing is compiled for it."""
+        """Return what is another object when webhooks have changed. Nothing is compiled for it."""
         view = self._mutating if mutating else self._validating
         return None if view is None else view.rules()
 
@@ -99,7 +189,7 @@ class Webhooks:
     async def round(
         self, notes: WebhookNotes, operation: str, work: RequestWork, *, mutating: bool
     ) -> AsyncIterator[Calling]:
-        """Around a round of calls, which are counted at its end, whatever came of them. `work` is
+        """Make a round of calls, which are counted at its end, whatever came of them. `work` is
         that of the request."""
         begin = self._counts.mutating_round if mutating else self._counts.validating_round
         await in_task()
@@ -150,7 +240,7 @@ class Calling:
         _require_time(remaining)
 
     def forget(self) -> None:
-        """What was answered has been read."""
+        """Give back the room of answers: what was answered has been read."""
         for held in self.held:
             held.give_back()
 

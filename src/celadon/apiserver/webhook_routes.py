@@ -89,9 +89,9 @@ def _service_address(spec: JsonObject, name: str, port: int) -> Address:
 
 
 class CallerOnDemand:
-    """As a `WebhookClient` for each type of webhooks. `kubeconfigs` are the files with the
-    credentials for validating and for mutating ones, empty for none; those of conversion have
-    none."""
+    """Makes a `WebhookClient` for each type of webhooks when it is first needed. `kubeconfigs` are
+    the files with the credentials for validating and for mutating ones, empty for none; those of
+    conversion have none."""
 
     def __init__(self, routes: ServiceRoutes, kubeconfigs: tuple[str, str] = ("", "")) -> None:
         self._routes = routes
@@ -107,7 +107,7 @@ class CallerOnDemand:
         held: HeldBytes | None = None,
         body: bytes | None = None,
     ) -> Reply | NoReply:
-        """As `WebhookClient.call`. `mutating` is None for conversion."""
+        """Call a webhook as `WebhookClient.call` does. `mutating` is None for conversion."""
         require_server("webhooks")
         client = self._clients.get(mutating)
         if client is None:
@@ -122,7 +122,7 @@ class CallerOnDemand:
         if not kubeconfig:
             return WebhookClient(self._routes.address)
         # late: see above
-        from celadon.apiserver.clientconfig.kubeconfig_file import read_kubeconfigs
+        from celadon.apiserver.clientconfig import read_kubeconfigs
         from celadon.apiserver.webhook_client import WebhookCredentials
 
         def read() -> WebhookCredentials:

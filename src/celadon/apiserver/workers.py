@@ -45,7 +45,7 @@ R = TypeVar("R")
 
 
 class _Here(threading.local):
-    """Of each thread: the loop that it works for; None if it works for none."""
+    """Knows, in each thread, the loop that it works for; None if it works for none."""
 
     home: asyncio.AbstractEventLoop | None = None
     work: _Work | None = None
@@ -261,11 +261,11 @@ class WorkEnded(BaseException):
 
 
 class TooMuchWork(Exception):
-    """So much of one user waits already."""
+    """Says that so much work of one user waits already."""
 
 
 def out_of_time() -> StatusError:
-    """What a request is told whose work was ended (k8s.io/apiserver
+    """Return the error of a request whose work was ended (k8s.io/apiserver
     `pkg/endpoints/handlers/finisher/finisher.go`)."""
     return status.timeout(
         "request did not complete within requested timeout - context deadline exceeded"
@@ -313,7 +313,7 @@ class _Work:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, error)
 
     def begin(self) -> None:
-        """In a thread."""
+        """Begin in a thread."""
         workers = self.workers
         workers.beginner.begin(self, workers.loop, workers.over)
 
@@ -356,7 +356,7 @@ class _ForkedWork(_Work):
         self._asking: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
-        """In a process that is made now."""
+        """Begin in a process that is made now."""
         workers = self.workers
 
         def ended() -> None:
@@ -401,12 +401,12 @@ class _ForkedWork(_Work):
 
 
 async def _unasked(_: Said) -> Said:
-    """What a fork is told that asks for something although it must not."""
+    """Answer a fork that asks for something although it must not."""
     return Said({})
 
 
 class _Account:
-    """What a user has in hand."""
+    """Counts the seconds of work that a user has in hand."""
 
     __slots__ = ("_share", "at", "seconds")
 
@@ -423,8 +423,8 @@ class _Account:
 
 
 class Workers:
-    """Of one server. Belongs to the event loop that first asks. `share` are the seconds that a user
-    is given each second."""
+    """Does the long work of one server, in threads and forks. It belongs to the event loop that
+    first asks. `share` are the seconds that a user is given each second."""
 
     def __init__(self, threads: int = THREADS, share: float = USER_SHARE) -> None:
         self.forks = False
@@ -465,8 +465,8 @@ class Workers:
         return await self._done(_Work(self, owner, run_here, allowed, size))
 
     def allow_forks(self, held: Held) -> None:
-        """In a process that is ours, whose loop is in its main thread, if the system can do it.
-        While somebody has `held` it, no other thread changes what forks look at."""
+        """Allow forks of a process that is ours, whose loop is in its main thread, if the system
+        can make them. While somebody has `held` it, no other thread changes what forks look at."""
         self.forks = can_fork()
         self.held = held
 
@@ -501,8 +501,8 @@ class Workers:
         told: Said,
         allowed: float = REQUEST_SECONDS,
     ) -> tuple[Said, float]:
-        """As `run_forked`, in a fork of the template, which is told what it is for, and asks for
-        nothing."""
+        """Do work as `run_forked` does, in a fork of the template, which is told what it is for,
+        and asks for nothing."""
 
         def fork(
             seconds: float, heard: Callable[[Said], None], ended: Callable[[], None]
@@ -512,7 +512,7 @@ class Workers:
         return await self._done(_ForkedWork(self, owner, fork, _unasked, allowed, len(told.body)))
 
     async def _done(self, work: _Work) -> tuple[Any, float]:
-        """When it is this work's turn, and the turn is over."""
+        """Wait until it is this work's turn, and the turn is over."""
         self._loop = asyncio.get_running_loop()
         waiting = self._waiting.setdefault(work.owner, deque())
         held = work.size + sum(one.size for one in waiting)
@@ -536,7 +536,7 @@ class Workers:
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:
-        """That all this belongs to."""
+        """Return the loop that all this belongs to."""
         assert self._loop is not None
         return self._loop
 
@@ -548,7 +548,7 @@ class Workers:
                 del self._waiting[work.owner]
 
     def _begin_some(self) -> None:
-        """As many as there are places for: of each user one, in turn."""
+        """Begin as much work as there are places for: one piece of each user, in turn."""
         assert self._loop is not None
         now = self._loop.time()
         for owner in list(self._waiting):
@@ -589,7 +589,8 @@ class Workers:
             self._begin_some()
 
     def _look(self) -> None:
-        """What has used up its time ends; what waits may have time again."""
+        """End work that has used up its time; begin what was waiting for time and has some
+        again."""
         assert self._loop is not None
         self._timer = None
         for work in [*self._working.values(), *self._without_place]:
@@ -604,7 +605,7 @@ class Workers:
         self._begin_some()
 
     def over(self, work: _Work, made: Any, error: BaseException | None) -> None:  # noqa: ANN401 - any function's
-        """In the loop, when a thread is done."""
+        """Take what a thread has made, in the loop, when it is done."""
         if work in self._without_place:
             self._without_place.remove(work)
         elif self._working.get(work.owner) is work:

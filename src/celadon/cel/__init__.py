@@ -28,8 +28,8 @@ from celadon.cel.parsing.tokens import RESERVED
 from celadon.cel.parsing.unparser import print_checked, unparse
 from celadon.cel.program import Program
 from celadon.cel.syntax import Ast, CheckedAst
-from celadon.cel.unknowns import AttributePattern, Unknown
 from celadon.cel.values.conversions import to_cel
+from celadon.cel.values.runtime_types import AttributePattern, Unknown
 
 __all__ = [
     "RESERVED",

@@ -6,7 +6,7 @@ cel-go keeps the estimated cost (`checker/cost.go`) and the tracked cost
 things this compiler needs: a bound, and how generated code charges without calling the rule.
 
 Sizes are what the cost model calls sizes: strings in code points, bytes, lists and maps by
-length, everything else 1 (`size_of` in `celadon.cel.values.value_sizes` computes it for values).
+length, everything else 1 (`size_of` in `celadon.cel.values.typed_lists` computes it for values).
 All arithmetic saturates at 2**64 - 1.
 """
 
@@ -21,6 +21,9 @@ from celadon.cel.growth import Growth
 if TYPE_CHECKING:
     from celadon.cel.syntax import Expr
     from celadon.cel.types import Type
+from celadon.cel.growth import Argument, Polynomial
+from celadon.cel.values import Value
+from celadon.cel.values.typed_lists import size_of
 
 MAX_UINT64 = (1 << 64) - 1
 
@@ -158,3 +161,195 @@ def tenth(size: SizeSource) -> SizeSource:
 def write_first(first: SizeSource, *others: SizeSource) -> SizeSource:
     """The source of walking over the first argument once."""
     return tenth(first)
+
+
+# --- The standard library ----------------------------------------------------
+#
+# The costs of the standard library's calls that are not simply 1.
+#
+# Each rule holds what a call costs (cel-go `interpreter/runtimecost.go`) beside what it is
+# estimated to cost (`checker/cost.go`), what it costs at most, and the source that charges it. The
+# first two differ where cel-go's do: `startsWith` is charged by its receiver and estimated by its
+# argument; ordering and equality are charged ceil(min/10) and estimated at least 1.
+
+
+_TWO_TO_64 = 1 << 64
+
+
+def either_or_both(costs: Sequence[Range], sized: Sequence[Sized]) -> CallEstimate:
+    """`&&`, `||`: the left operand, and perhaps the right one."""
+    left, right = costs
+    return CallEstimate(Range(left.min, left.plus(right).max))
+
+
+def chosen(costs: Sequence[Range], sized: Sequence[Sized]) -> CallEstimate:
+    """`?:`: the condition, and one of the others."""
+    condition, yes, no = costs
+    return CallEstimate(condition.plus(yes.union(no)), sized[1].size.union(sized[2].size))
+
+
+def _traverse_first(args: Sequence[Value], result: object) -> int:
+    return traversal(size_of(args[0]))
+
+
+def _traversed(sized: Sized) -> CallEstimate:
+    return CallEstimate(sized.size.divided(TRAVERSAL_DIVISOR))
+
+
+def _wrapped(least: int, most: int) -> Range:
+    """Numbers that cel-go computes without regard to what 64 bits hold."""
+    return Range(least % _TWO_TO_64, most % _TWO_TO_64)
+
+
+def _string_to_bytes(args: Sequence[Sized]) -> CallEstimate:
+    size = args[0].size
+    return CallEstimate(size.divided(TRAVERSAL_DIVISOR), _wrapped(size.min, size.max * 4))
+
+
+def _bytes_to_string(args: Sequence[Sized]) -> CallEstimate:
+    size = args[0].size
+    return CallEstimate(size.divided(TRAVERSAL_DIVISOR), Range(size.min // 4, size.max))
+
+
+def _estimate_quote(args: Sequence[Sized]) -> CallEstimate:
+    size = args[0].size
+    return CallEstimate(size.divided(TRAVERSAL_DIVISOR), _wrapped(size.min + 2, size.max * 2 + 2))
+
+
+def _track_in_list(args: Sequence[Value], result: object) -> int:
+    return size_of(args[1])
+
+
+def _estimate_in_list(args: Sequence[Sized]) -> CallEstimate:
+    return CallEstimate(args[1].size)
+
+
+def _track_comparison(args: Sequence[Value], result: object) -> int:
+    return traversal(min(size_of(args[0]), size_of(args[1])))
+
+
+def _estimate_comparison(args: Sequence[Sized]) -> CallEstimate:
+    smaller = min(args[0].size.max, args[1].size.max)
+    return CallEstimate(Range(1 if smaller else 0, smaller).divided(TRAVERSAL_DIVISOR))
+
+
+def _track_concatenation(args: Sequence[Value], result: object) -> int:
+    return traversal(size_of(args[0]) + size_of(args[1]))
+
+
+def _estimate_concatenation(args: Sequence[Sized]) -> CallEstimate:
+    size = args[0].size.plus(args[1].size)
+    return CallEstimate(size.divided(TRAVERSAL_DIVISOR), size)
+
+
+def _estimate_list_concatenation(args: Sequence[Sized]) -> CallEstimate:
+    return CallEstimate(ONE, args[0].size.plus(args[1].size))
+
+
+def _track_matches(args: Sequence[Value], result: object) -> int:
+    return traversal(size_of(args[0]) + 1) * ceil_div(size_of(args[1]), REGEX_DIVISOR)
+
+
+def _estimate_matches(args: Sequence[Sized]) -> CallEstimate:
+    text = args[0].size.plus(ONE).divided(TRAVERSAL_DIVISOR)
+    return CallEstimate(text.times(args[1].size.divided(REGEX_DIVISOR)))
+
+
+def _track_contains(args: Sequence[Value], result: object) -> int:
+    return traversal(size_of(args[0])) * traversal(size_of(args[1]))
+
+
+def _estimate_contains(args: Sequence[Sized]) -> CallEstimate:
+    text = args[0].size.divided(TRAVERSAL_DIVISOR)
+    return CallEstimate(text.times(args[1].size.divided(TRAVERSAL_DIVISOR)))
+
+
+def _one(args: Sequence[Value], result: object) -> int:
+    return 1
+
+
+# What calls cost at most. Every tenth is rounded up, hence the one more.
+
+
+def bound_first(one: Argument, *others: Argument) -> Polynomial:
+    """Return the bound of walking over the first argument once."""
+    return one.size * 0.1 + 1
+
+
+def bound_comparison(left: Argument, right: Argument) -> Polynomial:
+    return left.size.smaller(right.size) * 0.1 + 1
+
+
+def _bound_concatenation(left: Argument, right: Argument) -> Polynomial:
+    return (left.size + right.size) * 0.1 + 1
+
+
+def _bound_second(one: Argument, two: Argument) -> Polynomial:
+    return two.size
+
+
+def bound_matches(text: Argument, pattern: Argument, *others: Argument) -> Polynomial:
+    """Return the bound of searching a regular expression."""
+    return (text.size * 0.1 + 2) * (pattern.size * 0.25 + 1)
+
+
+def _bound_contains(text: Argument, part: Argument) -> Polynomial:
+    return (text.size * 0.1 + 1) * (part.size * 0.1 + 1)
+
+
+# The same costs as source.
+
+
+def write_comparison(left: SizeSource, right: SizeSource) -> SizeSource:
+    """The source of a tenth of the smaller size."""
+    if isinstance(left, int) and isinstance(right, int):
+        return traversal(min(left, right))
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, int) and one <= TRAVERSAL_DIVISOR:
+            return f"1 if {other} else 0" if one else 0
+    return tenth(f"({left} if {left} < {right} else {right})")
+
+
+def _write_concatenation(left: SizeSource, right: SizeSource) -> SizeSource:
+    if isinstance(left, int) and isinstance(right, int):
+        return traversal(left + right)
+    return tenth(f"{left} + {right}")
+
+
+def _write_matches(text: SizeSource, pattern: SizeSource) -> SizeSource:
+    parts = ceil_div(pattern, REGEX_DIVISOR) if isinstance(pattern, int) else f"-(-{pattern} // 4)"
+    return f"({text} + 10) // 10 * {parts}"
+
+
+def _write_contains(text: SizeSource, part: SizeSource) -> SizeSource:
+    if isinstance(part, int):
+        times = traversal(part)
+        return tenth(text) if times == 1 else f"{tenth(text)} * {times}"
+    return f"{tenth(text)} * ({tenth(part)})"
+
+
+STRING_TO_BYTES = CostRule(_traverse_first, _string_to_bytes, bound=bound_first)
+BYTES_TO_STRING = CostRule(_traverse_first, _bytes_to_string, bound=bound_first)
+AFFIX = CostRule(
+    _traverse_first, lambda args: _traversed(args[1]), bound=bound_first, written=write_first
+)
+IN_LIST = CostRule(_track_in_list, _estimate_in_list, bound=_bound_second)
+COMPARISON = CostRule(
+    _track_comparison, _estimate_comparison, bound=bound_comparison, written=write_comparison
+)
+CONCATENATION = CostRule(
+    _track_concatenation,
+    _estimate_concatenation,
+    bound=_bound_concatenation,
+    written=_write_concatenation,
+)
+LIST_CONCATENATION = CostRule(_one, _estimate_list_concatenation, fixed=1)
+MATCHES = CostRule(_track_matches, _estimate_matches, bound=bound_matches, written=_write_matches)
+CONTAINS = CostRule(
+    _track_contains, _estimate_contains, bound=_bound_contains, written=_write_contains
+)
+#: `strings.quote` and `format` belong to another library but are charged by the standard rules.
+QUOTE = CostRule(_traverse_first, _estimate_quote, bound=bound_first, written=write_first)
+TRAVERSE_RECEIVER = CostRule(
+    _traverse_first, lambda args: _traversed(args[0]), bound=bound_first, written=write_first
+)

@@ -16,9 +16,8 @@ from celadon.cel.analysis.estimator import Sizes, estimate
 from celadon.cel.analysis.folding import constant_identifiers, fold
 from celadon.cel.analysis.tree_context import Context, ResolvedCalls
 from celadon.cel.checking import validators as ast_validators
-from celadon.cel.checking.checker import check
+from celadon.cel.checking.checker import check, without_check
 from celadon.cel.checking.scope import Declarations, ObjectFamily
-from celadon.cel.checking.unchecked import without_check
 from celadon.cel.cost import Range
 from celadon.cel.declarations import (
     DEFAULT_SWITCHES,

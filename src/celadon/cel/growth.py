@@ -2,7 +2,7 @@
 
 The *size* of a value counts everything in it: one for each value, list or map, and one more for
 each character of a text. No JSON text of a value is shorter than that. It is never less than what
-the cost model calls a size (`size_of` in `celadon.cel.values.value_sizes`).
+the cost model calls a size (`size_of` in `celadon.cel.values.typed_lists`).
 
 A `Growth` says how large the result of a call is at most, or how dear the call is, given what is
 known of its arguments (receiver first). Functions whose results are numbers, truth values or times

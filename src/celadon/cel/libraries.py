@@ -1,5 +1,5 @@
 """The door to the function libraries of the language: a module each, with `LIBRARY` or
-`library(version)`; their costs, and how conversions to text are written inline.
+`library(version)`; and how conversions to text are written inline.
 
 `celadon.cel.extend` is the door for who writes a library of their own.
 """
@@ -16,7 +16,6 @@ from celadon.cel.library import (
     optionals,
     regex,
     sets,
-    standard_costs,
     strings,
 )
 from celadon.cel.library import standard as standard_library
@@ -32,7 +31,6 @@ __all__ = [
     "optionals",
     "regex",
     "sets",
-    "standard_costs",
     "standard_library",
     "strings",
     "text_forms",

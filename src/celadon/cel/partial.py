@@ -14,10 +14,9 @@ from celadon.cel.analysis.tree_context import Chain, Context, chain_of
 from celadon.cel.codegen.inline_operators import block_slots
 from celadon.cel.errors import EvaluationError
 from celadon.cel.types import DYN, Type
-from celadon.cel.unknowns import ANY, AttributePattern, Unknown
 from celadon.cel.values import Value, container_access
 from celadon.cel.values.maps import MISSING
-from celadon.cel.values.runtime_types import NONE, Optional
+from celadon.cel.values.runtime_types import ANY, NONE, AttributePattern, Optional, Unknown
 from celadon.cel.values.text import Uint
 from celadon.records import dataclass
 

@@ -27,8 +27,8 @@ from celadon.cel.analysis.tree_context import Context
 from celadon.cel.errors import CostLimitExceeded, EvaluationError, Issues, Panicked
 from celadon.cel.syntax import Ast, CheckedAst, Ident
 from celadon.cel.types import Type
-from celadon.cel.unknowns import AttributePattern
 from celadon.cel.values import Value
+from celadon.cel.values.runtime_types import AttributePattern
 
 if TYPE_CHECKING:
     from celadon.cel.analysis.cost_bound import CostBound
@@ -170,7 +170,7 @@ class Program:
         """Work as `evaluate_metered`, to the last error and the last cost, and the recorder is told
         the value of every part that was evaluated."""
         if self._traced is None:
-            from celadon.cel.codegen.traced import traced_module  # late: few ask for it
+            from celadon.cel.codegen.metered import traced_module  # late: few ask for it
 
             self._traced = self._load(traced_module(self._context), {})
         try:

@@ -22,12 +22,12 @@ from celadon.cel.syntax import UNMATCHED
 from celadon.cel.types import DYN
 from celadon.cel.values import Value, container_access, equality
 from celadon.cel.values.container_access import index
-from celadon.cel.values.list_values import TypedList
 from celadon.cel.values.maps import MISSING, make_map, make_strict_map, refuse_unhashable
 from celadon.cel.values.runtime_types import (
     NONE,
     Guard,
     Optional,
+    TypedList,
     display,
     guard,
     is_decided_by_class,

@@ -3,7 +3,7 @@
 For authors of function libraries; the classes of values are behind `celadon.cel.extend`.
 """
 
-from celadon.cel.values import netaddr, text, value_sizes
+from celadon.cel.values import netaddr, text
 from celadon.cel.values.arithmetic import add
 from celadon.cel.values.conversions import duration_to_string, notation
 from celadon.cel.values.equality import compare, equal, is_comparable
@@ -16,7 +16,7 @@ from celadon.cel.values.timestamps import (
     parse_duration,
     parse_timestamp,
 )
-from celadon.cel.values.typed_lists import LIST_CLASSES, MapList, SetList
+from celadon.cel.values.typed_lists import LIST_CLASSES, MapList, SetList, shown_size
 
 __all__ = [
     "LIST_CLASSES",
@@ -36,6 +36,6 @@ __all__ = [
     "notation",
     "parse_duration",
     "parse_timestamp",
+    "shown_size",
     "text",
-    "value_sizes",
 ]

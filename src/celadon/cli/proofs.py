@@ -1,11 +1,18 @@
-"""What `celadon prove` says of the policies and definitions in files."""
+"""What `celadon prove` says of the policies and definitions in files: read, asked of the prover or
+of a folder of earlier answers, and as one value that every output format is made from.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
+from itertools import groupby
+from pathlib import Path
 from typing import Final
 
+from celadon import __version__, owner_only
 from celadon.admission import (
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
@@ -13,9 +20,8 @@ from celadon.admission import (
     decode_policy,
 )
 from celadon.admission.registration import RegistrationError
-from celadon.cli.claims.definition_proofs import definition_items
-from celadon.cli.claims.proof_cache import ProofCache
-from celadon.cli.claims.proof_report import PART, VALIDATION, ProofExample, ProofItem, Remark
+from celadon.cli.check.check_report import Place
+from celadon.cli.exits import Exit
 from celadon.cli.reading.documents import (
     Document,
     DocumentReader,
@@ -24,7 +30,10 @@ from celadon.cli.reading.documents import (
     read_text,
     shape_problem,
 )
-from celadon.kube import FieldPath, Json, JsonObject
+from celadon.kube import FieldPath, Json, JsonObject, metadata
+from celadon.kube.crd import CustomKind
+from celadon.kube.json_types import JsonDict
+from celadon.kube.releases import answering_as
 from celadon.prove import (
     Answer,
     Comparison,
@@ -36,6 +45,344 @@ from celadon.prove import (
     Superfluous,
     shadow,
 )
+from celadon.prove.definitions import (
+    ChangeReply,
+    DefinitionProver,
+    RuleNode,
+    RuleQuestion,
+    RuleReply,
+    Transitions,
+    schema_path,
+)
+from celadon.records import dataclass
+
+# --- What was proved ---------------------------------------------------------
+
+# What `celadon prove` says of policies and definitions, as one value; every output format is made
+# from it.
+
+VALIDATION: Final = "validation"
+PART: Final = "part"
+RULE: Final = "rule"
+"""What is asked about: validations and parts of policies, and rules of definitions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something that is found, proved or not decided."""
+
+    title: str
+    text: str = ""
+    is_fault: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ProofExample:
+    """An object that shows a fault, and what it is: `before` an update, say."""
+
+    manifest: JsonObject
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProofItem:
+    """All that is said of one place in a document. `path` leads there; `place` is known once it is
+    told in which file. `data` is the same for programs."""
+
+    sort: str
+    subject: str
+    field: str
+    path: tuple[str | int, ...]
+    remarks: tuple[Remark, ...]
+    data: JsonObject
+    is_finding: bool = False
+    is_undecided: bool = False
+    examples: tuple[ProofExample, ...] = ()
+    place: Place = Place()
+
+    def placed(self, document: Document) -> ProofItem:
+        """The same, in its file."""
+        return replace(self, place=Place(document.file, document.line(self.path)))
+
+
+@dataclass(frozen=True, slots=True)
+class ProofReport:
+    """Everything, in the order of the files."""
+
+    items: tuple[ProofItem, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    def of(self, sort: str) -> list[ProofItem]:
+        """What is said of things of one sort."""
+        return [one for one in self.items if one.sort == sort]
+
+    @property
+    def exit(self) -> Exit:
+        """What was not read goes before a finding; what is not decided is none."""
+        if self.problems:
+            return Exit.USAGE
+        return Exit.DENIED if any(one.is_finding for one in self.items) else Exit.OK
+
+
+# --- Answers that are kept ---------------------------------------------------
+
+# Answers that are kept in a folder, so that what did not change is not asked again.
+#
+# A file holds what is said of one document, and is called by a hash of all that it depends on:
+# the document, what is asked and for how long, and the versions of Celadon and of the solver. It
+# is data and nothing else, and what is no such data counts as absent. What was not decided is
+# asked again.
+
+_FIELDS: Final = {
+    "sort": str,
+    "subject": str,
+    "field": str,
+    "path": list,
+    "remarks": list,
+    "data": dict,
+    "is_finding": bool,
+    "examples": list,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ProofCache:
+    """The folder; None keeps nothing."""
+
+    folder: Path | None = None
+
+    def key(self, *parts: Json) -> str:
+        """The name of what depends on these."""
+        import z3
+
+        text = json.dumps([__version__, z3.get_full_version(), *parts], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def get(self, key: str) -> list[ProofItem] | None:
+        """What is kept under a name; None if there is nothing that can be used."""
+        if self.folder is None:
+            return None
+        try:
+            value = json.loads((self.folder / f"{key}.json").read_bytes())
+            return [_item(one) for one in value]
+        except (OSError, ValueError, TypeError, KeyError, RecursionError):
+            return None
+
+    def put(self, key: str, items: Iterable[ProofItem]) -> None:
+        """Keep what was decided. Raises OSError."""
+        found = list(items)
+        if self.folder is None or any(one.is_undecided for one in found):
+            return
+        owner_only.make_folder(self.folder)
+        text = json.dumps([asdict(one) for one in found], ensure_ascii=False)
+        owner_only.write(self.folder / f"{key}.json", text.encode())
+
+
+def _item(value: JsonDict) -> ProofItem:
+    """Raises TypeError or KeyError for what is no item."""
+    for name, kind in _FIELDS.items():
+        if not isinstance(value[name], kind):
+            raise TypeError(name)
+    if not all(isinstance(step, str | int) for step in value["path"]):
+        raise TypeError("path")
+    return ProofItem(
+        value["sort"],
+        value["subject"],
+        value["field"],
+        tuple(value["path"]),
+        tuple(
+            Remark(str(one["title"]), str(one["text"]), bool(one["is_fault"]))
+            for one in value["remarks"]
+        ),
+        value["data"],
+        value["is_finding"],
+        examples=tuple(
+            ProofExample(dict(one["manifest"]), str(one["title"])) for one in value["examples"]
+        ),
+    )
+
+
+# --- Rules of definitions ----------------------------------------------------
+
+# What `celadon prove` says of the validation rules of CustomResourceDefinitions.
+
+_UNDECIDED: Final = "not decided"
+_PROVED: Final = (Answer.NO, Answer.BOUNDED)
+
+_FAULTS: Final = {
+    (RuleQuestion.FAILS, Answer.YES): "can fail",
+    (RuleQuestion.MESSAGE, Answer.YES): "can have no message",
+    (RuleQuestion.REFUSES, Answer.NO): "never refuses (proved)",
+    (RuleQuestion.ADMITS, Answer.NO): "never admits (proved)",
+    (RuleQuestion.ALONE, Answer.NO): "changes nothing (proved)",
+    (RuleQuestion.FITS, Answer.NO): "admit nothing together (proved)",
+}
+"""Answers that are faults, and what they are called."""
+
+
+def definition_items(
+    definition: JsonObject,
+    version: str,
+    items: int,
+    seconds: float,
+    progress: Callable[[str], None],
+) -> Iterator[ProofItem]:
+    """What there is to say of each rule, of the rules at a place, and of each field that does not
+    change; versions with the same schema are asked once."""
+    name = metadata.name(definition)
+    prover = DefinitionProver(definition, version, items, seconds)
+    asked: list[CustomKind] = []
+    for number, kind in enumerate(prover.kinds.values()):
+        if any(kind.schema == one.schema for one in asked):
+            continue
+        asked.append(kind)
+        root = ("spec", "versions", number, "schema", "openAPIV3Schema")
+        replies = prover.replies(kind)
+        for (node, index), group in groupby(replies, lambda one: (one.node, one.index)):
+            progress(f"{name} {kind.gvk.version} {node.text or 'the object'}")
+            yield _rule_item(name, root, node, index, list(group))
+        with answering_as(version):
+            changes = Transitions(kind, version, items, seconds).replies()
+            for subject, found in groupby(changes, lambda one: one.subject):
+                progress(f"{name} {kind.gvk.version} {subject.text}")
+                yield _change_item(name, root, list(found))
+
+
+def _rule_item(
+    name: str,
+    root: tuple[str | int, ...],
+    node: RuleNode,
+    index: int | None,
+    replies: Sequence[RuleReply],
+) -> ProofItem:
+    path = (*schema_path(root, node.names), "x-kubernetes-validations")
+    field = f"{root[1]}[{root[2]}] {node.text or 'the object'}"
+    if index is not None:
+        path, field = (*path, index, "rule"), f"{field} rule {index}"
+    faults = [one for one in replies if _fault(one) is not None]
+    shown = next((one for one in faults if one.example is not None), None)
+    examples = [] if shown is None else _examples(shown)
+    return ProofItem(
+        RULE,
+        name,
+        field,
+        path,
+        tuple(_remarks(replies)),
+        {"answers": [_rule_json(one) for one in replies]},
+        bool(faults),
+        any(one.answer is Answer.UNKNOWN for one in replies),
+        tuple(examples),
+    )
+
+
+def _fault(reply: RuleReply) -> str | None:
+    answer = Answer.NO if reply.answer is Answer.BOUNDED else reply.answer
+    return _FAULTS.get((reply.question, answer))
+
+
+def _remarks(replies: Sequence[RuleReply]) -> Iterator[Remark]:
+    for reply in replies:
+        title = _fault(reply)
+        if title is not None:
+            yield Remark(title, _bounds_of_rule(reply), is_fault=True)
+    reasons: dict[str, list[str]] = {}
+    for reply in replies:
+        if reply.answer is Answer.UNKNOWN:
+            reasons.setdefault(reply.reason, []).append(f"{reply.question.value}?")
+    for reason, questions in reasons.items():
+        yield Remark(_UNDECIDED, f"{', '.join(questions)} {reason}")
+
+
+def _bounds_of_rule(reply: RuleReply | ChangeReply) -> str:
+    if not reply.bounded:
+        return ""
+    return f"with at most {reply.items} items in {', '.join(dict.fromkeys(reply.bounded))}"
+
+
+def _examples(reply: RuleReply) -> Iterator[ProofExample]:
+    assert reply.example is not None
+    if reply.before is not None:
+        yield ProofExample(reply.before, "before")
+    yield ProofExample(reply.example, "" if reply.before is None else "after")
+
+
+def _rule_json(reply: RuleReply) -> JsonObject:
+    found: dict[str, Json] = {
+        "question": reply.question.value,
+        "answer": reply.answer.value,
+    }
+    if reply.example is not None:
+        found["object"] = reply.example
+    if reply.before is not None:
+        found["oldObject"] = reply.before
+    if reply.reason:
+        found["reason"] = reply.reason
+    if reply.offset is not None:
+        found["offset"] = reply.offset
+    if reply.bounded:
+        found |= {"items": reply.items, "bounded": list(reply.bounded)}
+    return found
+
+
+def _change_item(
+    name: str, root: tuple[str | int, ...], replies: Sequence[ChangeReply]
+) -> ProofItem:
+    subject = replies[0].subject
+    node = subject.node
+    path = (*schema_path(root, node.names), "x-kubernetes-validations", subject.rule, "rule")
+    faults = [one for one in replies if one.is_finding]
+    remarks = [
+        *(Remark(one.change.value, is_fault=True) for one in faults),
+        *(
+            Remark(f"cannot {one.change.value.removeprefix('can ')} (proved)", _bounds_of_rule(one))
+            for one in replies
+            if one.answer in _PROVED
+        ),
+        *(
+            Remark(_UNDECIDED, f"{one.change.value}? {one.reason}")
+            for one in replies
+            if one.answer is Answer.UNKNOWN
+        ),
+    ]
+    objects = faults[-1].objects if faults else ()
+    return ProofItem(
+        RULE,
+        name,
+        f"{root[1]}[{root[2]}] {subject.text} (unchanged)",
+        path,
+        tuple(remarks),
+        {
+            "subject": subject.text,
+            "isClaimed": subject.is_claimed,
+            "answers": [_change_json(one) for one in replies],
+        },
+        bool(faults),
+        any(one.answer is Answer.UNKNOWN for one in replies),
+        tuple(
+            ProofExample(one, title) for one, title in zip(objects, _titles(objects), strict=True)
+        ),
+    )
+
+
+def _titles(objects: Sequence[JsonObject]) -> list[str]:
+    if len(objects) < 3:
+        return ["before", "after"][: len(objects)]
+    return ["created", "then removed", "then added again"]
+
+
+def _change_json(reply: ChangeReply) -> JsonObject:
+    found: dict[str, Json] = {"question": reply.change.value, "answer": reply.answer.value}
+    if reply.objects:
+        found["objects"] = list(reply.objects)
+    if reply.reason:
+        found["reason"] = reply.reason
+    if reply.bounded:
+        found |= {"items": reply.items, "bounded": list(reply.bounded)}
+    return found
+
+
+# --- Policies ----------------------------------------------------------------
+
 
 _POLICY: Final = ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy")
 _BINDING: Final = (_POLICY[0], "ValidatingAdmissionPolicyBinding")
@@ -348,7 +695,6 @@ class PartProof:
         }
 
 
-_UNDECIDED: Final = "not decided"
 _LEFT_OUT: Final = "the subresources, connections and unknown kinds that its policy matches, too"
 
 _BAD: Final = (Question.FAILS, Question.MESSAGE)

@@ -37,7 +37,7 @@
         JsonPatchTestFailed       writes               its `test` operation failed
       ProtobufError             protobuf             bytes or an object that cannot be converted
         NoMessageError            protobuf             a kind that has no message
-      TooLongError              go.go_comparison     more to compare than may be
+      TooLongError              go.go_values         more to compare than may be
       Inexact                   schemas              an unknown field, or what is not kept
       Unplanned                 apply                an object that has to be merged the long way
       UnshownVersion            apply                an object in a version that does not know it

@@ -27,7 +27,7 @@ from celadon.migrate.cel_text import (
     some,
     truth,
 )
-from celadon.migrate.losses import NotTranslated
+from celadon.migrate.translations import NotTranslated
 
 
 class Form(enum.Enum):

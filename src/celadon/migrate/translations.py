@@ -18,7 +18,17 @@ from celadon.admission.registration import (
 from celadon.kube import JsonObject
 from celadon.kube.json_types import JsonDict
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
-from celadon.migrate.losses import NotTranslated
+
+
+class NotTranslated(Exception):
+    """A rule has something that admission policies, or this translation, cannot say. `reason` is a
+    phrase, `instead` a sentence that tells what to use, or empty."""
+
+    def __init__(self, reason: str, instead: str = "") -> None:
+        self.reason = reason
+        self.instead = instead
+        super().__init__(reason)
+
 
 POLICY_VERSION: Final = f"{ADMISSION_REGISTRATION}/v1"
 

@@ -22,8 +22,7 @@ from celadon.prove.differences import (
 )
 from celadon.prove.mutants import BoundPolicy, Mutant, MutantAnswer
 from celadon.prove.parts import Part, Shadow, Superfluous, shadow
-from celadon.prove.pod_standards import Standard
-from celadon.prove.properties import Properties, Property, Subject
+from celadon.prove.properties import Properties, Property, Standard, Subject
 from celadon.prove.questions import Answer, Prover, Question, Reply
 from celadon.prove.requests import Endpoint
 from celadon.prove.telling_requests import TellingRequests, Told

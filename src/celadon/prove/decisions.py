@@ -13,6 +13,7 @@ engine to confirm.
 from __future__ import annotations
 
 import enum
+import functools
 import json
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -21,8 +22,8 @@ from typing import Final, NamedTuple, TypeAlias
 
 import z3
 
-from celadon.admission import Engine, ObjectWorld, Request, Source
-from celadon.admission.expressions.compiled_expressions import Expression, base_environment
+from celadon.admission import Engine, ObjectWorld, Operation, Request, Source
+from celadon.admission.compiled_expressions import Expression, base_environment
 from celadon.admission.policies.compiled_policy import CompiledPolicy
 from celadon.admission.policies.matching import BoundCandidate, Candidate, MatchPlan
 from celadon.admission.policies.params import ParamError, ParamSource, looked_in, typed
@@ -30,19 +31,20 @@ from celadon.kube import FieldPath, GroupVersionKind, JsonObject, metadata, pars
 from celadon.kube.defaulting import always_set
 from celadon.kube.releases import answering_as
 from celadon.kube.schemas import Schema, resolved, schema_for
-from celadon.kube.selectors import label_selector
+from celadon.kube.selectors import LabelSelector, Operator, Requirement, label_selector
 from celadon.kube.well_known_values import NAMESPACE_NAME, NAMESPACES
-from celadon.prove.evaluator import Evaluator
-from celadon.prove.functions import literal
+from celadon.prove.evaluator import Evaluator, optional_member
+from celadon.prove.functions import equal, literal
 from celadon.prove.known_kinds import BUILT_IN, KnownKinds
-from celadon.prove.logic import FALSE, TRUE, Formula, both, either, negated
-from celadon.prove.matching import matched, satisfied
+from celadon.prove.logic import FALSE, TRUE, Formula, both, either, negated, text
 from celadon.prove.objects import Inputs, narrowed
 from celadon.prove.requests import NAMESPACE, Endpoint, SymbolicRequest
+from celadon.prove.search import Claim, free_loops
 from celadon.prove.unmodelled import Unmodelled
 from celadon.prove.values import (
     FAILS,
     Case,
+    Maybe,
     NotModelled,
     Null,
     Outcome,
@@ -52,8 +54,121 @@ from celadon.prove.values import (
     certain,
     is_false,
     is_true,
+    mapped,
+    outcome,
 )
-from celadon.prove.witnesses import Claim, free_loops
+
+# --- Matching ----------------------------------------------------------------
+#
+# Which of the requests that are not known a policy or a binding matches.
+#
+# Rules have become a plan for the endpoint already (`celadon.admission`): what is left are names,
+# selectors, and rules that exclude. As `hit_or_miss` of `celadon.admission.policies.matching`.
+
+
+_HAS: Final = frozenset({Operator.IN, Operator.EQUALS, Operator.DOUBLE_EQUALS})
+_HAS_NOT: Final = frozenset({Operator.NOT_IN, Operator.NOT_EQUALS})
+
+
+def matched(plan: MatchPlan, request: SymbolicRequest) -> Formula:
+    """Where a plan matches. Raises NotModelled."""
+    if plan.direct is not None:
+        return _as_itself(plan, request)
+    selected = TRUE
+    for selector, are_selected in (
+        (plan.namespace_selector, namespace_selected),
+        (plan.object_selector, object_selected),
+    ):
+        if selector is None:
+            continue
+        if selector.error is not None or selector.selector is None:
+            raise NotModelled("a selector that is not right")
+        selected = both(selected, are_selected(selector.selector, request))
+    excluded = either(request.named(hit.names) for hit in plan.excludes)
+    return both(selected, negated(excluded), _as_itself(plan, request))
+
+
+def _as_itself(plan: MatchPlan, request: SymbolicRequest) -> Formula:
+    """Where one of the rules takes the request; as another version of its kind it would be
+    converted."""
+    endpoint = request.endpoint
+    own = [
+        hit
+        for hit in plan.hits
+        if hit.kind == endpoint.kind and hit.resource == endpoint.resource.gvr
+    ]
+    if len(own) < len(plan.hits):
+        raise NotModelled("a rule for another version of the kind")
+    return either(request.named(hit.names) for hit in own)
+
+
+def namespace_selected(selector: LabelSelector, request: SymbolicRequest) -> Formula:
+    """Where a namespace selector takes the request: always if it is in no namespace."""
+    endpoint = request.endpoint
+    if endpoint.resource.gvr == NAMESPACES:
+        is_written = endpoint.operation in (Operation.CREATE, Operation.UPDATE)
+        return satisfied(selector, request.object if is_written else request.old_object)
+    if not endpoint.resource.namespaced:
+        return TRUE
+    return satisfied(selector, request.namespace, request.namespace_name)
+
+
+def object_selected(selector: LabelSelector, request: SymbolicRequest) -> Formula:
+    """Where an object selector takes the new object or the old one."""
+    given = [made for made in (request.object, request.old_object) if not _is_null(made)]
+    return either(satisfied(selector, made) for made in given)
+
+
+def _is_null(made: Outcome) -> bool:
+    return all(isinstance(case.value, Null) for case in made.cases)
+
+
+def satisfied(selector: LabelSelector, made: Outcome, namespace: Text | None = None) -> Formula:
+    """Where the labels of an object are as a selector demands. `namespace` is the name if it is a
+    namespace, which is a label, too."""
+    if selector.nothing:
+        return FALSE
+    return both(*(_holds(one, made, namespace) for one in selector.requirements))
+
+
+def _holds(requirement: Requirement, made: Outcome, namespace: Text | None) -> Formula:
+    if namespace is not None and requirement.key == NAMESPACE_NAME:
+        there, values = TRUE, certain(namespace)
+    else:
+        there, values = _label(made, requirement.key)
+    wanted = _one_of(values, requirement.values)
+    operator = requirement.operator
+    if operator in _HAS:
+        return both(there, wanted)
+    if operator in _HAS_NOT:
+        return either((negated(there), negated(wanted)))
+    if operator is Operator.EXISTS:
+        return there
+    if operator is Operator.DOES_NOT_EXIST:
+        return negated(there)
+    raise NotModelled("a selector that compares numbers")
+
+
+def _one_of(made: Outcome, texts: Sequence[str]) -> Formula:
+    return either(
+        both(case.guard, equal(case.value, literal(one))) for case in made.cases for one in texts
+    )
+
+
+def _label(made: Outcome, key: str) -> tuple[Formula, Outcome]:
+    """Whether there is a label, and its value."""
+    for name in ("metadata", "labels", key):
+        made = mapped(made, functools.partial(optional_member, key=Text(text(name))))
+    there: list[Formula] = []
+    values: list[Case] = []
+    for case in made.cases:
+        if isinstance(case.value, Maybe):
+            there.append(both(case.guard, case.value.there))
+            values += (
+                Case(both(case.guard, one.guard), one.value) for one in case.value.value.cases
+            )
+    return either(there), outcome(values)
+
 
 ACTIONS: Final = ("Deny", "Warn", "Audit")
 """Of bindings, in the order of `Effects`."""
@@ -353,7 +468,7 @@ class Decider:
 
     def _decided(self, policy: CompiledPolicy, look: _Look, actions: Sequence[str]) -> Effects:
         """One policy with one param, for a binding with these actions. As `_Case` of
-        `celadon.admission.policies.evaluation`."""
+        `celadon.admission.policies.compiled_policy`."""
         conditions = [
             self._outcome(policy, one.expression, look, in_condition=True)
             for one in policy.conditions

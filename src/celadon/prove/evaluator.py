@@ -17,10 +17,10 @@ from typing import Final
 import z3
 
 from celadon.cel import CheckedAst, syntax, types
-from celadon.prove import functions, logic, measures
+from celadon.prove import functions, logic
 from celadon.prove.functions import MEANINGS, equal, literal, native
 from celadon.prove.logic import FALSE, TRUE, Formula, both, either, negated, same
-from celadon.prove.unmodelled import Unmodelled
+from celadon.prove.unmodelled import Unmodelled, compared
 from celadon.prove.values import (
     FAILS,
     Asked,
@@ -88,7 +88,7 @@ class Evaluator:
     within: list[frozenset[Cut]] = field(default_factory=list)
     """The inputs that loops are running over, the items of each loop."""
     free: frozenset[int] = frozenset()
-    """The loops that need no item of their own (`celadon.prove.witnesses`)."""
+    """The loops that need no item of their own (`celadon.prove.search`)."""
 
     def evaluate(self, scope: Scope) -> Outcome:
         """The whole expression. Raises NotModelled."""
@@ -244,7 +244,7 @@ class Evaluator:
         if node.function in _OF_ANYTHING:
             made = MEANINGS[node.function](values)
         else:
-            made = measures.compared(node.function, values)
+            made = compared(node.function, values)
         return self._asked(node, values) if made is None else made
 
     def _sought(self, element: Value, container: Value) -> None:

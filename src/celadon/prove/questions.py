@@ -28,7 +28,7 @@ from celadon.admission import (
     ValidatingAdmissionPolicy,
     decode_binding,
 )
-from celadon.admission.expressions.compiled_expressions import Expression, base_environment
+from celadon.admission.compiled_expressions import Expression, base_environment
 from celadon.admission.lint import matched_resources
 from celadon.admission.registration import Rule
 from celadon.cel import CheckedAst, Environment, syntax
@@ -223,7 +223,7 @@ class _Look:
         return both(matched, wanted)
 
     def _has_no_message(self, index: int, question: Question) -> Formula:
-        """As `_message` of `celadon.admission.policies.evaluation`. Raises NotModelled."""
+        """As `_message` of `celadon.admission.policies.compiled_policy`. Raises NotModelled."""
         message = _message(self.engine, index)
         if question is not Question.MESSAGE or message is None:
             return FALSE

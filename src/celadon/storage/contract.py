@@ -64,7 +64,7 @@ also cancelled when the history forgets what it has not read."""
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Is what is stored under a key: since `create_revision` without a gap, unchanged since
+    """Holds what is stored under a key: since `create_revision` without a gap, unchanged since
     `mod_revision`. `expires`: the second since 1970 from which on it goes by itself; None: never,
     or elsewhere somebody sees to it."""
 
@@ -154,22 +154,22 @@ class Transaction:
 
 
 def put(key: str, value: bytes) -> Transaction:
-    """Whatever is there now."""
+    """Write an entry, whatever is there now."""
     return Transaction((), (Put(key, value),))
 
 
 def create(key: str, value: bytes, seconds: int | None = None) -> Transaction:
-    """If there is no entry."""
+    """Write an entry if there is none."""
     return Transaction((Condition(key, 0),), (Put(key, value, seconds),))
 
 
 def update(key: str, value: bytes, mod_revision: int, seconds: int | None = None) -> Transaction:
-    """If the entry is still that one."""
+    """Write an entry in place of one that is still at this revision."""
     return Transaction((Condition(key, mod_revision),), (Put(key, value, seconds),))
 
 
 def delete(key: str, mod_revision: int | None = None) -> Transaction:
-    """If the entry is still that one; None: whatever is there."""
+    """Delete an entry that is still at this revision; None: whatever is there."""
     conditions = () if mod_revision is None else (Condition(key, mod_revision),)
     return Transaction(conditions, (Delete(key),))
 
@@ -275,7 +275,8 @@ class Store(Protocol):
         begin with `take`. Raises Compacted, StoreClosed."""
 
     def held(self) -> AbstractContextManager[object]:
-        """While it is held, nothing changes here that could be read: for who forks the process."""
+        """Hold the store: nothing changes meanwhile that could be read, for who forks the
+        process."""
 
     def sweep(self) -> None:
         """See to it that what has outlived its seconds goes, and that a store that could not be
@@ -353,8 +354,8 @@ class WatchEnded(StoreError):
 
 
 class WatchOverflow(WatchEnded):
-    """More came than the watch may hold `unread`; it can be opened again where it stopped as long
-    as the history reaches back to there."""
+    """Says that more came than the watch may hold `unread`; it can be opened again where it stopped
+    as long as the history reaches back to there."""
 
     def __init__(self, unread: str) -> None:
         super().__init__(f"the watch was cancelled: {unread} were not read in time")
@@ -386,7 +387,7 @@ class FileUnavailable(FileError):
 
 
 class FileLocked(FileError):
-    """Only one store at a time may have a file open."""
+    """Says that another store has the file open."""
 
 
 class FileReadOnly(FileError):

@@ -46,8 +46,8 @@ class Keyspace:
     def restored(
         cls, changes: Iterable[tuple[int, str, contract.Entry | None]], compacted: int
     ) -> Keyspace:
-        """From changes (revision, key, new entry) in order: all after `compacted`, and of the
-        earlier ones at least those that were still in force then."""
+        """Return a keyspace made from changes (revision, key, new entry) in order: all after
+        `compacted`, and of the earlier ones at least those that were still in force then."""
         space = cls()
         entries, events = space._entries, space._events
         for revision, key, entry in changes:
@@ -166,7 +166,8 @@ class Keyspace:
         return self._events[surplus - 1].revision if surplus > 0 else self.compacted
 
     def history_bytes(self) -> int:
-        """Of the values that only the history has: those that others have replaced."""
+        """Return the bytes of the values that only the history has: those that others have
+        replaced."""
         return self._superseded
 
     def revision_before_bytes(self, most: int) -> int:
@@ -339,7 +340,7 @@ class Watcher:
             self._watchers.end(self, contract.WatchEnded("the watch is closed"))
 
     def offer(self, event: contract.Event) -> bool:
-        """Under the lock. Whether to tell the reader."""
+        """Take an event, under the lock, if it is new; return whether to tell the reader."""
         if event.revision <= self._after:
             return False
         if len(self._waiting) - self._replayed >= self._buffer:
@@ -348,16 +349,18 @@ class Watcher:
         return self._tell()
 
     def is_behind(self, revision: int) -> bool:
-        """Under the lock. Whether an event up to a revision has not been read."""
+        """Tell, under the lock, whether an event up to a revision has not been read."""
         return bool(self._waiting) and self._waiting[0].revision <= revision
 
     def drop(self, unread: str) -> bool:
-        """Under the lock. Whether to tell the reader that it has read too little."""
+        """End the watch, under the lock, since it was not read in time; return whether to tell the
+        reader."""
         self._waiting.clear()
         return self._watchers.end(self, contract.WatchOverflow(unread))
 
     def finish(self, end: contract.StoreError) -> bool:
-        """Under the lock. Whether to tell the reader. The first end counts."""
+        """End the watch, under the lock; return whether to tell the reader. The first end
+        counts."""
         if self._end is not None:
             return False
         self._end = end
@@ -369,7 +372,7 @@ class Watcher:
         return not told and self._notify is not None
 
     def notify(self) -> None:
-        """Not under the lock."""
+        """Notify the reader. Call it without the lock."""
         notify = self._notify
         if notify is not None:
             notify()
@@ -387,7 +390,7 @@ class Watchers:
     def open(
         self, prefix: str, after: int | None, notify: Callable[[], object] | None, buffer: int
     ) -> Watcher:
-        """Under the lock. Raises Compacted."""
+        """Open a watch, under the lock. Raises Compacted."""
         if after is None:
             after = self.space.revision
         replay = self.space.events_after(after, prefix)
@@ -397,7 +400,7 @@ class Watchers:
         return watcher
 
     def publish(self, events: Iterable[contract.Event]) -> dict[Watcher, None]:
-        """Under the lock. Which watches to tell when it is released."""
+        """Offer events to the watches, under the lock; return which to tell when it is released."""
         told: dict[Watcher, None] = {}
         for event in events:
             key = event.key
@@ -410,14 +413,15 @@ class Watchers:
         return told
 
     def forget(self, revision: int) -> dict[Watcher, None]:
-        """Under the lock, when the history up to a revision goes. Which watches to tell."""
+        """End watches, under the lock, that have not read what the history forgets up to a
+        revision; return which to tell."""
         behind = [
             one for same in self._by_prefix.values() for one in same if one.is_behind(revision)
         ]
         return {one: None for one in behind if one.drop("events that are forgotten")}
 
     def end(self, watcher: Watcher, error: contract.StoreError) -> bool:
-        """Under the lock. Whether to tell the reader."""
+        """End a watch, under the lock; return whether to tell its reader."""
         same = self._by_prefix.get(watcher.prefix, {})
         same.pop(watcher, None)
         if not same:
@@ -426,12 +430,13 @@ class Watchers:
         return watcher.finish(error)
 
     def end_all(self, error: contract.StoreError) -> dict[Watcher, None]:
-        """Under the lock. Which watches to tell when it is released."""
+        """End all watches, under the lock; return which to tell when it is released."""
         watchers = [one for same in self._by_prefix.values() for one in same]
         return {one: None for one in watchers if self.end(one, error)}
 
     def tell(self, watchers: Iterable[Watcher]) -> None:
-        """Not under the lock. A reader that cannot be told (its event loop is closed) has gone."""
+        """Notify the readers, without the lock. One that cannot be told (its event loop is closed)
+        has gone."""
         for watcher in watchers:
             try:
                 watcher.notify()
@@ -482,7 +487,7 @@ def settle(jobs: Sequence[Job], results: Sequence[Any]) -> None:
 
 
 class Writer(Protocol):
-    """Who carries out writes, one batch at a time."""
+    """Carries out writes, one batch at a time."""
 
     def put(self, job: Job) -> None:
         """See to it that the job is carried out. Raises StoreClosed."""
@@ -543,7 +548,7 @@ class ThreadedWriter:
             self._refuse()
 
     def _gather(self) -> list[Job]:
-        """At least one job, unless the store is being closed."""
+        """Return what has gathered: at least one job, unless the store is being closed."""
         batch: list[Job] = []
         job = self._jobs.get()
         while job is not None:

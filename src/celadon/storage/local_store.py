@@ -102,7 +102,7 @@ class Draft:
 
 
 class Expiries:
-    """Not for several threads at once."""
+    """Knows which entries expire when. Several threads must not use it at once."""
 
     def __init__(self) -> None:
         self._waiting: list[tuple[int, str, int]] = []
@@ -137,7 +137,7 @@ def at_once(function: Callable[[], object]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Clocks:
-    """In seconds: one that is never put back, and that of the calendar."""
+    """Gives seconds: of a clock that is never put back, and of the calendar."""
 
     monotonic: Callable[[], float] = time.monotonic
     since_1970: Callable[[], float] = time.time
@@ -149,7 +149,7 @@ does."""
 
 
 class Journal(Protocol):
-    """Where changes are kept. Called from one thread at a time, not always the same."""
+    """Keeps the changes. It is called from one thread at a time, not always the same."""
 
     def append(
         self, events: Sequence[contract.Event], compacted: int, obsolete: Sequence[tuple[int, str]]
@@ -316,7 +316,8 @@ class LocalStore:
         self._deliver(announce)
 
     def _write_what_fits(self, jobs: Sequence[Job], full: contract.DiskFull) -> None:
-        """Of a batch for which there was no room: deletions, and less of them at a time."""
+        """Write what fits of a batch for which there was no room: deletions, and less of them at a
+        time."""
         fitting = [job for job in jobs if _only_deletes(job)]
         others = [job for job in jobs if not _only_deletes(job)]
         if others:
@@ -335,7 +336,7 @@ class LocalStore:
         self._deliver(lambda: settle(jobs, failed))
 
     def _commit(self, jobs: Sequence[Job]) -> tuple[Sequence[Any], Iterable[Watcher]]:
-        """For each job an outcome, an oldest revision, or a StoreError; whom to tell."""
+        """Return for each job an outcome, an oldest revision, or a StoreError; and whom to tell."""
         if self._closed:
             raise contract.StoreClosed("the store is closed")
         space = self._keyspace  # changed by nobody else: reading it needs no lock here

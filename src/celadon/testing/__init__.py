@@ -3,8 +3,7 @@
     with KubeApi(["policies/"]) as api:
         client = api.admin.kubernetes_client()
 
-Read `kube_api` (the server, and what a test may ask of it), then `client_access` (the set-ups of
-client libraries). The
+Read `kube_api` (the server, what a test may ask of it, the set-ups of client libraries). The
 fixture for pytest is in `celadon.pytest_plugin`. Needs the packages of `celadon[serve]`.
 
 `policy_cases` needs neither them nor a server: it runs cases of policies, as `celadon test` does.
@@ -16,14 +15,12 @@ Nothing in Celadon imports this room: it is for the tests of others.
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 
-from celadon.testing.given_manifests import Manifest, ManifestError
-from celadon.testing.policy_cases import CaseFailed, PolicyCases
+from celadon.testing.policy_cases import CaseFailed, Manifest, ManifestError, PolicyCases
 
 if TYPE_CHECKING:
     from celadon.apiserver import HttpAnswer, HttpRequest
-    from celadon.testing.client_access import ClientAccess
     from celadon.testing.handler_access import HandlerAccess, RequestRefused, ServerOptions
-    from celadon.testing.kube_api import KubeApi
+    from celadon.testing.kube_api import ClientAccess, KubeApi
 
 __all__ = [
     "CaseFailed",
@@ -40,7 +37,7 @@ __all__ = [
 ]
 
 _OF_SERVERS = {
-    "ClientAccess": "celadon.testing.client_access",
+    "ClientAccess": "celadon.testing.kube_api",
     "HandlerAccess": "celadon.testing.handler_access",
     "HttpAnswer": "celadon.apiserver",
     "HttpRequest": "celadon.apiserver",

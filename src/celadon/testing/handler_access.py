@@ -41,7 +41,7 @@ from celadon.kube import JsonObject, User, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.records import dataclass
 from celadon.storage import Page, open_memory
-from celadon.testing.given_manifests import Manifest, ManifestError, as_manifests, given_objects
+from celadon.testing.policy_cases import Manifest, ManifestError, as_manifests, given_objects
 
 if TYPE_CHECKING:
     from celadon.apiserver.simulation import VirtualClock

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import socket
 import ssl
 from collections.abc import Coroutine, Iterable, Sequence
@@ -18,7 +19,7 @@ from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 import uvloop
 
@@ -28,8 +29,7 @@ from celadon.apiserver.http import HttpServer, kubeconfig
 from celadon.deep_calls import USUAL_STACK, deep_calls, deep_thread
 from celadon.kube import User
 from celadon.kube.json_types import JsonDict
-from celadon.testing.client_access import ClientAccess
-from celadon.testing.given_manifests import Manifest, as_manifests
+from celadon.records import dataclass
 from celadon.testing.handler_access import (
     LOOPBACK,
     HandlerAccess,
@@ -37,6 +37,64 @@ from celadon.testing.handler_access import (
     loopback_tls,
     new_token,
 )
+from celadon.testing.policy_cases import Manifest, as_manifests
+
+if TYPE_CHECKING:
+    import kr8s
+    import kubernetes.client
+    import lightkube
+
+
+# --- Set-ups of client libraries ---------------------------------------------
+
+# How clients reach a server as a certain user, and set-ups for the usual libraries.
+#
+# No library is needed until its set-up is asked for, so they are imported there.
+
+
+@dataclass(frozen=True, slots=True)
+class ClientAccess:
+    """`kubeconfig` and `certificate_authority` are files, which last as long as the server. Over
+    plain HTTP, the second has nothing in it."""
+
+    url: str
+    token: str
+    kubeconfig: Path
+    certificate_authority: Path
+
+    def environment(self) -> dict[str, str]:
+        """The environment for a program that looks for a cluster: kubectl, helm, an operator."""
+        return {**os.environ, "KUBECONFIG": str(self.kubeconfig)}
+
+    def kubernetes_client(self) -> kubernetes.client.ApiClient:
+        """For the official library: `client.CoreV1Api(access.kubernetes_client())`. Close it, or
+        use it in a `with` block."""
+        from kubernetes import client  # late: it is the test's own, and need not be there
+
+        configuration = client.Configuration(
+            host=self.url,
+            api_key={"authorization": self.token},
+            api_key_prefix={"authorization": "Bearer"},
+        )
+        configuration.ssl_ca_cert = str(self.certificate_authority)
+        return client.ApiClient(configuration)
+
+    def kr8s_api(self) -> kr8s.Api:
+        """For kr8s: `kr8s.objects.Pod(..., api=access.kr8s_api())`."""
+        import kr8s  # late: as above
+
+        return kr8s.api(kubeconfig=str(self.kubeconfig))
+
+    def lightkube_client(self, namespace: str = "default") -> lightkube.Client:
+        """For lightkube."""
+        import lightkube  # late: as above
+
+        config = lightkube.KubeConfig.from_file(str(self.kubeconfig))
+        return lightkube.Client(config=config, namespace=namespace, trust_env=False)
+
+
+# --- The server --------------------------------------------------------------
+
 
 # --- Loop thread -------------------------------------------------------------
 #

@@ -2,22 +2,14 @@
 
 A review is answered by policies (`reviews`, then `deciding`), which come from files
 (`deciding`) or from a cluster, and the `service` puts that on the network: `celadon webhook`.
-This door is for those who write webhooks in Python (`handlers`). It is light: it loads no server
+This door is for those who write webhooks in Python: `handlers` are their functions, `webhook_app`
+holds them together and tries them without a network. It is light: it loads no server
 and no package of others.
 """
 
-from celadon.webhook.handlers import (
-    Answer,
-    Denied,
-    Handler,
-    NoObject,
-    Operation,
-    Request,
-    TestClient,
-    Webhook,
-    mutate,
-    validate,
-)
+from celadon.admission import Operation
+from celadon.webhook.handlers import Denied, Handler, NoObject, Request, mutate, validate
+from celadon.webhook.webhook_app import Answer, TestClient, Webhook
 
 __all__ = [
     "Answer",

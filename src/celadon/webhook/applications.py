@@ -27,11 +27,10 @@ from celadon.apiserver import HttpAnswer, HttpRequest, plain_text
 from celadon.apiserver.http import StartError, open_listener
 from celadon.apiserver.operation import Family, warn
 from celadon.kube.json_types import JsonDict, JsonObject
-from celadon.webhook.handlers.webhook_app import Message, Receive, Scope, Send
 from celadon.webhook.service.review_handler import MARGIN_SECONDS, seconds_to_answer
 from celadon.webhook.service.webhook_metrics import ReviewMetrics
-from celadon.webhook.service.webhook_process import run_loop, serve_webhook
-from celadon.webhook.service.webhook_settings import WebhookSettings
+from celadon.webhook.service.webhook_process import WebhookSettings, run_loop, serve_webhook
+from celadon.webhook.webhook_app import Message, Receive, Scope, Send
 
 __all__ = ["Application", "named_application", "run_application"]
 

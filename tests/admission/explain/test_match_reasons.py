@@ -8,7 +8,7 @@ import pytest
 
 from celadon.admission import Operation, Request
 from celadon.admission.explain import MatchReason
-from celadon.admission.explain.explanations import LookingOn, match_reason
+from celadon.admission.explanations import LookingOn, match_reason
 from celadon.admission.policies.matching import target_of
 from celadon.admission.world import ObjectWorld
 from celadon.kube import GroupVersionKind, GroupVersionResource

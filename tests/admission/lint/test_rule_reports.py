@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.admission.lint.lint_rule import shown
-from celadon.admission.lint.subjects import ITEM
+from celadon.admission.lint.subjects import ITEM, shown
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.admission import policy_limits
-from celadon.admission.expressions.compiled_expressions import (
+from celadon.admission.compiled_expressions import (
     LazyVariables,
     Meter,
     OutOfBudget,

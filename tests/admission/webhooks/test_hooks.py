@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.expressions.activation import RequestContext
+from celadon.admission.activation import RequestContext
 from celadon.admission.request import Operation
 from celadon.admission.webhooks.hooks import EXEMPT, Excluded, HookSet, Selected
 from celadon.admission.world import ObjectWorld

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.expressions.activation import Hit, RequestContext
+from celadon.admission.activation import Hit, RequestContext
 from celadon.admission.webhooks.hooks import CallError, Selected
 from celadon.admission.webhooks.reviews import Call, begin_call, call_url
 from celadon.kube import StatusError

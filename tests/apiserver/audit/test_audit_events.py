@@ -11,8 +11,13 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.audit import METADATA_FOR_ALL, AuditLog, AuditPolicy, read_audit_policy
-from celadon.apiserver.audited_handler import AuditedHandler
+from celadon.apiserver.audit import (
+    METADATA_FOR_ALL,
+    AuditedHandler,
+    AuditLog,
+    AuditPolicy,
+    read_audit_policy,
+)
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.apiserver.operation import metric_table
 from celadon.apiserver.operation.metric_table import Counter

@@ -11,9 +11,17 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver import audit, audited_handler, workers
-from celadon.apiserver.audit import METADATA_FOR_ALL, AuditLog, AuditPolicy, read_audit_policy
-from celadon.apiserver.audited_handler import MAX_AGENT, TRUNCATED, AuditedHandler, Exchange
+from celadon.apiserver import audit, workers
+from celadon.apiserver.audit import (
+    MAX_AGENT,
+    METADATA_FOR_ALL,
+    TRUNCATED,
+    AuditedHandler,
+    AuditLog,
+    AuditPolicy,
+    Exchange,
+    read_audit_policy,
+)
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.apiserver.operation import metric_table
 from celadon.apiserver.operation.metric_table import Counter
@@ -175,7 +183,7 @@ def test_long_heads_are_written_in_a_worker(
         threads.append(threading.current_thread() is threading.main_thread())
         return real(event)
 
-    monkeypatch.setattr(audited_handler, "line_of", line_of)
+    monkeypatch.setattr(audit, "line_of", line_of)
     handled(tmp_path / "log", request_, HttpAnswer(200, headers=ID, user=User("a")))
     assert threads == [False, False]
     assert [one["requestURI"] for one in events(tmp_path / "log")] == [request_.target] * 2

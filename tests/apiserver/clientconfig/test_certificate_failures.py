@@ -9,7 +9,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
 
-from celadon.apiserver.clientconfig.certificate_failures import certificate_failure
+from celadon.apiserver.go_network import certificate_failure
 from tests.apiserver.webhook_routes.loopback import AUTHORITY_KEY, DAY, NOW, certificate
 
 UNKNOWN = "certificate signed by unknown authority"

@@ -8,14 +8,12 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.clientconfig.client_credentials import (
+from celadon.apiserver.clientconfig import (
     TOKEN_SECONDS,
     ClientCredentials,
     CredentialsError,
-    ExecTarget,
-)
-from celadon.apiserver.clientconfig.kubeconfig_file import (
     ExecCommand,
+    ExecTarget,
     KubeconfigUser,
     read_kubeconfigs,
 )

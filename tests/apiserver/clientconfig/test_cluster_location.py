@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from celadon.apiserver.clientconfig.cluster_location import (
+from celadon.apiserver.clientconfig import (
+    KubeconfigError,
     given_cluster,
     own_cluster,
     tls_to_cluster,
 )
-from celadon.apiserver.clientconfig.kubeconfig_file import KubeconfigError
 from tests.apiserver.clientconfig.kubeconfigs import write_kubeconfig
 from tests.apiserver.http.certificates import new_authority
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.clientconfig.go_network import (
+from celadon.apiserver.go_network import (
     MAX_HEAD_BYTES,
     READ_BYTES,
     GoNetwork,

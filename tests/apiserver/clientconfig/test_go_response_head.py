@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.apiserver.clientconfig.go_network import head_complaint
+from celadon.apiserver.go_network import head_complaint
 
 HEADS = [
     (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", None),

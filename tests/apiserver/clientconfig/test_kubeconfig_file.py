@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.clientconfig.kubeconfig_file import (
+from celadon.apiserver.clientconfig import (
     ExecCommand,
     KubeconfigCluster,
     KubeconfigError,

@@ -7,7 +7,7 @@ import ssl
 
 import pytest
 
-from celadon.apiserver.clientconfig.certificate_failures import UnusableRoots, tls_context
+from celadon.apiserver.go_network import UnusableRoots, tls_context
 from tests.apiserver.webhook_routes.loopback import CA_BUNDLE
 
 

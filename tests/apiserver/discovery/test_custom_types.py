@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.discovery.custom_types import version_2_types, version_3_types
+from celadon.apiserver.discovery.openapi_documents import version_2_types, version_3_types
 from celadon.kube.releases import answering_as
 from tests.apiserver.discovery.catalogues import definition, published
 

@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.answers import status_answer
 from celadon.apiserver.discovery.discovery_documents import (
     PublishedApis,
     discovery_answer,
 )
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
-from celadon.apiserver.negotiation import Accepted
+from celadon.apiserver.negotiation import Accepted, status_answer
 from celadon.kube import StatusError
 from celadon.kube.releases import answering_as
 from tests.apiserver.discovery.catalogues import definition, published

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.discovery.openapi_answers import OpenApi
+from celadon.apiserver.discovery.openapi_answers import OpenApi, Part, swagger, swagger_schema
 from celadon.apiserver.discovery.openapi_documents import Document
-from celadon.apiserver.discovery.swagger import Part, swagger, swagger_schema
 from tests.apiserver.discovery.catalogues import definition, published
 
 REF = "#/components/schemas/a.B"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celadon.apiserver.flowcontrol.lent_seats import (
+from celadon.apiserver.flowcontrol.priority_levels import (
     SeatBounds,
     SeatDemand,
     Wanted,

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from celadon.apiserver.api_settings import Settings
-from celadon.apiserver.operation.policy_metrics import MutationTimer
 from celadon.apiserver.operation.request_limits import InFlight, RequestLimits
-from celadon.apiserver.operation.server_metrics import ServerMetrics
+from celadon.apiserver.operation.server_metrics import MutationTimer, ServerMetrics
 from celadon.kube import StatusError
 from celadon.kube.fieldmanager import MutatedKinds
 from tests.admission.building import WORLD, request

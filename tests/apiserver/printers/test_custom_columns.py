@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.printers.custom_columns import custom_cells, custom_headers
+from celadon.apiserver.printers.table_forms import custom_cells, custom_headers
 
 ROWS: list[tuple[str, Any, Any]] = [
     ("string", "a", "a"),

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.printers.cell_helpers import CALLS
 from celadon.apiserver.printers.cell_texts import Row
-from celadon.apiserver.printers.printer_cells import compiled
+from celadon.apiserver.printers.printer_cells import CALLS, compiled
 from celadon.kube.schemas import schema_packs
 
 SINCE = "1970-01-01T00:00:10Z"

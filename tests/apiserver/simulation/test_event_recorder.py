@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from celadon.apiserver.simulation.event_recorder import COMBINED, Correlator
+from celadon.apiserver.simulation.cluster_client import COMBINED, Correlator
 from tests.apiserver.simulation.living import EVENTS, deployment, items, living
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.simulation.nodes import lifecycle_taints
+from celadon.apiserver.simulation.nodes import lifecycle_taints, seconds_to_eviction
 from celadon.apiserver.simulation.planning.pod_facts import time_text
-from celadon.apiserver.simulation.pod_evictions import seconds_to_eviction
 from tests.apiserver.simulation.living import (
     NODES,
     PODS,

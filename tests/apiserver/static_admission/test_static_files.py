@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from celadon.admission.plugins import PluginSettings
-from celadon.admission.plugins.plugin_settings import WebhookSettings
+from celadon.admission.plugins.plugin_chain import WebhookSettings
 from celadon.apiserver.api_settings import Settings
 from celadon.apiserver.static_admission import StaticFiles
 from celadon.kube.resources import DEFAULT_PLUGINS

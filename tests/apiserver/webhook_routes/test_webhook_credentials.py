@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from celadon.admission.webhooks import NoReply, Reply
-from celadon.apiserver.clientconfig.kubeconfig_file import (
+from celadon.apiserver.clientconfig import (
     Kubeconfig,
     KubeconfigContext,
     KubeconfigError,

@@ -10,7 +10,7 @@ from celadon import cel
 from celadon.cel import AttributePattern, Unknown
 from celadon.cel.library import bindings, optionals
 from celadon.cel.syntax import Ast, walk
-from celadon.cel.unknowns import ANY
+from celadon.cel.values.runtime_types import ANY
 
 ENVIRONMENT = cel.Environment(
     {"object": cel.types.DYN, "u": cel.types.DYN, "b": cel.types.BOOL, "n": cel.types.INT},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.cel.errors import EvaluationError
-from celadon.cel.values import calendar
+from celadon.cel.values import timestamps
 from celadon.cel.values.timestamps import MAX_SECONDS, MIN_SECONDS, Duration, Timestamp
 
 NEW_YEAR = Timestamp(1672531200)  # 2023-01-01T00:00:00Z, a Sunday
@@ -26,7 +26,7 @@ NEW_YEAR = Timestamp(1672531200)  # 2023-01-01T00:00:00Z, a Sunday
     ],
 )
 def test_hours_in_a_zone(zone: str | None, hour: int) -> None:
-    assert calendar.hours(NEW_YEAR, zone) == hour
+    assert timestamps.hours(NEW_YEAR, zone) == hour
 
 
 @pytest.mark.parametrize(
@@ -45,31 +45,36 @@ def test_hours_in_a_zone(zone: str | None, hour: int) -> None:
     ],
 )
 def test_bad_zones(zone: str, message: str) -> None:
-    for part in (calendar.hours, calendar.milliseconds, calendar.full_year):
+    for part in (timestamps.hours, timestamps.milliseconds, timestamps.full_year):
         with pytest.raises(EvaluationError) as raised:
             part(NEW_YEAR, zone)
         assert raised.value.message == message
 
 
 def test_zones_may_leave_the_range_of_years() -> None:
-    assert calendar.full_year(Timestamp(MIN_SECONDS), "-01:00") == 0
-    assert calendar.full_year(Timestamp(MAX_SECONDS), "01:00") == 10000
-    assert calendar.full_year(Timestamp(MAX_SECONDS), "Asia/Tokyo") == 10000
-    assert calendar.full_year(Timestamp(MIN_SECONDS), "America/New_York") == 0
+    assert timestamps.full_year(Timestamp(MIN_SECONDS), "-01:00") == 0
+    assert timestamps.full_year(Timestamp(MAX_SECONDS), "01:00") == 10000
+    assert timestamps.full_year(Timestamp(MAX_SECONDS), "Asia/Tokyo") == 10000
+    assert timestamps.full_year(Timestamp(MIN_SECONDS), "America/New_York") == 0
 
 
 def test_first_of_january() -> None:
-    parts = (calendar.month, calendar.day_of_month, calendar.day_of_year, calendar.day_of_week)
+    parts = (
+        timestamps.month,
+        timestamps.day_of_month,
+        timestamps.day_of_year,
+        timestamps.day_of_week,
+    )
     assert [part(NEW_YEAR) for part in parts] == [0, 0, 0, 0]
-    assert calendar.date(NEW_YEAR) == 1
-    assert calendar.full_year(NEW_YEAR, "-00:01") == 2022
-    assert calendar.day_of_year(NEW_YEAR, "-00:01") == 364
+    assert timestamps.date(NEW_YEAR) == 1
+    assert timestamps.full_year(NEW_YEAR, "-00:01") == 2022
+    assert timestamps.day_of_year(NEW_YEAR, "-00:01") == 364
 
 
 def test_parts_before_1970() -> None:
     t = Timestamp(-1, 500_000_000)
-    assert [calendar.hours(t), calendar.minutes(t), calendar.seconds(t)] == [23, 59, 59]
-    assert calendar.milliseconds(t) == 500
+    assert [timestamps.hours(t), timestamps.minutes(t), timestamps.seconds(t)] == [23, 59, 59]
+    assert timestamps.milliseconds(t) == 500
 
 
 @pytest.mark.parametrize(
@@ -84,12 +89,12 @@ def test_parts_of_durations_are_totals(
     nanoseconds: int, hours: int, minutes: int, seconds: int, milliseconds: int
 ) -> None:
     d = Duration(nanoseconds)
-    assert calendar.duration_hours(d) == hours
-    assert calendar.duration_minutes(d) == minutes
-    assert calendar.duration_whole_seconds(d) == seconds
-    assert calendar.duration_milliseconds(d) == milliseconds
+    assert timestamps.duration_hours(d) == hours
+    assert timestamps.duration_minutes(d) == minutes
+    assert timestamps.duration_whole_seconds(d) == seconds
+    assert timestamps.duration_milliseconds(d) == milliseconds
 
 
 def test_hours_are_counted_through_doubles() -> None:
     """As in Go: just below 2562047 hours, the double rounds up."""
-    assert calendar.duration_hours(Duration(2562047 * 3_600_000_000_000 - 1)) == 2562047
+    assert timestamps.duration_hours(Duration(2562047 * 3_600_000_000_000 - 1)) == 2562047

@@ -10,7 +10,7 @@ from celadon.cel.values.maps import make_map
 from celadon.cel.values.runtime_types import NONE, Opaque, Optional
 from celadon.cel.values.text import Uint
 from celadon.cel.values.timestamps import Timestamp
-from celadon.cel.values.value_sizes import size_of
+from celadon.cel.values.typed_lists import size_of
 
 
 class Address(Opaque):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from celadon.cli.bootstrap.bootstrap_report import simulate
-from celadon.cli.bootstrap.step_tables import Level
+from celadon.cli.bootstrap.cluster_course import Level
 from celadon.cli.check.check_report import Silence
 from celadon.cli.check.manifests import Parts, gather
 from celadon.cli.exits import Exit

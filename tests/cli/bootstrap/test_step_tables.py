@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from celadon.cli.bootstrap.bootstrap_report import BootstrapRun
-from celadon.cli.bootstrap.cluster_course import RequestBench, course_of
-from celadon.cli.bootstrap.step_tables import (
+from celadon.cli.bootstrap.cluster_course import (
     Given,
     Level,
+    RequestBench,
     Sending,
     State,
     actors,
+    course_of,
     filled,
     from_template,
     level_of,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.starting import FILES
+from celadon.cli.commands.init import FILES
 from tests.cli.files import run
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.library.shelf import library
+from celadon.cli.library import library
 from tests.cli.files import run
 
 

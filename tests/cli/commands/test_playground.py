@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.playground.site_server import SiteServer
+from celadon.cli.commands.playground import SiteServer
 from tests.cli.files import run
 
 

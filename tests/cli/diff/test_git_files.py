@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.diff.diff_run import GitError, Range, revisions, write_files
+from celadon.cli.diff import GitError, Range, revisions, write_files
 
 
 @pytest.fixture(autouse=True)

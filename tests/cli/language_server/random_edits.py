@@ -14,8 +14,7 @@ from celadon.cli.language_server.completions import completions
 from celadon.cli.language_server.hovers import hover, signatures
 from celadon.cli.language_server.lsp_adapter import code_actions
 from celadon.cli.language_server.workspace_files import Position, Span, Workspace, expression_at
-from celadon.cli.lint.lint_config import LintConfig
-from celadon.cli.lint.lint_run import lint_setup
+from celadon.cli.lint import LintConfig, lint_setup
 
 FILE: Final = "policies.yaml"
 _SETUP: Final = lint_setup(LintConfig())

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from lsprotocol import types as lsp
 
-from celadon.cli.lint.lint_config import LintConfig
-from celadon.cli.lint.lint_run import findings, lint_setup, read
+from celadon.cli.lint import LintConfig, findings, lint_setup, read
 from tests.cli.language_server.client_sessions import Session
 
 POLICY = """\

@@ -6,8 +6,7 @@ import pytest
 
 from celadon.admission.lint import TypedScopes
 from celadon.cli.language_server.completions import completions
-from celadon.cli.lint.lint_config import LintConfig
-from celadon.cli.lint.lint_run import lint_setup
+from celadon.cli.lint import LintConfig, lint_setup
 
 SCOPES = TypedScopes((), lint_setup(LintConfig()).settings)
 RULE = {

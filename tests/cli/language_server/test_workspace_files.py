@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.cli.language_server.workspace_files import Position, Span, Workspace
-from celadon.cli.lint.lint_config import LintConfig
-from celadon.cli.lint.lint_run import lint_setup
+from celadon.cli.lint import LintConfig, lint_setup
 from tests.cli.language_server.policies_in_tests import POLICIES
 from tests.cli.language_server.random_edits import FILE, run
 

@@ -13,7 +13,7 @@ pytest.importorskip("z3")  # what the boundary pods need
 from celadon.admission import Engine, Operation, Request, default_options
 from celadon.admission.plugins.pod_security_standards import checks_of
 from celadon.admission.registration import decode_binding, decode_policy
-from celadon.cli.library.shelf import chosen, library
+from celadon.cli.library import chosen, library
 from celadon.goyaml import read_yaml
 from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, User
 from celadon.kube.well_known_values import PODS

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.library.facts import params, worst_cost
-from celadon.cli.library.shelf import PAGE, SHELF, library
+from celadon.cli.commands.library import params, worst_cost
+from celadon.cli.library import PAGE, SHELF, library
 from celadon.cli.options import VERSIONS
 from celadon.kube.library import RUNTIME_COST_BUDGET
 from tests.cli.files import run

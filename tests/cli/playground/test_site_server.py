@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.playground import site_server
-from celadon.cli.playground.site_server import LOOPBACK, SiteServer
+from celadon.cli.commands import playground
+from celadon.cli.commands.playground import LOOPBACK, SiteServer
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_what_is_no_request_is_answered(
 def test_a_connection_on_which_nothing_comes_is_closed(
     server: SiteServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(site_server._Files, "timeout", 0.01)
+    monkeypatch.setattr(playground._Files, "timeout", 0.01)
     with socket.create_connection((LOOPBACK, server.server_port)) as connection:
         connection.settimeout(60)
         connection.sendall(b"GET / HTTP/1.1\r\nHost: lo")

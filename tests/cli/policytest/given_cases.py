@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from celadon.cli.policytest.case_results import CaseResult, RunReport
+from celadon.cli.policytest.case_running import RunOptions, run_tests
 from celadon.cli.policytest.importers.foreign_formats import given_tests
-from celadon.cli.policytest.run.case_results import CaseResult, RunReport
-from celadon.cli.policytest.run.case_running import RunOptions, run_tests
 from tests.cli.files import Json, binding, config_map, policy, write
 
 POLICY = policy(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.policytest.run.case_results import POINTED_OUT, Status, Vacuity
+from celadon.cli.policytest.case_results import POINTED_OUT, Status, Vacuity
 from tests.cli.files import Json, binding, config_map, policy
 from tests.cli.policytest.given_cases import POLICY, report, result, written
 from tests.paths import ROOT

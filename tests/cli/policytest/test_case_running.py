@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from celadon.cel.extend import re2
-from celadon.cli.policytest.run.case_results import CaseVerdict, Status
+from celadon.cli.policytest.case_results import CaseVerdict, Status
 from celadon.cli.report.case_view import CaseView
 from tests.cli.files import Json, binding, config_map, policy
 from tests.cli.policytest.given_cases import OK, POLICY, report, result, written
@@ -331,7 +331,7 @@ def test_an_accident_of_ours_is_one_case_s(tmp_path: Path, monkeypatch: pytest.M
     def fail(*_: object) -> None:
         raise KeyError("oops")
 
-    monkeypatch.setattr("celadon.cli.policytest.run.case_running.mismatches", fail)
+    monkeypatch.setattr("celadon.cli.policytest.case_running.mismatches", fail)
     found = report(written(tmp_path, {"expect": "admit"}))
     assert (found.count(Status.BROKEN), found.exit) == (1, 70)
 
@@ -349,7 +349,7 @@ def test_verdicts_are_those_of_check(tmp_path: Path) -> None:
 def test_workers_find_what_one_process_finds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("celadon.cli.policytest.run.case_running.WORTH_WORKERS", 1)
+    monkeypatch.setattr("celadon.cli.policytest.case_running.WORTH_WORKERS", 1)
     paths = []
     for name in ("a", "b", "c"):
         (tmp_path / name).mkdir()

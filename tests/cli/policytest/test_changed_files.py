@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from celadon.cli.policytest.files.snapshots import WatchedFiles, affected
 from celadon.cli.policytest.importers.foreign_formats import given_tests
+from celadon.cli.policytest.snapshots import WatchedFiles, affected
 from tests.cli.policytest.given_cases import written
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from celadon.cli.exits import Exit
-from celadon.cli.policytest.counts import Coverage
-from celadon.cli.policytest.run import case_running
+from celadon.cli.policytest import case_running
+from celadon.cli.policytest.case_results import Coverage
 from tests.cli.files import binding, config_map, policy
 from tests.cli.policytest.given_cases import report, written
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.policytest.counts import Coverage, Wanted
+from celadon.cli.policytest.case_results import Coverage, Wanted
 from tests.cli.files import Json, binding, config_map, policy
 from tests.cli.policytest.given_cases import report, written
 

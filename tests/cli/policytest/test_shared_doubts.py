@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.policytest.run.case_results import Vacuity
+from celadon.cli.policytest.case_results import Vacuity
 from tests.cli.files import Json, binding, policy
 from tests.cli.policytest.given_cases import POLICY, report, written
 

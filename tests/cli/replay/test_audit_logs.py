@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from celadon.cli.audit_logs import read_events
 from celadon.cli.reading.documents import Problem
-from celadon.cli.replay.audit_logs import read_events
 
 
 @pytest.mark.parametrize("line", [b"\x1c", b"\xc2\x85", b"{", b"no JSON", b"\xff"])

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 import yaml
 
-from celadon.cli.policytest.run.case_results import RunReport
+from celadon.cli.policytest.case_results import RunReport
 from celadon.cli.reading.documents import Problem
 from celadon.cli.report.case_view import CaseView
 from celadon.cli.report.ci_forms import as_github, as_junit, as_tap

@@ -10,7 +10,7 @@ import pytest
 from celadon.kube.crd.custom_kinds import CustomKind, custom_kinds
 from celadon.kube.fieldpath import FieldError
 from celadon.kube.names import GroupKind, GroupVersionKind, parse_api_version
-from celadon.kube.registry.patching.patches import apply_json_patch, apply_merge_patch
+from celadon.kube.registry.patches import apply_json_patch, apply_merge_patch
 from celadon.kube.status import invalid
 from tests.paths import shared
 

@@ -14,7 +14,7 @@ from celadon.kube.defaulting.dropped_fields import outlasts_creation
 from celadon.kube.names import GroupVersionKind, parse_api_version
 from celadon.kube.registry.create import finish_create, is_settled, run_plugin, wipe_metadata
 from celadon.kube.registry.draft import Draft, drafted, stored_form
-from celadon.kube.schemas import schema_model, schema_packs
+from celadon.kube.schemas import schema_packs
 from celadon.kube.schemas.schema_packs import component_name
 from celadon.kube.schemas.typed_objects import struct_codec
 from celadon.kube.status import StatusError
@@ -26,12 +26,12 @@ SCALARS: Final[dict[str, tuple[Any, ...]]] = {
     "l": (0, 1, 2), "d": (0, 1),
 }  # fmt: skip
 SPECIAL: Final[dict[str, tuple[Any, ...]]] = {
-    schema_model.QUANTITY: ("1", "100m", "0", 2),
-    schema_model.INT_OR_STRING: (0, 1, "25%"),
-    schema_model.TIME: ("2026-01-01T00:00:00Z",),
-    schema_model.MICRO_TIME: ("2026-01-01T00:00:00.000000Z",),
-    schema_model.RAW_EXTENSION: ({"a": []},),
-    schema_model.FIELDS_V1: ({"f:a": {}},),
+    schema_packs.QUANTITY: ("1", "100m", "0", 2),
+    schema_packs.INT_OR_STRING: (0, 1, "25%"),
+    schema_packs.TIME: ("2026-01-01T00:00:00Z",),
+    schema_packs.MICRO_TIME: ("2026-01-01T00:00:00.000000Z",),
+    schema_packs.RAW_EXTENSION: ({"a": []},),
+    schema_packs.FIELDS_V1: ({"f:a": {}},),
 }
 DEPLOYMENT: Final = GroupVersionKind("apps", "v1", "Deployment")
 KINDS: Final = sorted(

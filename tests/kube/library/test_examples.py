@@ -16,7 +16,6 @@ from celadon.kube.library import (
     quantity_functions,
     regex_find,
     semver_functions,
-    urls,
 )
 from celadon.kube.library.environments import environment
 
@@ -31,7 +30,7 @@ LIBRARIES = [
     quantity_functions.LIBRARY,
     regex_find.LIBRARY,
     semver_functions.LIBRARY,
-    urls.LIBRARY,
+    networks.LIBRARY,
 ]
 
 EXAMPLES = [

@@ -12,9 +12,9 @@ from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry import create, shown_object, update, valid_warnings, write_warnings
 from celadon.kube.registry.create import generated_name, require_unversioned
-from celadon.kube.registry.decode import draft_of
+from celadon.kube.registry.draft import Target
+from celadon.kube.registry.request_bodies import draft_of
 from celadon.kube.registry.strategy import Surroundings, repeated_owner_warnings, write_errors
-from celadon.kube.registry.target import Target
 from celadon.kube.resources.api_resources import custom_resources
 from celadon.kube.schemas.typed_values import DecodeError
 from celadon.kube.status import StatusError

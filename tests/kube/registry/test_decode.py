@@ -10,7 +10,11 @@ import pytest
 from celadon.kube.crd.custom_kinds import custom_kinds
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.registry.decode import (
+from celadon.kube.registry.draft import Target
+from celadon.kube.registry.request_bodies import (
+    IGNORE,
+    STRICT,
+    WARN,
     Incoming,
     OtherKind,
     read_mutated,
@@ -18,8 +22,6 @@ from celadon.kube.registry.decode import (
     require_version,
     structure_of,
 )
-from celadon.kube.registry.request_bodies import IGNORE, STRICT, WARN
-from celadon.kube.registry.target import Target
 from celadon.kube.resources.api_resources import custom_resources, known_resources
 from celadon.kube.status import StatusError
 

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from celadon.kube.crd import custom_kinds
-from celadon.kube.registry.patch import NO_COUNT
-from celadon.kube.registry.target import (
+from celadon.kube.registry.draft import (
     Target,
     scale_of,
     scaled,
     shown_object,
 )
+from celadon.kube.registry.patch import NO_COUNT
 from celadon.kube.resources.api_resources import ScalePaths, custom_resources, scale_paths
 from celadon.kube.status import StatusError
 

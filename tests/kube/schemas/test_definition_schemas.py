@@ -11,7 +11,7 @@ from celadon.kube.schemas.definition_schemas import (
     definition_schemas,
     published_schema,
 )
-from celadon.kube.schemas.schema_model import OBJECT_META, OPEN
+from celadon.kube.schemas.schema_packs import OBJECT_META, OPEN
 
 GIZMO = GroupVersionKind("example.com", "v1", "Gizmo")
 

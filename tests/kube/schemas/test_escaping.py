@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celadon.kube.schemas.schema_model import escape
+from celadon.kube.schemas.schema_packs import escape
 
 ROWS = [
     ("a.a", "a__dot__a"),

@@ -6,8 +6,13 @@ import json
 
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.schemas import schema_packs
-from celadon.kube.schemas.schema_model import SPECIAL_COMPONENTS
-from celadon.kube.schemas.schema_packs import component, component_name, resolved, schema_for
+from celadon.kube.schemas.schema_packs import (
+    SPECIAL_COMPONENTS,
+    component,
+    component_name,
+    resolved,
+    schema_for,
+)
 from tests.paths import shared
 
 

@@ -15,8 +15,7 @@ from celadon.kube.schemas.definition_schemas import (
     decode_schema,
     schema_type,
 )
-from celadon.kube.schemas.schema_model import QUANTITY, Schema
-from celadon.kube.schemas.schema_packs import schema_for
+from celadon.kube.schemas.schema_packs import QUANTITY, Schema, schema_for
 
 S = Schema
 TEXT = Schema(type="string")

@@ -11,8 +11,8 @@ from celadon.kube.registry.draft import drafted
 from celadon.kube.registry.update import prepare_for_update
 from celadon.kube.resources.api_resources import known_resources
 from celadon.kube.status import StatusError
+from celadon.kube.validation.built_in_validations import validate_create, validate_update
 from celadon.kube.validation.field_checks import default_gates
-from celadon.kube.validation.validated_kinds import validate_create, validate_update
 
 Json = dict[str, Any]
 

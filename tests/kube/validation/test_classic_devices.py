@@ -9,7 +9,7 @@ import pytest
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import answering_as
-from celadon.kube.validation.validated_kinds import (
+from celadon.kube.validation.built_in_validations import (
     validate_create,
     validate_status_update,
     validate_update,

@@ -9,7 +9,7 @@ import pytest
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.schemas import schema_packs
 from celadon.kube.schemas.schema_packs import component
-from celadon.kube.validation.field_rules import broken_rules, changed_fields, rules_of
+from celadon.kube.validation.field_checks import broken_rules, changed_fields, rules_of
 
 AT = FieldPath("a")
 

@@ -9,7 +9,7 @@ import pytest
 from celadon.kube import metadata
 from celadon.kube.releases import answering_as
 from celadon.kube.validation import core_kinds
-from celadon.kube.validation.validated_kinds import validate_status_update
+from celadon.kube.validation.built_in_validations import validate_status_update
 from tests.kube.validation.objects import admitted, complaints, obj, update_complaints
 
 Json = dict[str, Any]

@@ -14,10 +14,10 @@ import pytest
 from celadon.kube import metadata
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.releases import answering_as, previous_minor
+from celadon.kube.validation.built_in_validations import validate_update
 from celadon.kube.validation.jobs import job_update
 from celadon.kube.validation.pods.containers import mounts_and_devices
 from celadon.kube.validation.pods.scheduling import affinity
-from celadon.kube.validation.validated_kinds import validate_update
 from tests.kube.validation.objects import (
     Json,
     admitted,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.releases import answering_as
-from celadon.kube.warnings.pod_warnings import (
+from celadon.kube.pod_warnings import (
     label_deprecation,
     selector_warnings,
     term_warnings,
 )
+from celadon.kube.releases import answering_as
 
 PATH = FieldPath("f")
 OLD = {"key": "beta.kubernetes.io/os", "operator": "In", "values": ["linux", "-"]}

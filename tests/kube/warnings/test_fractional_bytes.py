@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.warnings.pod_warnings import claim_spec_warnings, fractional_bytes
+from celadon.kube.pod_warnings import claim_spec_warnings, fractional_bytes
 
 PATH = FieldPath("f")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.warnings import warned_kinds as warned
+from celadon.kube import warnings as warned
 from celadon.kube.well_known_values import TOPOLOGY_HINTS
 
 BAD = "1.1.1.01"

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from celadon.kube.pod_warnings import overlapping_paths
 from celadon.kube.releases import answering_as
-from celadon.kube.warnings.pod_warnings import overlapping_paths
 
 
 def items(*paths: str) -> list[dict[str, str]]:

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.releases import answering_as
-from celadon.kube.warnings.pod_warnings import (
+from celadon.kube.pod_warnings import (
     converted_apparmor,
     pod_warnings,
     template_warnings,
 )
+from celadon.kube.releases import answering_as
 
 APPARMOR = "container.apparmor.security.beta.kubernetes.io/c"
 NULL = "a null labelSelector results in matching no pod"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 
-from celadon.kube.warnings.warned_kinds import secret_warnings
+from celadon.kube.warnings import secret_warnings
 
 
 def encoded(text: str) -> str:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from celadon.kube import warnings as warned
 from celadon.kube.releases import answering_as
-from celadon.kube.warnings import warned_kinds as warned
 from celadon.kube.well_known_values import STORAGE_CLASS
 
 ARCH = "beta.kubernetes.io/arch"

@@ -8,8 +8,7 @@ import pytest
 
 from celadon.kube.names import GroupKind
 from celadon.kube.resources import known_resources
-from celadon.kube.warnings import kind_warnings, warnings_before
-from celadon.kube.warnings.warned_kinds import STATUS_WARNINGS, WARNINGS
+from celadon.kube.warnings import STATUS_WARNINGS, WARNINGS, kind_warnings, warnings_before
 
 POD = GroupKind("", "Pod")
 GRACE: dict[str, Any] = {"metadata": {"name": "p"}, "spec": {"terminationGracePeriodSeconds": -1}}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.warnings import warned_kinds as warned
+from celadon.kube import warnings as warned
 
 ALIAS = {"ip": "1.1.1.1"}
 TEMPLATE = {"spec": {"hostAliases": [ALIAS, ALIAS]}}

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from celadon.kube import JsonObject
-from celadon.migrate.gatekeeper.constraint_matching import matching
-from celadon.migrate.losses import NotTranslated
+from celadon.migrate.gatekeeper.constraint_translation import matching
+from celadon.migrate.translations import NotTranslated
 from tests.migrate.gatekeeper.gatekeeper_documents import (
     CATALOG,
     constraint,

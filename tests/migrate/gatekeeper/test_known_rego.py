@@ -12,9 +12,8 @@ from celadon.migrate.gatekeeper import (
     constraint_translation,
     known_general,
     known_pods,
-    known_resources,
 )
-from celadon.migrate.gatekeeper.known_rego import DIGITS, digest
+from celadon.migrate.gatekeeper.known_general import DIGITS, digest
 from tests.migrate.gatekeeper.gatekeeper_documents import (
     constraint,
     of_kind,
@@ -25,7 +24,7 @@ from tests.migrate.gatekeeper.gatekeeper_documents import (
     translated,
 )
 
-KNOWN = {**known_general.KNOWN, **known_pods.KNOWN, **known_resources.KNOWN}
+KNOWN = {**known_general.KNOWN, **known_pods.KNOWN}
 ANYTHING: JsonObject = {"x-kubernetes-preserve-unknown-fields": True}
 
 TEXT = """package a

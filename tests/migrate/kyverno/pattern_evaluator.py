@@ -18,9 +18,9 @@ from celadon.migrate.kyverno.patterns import (
     anchor_of,
     has_wildcards,
     ordinary_keys,
+    scalar_matches,
     wildcard_match,
 )
-from celadon.migrate.kyverno.scalars import scalar_matches
 
 
 class Result(enum.Enum):

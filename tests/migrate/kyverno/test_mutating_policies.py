@@ -8,7 +8,7 @@ import pytest
 
 from celadon.kube import Json, JsonObject
 from celadon.migrate import Case, Translation, judged_by, shape_of, translate_document
-from celadon.migrate.kyverno.pod_templates import shifted_patch
+from celadon.migrate.kyverno.cel_policies import shifted_patch
 from tests.migrate.kyverno.policy_documents import CATALOG, pod
 
 LABEL = "Object{metadata: Object.metadata{labels: {'team': 'a'}}}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.kube import Json
-from celadon.migrate.kyverno.scalars import scalar_matches
+from celadon.migrate.kyverno.patterns import scalar_matches
 from tests.migrate.kyverno.pattern_evaluator import Result, matched
 
 PASS, FAIL, SKIP = Result.PASS, Result.FAIL, Result.SKIP

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from celadon.webhook.handlers.webhook_app import Receive, Scope, Send
+from celadon.webhook.webhook_app import Receive, Scope, Send
 
 
 async def started(send: Send, code: int = 200, *headers: tuple[bytes, bytes]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from celadon.apiserver import HttpAnswer, HttpRequest
 from celadon.apiserver.operation import exposition
 from celadon.webhook.applications import Application, ApplicationAnswers
-from celadon.webhook.handlers.webhook_app import Receive, Scope, Send, Webhook
+from celadon.webhook.webhook_app import Receive, Scope, Send, Webhook
 from tests.webhook.applications.applications import broken, ended, silent, started
 from tests.webhook.service.running import SETTINGS
 

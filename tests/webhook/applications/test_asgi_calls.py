@@ -9,7 +9,7 @@ import pytest
 
 from celadon.apiserver import HttpAnswer, HttpRequest
 from celadon.webhook.applications import Application, AsgiCall, NoAnswer
-from celadon.webhook.handlers.webhook_app import Receive, Scope, Send
+from celadon.webhook.webhook_app import Receive, Scope, Send
 from tests.webhook.applications.applications import broken, ended, silent, started
 
 REQUEST = HttpRequest(

@@ -9,7 +9,7 @@ import pytest
 
 from celadon.apiserver.http import StartError
 from celadon.webhook.applications import Application, lived
-from celadon.webhook.handlers.webhook_app import Message, Receive, Scope, Send, Webhook
+from celadon.webhook.webhook_app import Message, Receive, Scope, Send, Webhook
 from tests.webhook.applications.applications import broken, silent
 
 

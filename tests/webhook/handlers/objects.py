@@ -7,7 +7,7 @@ import base64
 import json
 from typing import Any
 
-from celadon.webhook.handlers.webhook_app import Message, Webhook
+from celadon.webhook.webhook_app import Message, Webhook
 
 Json = dict[str, Any]
 NAME = "rules.example.com"

@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from celadon.testing import KubeApi, RequestRefused
-from celadon.webhook.handlers.decorated_handlers import Denied, Request
-from celadon.webhook.handlers.trial_client import TestClient
-from celadon.webhook.handlers.webhook_app import Message, Webhook
+from celadon.webhook.handlers import Denied, Request
+from celadon.webhook.webhook_app import Message, TestClient, Webhook
 from tests.apiserver.webhook_routes.loopback import CA_BUNDLE, certificate, server_context
 from tests.cli.files import config_map, run, write
 

@@ -6,7 +6,7 @@ import functools
 
 import pytest
 
-from celadon.webhook.handlers.decorated_handlers import Request, handler_request, mutate, validate
+from celadon.webhook.handlers import Request, handler_request, mutate, validate
 from celadon.webhook.reviews import decode_review
 from tests.webhook.handlers.objects import review
 

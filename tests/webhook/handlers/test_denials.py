@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.webhook.handlers.decorated_handlers import Denied
+from celadon.webhook.handlers import Denied
 
 
 def test_the_reason_follows_from_the_code() -> None:

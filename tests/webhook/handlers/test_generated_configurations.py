@@ -6,8 +6,8 @@ import base64
 
 import pytest
 
-from celadon.webhook.handlers.decorated_handlers import mutate, validate
-from celadon.webhook.handlers.webhook_app import Webhook, client_config, decoded
+from celadon.webhook.handlers import mutate, validate
+from celadon.webhook.webhook_app import Webhook, client_config, decoded
 from tests.webhook.handlers.objects import NAME
 
 APP = Webhook(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.webhook.handlers.decorated_handlers import NoObject, Request, handler_request
+from celadon.webhook.handlers import NoObject, Request, handler_request
 from celadon.webhook.reviews import decode_review
 from tests.webhook.handlers.objects import deployment, review
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.webhook.handlers.decorated_handlers import rules_of
+from celadon.webhook.handlers import rules_of
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ import pytest
 
 from celadon.admission.webhooks import REVIEW_VERSIONS
 from celadon.kube.registry import apply_json_patch
-from celadon.webhook.handlers.decorated_handlers import Denied, Request, mutate, validate
-from celadon.webhook.handlers.webhook_app import handled
+from celadon.webhook.handlers import Denied, Request, mutate, validate
 from celadon.webhook.reviews import decode_review
+from celadon.webhook.webhook_app import handled
 from tests.paths import shared_folder
 from tests.webhook.handlers.objects import Json, deployment, patch_of, review
 

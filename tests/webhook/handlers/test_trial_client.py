@@ -7,9 +7,8 @@ import asyncio
 import pytest
 
 from celadon.kube import User
-from celadon.webhook.handlers.decorated_handlers import Denied, Request
-from celadon.webhook.handlers.trial_client import TestClient
-from celadon.webhook.handlers.webhook_app import Webhook
+from celadon.webhook.handlers import Denied, Request
+from celadon.webhook.webhook_app import TestClient, Webhook
 from tests.webhook.handlers.objects import NAME, Json, deployment, pod
 
 POD_EXEC: Json = {"apiVersion": "v1", "kind": "PodExecOptions", "command": ["sh"]}

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from celadon.webhook.handlers.decorated_handlers import Request, mutate, validate
-from celadon.webhook.handlers.webhook_app import MOST_BYTES, Message, Webhook
+from celadon.webhook.handlers import Request, mutate, validate
+from celadon.webhook.webhook_app import MOST_BYTES, Message, Webhook
 from tests.webhook.handlers.objects import NAME, asked, patch_of, review
 
 app = Webhook(NAME)

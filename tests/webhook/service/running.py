@@ -20,9 +20,8 @@ from celadon.admission import ObjectWorld, World
 from celadon.admission.policies.validating import Engine
 from celadon.apiserver.http import Address
 from celadon.webhook.deciding import Rulebook, SourceState
-from celadon.webhook.service.decision_log import DecisionLog
-from celadon.webhook.service.webhook_process import PolicyAnswers, Webhook
-from celadon.webhook.service.webhook_settings import DecisionLogSettings, WebhookSettings
+from celadon.webhook.service.decision_log import DecisionLog, DecisionLogSettings
+from celadon.webhook.service.webhook_process import PolicyAnswers, Webhook, WebhookSettings
 from tests.admission.building import binding, policy
 
 PATIENCE = 60.0

@@ -15,8 +15,7 @@ from celadon.admission import Verdict
 from celadon.kube import GroupVersionKind
 from celadon.webhook.deciding import Decider
 from celadon.webhook.reviews import Review
-from celadon.webhook.service.decision_log import DecisionLog
-from celadon.webhook.service.webhook_settings import DecisionLogSettings
+from celadon.webhook.service.decision_log import DecisionLog, DecisionLogSettings
 from tests.admission.building import request
 from tests.admission.policies.mutating.altering import label, policy, rounds
 from tests.webhook.service.running import rulebook

@@ -8,10 +8,9 @@ before), then any family of rules; `linter` has all rules in the order of their 
 """
 
 from celadon.admission.lint.findings import Finding, Fix, Removal, Replacement, Severity, Spot
-from celadon.admission.lint.lint_rule import Rule
 from celadon.admission.lint.linter import RULES, TypedScope, TypedScopes, chosen, lint, policy_costs
 from celadon.admission.lint.rules.effect_rules import LargeObject
-from celadon.admission.lint.subjects import LintMemory, Settings, matched_resources
+from celadon.admission.lint.subjects import LintMemory, Rule, Settings, matched_resources
 
 __all__ = [
     "RULES",

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from celadon.admission import decision_source
-from celadon.admission.expressions.compiled_expressions import (
+from celadon.admission.compiled_expressions import (
     OBJECT_TYPES,
     VARIABLES,
     base_environment,
@@ -16,6 +16,7 @@ from celadon.admission.expressions.compiled_expressions import (
     variable_types,
     variables_object,
 )
+from celadon.admission.lint.actual_types import ActualTypes, written_fields
 from celadon.admission.lint.findings import (
     Finding,
     PolicyExpression,
@@ -24,19 +25,15 @@ from celadon.admission.lint.findings import (
     names_of,
     written_finding,
 )
-from celadon.admission.lint.lint_rule import Rule
+from celadon.admission.lint.flow import accesses, rule_accesses
 from celadon.admission.lint.rules import (
     api_rules,
-    binding_rules,
     effect_rules,
     mutation_rules,
     null_rules,
-    type_rules,
     value_rules,
     wording_rules,
 )
-from celadon.admission.lint.rules import effect_rules as expense_rules
-from celadon.admission.lint.rules import wording_rules as static_rules
 from celadon.admission.lint.subjects import (
     BindingCase,
     Bundle,
@@ -46,16 +43,15 @@ from celadon.admission.lint.subjects import (
     PolicyCase,
     Prepared,
     Registered,
+    Rule,
     RuleCase,
     Settings,
     matched_kinds,
     operations_of,
 )
-from celadon.admission.lint.trees.actual_types import ActualTypes, written_fields
-from celadon.admission.lint.trees.flow import accesses, rule_accesses
 from celadon.admission.policies.typecheck import TypeChecker
 from celadon.admission.registration.decoding import BY_KIND, RegistrationError, decode_object
-from celadon.admission.registration.match_rules import validate_object_meta
+from celadon.admission.registration.policy_validation import validate_object_meta
 from celadon.admission.registration.registration_types import (
     JSON_PATCH,
     MatchResources,
@@ -394,15 +390,15 @@ class _Compiler:
 
 RULES: Final = (
     *api_rules.RULES,
-    *type_rules.RULES,
+    *value_rules.TYPE_RULES,
     *null_rules.RULES,
     *value_rules.RULES,
     *wording_rules.RULES,
-    *binding_rules.RULES,
+    *effect_rules.BINDING_RULES,
     *effect_rules.RULES,
-    *expense_rules.EXPENSE_RULES,
+    *effect_rules.EXPENSE_RULES,
     *mutation_rules.RULES,
-    *static_rules.STATIC_RULES,
+    *wording_rules.STATIC_RULES,
 )
 """Every rule, by code."""
 
@@ -429,7 +425,7 @@ def policy_costs(documents: Sequence[JsonObject], settings: Settings) -> list[fl
     """Return what each policy among the documents may cost at most, for an object of the size of
     the settings, in the units of the limits of an API server."""
     with answering_as(settings.version):
-        return expense_rules.worst_costs(prepare(documents, settings))
+        return effect_rules.worst_costs(prepare(documents, settings))
 
 
 def _place(finding: Finding) -> tuple[int, str, int, str]:
@@ -582,7 +578,7 @@ class TypedScopes:
 
 
 def _with_variables(env: Environment, spec: JsonObject, path: Steps) -> Environment:
-    """With the variables that the expression at a path may name: all, or those before it."""
+    """Declare the variables that the expression at a path may name: all, or those before it."""
     variables = spec.get("variables")
     if not isinstance(variables, list):
         return env

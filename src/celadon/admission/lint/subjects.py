@@ -1,5 +1,5 @@
 """What is linted: policies, bindings and the rules of definitions, decoded and compiled once for
-all rules.
+all rules; and what a rule is.
 
 A `Bundle` is everything that was given, in one piece, because a binding is judged by its policy and
 a policy by its bindings. `PolicyCase.expressions` are all expressions of a policy in the order in
@@ -14,7 +14,16 @@ from dataclasses import field, replace
 from functools import cached_property
 from typing import Final, TypeAlias
 
-from celadon.admission.lint.findings import Mistake, PolicyExpression, Renamed, Role
+from celadon.admission.lint.findings import (
+    Finding,
+    Fix,
+    Mistake,
+    PolicyExpression,
+    Renamed,
+    Role,
+    Severity,
+    Spot,
+)
 from celadon.admission.policies.typecheck import TypeProblem
 from celadon.admission.registration.decoding import RegistrationError
 from celadon.admission.registration.registration_types import (
@@ -23,10 +32,12 @@ from celadon.admission.registration.registration_types import (
     MutatingAdmissionPolicy,
     PolicySpec,
     RegistrationObject,
-    Rule,
     ValidatingAdmissionPolicy,
     ValidatingAdmissionPolicyBinding,
     Validation,
+)
+from celadon.admission.registration.registration_types import (
+    Rule as ResourceRule,
 )
 from celadon.cel.syntax import Expr
 from celadon.kube import FieldError, GroupVersionKind, JsonObject
@@ -52,7 +63,7 @@ ALL: Final = "*"
 OPERATIONS: Final = frozenset({"CREATE", "UPDATE", "DELETE", "CONNECT"})
 
 
-def operations_of(rules: Iterable[Rule]) -> frozenset[str]:
+def operations_of(rules: Iterable[ResourceRule]) -> frozenset[str]:
     """The operations that any of the rules names."""
     named = {operation for rule in rules for operation in rule.operations}
     return OPERATIONS if ALL in named else OPERATIONS & named
@@ -62,7 +73,7 @@ def covers(names: Iterable[str], name: str) -> bool:
     return any(one in (ALL, name) for one in names)
 
 
-def matched_resources(rule: Rule, catalog: Catalog) -> list[tuple[Resource, str]]:
+def matched_resources(rule: ResourceRule, catalog: Catalog) -> list[tuple[Resource, str]]:
     """The endpoints of a rule: resources and, where it asks for them, subresources."""
     found = []
     for resource in catalog:
@@ -454,3 +465,68 @@ class LintMemory:
     def end(self) -> None:
         """The run is over: what it did not need is forgotten."""
         self._known = self._used
+
+
+# --- Rules -------------------------------------------------------------------
+#
+# The record of a rule. Families of rules are the modules `*_rules`; `linter` has them all.
+
+# --- Rule reports ------------------------------------------------------------
+#
+# What checks give, and the places they give it for.
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """This is what a check gives for one finding; the rule adds its code and, without one, its
+    severity."""
+
+    spot: Spot
+    message: str
+    help: str = ""
+    fix: Fix | None = None
+    severity: Severity | None = None
+
+
+def at_node(document: int, expression: PolicyExpression, node: Expr) -> Spot:
+    """A node of an expression."""
+    checked = expression.checked
+    offset = None if checked is None else checked.ast.positions.get(node.id)
+    return Spot(document, expression.path, None if offset is None else offset + expression.shift)
+
+
+def at_access(document: int, access: Access) -> Spot:
+    return Spot(document, access.expression.path, access.offset)
+
+
+def at_offset(document: int, expression: PolicyExpression, offset: int | None) -> Spot:
+    """An offset in the text that was compiled."""
+    return Spot(document, expression.path, None if offset is None else offset + expression.shift)
+
+
+def shown(path: Path) -> str:
+    """`object.spec.containers[].image`."""
+    return ".".join(path).replace(f".{ITEM}", ITEM)
+
+
+Check = Callable[[Bundle], Iterable[Report]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`doc` is one paragraph. `bad` and `good` are YAML, documents or the `spec` of a policy about
+    Deployments that are created or updated; the bad one makes the rule speak, the good one not."""
+
+    code: str
+    name: str
+    severity: Severity
+    doc: str
+    bad: str
+    good: str
+    check: Check
+
+    def findings(self, bundle: Bundle) -> Iterable[Finding]:
+        """Yield what the rule says about everything that was given, with its code."""
+        for one in self.check(bundle):
+            severity = one.severity or self.severity
+            yield Finding(self.code, one.spot, one.message, one.help, severity, one.fix)

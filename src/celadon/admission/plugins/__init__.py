@@ -12,15 +12,16 @@ from celadon.admission.plugins.namespace_plugins import (
     within_limits,
 )
 from celadon.admission.plugins.plugin_answers import Opinion, forbidden
-from celadon.admission.plugins.plugin_chain import PluginChain, Stands
-from celadon.admission.plugins.plugin_settings import (
+from celadon.admission.plugins.plugin_chain import (
     EVENT_RATE_LIMIT,
     IMAGE_POLICY,
     POD_SECURITY,
     RESOURCE_QUOTA,
     EventLimit,
     ImagePolicySettings,
+    PluginChain,
     PluginSettings,
+    Stands,
 )
 from celadon.admission.plugins.pod_plugins import (
     ImageVerdict,

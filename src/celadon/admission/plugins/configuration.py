@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-from celadon.admission.plugins.plugin_settings import (
+from celadon.admission.plugins.plugin_chain import (
     EVENT_RATE_LIMIT,
     IMAGE_POLICY,
     EventLimit,
@@ -113,7 +113,7 @@ CACHE_SIZE: Final = 4096
 
 
 def event_limits(document: object) -> tuple[EventLimit, ...]:
-    """At least one. Raises BadConfiguration."""
+    """Read the limits, of which there has to be one. Raises BadConfiguration."""
     given = require_kind(document, "Configuration", EVENT_VERSIONS)
     limits, path = objects_in(given, "limits"), FieldPath("limits")
     errors: list[FieldError] = []

@@ -383,7 +383,8 @@ def _wrong_owner(node: str, pod: JsonObject, world: World) -> str:
 
 
 def _references(who: str, spec: JsonObject) -> str:
-    """Something of the API that a pod of a kubelet's files uses."""
+    """Say which object of the API a pod of a kubelet's files refers to; empty if it refers to
+    none."""
     if not is_since("1.34"):
         used = next(_known_references(spec), "")
         return f"{who} can not create pods that reference {used}" if used else ""
@@ -395,7 +396,7 @@ def _references(who: str, spec: JsonObject) -> str:
 
 
 def _known_references(spec: JsonObject) -> Iterator[str]:
-    """Before 1.34, some of them."""
+    """Yield the references that were forbidden before 1.34: not all there are."""
     if spec.get("serviceAccountName"):
         yield "a service account"
     if next(secret_names(spec), None) is not None:
@@ -594,8 +595,8 @@ _MIGRATED: Final = {
 
 
 def _audience(request: Request, pod: JsonObject, world: World) -> str:
-    """Why a kubelet does not get a token for whom it is to be: a volume of the pod needs one for
-    them, or the kubelet may ask for any."""
+    """Return why a kubelet does not get a token for an audience: no volume of the pod needs one,
+    and the kubelet may not ask for any."""
     audiences = _spec(request.object).get("audiences") or [""]
     if len(audiences) > 1:
         return "node may only request 0 or 1 audiences"
@@ -628,7 +629,7 @@ def _audience(request: Request, pod: JsonObject, world: World) -> str:
 
 
 def _serves(volume: JsonObject, pod: JsonObject, audience: str, world: World) -> bool:
-    """Whether a volume needs a token for this audience, itself or for its driver. Raises
+    """Return whether a volume needs a token for this audience, itself or for its driver. Raises
     StatusError for what leads to the driver and is not there."""
     for source in (volume.get("projected") or {}).get("sources") or ():
         token = source.get("serviceAccountToken")
@@ -695,7 +696,7 @@ _INSECURE_REQUESTS: Final = "AllowInsecureKubeletCertificateSigningRequests"
 
 
 def _certificate_requests(node: str, request: Request) -> str:
-    """Since 1.31 a kubelet asks for certificates in its own name only."""
+    """Refuse a certificate in another name: since 1.31 a kubelet asks for its own only."""
     spec = _spec(request.object)
     if request.operation is not Operation.CREATE or not is_since("1.31"):
         return ""

@@ -11,19 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from celadon.admission.plugins.pod_security_standards import (
-    BASELINE_CAPABILITIES,
-    NEWEST,
-    PROFILES,
-    SELINUX_1_0,
-    SELINUX_1_31,
-    SYSCTLS_1_0,
-    SYSCTLS_1_27,
-    SYSCTLS_1_29,
-    SYSCTLS_1_32,
-    VOLUMES,
-    checks_of,
-)
+from celadon.admission.plugins import pod_security_standards as standards
 from celadon.kube.well_known_values import APPARMOR_OF_CONTAINER, PROBES
 
 OLDEST: Final = 25
@@ -58,7 +46,7 @@ def _everywhere(rule: str) -> str:
 def _profile(field: str) -> str:
     profile = f"{_CONTEXT}.?{field}"
     return _everywhere(
-        f"(!{profile}.hasValue() || {profile}.?type.orValue('') in {_texts(PROFILES)})"
+        f"(!{profile}.hasValue() || {profile}.?type.orValue('') in {_texts(standards.PROFILES)})"
     )
 
 
@@ -101,7 +89,7 @@ _NOT_ZERO: Final = _everywhere(f"{_CONTEXT}.?runAsUser.orValue(1) != 0")
 _REQUIRED_SECCOMP: Final = (
     f"{_profile('seccompProfile')}"
     " && (object.spec.?securityContext.?seccompProfile.?type.orValue('')"
-    f" in {_texts(PROFILES)}"
+    f" in {_texts(standards.PROFILES)}"
     " || variables.containers.all(c, c.?securityContext.?seccompProfile.hasValue()))"
 )
 _DROPPED: Final = _EACH.format(
@@ -114,7 +102,7 @@ _NO_ESCALATION: Final = _EACH.format(
 
 _EXPRESSIONS: Final[Mapping[tuple[str, int], str]] = {
     ("appArmorProfile", 0): f"{_profile('appArmorProfile')} && {_ANNOTATIONS}",
-    ("capabilities_baseline", 0): _EACH.format(_added_within(BASELINE_CAPABILITIES)),
+    ("capabilities_baseline", 0): _EACH.format(_added_within(standards.BASELINE_CAPABILITIES)),
     ("hostNamespaces", 0): " && ".join(
         f"!object.spec.?{one}.orValue(false)" for one in ("hostNetwork", "hostPID", "hostIPC")
     ),
@@ -126,13 +114,13 @@ _EXPRESSIONS: Final[Mapping[tuple[str, int], str]] = {
     ("privileged", 0): _EACH.format("!c.?securityContext.?privileged.orValue(false)"),
     ("procMount", 0): _PROC_MOUNT,
     ("procMount", 35): f"{_OWN_USERS} || {_PROC_MOUNT}",
-    ("seLinuxOptions", 0): _selinux(SELINUX_1_0),
-    ("seLinuxOptions", 31): _selinux(SELINUX_1_31),
+    ("seLinuxOptions", 0): _selinux(standards.SELINUX_1_0),
+    ("seLinuxOptions", 31): _selinux(standards.SELINUX_1_31),
     ("seccompProfile_baseline", 19): _profile("seccompProfile"),
-    ("sysctls", 0): _sysctls(SYSCTLS_1_0),
-    ("sysctls", 27): _sysctls(SYSCTLS_1_27),
-    ("sysctls", 29): _sysctls(SYSCTLS_1_29),
-    ("sysctls", 32): _sysctls(SYSCTLS_1_32),
+    ("sysctls", 0): _sysctls(standards.SYSCTLS_1_0),
+    ("sysctls", 27): _sysctls(standards.SYSCTLS_1_27),
+    ("sysctls", 29): _sysctls(standards.SYSCTLS_1_29),
+    ("sysctls", 32): _sysctls(standards.SYSCTLS_1_32),
     ("windowsHostProcess", 0): _everywhere(
         f"!{_CONTEXT}.?windowsOptions.?hostProcess.orValue(false)"
     ),
@@ -140,7 +128,7 @@ _EXPRESSIONS: Final[Mapping[tuple[str, int], str]] = {
     ("capabilities_restricted", 25): f"{_WINDOWS} || {_DROPPED}",
     ("procMount_restricted", 35): _PROC_MOUNT,
     ("restrictedVolumes", 0): "object.spec.?volumes.orValue([]).all(one, "
-    + " || ".join(f"has(one.{kind})" for kind in VOLUMES)
+    + " || ".join(f"has(one.{kind})" for kind in standards.VOLUMES)
     + ")",
     ("runAsNonRoot", 0): _NON_ROOT,
     ("runAsNonRoot", 35): f"{_OWN_USERS} || {_NON_ROOT}",
@@ -155,5 +143,6 @@ def check_expressions(level: str, minor: int) -> dict[str, str]:
     """Return what a level demands of a pod in the version of a minor release, by the names of the
     checks. The expressions speak of `object` and `variables.containers` (`CONTAINERS`)."""
     return {
-        one.name: _EXPRESSIONS[one.name, one.since] for one in checks_of(level, min(minor, NEWEST))
+        one.name: _EXPRESSIONS[one.name, one.since]
+        for one in standards.checks_of(level, min(minor, standards.NEWEST))
     }

@@ -384,7 +384,7 @@ def unless_own_users(check: Check) -> Check:
 
 
 def selinux_with(types: frozenset[str]) -> Check:
-    """Only these types, and neither user nor role."""
+    """Make the check that allows only these types, and neither user nor role."""
 
     def check(_: JsonObject, spec: JsonObject) -> Violation | None:
         bad: set[str] = set()
@@ -412,7 +412,8 @@ def selinux_with(types: frozenset[str]) -> Check:
 
 
 def seccomp_annotations(meta: JsonObject, spec: JsonObject) -> Violation | None:
-    """Before there was a field: no container may call all of the kernel."""
+    """Check the annotations that there were before the field: no container may call all of the
+    kernel."""
     notes = meta.get("annotations") or {}
     keys = (
         SECCOMP_OF_POD,
@@ -438,7 +439,7 @@ def seccomp_profiles(_: JsonObject, spec: JsonObject) -> Violation | None:
 
 
 def sysctls_within(safe: frozenset[str]) -> Check:
-    """Only these kernel parameters."""
+    """Make the check that allows only these kernel parameters."""
 
     def check(_: JsonObject, spec: JsonObject) -> Violation | None:
         given = context_of(spec).get("sysctls") or ()
@@ -580,7 +581,7 @@ def non_root(_: JsonObject, spec: JsonObject) -> Violation | None:
 
 
 def not_user_zero(_: JsonObject, spec: JsonObject) -> Violation | None:
-    """Nobody runs as user 0, whatever else is said."""
+    """Check that nobody runs as user 0, whatever else is said."""
     names = [one.get("name", "") for one in containers(spec) if _is_root(one)]
     who = setters(names, pod=_is_root(spec))
     return Violation("runAsUser=0", f"{who} must not set runAsUser=0") if who else None

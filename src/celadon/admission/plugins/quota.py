@@ -40,7 +40,7 @@ ZERO: Final = from_int(0)
 
 
 def amounts_of(texts: ResourceList | None) -> dict[str, Quantity]:
-    """From what an object says; empty for what it does not say."""
+    """Read the amounts of an object; there are none of what it does not say."""
     return {name: parse_amounts(text) for name, text in (texts or {}).items()}
 
 
@@ -58,7 +58,8 @@ def added(a: Amounts, b: Amounts) -> dict[str, Quantity]:
 
 
 def multiplied(amounts: Amounts, times: int) -> dict[str, Quantity]:
-    """So many times as much; `times` is 1 at least. Takes as many steps as it has binary digits."""
+    """Return so many times as much; `times` is 1 at least. It takes as many steps as that has
+    binary digits."""
     sums: dict[str, Quantity] = {}
     power: Amounts = amounts
     while True:
@@ -81,7 +82,7 @@ def growth(new: Amounts, old: Amounts) -> dict[str, Quantity]:
 
 
 def masked(amounts: Amounts, names: Collection[str]) -> dict[str, Quantity]:
-    """Only these names."""
+    """Return the amounts of these names only."""
     return {name: amount for name, amount in amounts.items() if name in names}
 
 
@@ -285,7 +286,8 @@ def _volume_claim(claim: JsonObject) -> Amounts:
 
 
 def _storage(requested: str, claim: JsonObject) -> Quantity:
-    """In whole bytes; what was given already counts when it is more."""
+    """Return the storage of a claim in whole bytes; what was given already counts when it is
+    more."""
     wanted = parse_amounts(requested).round_up(0)
     given = ((claim.get("status") or {}).get("allocatedResources") or {}).get("storage")
     allocated = None if given is None else parse_amounts(given).round_up(0)

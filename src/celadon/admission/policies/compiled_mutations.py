@@ -10,13 +10,13 @@ from dataclasses import field, replace
 from typing import Final, NamedTuple, Protocol
 
 from celadon.admission import decision_source, policy_limits
-from celadon.admission.decision_source import Source
-from celadon.admission.expressions.activation import Hit
-from celadon.admission.expressions.compiled_expressions import (
+from celadon.admission.activation import Hit
+from celadon.admission.compiled_expressions import (
     Expression,
     ExpressionMemory,
     PolicyScope,
 )
+from celadon.admission.decision_source import Source
 from celadon.admission.policies import params
 from celadon.admission.policies.compiled_policy import (
     Phase,
@@ -130,10 +130,11 @@ class Change:
 
 
 class MutationObserver(Protocol):
-    """Is told what mutations came to, one after the other: for measuring."""
+    """Takes notice of what mutations came to, one after the other: for measuring."""
 
     def begin(self) -> object:
-        """Before the mutations of a policy with one param; what it returns is nobody's business."""
+        """Begin before the mutations of a policy with one param; what it returns is nobody's
+        business."""
 
     def mutated(self, policy: str, binding: str, failure: str) -> None:
         """A mutation was tried; `failure` is empty if it was applied."""
@@ -141,8 +142,8 @@ class MutationObserver(Protocol):
 
 @dataclass(slots=True)
 class MutationNotes:
-    """What happened to one request: the mutations in their order, failures, also those that were
-    ignored, and what had no say."""
+    """Holds what happened to one request: the mutations in their order, failures, also those that
+    were ignored, and what had no say."""
 
     changes: list[Change] = field(default_factory=list)
     failures: list[MutationFailure] = field(default_factory=list)
@@ -329,7 +330,7 @@ class CompiledMutatingPolicy(PolicyFrame):
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
-        """And those of its own."""
+        """Return the expressions that all policies have, and those of the mutations."""
         return (*self.frame_expressions, *(one.expression for one in self.mutations))
 
 
@@ -419,7 +420,7 @@ class Planned(NamedTuple):
 def planned(
     candidate: Candidate[CompiledMutatingPolicy], binding: str, hit: Hit, param: JsonObject | None
 ) -> Planned:
-    """With a param as it was found."""
+    """Plan the mutations of a policy with a param as it was found."""
     policy, name = candidate.compiled, params.param_name(param)
     note = Note(Outcome.EVALUATED, policy.name, binding, name)
     given = params.untyped(param, candidate.source)

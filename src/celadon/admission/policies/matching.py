@@ -18,6 +18,7 @@ from dataclasses import replace
 from typing import Any, Final, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from celadon.admission import policy_limits
+from celadon.admission.activation import NAMESPACES, Hit, MatchError, RequestContext
 from celadon.admission.conversion import ConversionError, WebhookNotCalled
 from celadon.admission.decision_source import (
     MATCH_CONSTRAINTS,
@@ -26,7 +27,6 @@ from celadon.admission.decision_source import (
     PARAM_REF,
     Source,
 )
-from celadon.admission.expressions.activation import NAMESPACES, Hit, MatchError, RequestContext
 from celadon.admission.policies import params
 from celadon.admission.policies.compiled_policy import FrameSpec, PolicyFrame
 from celadon.admission.policies.params import ParamError, ParamFinder, ParamSource
@@ -169,7 +169,8 @@ def _compiled(selector: JsonObject | None, which: str) -> Selector | None:
 def _hits(
     rules: Sequence[Rule], match: MatchResources, target: Target, catalog: Catalog
 ) -> tuple[Hit, ...]:
-    """In the order in which upstream tries them; nothing after the first that takes all names."""
+    """Return what matches in the order in which upstream tries it; nothing after the first that
+    takes all names."""
     found: list[Hit] = []
     for hit in _all_hits(rules, match, target, catalog):
         found.append(hit)
@@ -348,10 +349,11 @@ class PolicyEngine(Protocol):
     documents of its kinds."""
 
     def replaced(self, policies: Iterable[Any], bindings: Iterable[Any]) -> Self:
-        """With others in place of those that are objects; what stays is not compiled again."""
+        """Return an engine with others in place of those that are objects; what stays is not
+        compiled again."""
 
     def with_static(self, policies: Iterable[Any], bindings: Iterable[Any]) -> Self:
-        """With others in place of those from files of the server."""
+        """Return an engine with others in place of those from files of the server."""
 
     def prepare(self) -> Self:
         """The same, with nothing left to be compiled while requests are decided."""
@@ -409,7 +411,7 @@ class Hooks(Generic[P, C]):
 
     @property
     def all(self) -> tuple[Hook[C], ...]:
-        """In the order in which they are asked."""
+        """Return the hooks in the order in which they are asked."""
         return self.static + self.objects
 
     @property

@@ -15,10 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from celadon.admission import policy_limits
-from celadon.admission.conversion import ConversionError
-from celadon.admission.decision_source import MATCH_CONSTRAINTS
-from celadon.admission.expressions.activation import Hit, RequestContext
-from celadon.admission.expressions.compiled_expressions import (
+from celadon.admission.activation import Hit, RequestContext
+from celadon.admission.compiled_expressions import (
     MATCHED,
     ConditionResult,
     ExpressionMemory,
@@ -26,6 +24,8 @@ from celadon.admission.expressions.compiled_expressions import (
     OutOfBudget,
     attempt,
 )
+from celadon.admission.conversion import ConversionError
+from celadon.admission.decision_source import MATCH_CONSTRAINTS
 from celadon.admission.policies.compiled_mutations import (
     FORBIDDEN,
     INVALID,
@@ -43,7 +43,7 @@ from celadon.admission.policies.compiled_mutations import (
     refusal,
     standing,
 )
-from celadon.admission.policies.evaluation import Phases
+from celadon.admission.policies.compiled_policy import Phases
 from celadon.admission.policies.matching import (
     Candidate,
     Hook,
@@ -292,7 +292,8 @@ class MutatingEngine:
         hooks: _Hooks | None = None,
         memory: ExpressionMemory | None = None,
     ) -> None:
-        """With a `memory`, expressions that are in it are not compiled again."""
+        """Compile the policies. With a `memory`, expressions that are in it are not compiled
+        again."""
         self.version = version = version or current_release()
         if hooks is None:
             empty: _Hooks = Hooks(lambda policy: compile_mutating_policy(policy, version, memory))

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from celadon.admission import decision_source
-from celadon.admission.expressions.compiled_expressions import (
+from celadon.admission.compiled_expressions import (
     NAMESPACE,
     OBJECT_TYPES,
     REQUEST,

@@ -21,13 +21,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
 from celadon.admission import policy_limits
+from celadon.admission.activation import Hit, MatchError, RequestContext
+from celadon.admission.compiled_expressions import ExpressionMemory
 from celadon.admission.conversion import ConversionError
 from celadon.admission.decision_source import MATCH_CONSTRAINTS
-from celadon.admission.expressions.activation import Hit, MatchError, RequestContext
-from celadon.admission.expressions.compiled_expressions import ExpressionMemory
 from celadon.admission.policies import matching, params
-from celadon.admission.policies.compiled_policy import CompiledPolicy, compile_policy
-from celadon.admission.policies.evaluation import Evaluation, Evaluator, Finding
+from celadon.admission.policies.compiled_policy import (
+    CompiledPolicy,
+    Evaluation,
+    Evaluator,
+    Finding,
+    compile_policy,
+)
 from celadon.admission.policies.params import ParamSource
 from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicy,
@@ -53,8 +58,8 @@ from celadon.records import dataclass
 
 
 class Observer(Protocol):
-    """Is told what policies did, one after the other: for measuring. `hears_all`: also of policies
-    that are quickly found to have nothing against a request."""
+    """Takes notice of what policies did, one after the other: for measuring. `hears_all`: also of
+    policies that are quickly found to have nothing against a request."""
 
     @property
     def hears_all(self) -> bool:
@@ -125,7 +130,8 @@ class Engine:
         hooks: _Hooks | None = None,
         memory: ExpressionMemory | None = None,
     ) -> None:
-        """With a `memory`, expressions that are in it are not compiled again."""
+        """Compile the policies. With a `memory`, expressions that are in it are not compiled
+        again."""
         self.version = version = version or current_release()
         if hooks is None:
             empty: _Hooks = matching.Hooks(lambda policy: compile_policy(policy, version, memory))

@@ -5,8 +5,8 @@ with defaults, `validate_policy` every complaint the API server would have. For 
 together: `decode_object`, `validate_create`, `validate_update`. `STRATEGIES` are for the write path
 of `celadon.kube.registry`, which treats them like all other kinds.
 
-Read `registration_types`, then `decoding` (with defaults); `policy_validation` and
-`webhook_configurations` say what is wrong with an object, `strategy` has the table of the six.
+Read `registration_types`, then `decoding` (with defaults); `policy_validation`
+says what is wrong with an object, `strategy` (with webhooks) has the table of the six.
 """
 
 from celadon.admission.registration.decoding import (
@@ -21,8 +21,7 @@ from celadon.admission.registration.decoding import (
     decode_webhooks,
     missing_kind,
 )
-from celadon.admission.registration.match_rules import validate_object_meta
-from celadon.admission.registration.policy_validation import validate_policy
+from celadon.admission.registration.policy_validation import validate_object_meta, validate_policy
 from celadon.admission.registration.registration_types import (
     BINDING_KIND,
     MUTATING_BINDING_KIND,

@@ -11,29 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from celadon.admission.expressions.compiled_expressions import (
+from celadon.admission.compiled_expressions import (
     BOOL_RESULT,
     base_environment,
     compile_expression,
 )
-from celadon.admission.registration import registration_types
+from celadon.admission.registration import policy_validation, registration_types
 from celadon.admission.registration import registration_types as registration
 from celadon.admission.registration.decoding import BY_KIND, KINDS, RegistrationKind
-from celadon.admission.registration.match_rules import (
-    MATCH_POLICIES,
-    validate_label_selector,
-    validate_meta_update,
-    validate_object_meta,
-    validate_rule,
-)
-from celadon.admission.registration.policy_validation import (
-    FAILURE_POLICIES,
-    REINVOCATION_POLICIES,
-    validate_binding,
-    validate_match_conditions,
-    validate_mutating_policy,
-    validate_policy,
-)
 from celadon.kube import (
     MASTERS,
     Answer,
@@ -139,7 +124,7 @@ def validate_webhooks(
     """A defaulted configuration; `old` is the stored object on update."""
     hooks, version = configuration.webhooks, version or current_release()
     demands = _Demands() if old is None else _demands(hooks, old.webhooks)
-    errors = validate_object_meta(configuration.metadata)
+    errors = policy_validation.validate_object_meta(configuration.metadata)
     seen: set[str] = set()
     for i, hook in enumerate(hooks):
         path = _WEBHOOKS.index(i)
@@ -163,9 +148,13 @@ def _webhook(
 ) -> list[FieldError]:
     errors = _name(hook.name, path.child("name"))
     for i, rule in enumerate(hook.rules):
-        errors += validate_rule(rule, path.child("rules").index(i))
-    errors += _choice(hook.failure_policy, FAILURE_POLICIES, path.child("failurePolicy"))
-    errors += _choice(hook.match_policy, MATCH_POLICIES, path.child("matchPolicy"))
+        errors += policy_validation.validate_rule(rule, path.child("rules").index(i))
+    errors += _choice(
+        hook.failure_policy, policy_validation.FAILURE_POLICIES, path.child("failurePolicy")
+    )
+    errors += _choice(
+        hook.match_policy, policy_validation.MATCH_POLICIES, path.child("matchPolicy")
+    )
     allowed = SIDE_EFFECTS if demands.no_side_effects else OLD_SIDE_EFFECTS
     if hook.side_effects is None:
         detail = f"must specify one of {', '.join(allowed)}"
@@ -178,7 +167,7 @@ def _webhook(
     errors += _selector_errors(hook, path, strict=demands.label_values)
     if mutating:
         at = path.child("reinvocationPolicy")
-        errors += _choice(hook.reinvocation_policy, REINVOCATION_POLICIES, at)
+        errors += _choice(hook.reinvocation_policy, policy_validation.REINVOCATION_POLICIES, at)
     errors += validate_client_config(hook.client_config, path.child("clientConfig"))
     if demands.match_conditions:
         errors += _match_conditions(hook, path.child("matchConditions"), demands, version)
@@ -209,10 +198,12 @@ def _selector_errors(
     errors: list[FieldError] = []
     if hook.namespace_selector is not None:
         at = path.child("namespaceSelector")
-        errors += validate_label_selector(hook.namespace_selector, at, strict=strict)
+        errors += policy_validation.validate_label_selector(
+            hook.namespace_selector, at, strict=strict
+        )
     if hook.object_selector is not None:
         at = path.child("objectSelector")
-        errors += validate_label_selector(hook.object_selector, at, strict=strict)
+        errors += policy_validation.validate_label_selector(hook.object_selector, at, strict=strict)
     return errors
 
 
@@ -220,7 +211,7 @@ def _match_conditions(
     hook: registration_types.Webhook, path: FieldPath, demands: _Demands, version: str
 ) -> list[FieldError]:
     versions = {False: previous_minor(version), True: version}
-    return validate_match_conditions(
+    return policy_validation.validate_match_conditions(
         hook.match_conditions,
         path,
         lambda text: compile_expression(
@@ -295,14 +286,14 @@ def _validate(
 ) -> list[FieldError]:
     if isinstance(obj, registration_types.ValidatingAdmissionPolicy):
         assert old is None or isinstance(old, registration_types.ValidatingAdmissionPolicy)
-        return validate_policy(obj, old, version)
+        return policy_validation.validate_policy(obj, old, version)
     if isinstance(obj, registration_types.MutatingAdmissionPolicy):
         assert old is None or isinstance(old, registration_types.MutatingAdmissionPolicy)
-        return validate_mutating_policy(obj, old, version)
+        return policy_validation.validate_mutating_policy(obj, old, version)
     if isinstance(obj, registration_types.WebhookConfiguration):
         assert old is None or isinstance(old, registration_types.WebhookConfiguration)
         return validate_webhooks(obj, old, version)
-    return validate_binding(obj)
+    return policy_validation.validate_binding(obj)
 
 
 # --- Param access ------------------------------------------------------------
@@ -526,7 +517,7 @@ def update_errors(
     document: JsonObject, old: JsonObject, surroundings: Surroundings
 ) -> list[FieldError]:
     """Return what is wrong with a changed object, metadata first; `old` is the stored one."""
-    errors = validate_meta_update(document["metadata"], old["metadata"])
+    errors = policy_validation.validate_meta_update(document["metadata"], old["metadata"])
     errors += validate_update(typed(document), typed(old))
     return errors or _access_errors(document, old, surroundings)
 
@@ -534,7 +525,7 @@ def update_errors(
 def status_errors(document: JsonObject, old: JsonObject, _: Surroundings) -> list[FieldError]:
     """Return what is wrong with a write to the status of a validating policy: its spec is not
     looked at."""
-    errors = validate_meta_update(document["metadata"], old["metadata"])
+    errors = policy_validation.validate_meta_update(document["metadata"], old["metadata"])
     return errors + validate_status(document.get("status") or {})
 
 

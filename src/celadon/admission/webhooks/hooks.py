@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from celadon.admission import decision_source, policy_limits
-from celadon.admission.expressions.activation import Hit, MatchError, RequestContext
-from celadon.admission.expressions.compiled_expressions import (
+from celadon.admission.activation import Hit, MatchError, RequestContext
+from celadon.admission.compiled_expressions import (
     BOOL_RESULT,
     Condition,
     ConditionResult,
@@ -71,7 +71,7 @@ class OnDemandConditions:
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """In their order."""
+        """Return the match conditions in their order, compiled at the first call."""
         if self._compiled is None:
             self._compiled = _conditions(self._webhook, self._version)
         return self._compiled

@@ -21,8 +21,8 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import field, replace
 from typing import Any, Final, Protocol
 
+from celadon.admission.activation import Hit, RequestContext
 from celadon.admission.conversion import ConversionError
-from celadon.admission.expressions.activation import Hit, RequestContext
 from celadon.admission.registration.registration_types import JSON_PATCH
 from celadon.admission.request import Reinvocation, Request
 from celadon.admission.webhooks import hooks as hook_refusals
@@ -40,8 +40,7 @@ from celadon.admission.webhooks.reviews import Call, HookAnswer, begin_call, rea
 from celadon.admission.world import World
 from celadon.kube import GroupVersionKind, JsonObject, StatusError, name_rules, status
 from celadon.kube.go import JsonSyntaxError, json_text
-from celadon.kube.registry import JsonPatchError, OtherKind, apply_json_patch
-from celadon.kube.registry.patching import read_patch
+from celadon.kube.registry import JsonPatchError, OtherKind, apply_json_patch, read_patch
 from celadon.kube.releases import is_since
 from celadon.kube.schemas import json_kind
 from celadon.records import dataclass

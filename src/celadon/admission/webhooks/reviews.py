@@ -10,21 +10,9 @@ import posixpath
 from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
-from celadon.admission.expressions.activation import RequestContext, request_value
+from celadon.admission.activation import RequestContext, request_value
 from celadon.admission.registration.registration_types import JSON_PATCH, WebhookClientConfig
 from celadon.admission.webhooks import hooks
-from celadon.admission.webhooks.hooks import (
-    AsJson,
-    CallError,
-    Hook,
-    NoReply,
-    Reply,
-    Selected,
-    UnreadableBody,
-    code_of_failure,
-    failed_call,
-    require_success,
-)
 from celadon.kube import GroupVersionKind, JsonObject, StatusError, parse_api_version
 from celadon.kube.go import json_text, media_type_complaint, parse_media_type, quote
 from celadon.kube.json_types import JsonDict
@@ -72,7 +60,7 @@ class WebhookCall(Protocol):
 class Call:
     """One call of a webhook. `document` is the review; `body` its text as it is sent."""
 
-    hook: Hook
+    hook: hooks.Hook
     api_version: str
     uid: str
     document: JsonDict
@@ -93,7 +81,7 @@ class Call:
         return self.hook.webhook.client_config
 
 
-def begin_call(selected: Selected, context: RequestContext, uid: str) -> Call:
+def begin_call(selected: hooks.Selected, context: RequestContext, uid: str) -> Call:
     """The call of a hook that was selected. StatusError for a dry run that the webhook does not
     support, CallError where no version of the review would do, ConversionError."""
     hook, hit = selected.hook, selected.hit
@@ -104,7 +92,7 @@ def begin_call(selected: Selected, context: RequestContext, uid: str) -> Call:
     version = next((one for one in accepted if one in KNOWN_VERSIONS), None)
     if version is None:
         known = ", ".join(KNOWN_VERSIONS)
-        raise CallError(
+        raise hooks.CallError(
             "could not create admission objects: webhook does not accept known AdmissionReview "
             f"versions ({known})",
             400,
@@ -170,30 +158,30 @@ class HookAnswer:
 
 
 def read_answer(
-    call: Call, reply: Reply | NoReply, as_json: AsJson, *, mutating: bool
+    call: Call, reply: hooks.Reply | hooks.NoReply, as_json: hooks.AsJson, *, mutating: bool
 ) -> HookAnswer:
     """The answer to a call; CallError where there is none, or one that must not be trusted."""
-    if isinstance(reply, NoReply):
-        code = code_of_failure(reply.code)
-        raise CallError(f"{reply.stage}: {reply.text}", code, canceled=reply.canceled)
-    require_success(reply, media_type(reply), as_json)
+    if isinstance(reply, hooks.NoReply):
+        code = hooks.code_of_failure(reply.code)
+        raise hooks.CallError(f"{reply.stage}: {reply.text}", code, canceled=reply.canceled)
+    hooks.require_success(reply, media_type(reply), as_json)
     try:
         said, decoded = _decoded(as_json(reply.body), call)
     except StatusError as error:
-        raise failed_call(_cause(error)) from None
-    except UnreadableBody as error:
-        raise failed_call(str(error)) from None
+        raise hooks.failed_call(_cause(error)) from None
+    except hooks.UnreadableBody as error:
+        raise hooks.failed_call(str(error)) from None
     return _verified(call, said, decoded, mutating=mutating)
 
 
-def media_type(reply: Reply) -> str:
+def media_type(reply: hooks.Reply) -> str:
     """Return the media type of an answer. Raises CallError for a header that cannot be read."""
     if reply.content_type is None:
         return "application/json"
     found = parse_media_type(reply.content_type)
     if found is None:
         why = media_type_complaint(reply.content_type)
-        raise failed_call(f"Internal error occurred: {why}", 500)
+        raise hooks.failed_call(f"Internal error occurred: {why}", 500)
     return found
 
 
@@ -208,13 +196,13 @@ def _decoded(body: bytes, call: Call) -> tuple[JsonObject, JsonObject]:
     expected = GroupVersionKind(GROUP, call.api_version.rpartition("/")[2], KIND)
     found, document = request_bodies.interpret(body, expected)
     if found.group != GROUP or found.version not in KNOWN_VERSIONS or found.kind != KIND:
-        raise failed_call(other_kind(found, expected))
+        raise hooks.failed_call(other_kind(found, expected))
     try:
         decoded = round_trip(document.value, found)
     except DecodeError as error:
-        raise failed_call(str(error)) from None
+        raise hooks.failed_call(str(error)) from None
     if found != expected:
-        raise failed_call(unknown_conversion(found, expected))
+        raise hooks.failed_call(unknown_conversion(found, expected))
     assert decoded is not None, f"{found} is built in"
     return document.value, decoded
 
@@ -287,5 +275,5 @@ def _verify_patch(patch: str, patch_type: str | None, *, mutating: bool) -> None
         raise _invalid('webhook returned invalid response.patchType of ""')
 
 
-def _invalid(why: str) -> CallError:
-    return CallError(f"received invalid webhook response: {why}")
+def _invalid(why: str) -> hooks.CallError:
+    return hooks.CallError(f"received invalid webhook response: {why}")

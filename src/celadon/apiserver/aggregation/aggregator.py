@@ -9,9 +9,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from celadon.admission import World
-from celadon.apiserver.aggregation.api_services import ApiServiceView, RemoteApiService
-from celadon.apiserver.aggregation.lookouts import Lookouts
-from celadon.apiserver.aggregation.proxy_settings import ProxySettings
+from celadon.apiserver.aggregation.api_services import (
+    ApiServiceView,
+    Lookouts,
+    ProxySettings,
+    RemoteApiService,
+)
 from celadon.apiserver.aggregation.remote_discovery import OPENAPI, Aside, RemoteDiscovery
 from celadon.apiserver.discovery.discovery_documents import RemoteVersion
 from celadon.apiserver.forks import require_server
@@ -36,8 +39,9 @@ _DESCRIPTIONS: Final = f"{OPENAPI}/apis/"
 
 
 class Aggregator:
-    """Of one server. `given` are Services whose places the command line says, `settings` what is
-    shown to extension servers; `aside` reads their documents."""
+    """Stands before the extension servers of one server. `given` are Services whose places the
+    command line says, `settings` what is shown to extension servers; `aside` reads their
+    documents."""
 
     def __init__(
         self,
@@ -70,21 +74,22 @@ class Aggregator:
         return self._servers
 
     def families(self) -> Sequence[Family]:
-        """What is counted."""
+        """Return the metrics: which APIServices are not available, and how often one ceased to
+        be."""
         return Gauge(UNAVAILABLE, self.services.unavailable), self.failures
 
     def lookouts(self, look: Callable[[str], Awaitable[bool]], seconds: float) -> Lookouts:
-        """More of them, which end with this."""
+        """Return more lookouts, which end with this aggregator."""
         made = Lookouts(look, seconds)
         self._lookouts.append(made)
         return made
 
     def is_given(self, namespace: str, name: str, port: int) -> bool:
-        """Whether the command line says where a Service's port is."""
+        """Tell whether the command line says where a Service's port is."""
         return (namespace, name, port) in self._given or (namespace, name, 0) in self._given
 
     def serving(self, path: str) -> RemoteApiService | None:
-        """Who answers for a path, if not this server."""
+        """Return the APIService that a path leads to, or None if this server answers itself."""
         services = self.services.current()
         if not services.by_version or not path.startswith(_DESCRIPTIONS):
             return services.serving(path)
@@ -92,7 +97,7 @@ class Aggregator:
         return found if found is not None and self.discovery.describes(found.name) else None
 
     def offered(self) -> tuple[RemoteVersion, ...]:
-        """What other servers offer."""
+        """Return the versions that extension servers offer."""
         return self.discovery.offered()
 
     async def answer(
@@ -103,7 +108,7 @@ class Aggregator:
         audit_id: str,
         seconds: float | None,
     ) -> HttpAnswer:
-        """As `FrontProxy.answer`."""
+        """Pass a request on, as `FrontProxy.answer` does."""
         servers = self.servers()
         # late: see above
         from celadon.apiserver.aggregation.front_proxy import FrontProxy

@@ -1,4 +1,5 @@
-"""APIServices that lead to another server, as they are stored now.
+"""Servers behind this one: the APIServices that lead to them, what is shown to them, and who looks
+at each of them again and again.
 
 As k8s.io/kube-aggregator `pkg/apiserver/apiserver.go` (which paths are passed on) and
 `pkg/apis/apiregistration/v1/helper`. The group of APIServices itself is always served here.
@@ -6,7 +7,12 @@ As k8s.io/kube-aggregator `pkg/apiserver/apiserver.go` (which paths are passed o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+import contextlib
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Final
 
 from celadon.apiserver.caches.mirror import Mirror
@@ -17,6 +23,52 @@ from celadon.kube.resources import known_resources
 from celadon.kube.well_known_values import HTTPS_PORT
 from celadon.records import dataclass
 
+# --- Settings of front proxies -----------------------------------------------
+#
+# What a front proxy shows to the servers behind it, and by what those know one.
+
+
+@dataclass(frozen=True, slots=True)
+class ProxySettings:
+    """The flags of kube-apiserver. `certificate` and `key` are the files of what we show (PEM);
+    the others say by which authority (PEM), common names and headers any front proxy is known."""
+
+    certificate: Path | None = None
+    key: Path | None = None
+    authorities: str = ""
+    allowed_names: tuple[str, ...] = ()
+    user_headers: tuple[str, ...] = ()
+    uid_headers: tuple[str, ...] = ()
+    group_headers: tuple[str, ...] = ()
+    extra_prefixes: tuple[str, ...] = ()
+
+    def times(self) -> tuple[int, ...]:
+        """Return when the files were written: others may take their place. Raises OSError."""
+        files = (self.certificate, self.key)
+        return tuple(one.stat().st_mtime_ns for one in files if one is not None)
+
+    def data(self) -> dict[str, str]:
+        """Return the members by which extension servers read this in the ConfigMap
+        `extension-apiserver-authentication`."""
+        if not self.authorities:
+            return {}
+        found = {
+            "requestheader-allowed-names": _list(self.allowed_names),
+            "requestheader-client-ca-file": self.authorities,
+            "requestheader-extra-headers-prefix": _list(self.extra_prefixes),
+            "requestheader-group-headers": _list(self.group_headers),
+            "requestheader-uid-headers": _list(self.uid_headers),
+            "requestheader-username-headers": _list(self.user_headers),
+        }
+        if not self.uid_headers:
+            del found["requestheader-uid-headers"]
+        return found
+
+
+def _list(values: tuple[str, ...]) -> str:
+    return json.dumps(list(values), separators=(",", ":"))
+
+
 API_SERVICES: Final = GroupVersionResource("apiregistration.k8s.io", "v1", "apiservices")
 AVAILABLE: Final = "Available"
 """The type of the condition."""
@@ -26,8 +78,8 @@ AGGREGATOR: Final = User("system:kube-aggregator", ("system:masters",))
 
 @dataclass(frozen=True, slots=True)
 class RemoteApiService:
-    """What an APIService says that names a Service. `ca_bundle` is base64, empty for the system's
-    roots."""
+    """Holds what an APIService says that names a Service. `ca_bundle` is base64, empty for the
+    system's roots."""
 
     name: str
     group_version: GroupVersion
@@ -53,7 +105,7 @@ class RemoteApiService:
 
 @dataclass(frozen=True, slots=True)
 class RemoteApiServices:
-    """Those of one moment."""
+    """Holds the APIServices of one moment that lead to other servers."""
 
     by_version: Mapping[GroupVersion, RemoteApiService]
 
@@ -63,7 +115,8 @@ class RemoteApiServices:
         return self.by_version.get(GroupVersion(group, version))
 
     def serving(self, path: str) -> RemoteApiService | None:
-        """Who answers for a path (without percent-encoding); None for this server itself."""
+        """Return the APIService that a path (without percent-encoding) leads to; None for this
+        server itself."""
         if not self.by_version:
             return None
         _, _, first, *rest = ("", *path.split("/"), "")
@@ -87,7 +140,8 @@ class ApiServiceView:
 
     @on_loop
     def current(self) -> RemoteApiServices:
-        """As they are stored now: the same object until something changes."""
+        """Return the APIServices as they are stored now: the same object until something
+        changes."""
         if self._mirror.refresh():
             made = self._made()
             if made != self._current:
@@ -96,7 +150,7 @@ class ApiServiceView:
 
     @on_loop
     def unavailable(self) -> Mapping[tuple[str, ...], float]:
-        """Of every APIService whether it is known not to be available: 1, or 0."""
+        """Return 1 for each APIService that is known not to be available, 0 for every other one."""
         services = self.current()
         names = (metadata.name(one.object) for one in self._mirror)
         found = ((name, services.named(name)) for name in names)
@@ -109,13 +163,14 @@ class ApiServiceView:
         return RemoteApiServices({one.group_version: one for one in found})
 
     def _said_by(self, obj: JsonObject) -> RemoteApiService | None:
-        """What has not changed is not read again: there may be thousands."""
+        """Read an APIService, unless it has not changed since it was read: there may be
+        thousands."""
         known = self._read.get(metadata.name(obj))
         return known[1] if known is not None and known[0] is obj else remote_api_service(obj)
 
 
 def remote_api_service(obj: JsonObject) -> RemoteApiService | None:
-    """None for one that this server is responsible for."""
+    """Read an APIService; return None for one that this server is responsible for."""
     spec: JsonObject = obj.get("spec") or {}
     service: JsonObject | None = spec.get("service")
     version = GroupVersion(spec.get("group", ""), spec.get("version", ""))
@@ -134,3 +189,64 @@ def remote_api_service(obj: JsonObject) -> RemoteApiService | None:
         spec.get("versionPriority", 0),
         any(one.get("type") == AVAILABLE and one.get("status") == "True" for one in conditions),
     )
+
+
+# --- Lookouts ----------------------------------------------------------------
+#
+# Somebody for each extension server who looks at it again and again.
+#
+# A server that takes its time holds up nobody but its own lookout.
+
+FIRST_RETRY: Final = 0.05
+LAST_RETRY: Final = 30.0
+"""Seconds after a look that found something wrong: at first, and at most."""
+
+_LOG: Final = logging.getLogger("celadon.controllers")
+
+
+class Lookouts:
+    """Each in a task of its own. `look` says whether all was well; then the next look is in
+    `seconds`, or when `wake` is called."""
+
+    def __init__(self, look: Callable[[str], Awaitable[bool]], seconds: float) -> None:
+        self._look = look
+        self._seconds = seconds
+        self._tasks: dict[str, tuple[asyncio.Task[None], asyncio.Event]] = {}
+
+    def wake(self, name: str) -> None:
+        """There is something to see."""
+        known = self._tasks.get(name)
+        if known is not None:
+            known[1].set()
+            return
+        woken = asyncio.Event()
+        self._tasks[name] = asyncio.ensure_future(self._watch(name, woken)), woken
+
+    def forget(self, name: str) -> None:
+        """There is nothing to look at any more."""
+        known = self._tasks.pop(name, None)
+        if known is not None:
+            known[0].cancel()
+
+    async def aclose(self) -> None:
+        """Forget all of them."""
+        tasks = [task for task, _ in self._tasks.values()]
+        self._tasks.clear()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _watch(self, name: str, woken: asyncio.Event) -> None:
+        failures = 0
+        while True:
+            woken.clear()
+            try:
+                is_well = await self._look(name)
+            except Exception:  # noqa: BLE001  whatever it was, there is another look
+                _LOG.exception("a look at %s failed", name)
+                is_well = False
+            failures = 0 if is_well else min(failures + 1, 30)
+            pause = min(FIRST_RETRY * 2.0**failures, LAST_RETRY)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._seconds if is_well else pause):
+                    await woken.wait()

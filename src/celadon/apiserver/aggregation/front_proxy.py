@@ -18,16 +18,15 @@ from typing import Final
 
 import httpcore
 
-from celadon.apiserver.aggregation.api_services import RemoteApiService
-from celadon.apiserver.aggregation.proxy_settings import ProxySettings
-from celadon.apiserver.answers import NO_SNIFF, NOT_KEPT
-from celadon.apiserver.clientconfig.certificate_failures import UnusableRoots, tls_context
-from celadon.apiserver.clientconfig.go_network import (
+from celadon.apiserver.aggregation.api_services import ProxySettings, RemoteApiService
+from celadon.apiserver.go_network import (
     READ_BYTES,
     GoNetwork,
     GoStream,
     ProtocolsSwitched,
+    UnusableRoots,
     head_complaint,
+    tls_context,
 )
 from celadon.apiserver.http_messages import (
     AnswerRoom,
@@ -40,10 +39,13 @@ from celadon.apiserver.http_messages import (
     NetworkFailure,
     plain_text,
 )
+from celadon.apiserver.negotiation import NO_SNIFF, NOT_KEPT
 from celadon.apiserver.webhook_routes import ServiceRoutes
 from celadon.kube import User
 from celadon.records import dataclass
 
+# Without it, one server that hangs would stop every `kubectl`, which asks for all group versions
+# before it does anything else.
 DISCOVERY_SECONDS: Final = 5.0
 """For `/apis/GROUP/VERSION`, which clients ask for all group versions."""
 LAST_SECONDS: Final = 10.0
@@ -52,6 +54,8 @@ UPGRADE_SECONDS: Final = 60.0
 """For the head of an answer to a request for another protocol."""
 JOINED_BYTES: Final = 64 << 10
 """Up to so many bytes of an answer are sent as one, if the other server says how many there are."""
+# Bounds of ours: an APIService can be rewritten again and again, and each version of it would leave
+# a pool of connections behind.
 POOLS: Final = 200
 IDLE_CONNECTIONS: Final = 25
 REDIRECTED: Final = "the backend attempted to redirect this request, which is not permitted"
@@ -65,12 +69,15 @@ WAITING_BYTES: Final = 64 << 10
 _TOKEN_PROTOCOL: Final = "base64url.bearer.authorization.k8s.io."
 """How a browser shows its token, which is nobody else's."""
 
+# RFC 9110, section 7.6.1, with the names that Go's `httputil.ReverseProxy` removes.
 _HOP_BY_HOP: Final = frozenset(
     {
         *("connection", "keep-alive", "proxy-authenticate", "proxy-authorization"),
         *("proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"),
     }
 )
+# Nothing that the client says of who it is may reach the other server: it believes these headers,
+# because our certificate comes with them (k8s.io/client-go `transport.SetAuthProxyHeaders`).
 _NOT_SENT: Final = _HOP_BY_HOP | {
     *("authorization", "content-length", "host", "expect", "audit-id"),
     *("impersonate-user", "impersonate-group", "impersonate-uid"),
@@ -83,8 +90,11 @@ _NOT_RETURNED: Final = _HOP_BY_HOP | {
     *("access-control-allow-credentials", "access-control-allow-headers"),
     *("access-control-allow-methods", "access-control-allow-origin"),
 }
+# Go's transport sends such requests again when a kept connection turns out to be closed (`net/http`
+# `transport.go`, `shouldRetryRequest`).
 _REPEATABLE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+# The characters of a token in RFC 9110, without `%`, which escapes all others.
 _IN_HEADER_NAMES: Final = frozenset(f"!#$&'*+-.^_`|~0123456789{_LETTERS}")
 _IN_PATHS: Final = "$&+,/:;=@~"
 
@@ -93,7 +103,7 @@ _IN_PATHS: Final = "$&+,/:;=@~"
 
 
 def asking_headers(user: User) -> Iterator[Header]:
-    """Who asks."""
+    """Yield the headers that tell an extension server who asks."""
     yield "X-Remote-User", user.name
     if user.uid:
         yield "X-Remote-Uid", user.uid
@@ -104,7 +114,7 @@ def asking_headers(user: User) -> Iterator[Header]:
 
 
 def _header_key(key: str) -> str:
-    """With `%` before the number of each byte that no header's name may have."""
+    """Encode a key with `%` before the number of each byte that no header's name may have."""
     return "".join(
         chr(one) if chr(one) in _IN_HEADER_NAMES else f"%{one:02X}" for one in key.encode()
     )
@@ -117,8 +127,9 @@ def _canonical(name: str) -> str:
 def forwarded_headers(
     request: HttpRequest, host: str, path: str, audit_id: str
 ) -> Iterator[Header]:
-    """What of a request's headers goes on, and what is added. `host` is the other server's, `path`
-    is percent-encoded."""
+    """Yield the headers of a request that go on, and those that are added. `host` is the other
+    server's, `path` is percent-encoded."""
+    # What `Connection` names is for this hop only, so it ends here.
     own = request.header("connection").split(",")
     dropped = {one.strip().lower() for one in own}
     for name, value in request.headers:
@@ -138,12 +149,15 @@ def forwarded_headers(
 
 
 def upgrade_headers(request: HttpRequest, audit_id: str) -> Iterator[Header]:
-    """What of the headers of a request for another protocol goes on, and what is added."""
+    """Yield the headers that go on with a request for another protocol, and those that are
+    added."""
     for name, value in request.headers:
         if name in ("connection", "upgrade"):
             yield _canonical(name), value
         elif name == "sec-websocket-protocol":
             offered = [one.strip() for one in value.split(",")]
+            # The token is in the list of protocols, since browsers cannot set a header for a
+            # WebSocket (k8s.io/apiserver `pkg/authentication/request/websocket`).
             kept = [one for one in offered if not one.startswith(_TOKEN_PROTOCOL)]
             if kept:
                 yield name, ", ".join(kept)
@@ -160,12 +174,12 @@ def upgrade_headers(request: HttpRequest, audit_id: str) -> Iterator[Header]:
 
 
 def encoded_path(path: str) -> str:
-    """As Go encodes one that has no percent-encoding."""
+    """Encode a path as Go encodes one that has no percent-encoding."""
     return urllib.parse.quote(path, safe=_IN_PATHS)
 
 
 def encoded_query(request: HttpRequest) -> str:
-    """With its parameters in the order of their names."""
+    """Return the query with its parameters in the order of their names."""
     if not request.query:
         return ""
     return "?" + urllib.parse.urlencode(sorted(request.query.items()), doseq=True)
@@ -187,7 +201,7 @@ class ExtensionServers:
         """For documents that are read here."""
 
     def host(self, service: RemoteApiService) -> str:
-        """Where it is, as texts say it: host and port. Raises NetworkFailure."""
+        """Return the host and port of an extension server as one text. Raises NetworkFailure."""
         host, port = self._routes.address(service.host, service.port)
         return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
@@ -202,11 +216,14 @@ class ExtensionServers:
         """An answer of which the head has come; who asked must close it. Raises NetworkFailure,
         UnusableRoots."""
         sent = [(name.encode(), value.encode("utf-8", "replace")) for name, value in headers]
+        # Go sends a length with each method that may have a body, zero if there is none.
         if body or method not in _REPEATABLE:
             sent.append((b"Content-Length", str(len(body)).encode()))
         trace = _Trace()
         try:
             return await self._asked(service, method, target, sent, body, trace)
+        # A new connection that fails is a failure; one that was kept may have ended while nobody
+        # looked.
         except NetworkFailure:
             if trace.has_connected or method not in _REPEATABLE:
                 raise
@@ -221,6 +238,7 @@ class ExtensionServers:
         body: bytes,
         trace: _Trace,
     ) -> httpcore.Response:
+        # Certificates are checked for the Service's name, whatever address it has.
         url = httpcore.URL(
             scheme=b"https",
             host=service.host.encode(),
@@ -255,6 +273,8 @@ class ExtensionServers:
     def _pool(self, service: RemoteApiService) -> httpcore.AsyncConnectionPool:
         """Raises NetworkFailure for a certificate of ours that cannot be read, UnusableRoots."""
         try:
+            # Certificates in files are replaced before they end, so that their times are a part of
+            # the key.
             times = self._settings.times()
             key = service.host, service.port, service.ca_bundle, service.is_insecure, times
             pool = self._pools.get(key)
@@ -279,6 +299,7 @@ class ExtensionServers:
 
     def _new_context(self, service: RemoteApiService) -> ssl.SSLContext:
         context = tls_context(service.ca_bundle, ["http/1.1"])
+        # The host's name is not checked either; a CA bundle beside this is refused by validation.
         if service.is_insecure:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
@@ -309,6 +330,8 @@ async def _read_up_to_body(stream: GoStream) -> tuple[bytes, bytes]:
     data = b""
     while b"\r\n\r\n" not in data:
         more = await stream.read(READ_BYTES)
+        # An end before the head is complete is `unexpected EOF` in Go, and `EOF` before anything
+        # has come.
         if not more or len(data) > HEAD_BYTES:
             raise NetworkFailure("unexpected EOF" if data else "EOF")
         data += more
@@ -332,26 +355,29 @@ class UpgradedConnection:
         self._sending: asyncio.Future[None] | None = None
 
     def connect(self, hold: Hold) -> None:
-        """As a `Tunnel`."""
+        """Remember how to hold the client up, as a `Tunnel` does."""
         self._hold = hold
 
     def take(self, data: bytes) -> None:
-        """As a `Tunnel`."""
+        """Take bytes of the client, as a `Tunnel` does; the client is held up when too many of them
+        wait."""
         self._waiting += data
         self._wake.set()
+        # Both ends may be slower than the other, and none may make this server keep what the other
+        # sends.
         if len(self._waiting) > WAITING_BYTES:
             self._hold(is_held=True)
 
     def end(self) -> None:
-        """As a `Tunnel`. What is still to be sent has a little time."""
+        """End the client's side, as a `Tunnel` does. What is still to be sent has a little time."""
         self._is_over = True
         self._wake.set()
         if self._sending is not None:
             asyncio.get_running_loop().call_later(LAST_SECONDS, self._sending.cancel)
 
     async def body(self, length: int) -> bytes:
-        """Of an answer that is no upgrade, not too much of it; up to the end if nobody knows its
-        length."""
+        """Return the body of an answer that is no upgrade, cut where it is too long; without a
+        known length it is read up to the end."""
         most = JOINED_BYTES if length < 0 else min(length, JOINED_BYTES)
         with contextlib.suppress(NetworkFailure, TimeoutError):
             async with asyncio.timeout(LAST_SECONDS):
@@ -363,11 +389,11 @@ class UpgradedConnection:
         return self._behind[:most]
 
     async def aclose(self) -> None:
-        """It became nothing else."""
+        """Close a connection that became nothing else."""
         await self._stream.aclose()
 
     async def received(self) -> AsyncGenerator[bytes, None]:
-        """What the extension server sends, until one of both ends."""
+        """Yield what the extension server sends, until one of both ends."""
         sending = self._sending = asyncio.ensure_future(self._send())
         try:
             if self._behind:
@@ -391,7 +417,7 @@ class UpgradedConnection:
             await self._stream.aclose()
 
     async def _send(self) -> None:
-        """What the client sends, until there is no more, or nobody to take it."""
+        """Send what the client sends, until there is no more, or nobody to take it."""
         with contextlib.suppress(NetworkFailure):
             while True:
                 await self._wake.wait()
@@ -405,7 +431,8 @@ class UpgradedConnection:
 
 
 class _Trace:
-    """Whether a connection was opened for a request, or it was sent on one that had been kept."""
+    """Notes whether a connection was opened for a request; else it was sent on one that had been
+    kept."""
 
     def __init__(self) -> None:
         self.has_connected = False
@@ -418,12 +445,12 @@ class _Trace:
 
 
 def refusal(code: int, text: str) -> HttpAnswer:
-    """As Go's `http.Error`."""
+    """Return a refusal as Go's `http.Error` writes it."""
     return plain_text(code, f"{text}\n", NO_SNIFF)
 
 
 def is_upgrade(request: HttpRequest) -> bool:
-    """Whether the client wants to go on with another protocol."""
+    """Tell whether the client wants to go on with another protocol."""
     return any("upgrade" in one.lower() for one in request.header_values("connection"))
 
 
@@ -441,8 +468,8 @@ class FrontProxy:
         audit_id: str = "",
         seconds: float | None = None,
     ) -> HttpAnswer:
-        """Of an extension server, whatever it answers; ours, where there is none. `seconds` are
-        what the whole answer may take, None for one that lasts."""
+        """Return what an extension server answers, or our own refusal where it cannot be reached.
+        `seconds` are what the whole answer may take, None for one that lasts."""
         if not service.is_available:
             return refusal(503, UNAVAILABLE)
         try:
@@ -451,6 +478,7 @@ class FrontProxy:
             return refusal(503, UNAVAILABLE)
         if is_upgrade(request):
             return await self._upgraded(service, request, user, host, audit_id)
+        # `/apis/GROUP/VERSION` and nothing below it.
         is_discovery = len(request.path.strip("/").split("/")) == 3
         try:
             async with asyncio.timeout(DISCOVERY_SECONDS if is_discovery else None):
@@ -488,6 +516,8 @@ class FrontProxy:
             code, kind, length = _read_head(found.head)
             if code == 101:
                 return HttpAnswer(code, stream=found.received(), tunnel=found)
+            # As `tryUpgrade` of k8s.io/apimachinery `pkg/util/proxy/upgradeaware.go`, with its
+            # texts.
             if code < 400:
                 answer = refusal(503, f"invalid upgrade response: status code {code}")
             else:
@@ -520,10 +550,13 @@ class FrontProxy:
         passed = False
         try:
             answer = _head_of(response)
+            # A redirect would be followed by the client with its own credentials, wherever an
+            # extension server sends it (CVE-2022-3172).
             if _is_redirect(response):
                 return HttpAnswer(502, "text/plain; charset=utf-8", REDIRECTED.encode())
             if request.method == "HEAD" or _length(response) == 0:
                 return answer
+            # A short answer costs one write instead of one for the head and one for each part.
             if 0 < _length(response) <= JOINED_BYTES:
                 answer.body = await _whole(response)
                 return answer
@@ -573,10 +606,11 @@ def _head_of(response: httpcore.Response) -> HttpAnswer:
 
 
 def _length(response: httpcore.Response) -> int:
-    """Of the body, -1 if the other server does not say."""
+    """Return the length of the body, -1 if the other server does not say."""
     for name, value in response.headers:
         if name.lower() == b"content-length" and value.isdigit() and len(value) < 19:
             return int(value)
+    # Neither has a body, whatever its headers say.
     return 0 if response.status in (204, 304) else -1
 
 
@@ -617,7 +651,8 @@ async def _whole(response: httpcore.Response) -> bytes:
 async def _sent_on(
     response: httpcore.Response, remaining: Callable[[], float] | None
 ) -> AsyncGenerator[bytes, None]:
-    """What comes, until it ends. Raises BrokenStream when it ends too early, or is too late."""
+    """Yield the parts of the answer as they come, until it ends. Raises BrokenStream when it ends
+    too early, or is too late."""
     parts = response.aiter_stream()
     try:
         while True:

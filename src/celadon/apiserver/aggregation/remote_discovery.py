@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 from celadon.apiserver.aggregation.api_services import (
     AGGREGATOR,
     ApiServiceView,
+    Lookouts,
     RemoteApiService,
 )
-from celadon.apiserver.aggregation.lookouts import Lookouts
 from celadon.apiserver.discovery.discovery_documents import DISCOVERY, RemoteVersion
 from celadon.apiserver.http_messages import Header, HeldBytes, NetworkFailure
 from celadon.apiserver.request_work import LARGE_BYTES
@@ -52,12 +52,12 @@ class Aside(Protocol):
 
 
 class DiscoveryFailed(Exception):
-    """What there is to say is not known now."""
+    """Says that an extension server could not be asked, or gave no answer that can be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What was found last."""
+    """Holds what an extension server said last."""
 
     document: JsonObject
     is_fresh: bool
@@ -65,7 +65,7 @@ class _Known:
 
 
 class RemoteDiscovery:
-    """Of one server. `servers` makes what asks extension servers."""
+    """Keeps what the extension servers of one server offer. `servers` makes what asks them."""
 
     def __init__(
         self, view: ApiServiceView, servers: Callable[[], ExtensionServers], aside: Aside
@@ -83,7 +83,7 @@ class RemoteDiscovery:
         self._lookouts.wake(name)
 
     def forget(self, name: str) -> None:
-        """It is not there any more."""
+        """Forget an APIService that is not there any more."""
         self._lookouts.forget(name)
         if self._known.pop(name, None) is not None:
             self._offered = (None, ())
@@ -115,7 +115,7 @@ class RemoteDiscovery:
         )
 
     def describes(self, name: str) -> bool:
-        """Whether the server of an APIService has a document of it in OpenAPI v3."""
+        """Tell whether the server of an APIService has a document of it in OpenAPI v3."""
         known = self._known.get(name)
         return known is not None and bool(known.openapi)
 
@@ -153,7 +153,7 @@ class RemoteDiscovery:
         return await self._read(lambda text: read_list(text, version.version), body)
 
     async def _described(self, service: RemoteApiService) -> str:
-        """Where the document of its version in OpenAPI v3 is; empty if it is not known."""
+        """Return the path of the version's document in OpenAPI v3; empty if it is not known."""
         # late: see there
         from celadon.apiserver.aggregation.remote_documents import read_index
 
@@ -177,7 +177,7 @@ class RemoteDiscovery:
         """The code, the media type and the body. Raises DiscoveryFailed."""
         # late: most servers have nobody behind them
         from celadon.apiserver.aggregation.front_proxy import asking_headers, read_answer
-        from celadon.apiserver.clientconfig.certificate_failures import UnusableRoots
+        from celadon.apiserver.go_network import UnusableRoots
 
         servers = self._servers()
         held = HeldBytes(servers.room)

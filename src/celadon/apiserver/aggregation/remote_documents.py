@@ -84,7 +84,7 @@ class _Index(msgspec.Struct):
 
 
 def read_index(body: bytes) -> Mapping[str, str]:
-    """Where documents in OpenAPI v3 are, by their paths. Raises ValueError."""
+    """Return where documents in OpenAPI v3 are, by their paths. Raises ValueError."""
     paths = _decoded(body, _Index).paths
     return {path: one.url for path, one in paths.items()}
 

@@ -38,7 +38,7 @@ COLUMNS: Final = 3
 
 
 class TokenFileError(ValueError):
-    """Why a server does not start with this file."""
+    """Says why a server does not start with this file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,14 +144,15 @@ _SPACE: Final = " \t\r\n\v\f"
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What a request offers: its Authorization header, its verified certificate in DER form."""
+    """Holds what a request offers: its Authorization header, its verified certificate in DER
+    form."""
 
     authorization: str = ""
     certificate: bytes | None = None
 
     @classmethod
     def of(cls, request: HttpRequest) -> Credentials:
-        """Those of one request."""
+        """Take the credentials of one request."""
         return cls(request.header("authorization"), request.client_certificate)
 
 
@@ -169,7 +170,7 @@ class Authentication:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What came of a token, as long as it is that user's."""
+    """Holds what came of a token, as long as it is that user's."""
 
     user: User
     found: Authentication
@@ -263,7 +264,8 @@ class Authenticator:
 
 
 def _completed(user: User) -> User:
-    """With the group of all who have proven who they are; who has proven to be nobody, has not."""
+    """Return the user with the group of all who have proven who they are; who has proven to be
+    nobody, has not."""
     if user.name == ANONYMOUS or UNAUTHENTICATED in user.groups:
         return user
     return with_group(user, AUTHENTICATED)

@@ -35,8 +35,9 @@ class CertificateRefused(Exception):
 
 
 def certificate_user(der: bytes, now: datetime.datetime, *, has_uid: bool = True) -> User | None:
-    """None for a certificate without a common name; raises CertificateRefused. `has_uid` says
-    whether a certificate may name the user's UID: the gate AllowParsingUserUIDFromCertAuth."""
+    """Return the user that a certificate names; None for one without a common name. Raises
+    CertificateRefused. `has_uid` says whether a certificate may name the user's UID: the gate
+    AllowParsingUserUIDFromCertAuth."""
     try:
         subject = subject_texts(der)
         certificate = x509.load_der_x509_certificate(der)

@@ -24,7 +24,7 @@ NODE_UID: Final = EXTRA_PREFIX + "node-uid"
 
 
 class StoredObjects(Protocol):
-    """What identities are looked up in."""
+    """Finds the objects that identities are looked up in."""
 
     def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
         """The object as stored; `namespace` is empty for a cluster-scoped resource."""

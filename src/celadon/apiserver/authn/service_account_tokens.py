@@ -97,7 +97,7 @@ class TokenRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TokenBearer:
-    """Who showed a token, and for which of the audiences asked for it is good."""
+    """Says who showed a token, and for which of the audiences that were asked for it is good."""
 
     user: User
     audiences: tuple[str, ...]
@@ -107,7 +107,7 @@ class TokenBearer:
 
 @dataclass(frozen=True, slots=True)
 class BoundTo:
-    """What a token is bound to besides its account; a pod comes with its node."""
+    """Holds what a token is bound to besides its account; a pod comes with its node."""
 
     pod: JsonObject | None = None
     secret: JsonObject | None = None
@@ -182,7 +182,7 @@ _PRIVATE: Final[_Fields] = {
 
 
 def read_claims(payload: bytes) -> JsonObject:
-    """What upstream knows of the claims, without what is null. Raises TokenRefused."""
+    """Return the claims that upstream knows, without those that are null. Raises TokenRefused."""
     members = decoded_json(payload)
     if not isinstance(members, Members):
         raise TokenRefused(wrong_type(members, "jwt.Claims"))
@@ -227,16 +227,16 @@ def _audiences(value: object) -> tuple[str, ...]:
 
 
 def _date(value: object) -> int:
-    """Whole seconds. A number that is too large for them is the least there is, as in Go. Raises
-    ValueError for what is no number."""
+    """Return a date in whole seconds. A number that is too large for them is the least there is, as
+    in Go. Raises ValueError for what is no number."""
     if not isinstance(value, int | float) or isinstance(value, bool) or math.isinf(value):
         raise ValueError(NO_DATE)
     return int(value) if -_SECONDS <= value < _SECONDS else -_SECONDS
 
 
 def _issuer(payload: bytes) -> str:
-    """Who is said to have issued a token, before anything is verified; empty if nobody. Names of
-    members are in either case here, as in Go's `encoding/json`."""
+    """Return the issuer that a token claims before anything is verified; empty if it claims none.
+    Names of members are in either case here, as in Go's `encoding/json`."""
     members = decoded_json(payload)
     if not isinstance(members, Members):
         return ""
@@ -256,7 +256,8 @@ class ServiceAccountTokens:
     def authenticate(
         self, text: str, audiences: Sequence[str], now: datetime.datetime
     ) -> TokenBearer | None:
-        """None when it is no token of ours; raises TokenRefused when it is a bad one."""
+        """Return who bears a token, or None when it is no token of ours; raise TokenRefused when it
+        is a bad one."""
         try:
             token = parse_token(text)
             if _issuer(token.payload) not in self.issuers:
@@ -318,8 +319,8 @@ class ServiceAccountTokens:
 
 
 def _check_path(namespace: str, name: str) -> None:
-    """What client-go says of names that no request can be made with, and a server of one without
-    a namespace. Raises TokenRefused."""
+    """Refuse names that client-go can make no request with, or a server none without a namespace,
+    in their words. Raises TokenRefused."""
     for what, text in (("namespace", namespace), ("resource name", name)):
         faults = name_rules.path_segment_name(text)
         if faults:

@@ -68,8 +68,8 @@ class Members(tuple[tuple[str, Any], ...]):
     __slots__ = ()
 
     def without_doubles(self) -> JsonDict:
-        """Which of two members counts, nobody should have to know. Raises ValueError in the words
-        of go-jose."""
+        """Return the members as an object. Raises ValueError, in the words of go-jose, where a name
+        stands twice: nobody should have to know which of both counts."""
         found: JsonDict = {}
         for name, value in self:
             if name in found:
@@ -93,7 +93,7 @@ def decoded_json(text: bytes) -> object:
 
 
 def wrong_type(value: object, wanted: str) -> str:
-    """What go-jose says of a JSON value that is not of the type that is `wanted`."""
+    """Return go-jose's message about a JSON value that is not of the type that is `wanted`."""
     kinds = {bool: "bool", str: "string", Members: "object", list: "array"}
     found = kinds.get(type(value), "number")
     return f"json: cannot unmarshal {found} into Go value of type {wanted}"
@@ -143,7 +143,7 @@ def _header(protected: bytes) -> JsonObject:
 
 
 def _is_public(key: object) -> bool:
-    """Whether a key that comes with a token may stand there; nobody looks at it."""
+    """Tell whether a key that comes with a token may stand there; nobody looks at it."""
     if key is None:
         return True
     members = dict(key) if isinstance(key, Members) else {}

@@ -62,6 +62,8 @@ def new_elliptic_key() -> bytes:
     )
 
 
+# As k8s.io/kubernetes `pkg/serviceaccount/jwt.go` and go-jose, but of elliptic curves only P-256:
+# kube-apiserver signs with P-384 and P-521 as well.
 @dataclass(frozen=True, slots=True)
 class Signer:
     """A private key that signs tokens."""
@@ -92,6 +94,7 @@ class Signer:
         signed = f"{encoded_json(header)}.{encoded_json(claims)}"
         return f"{signed}.{encoded(self._signature(signed.encode()))}"
 
+    # The document is the same as upstream's byte by byte, so its order is that of go-jose's struct.
     def web_key(self) -> dict[str, str]:
         """The public half as a JSON Web Key (RFC 7517), the members in go-jose's order."""
         public = self.public_key
@@ -108,6 +111,7 @@ class Signer:
     def _signature(self, data: bytes) -> bytes:
         if isinstance(self.key, rsa.RSAPrivateKey):
             return self.key.sign(data, padding.PKCS1v15(), hashes.SHA256())
+        # RFC 7518, 3.4: the two numbers one after the other, each in 32 bytes, where X.509 has DER.
         r, s = decode_dss_signature(self.key.sign(data, ec.ECDSA(hashes.SHA256())))
         return r.to_bytes(_HALF, "big") + s.to_bytes(_HALF, "big")
 
@@ -143,10 +147,11 @@ def _public_key(label: str, pem: bytes) -> PublicKey:
 
 
 def _number(value: int, length: int = 0) -> str:
-    """As few bytes as it takes, or `length` of them."""
+    """Encode a number in as few bytes as it takes, or in `length` of them."""
     return encoded(value.to_bytes(length or (value.bit_length() + 7) // 8, "big"))
 
 
+# As `keyIDFromPublicKey` of `jwt.go`.
 def key_id(key: PublicKey) -> str:
     der = key.public_bytes(
         serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
@@ -158,6 +163,8 @@ def _algorithm(key: PublicKey) -> str:
     return RS256 if isinstance(key, rsa.RSAPublicKey) else ES256
 
 
+# A key that is named is the only one that counts: a token must not be good for a key that it was
+# not signed for because another one happens to verify it.
 def verify(token: SignedToken, keys: Iterable[PublicKey]) -> None:
     """Raises SignatureRefused unless one of the keys made the signature. If the token names a key,
     only that one counts."""
@@ -171,7 +178,8 @@ def verify(token: SignedToken, keys: Iterable[PublicKey]) -> None:
 
 
 def _check_critical(names: object) -> None:
-    """Of what a token may call critical, only `b64` is known. Raises SignatureRefused."""
+    """Refuse a token that calls anything critical but `b64`, which is all we know. Raises
+    SignatureRefused."""
     if names is None:
         return
     if not isinstance(names, list):
@@ -185,6 +193,7 @@ def _check_critical(names: object) -> None:
 
 def _verifies(key: PublicKey, token: SignedToken) -> bool:
     """The kind of the key decides which algorithms there are; the token says which of them."""
+    # The other way round, a token could choose an algorithm that makes a public key a secret.
     algorithm = token.header.get("alg") or ""
     try:
         if isinstance(key, ec.EllipticCurvePublicKey):

@@ -44,12 +44,12 @@ from celadon.records import dataclass
 
 
 def rfc3339(at: datetime.datetime) -> str:
-    """As times stand in objects: in UTC, in whole seconds."""
+    """Return a time as it stands in objects: in UTC, in whole seconds."""
     return at.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def self_subject_review(user: User, now: datetime.datetime) -> JsonDict:
-    """Who am I. Nothing of the review that was sent comes back."""
+    """Answer who the user is. Nothing of the review that was sent comes back."""
     return {
         "kind": "SelfSubjectReview",
         "apiVersion": f"{AUTHENTICATION_GROUP}/v1",
@@ -187,7 +187,8 @@ class TokenIssuer:
         return self.objects.get(NODES, "", node) or {"metadata": {"name": node}}
 
     def _lifetime(self, spec: JsonObject, bound: BoundTo) -> tuple[int, int]:
-        """In seconds: until the end, and until using the token is worth a warning (0: never)."""
+        """Return the seconds until the token ends, and those until using it is worth a warning (0:
+        never)."""
         seconds = spec["expirationSeconds"]
         own = set(spec["audiences"]) == set(self.api_audiences)
         if bound.pod is not None and seconds == WARN_SECONDS and own:

@@ -156,7 +156,7 @@ STANDING_SECONDS: Final = 10.0
 
 
 class Standing:
-    """Of all open watches with the same credentials."""
+    """Knows whether credentials still hold, for all open watches that show the same ones."""
 
     def __init__(
         self, authenticate: Callable[[], User | None], seconds: Callable[[], float]
@@ -177,7 +177,7 @@ class Standing:
 
 
 class Standings:
-    """Those of one server. `seconds` is a clock that never goes back."""
+    """Holds the standings of one server. `seconds` is a clock that never goes back."""
 
     def __init__(
         self,
@@ -191,7 +191,8 @@ class Standings:
         self._open: WeakValueDictionary[Credentials, Standing] = WeakValueDictionary()
 
     def of(self, credentials: Credentials) -> Standing | None:
-        """None for those who show nothing, and so have nothing to lose."""
+        """Return the standing of credentials; None for those who show nothing, and so have nothing
+        to lose."""
         if credentials == Credentials():
             return None
         standing = self._open.get(credentials)

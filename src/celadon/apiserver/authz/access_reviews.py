@@ -23,22 +23,13 @@ from celadon.kube import (
     fieldpath,
     metadata,
     name_rules,
+    selectors,
     status,
 )
 from celadon.kube.go import GoValue
 from celadon.kube.json_types import JsonDict
 from celadon.kube.rbac import RbacAuthorizer, aggregated
 from celadon.kube.releases import is_since
-from celadon.kube.selectors import (
-    FieldSelector,
-    FieldTerm,
-    LabelSelector,
-    Requirement,
-    SelectorError,
-    label_selector,
-    parse_field_selector,
-    parse_label_selector,
-)
 from celadon.kube.well_known_values import AUTHORIZATION_GROUP, META_FIELDS
 
 # --- Access review validation ------------------------------------------------
@@ -66,18 +57,19 @@ def readable(review: JsonObject, gates: Mapping[str, bool]) -> JsonObject:
 
 
 def validate_self_review(review: JsonObject) -> list[FieldError]:
-    """Of a SelfSubjectAccessReview."""
+    """Validate a SelfSubjectAccessReview."""
     spec = review.get("spec") or {}
     return [*_attributes(spec), *_selectors(spec), *_no_metadata(review, frozenset())]
 
 
 def validate_subject_review(review: JsonObject) -> list[FieldError]:
-    """Of a SubjectAccessReview."""
+    """Validate a SubjectAccessReview."""
     return [*_subject_spec(review.get("spec") or {}), *_no_metadata(review, frozenset())]
 
 
 def validate_local_review(review: JsonObject) -> list[FieldError]:
-    """Of a LocalSubjectAccessReview."""
+    """Validate a LocalSubjectAccessReview, whose resource has to be in the review's own
+    namespace."""
     spec = review.get("spec") or {}
     errors = [*_subject_spec(spec), *_no_metadata(review, frozenset({"namespace"}))]
     resource = spec.get("resourceAttributes")
@@ -178,12 +170,12 @@ _NAMELESS: Final = GroupKind(AUTHORIZATION_GROUP, "")
 def self_subject_access_review(
     review: JsonObject, user: User, authorizer: AuthorizerBackend
 ) -> JsonDict:
-    """May I. Raises StatusError (422)."""
+    """Answer whether the user may do what the review asks about. Raises StatusError (422)."""
     return _reviewed(review, user, validate_self_review(review), authorizer)
 
 
 def subject_access_review(review: JsonObject, authorizer: AuthorizerBackend) -> JsonDict:
-    """May they. Raises StatusError (422)."""
+    """Answer whether the subject of the review may. Raises StatusError (422)."""
     subject = _subject(review.get("spec") or {})
     return _reviewed(review, subject, validate_subject_review(review), authorizer)
 
@@ -191,7 +183,8 @@ def subject_access_review(review: JsonObject, authorizer: AuthorizerBackend) -> 
 def local_subject_access_review(
     review: JsonObject, namespace: str, authorizer: AuthorizerBackend
 ) -> JsonDict:
-    """May they, in the namespace of the path. Raises StatusError (400, 422)."""
+    """Answer whether the subject of the review may, in the namespace of the path. Raises
+    StatusError (400, 422)."""
     errors = validate_local_review(review)
     if not errors and metadata.namespace(review) != namespace:
         raise status.bad_request(
@@ -243,40 +236,40 @@ def reviewed_attributes(spec: JsonObject, user: User) -> Attributes:
     return asked
 
 
-def _field_selector(given: JsonObject) -> tuple[FieldSelector | None, str]:
+def _field_selector(given: JsonObject) -> tuple[selectors.FieldSelector | None, str]:
     """Return what can be understood of it, and why the rest cannot."""
     if given.get("rawSelector"):
         try:
-            return parse_field_selector(given["rawSelector"]), ""
-        except SelectorError as error:
+            return selectors.parse_field_selector(given["rawSelector"]), ""
+        except selectors.SelectorError as error:
             return None, str(error)
-    terms: list[FieldTerm] = []
+    terms: list[selectors.FieldTerm] = []
     complaint = ""
     for one in given.get("requirements") or ():
         values: Sequence[str] = one.get("values") or ()
         if one.get("operator") in {"In", "NotIn"} and len(values) == 1:
             negated = one["operator"] == "NotIn"
-            terms.append(FieldTerm(one.get("key") or "", values[0], negated))
+            terms.append(selectors.FieldTerm(one.get("key") or "", values[0], negated))
         else:
             complaint = f"unsupported field selector requirement on {one.get('key')}"
-    return (FieldSelector(tuple(terms)) if terms else None), complaint
+    return (selectors.FieldSelector(tuple(terms)) if terms else None), complaint
 
 
-def _label_selector(given: JsonObject) -> tuple[LabelSelector | None, str]:
-    """As `_field_selector`."""
+def _label_selector(given: JsonObject) -> tuple[selectors.LabelSelector | None, str]:
+    """Read a label selector, and say what is wrong with it, as `_field_selector` does."""
     if given.get("rawSelector"):
         try:
-            return parse_label_selector(given["rawSelector"]), ""
-        except SelectorError as error:
+            return selectors.parse_label_selector(given["rawSelector"]), ""
+        except selectors.SelectorError as error:
             return None, str(error)
-    terms: list[Requirement] = []
+    terms: list[selectors.Requirement] = []
     complaint = ""
     for one in given.get("requirements") or ():
         try:
-            terms += label_selector({"matchExpressions": [one]}).requirements
-        except SelectorError as error:
+            terms += selectors.label_selector({"matchExpressions": [one]}).requirements
+        except selectors.SelectorError as error:
             complaint = str(error)
-    return (LabelSelector(tuple(terms)) if terms else None), complaint
+    return (selectors.LabelSelector(tuple(terms)) if terms else None), complaint
 
 
 def _access_status(answer: Answer, attributes: Attributes) -> JsonDict:

@@ -68,16 +68,16 @@ _EXTRA_KEY: Final = FieldPath("extra").child("key")
 
 @dataclass(frozen=True, slots=True)
 class Impersonated:
-    """Whom a request acts as; `constraint` names the mode for the audit event, empty for the old
-    one."""
+    """Says whom a request acts as; `constraint` names the mode for the audit event, empty for the
+    old one."""
 
     user: User
     constraint: str = ""
 
 
 def wanted_user(request: HttpRequest) -> User | None:
-    """Whom the headers name, as they name them; None without such headers. Raises StatusError (400)
-    for headers that do not name a user."""
+    """Return the user whom the headers name, as they name them; None without such headers. Raises
+    StatusError (400) for headers that do not name a user."""
     if not any(name.startswith(HEADERS_BEGIN) for name, _ in request.headers):
         return None
     extra: dict[str, list[str]] = {}
@@ -118,11 +118,15 @@ def _references(user: User) -> Iterator[str]:
         yield f"{{UID  {user.uid}  {version}  }}"
 
 
+# Go unescapes the whole key or, where one escape of it is broken, nothing of it
+# (`impersonation.go`, `unescapeExtraKey`).
 def _extra_key(encoded: str) -> str:
     key = encoded.lower()
     return key if _BAD_ESCAPE.search(key) else urllib.parse.unquote(key)
 
 
+# Upstream prints the user with `%#v` since 1.36, so the text has the names of Go's struct and tells
+# nil maps from empty ones.
 def _go_text(user: User) -> str:
     """Go's `%#v` of a user."""
     extra = ", ".join(f"{quote(key)}:{_go_list(user.extra[key])}" for key in sorted(user.extra))
@@ -179,6 +183,8 @@ def _is_other_user(wanted: User, _: User) -> bool:
 
 
 ASSOCIATED_NODE: Final = _Mode("associated-node", _is_own_node)
+# Upstream's order (`mode.go`, `allImpersonationModes`): the narrower a mode is, the earlier it is
+# tried, and the old one, which suits everybody, comes last.
 MODES: Final = (
     ASSOCIATED_NODE,
     _Mode("arbitrary-node", _is_node),
@@ -188,6 +194,9 @@ MODES: Final = (
 )
 
 
+# Modes cost up to seven questions of the authorizer. Who impersonates does so with every request
+# and in the same way, so the mode that worked last is tried first; it is a guess only, for it is
+# asked anew each time (`cache.go`, with as many users).
 class Impersonation:
     """Decides, and remembers which mode worked last for whom."""
 
@@ -266,7 +275,8 @@ class _Check:
             raise forbidden(asked, ": ".join(part for part in (error, reason) if part))
 
     def _named(self, wanted: User) -> User:
-        """With the groups that nodes and service accounts have."""
+        """Ask whether this name may be impersonated; return the user with the groups that nodes and
+        service accounts have. Raises StatusError (403)."""
         asked = self._about("users", wanted.name, self.mode.identity_group)
         user = wanted
         node = node_of(wanted.name) if self.mode.constrained else None
@@ -282,6 +292,8 @@ class _Check:
         self._ask(asked)
         return user
 
+    # As `authorizeGroups` of `mode.go`. The old mode lets anybody become `system:masters` who may
+    # impersonate that group; the constrained ones never do.
     def _check_groups(self, groups: Sequence[str]) -> None:
         asked = self._about("groups", "", self.mode.identity_group)
         if self.mode.constrained:
@@ -312,6 +324,8 @@ class _Check:
         return self.authorizer.authorize(asked)[0] is Ruling.ALLOW
 
 
+# As `associatedNodeImpersonationMode` of `mode.go`: the authorizer is asked about no node at all,
+# so that one answer holds for all pods of a DaemonSet, whichever nodes they run on.
 def _for_any_node(asked: Attributes) -> Attributes:
     """A service account's right to its own node does not depend on which that is."""
     keys = tuple(sorted(asked.user.extra))
@@ -321,7 +335,8 @@ def _for_any_node(asked: Attributes) -> Attributes:
 
 
 def _extra_problem(key: str, values: Sequence[str]) -> str:
-    """Return what the old mode lets pass; empty if it is in order."""
+    """Return what is wrong with a key or its values, which the old mode lets pass; empty if nothing
+    is."""
     if not key:
         return "impersonating the empty string key in extra is not allowed"
     errors = _path_errors(key)

@@ -1,4 +1,5 @@
-"""Nobody grants rights they lack: who may write a role or a binding.
+"""Writes that ask for more rights than their verb: those of roles, bindings and the statuses of
+ResourceClaims. Nobody grants rights they lack.
 
 A role is written by who holds all its rules (or may `escalate` it), a binding by who holds the
 rules of the role it refers to (or may `bind` it). Asked after mutating admission, before
@@ -8,36 +9,32 @@ validation. As k8s.io/kubernetes `pkg/registry/rbac/{escalation_check,helpers}.g
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from celadon.apiserver.authn.identities import NODE_NAME
+from celadon.apiserver.authz.access_decisions import forbidden
 from celadon.kube import (
     MASTERS,
     Attributes,
     AuthorizerBackend,
+    FieldError,
+    FieldPath,
     GroupResource,
     JsonObject,
     Ruling,
     StatusError,
     User,
+    fieldpath,
     metadata,
+    name_rules,
+    rbac,
     status,
 )
 from celadon.kube.go import quote
 from celadon.kube.json_types import JsonDict
-from celadon.kube.rbac import (
-    PolicyRule,
-    RbacAuthorizer,
-    RoleRef,
-    aggregated,
-    compacted,
-    policy_rules,
-    quoted_list,
-    role_ref,
-    uncovered,
-)
-from celadon.kube.well_known_values import RBAC_GROUP
+from celadon.kube.well_known_values import RBAC_GROUP, SERVICE_ACCOUNT_PREFIX
 from celadon.records import dataclass
 
 ROLES: Final = frozenset({"roles", "clusterroles"})
@@ -45,8 +42,8 @@ BINDINGS: Final = frozenset({"rolebindings", "clusterrolebindings"})
 ROLE_RESOURCES: Final = {"Role": "roles", "ClusterRole": "clusterroles"}
 
 FULL_AUTHORITY: Final = (
-    PolicyRule(("*",), ("*",), ("*",)),
-    PolicyRule(("*",), non_resource_urls=("*",)),
+    rbac.PolicyRule(("*",), ("*",), ("*",)),
+    rbac.PolicyRule(("*",), non_resource_urls=("*",)),
 )
 """What it takes to have rules collected by labels."""
 
@@ -59,7 +56,7 @@ class RoleWriteChecks:
     """`authorizer` answers for all modes, `roles` knows the rules that users hold."""
 
     authorizer: AuthorizerBackend
-    roles: RbacAuthorizer
+    roles: rbac.RbacAuthorizer
 
     def check(self, asked: Attributes, new: JsonObject, old: JsonObject | None) -> None:
         """`asked` are the attributes of the write, `old` is None on create. What is not of RBAC
@@ -75,7 +72,7 @@ class RoleWriteChecks:
         escalate = replace(asked, verb="escalate", version="*")
         if self._may(escalate) or _is_the_same(new, old):
             return
-        lacking = self._lacking(asked.user, asked.namespace, policy_rules(new))
+        lacking = self._lacking(asked.user, asked.namespace, rbac.policy_rules(new))
         if lacking:
             raise _forbidden(asked, new, lacking)
         before = None if old is None else old.get("aggregationRule")
@@ -89,7 +86,7 @@ class RoleWriteChecks:
     def _check_binding(self, asked: Attributes, new: JsonObject, old: JsonObject | None) -> None:
         if old is not None and _is_the_same(new, old):
             return
-        ref = role_ref(new)
+        ref = rbac.role_ref(new)
         if self._may_bind(asked, ref):
             return
         if ref.kind not in ROLE_RESOURCES:
@@ -101,7 +98,7 @@ class RoleWriteChecks:
         if lacking:
             raise _forbidden(asked, new, lacking)
 
-    def _may_bind(self, asked: Attributes, ref: RoleRef) -> bool:
+    def _may_bind(self, asked: Attributes, ref: rbac.RoleRef) -> bool:
         resource = ROLE_RESOURCES.get(ref.kind)
         if resource is None:
             return False
@@ -118,22 +115,22 @@ class RoleWriteChecks:
     def _may(self, asked: Attributes) -> bool:
         return self.authorizer.authorize(asked)[0] is Ruling.ALLOW
 
-    def _lacking(self, user: User, namespace: str, rules: Sequence[PolicyRule]) -> str:
+    def _lacking(self, user: User, namespace: str, rules: Sequence[rbac.PolicyRule]) -> str:
         """Return what the user would grant without holding it; empty if there is nothing."""
         held, unknown = self.roles.rules_for(user, namespace)
-        missing = uncovered(held, rules)
+        missing = rbac.uncovered(held, rules)
         if not missing:
             return ""
-        shown = "\n".join(sorted({str(rule) for rule in compacted(missing)}))
-        errors = aggregated(str(_no_such_role(ref)) for ref in unknown) if unknown else ""
+        shown = "\n".join(sorted({str(rule) for rule in rbac.compacted(missing)}))
+        errors = rbac.aggregated(str(_no_such_role(ref)) for ref in unknown) if unknown else ""
         return (
-            f"user {quote(user.name)} (groups={quoted_list(user.groups)}) is attempting to grant "
-            f"RBAC permissions not currently held:\n{shown}"
+            f"user {quote(user.name)} (groups={rbac.quoted_list(user.groups)}) is attempting to "
+            f"grant RBAC permissions not currently held:\n{shown}"
             + (f"; resolution errors: [{errors}]" if errors else "")
         )
 
 
-def _no_such_role(ref: RoleRef) -> StatusError:
+def _no_such_role(ref: rbac.RoleRef) -> StatusError:
     resource = ROLE_RESOURCES.get(ref.kind)
     if resource is None:
         return status.plain_error(ref.error)
@@ -155,7 +152,7 @@ def _is_the_same(new: JsonObject, old: JsonObject | None) -> bool:
 
 
 def _compared(obj: JsonObject) -> JsonDict:
-    """Without empty members, which mean the same as absent ones."""
+    """Return the object without empty members, which mean the same as absent ones."""
     meta = {
         name: value
         for name, value in metadata.metadata(obj).items()
@@ -163,3 +160,107 @@ def _compared(obj: JsonObject) -> JsonDict:
     }
     others = {name: value for name, value in obj.items() if value}
     return {**others, "metadata": meta}
+
+
+# --- Statuses of ResourceClaims ----------------------------------------------
+#
+# Who may write which part of a ResourceClaim's status.
+#
+# Besides the status itself a writer has to be allowed `resourceclaims/binding`, to change what is
+# allocated or reserved, and for each driver whose devices change `resourceclaims/driver`, with
+# verbs that say whether the writer runs on the node of the allocation. As k8s.io/kubernetes
+# `pkg/registry/resource` (`AuthorizedForBinding`, `AuthorizedForDeviceStatus`), since 1.36.
+
+GATE: Final = "DRAResourceClaimGranularStatusAuthorization"
+SINCE: Final = (1, 36)
+"""The release that brought the gate, which is on by default."""
+
+_STATUS: Final = FieldPath("status")
+_BOUND: Final = ("allocation", "reservedFor")
+_ONE_NODE: Final = ("metadata.name", "In")
+_DEVICE_KEY: Final = ("driver", "pool", "device", "shareID")
+
+
+def claim_status_errors(
+    asked: Attributes, authorizer: AuthorizerBackend, new: JsonObject, old: JsonObject
+) -> Iterator[FieldError]:
+    """Yield what the writer of a status may not change of it; `asked` is the request."""
+    status, before = new.get("status") or {}, old.get("status") or {}
+    if any((status.get(one) or None) != (before.get(one) or None) for one in _BOUND):
+        wanted = replace(asked, subresource="binding", namespace="", name="")
+        why = _refusal(wanted, authorizer)
+        if why is not None:
+            verb = f'resource="resourceclaims/binding", verb="{asked.verb}"'
+            detail = f"changing status.allocation or status.reservedFor requires {verb} permission"
+            yield fieldpath.forbidden(_STATUS.child("allocation"), f"{detail}: {why}")
+    if status.get("allocation") is not None:
+        yield from _device_errors(asked, authorizer, status, before)
+
+
+def _device_errors(
+    asked: Attributes, authorizer: AuthorizerBackend, status: JsonObject, before: JsonObject
+) -> Iterator[FieldError]:
+    verbs = [f"arbitrary-node:{asked.verb}"]
+    if _runs_on(asked.user, _allocated_node(status["allocation"])):
+        verbs.insert(0, f"associated-node:{asked.verb}")
+    for driver in sorted(_changed_drivers(status, before)):
+        reasons = _refusals(replace(asked, subresource="driver", name=driver), verbs, authorizer)
+        if reasons:
+            verb = f'resource="resourceclaims/driver", verb="[{" ".join(verbs)}]"'
+            detail = f"changing status.devices requires {verb} permission: {reasons[0]}"
+            yield fieldpath.forbidden(_STATUS.child("devices"), detail)
+
+
+def _refusals(asked: Attributes, verbs: Iterable[str], authorizer: AuthorizerBackend) -> list[str]:
+    """Return why none of the verbs is allowed; empty if one is."""
+    reasons = []
+    for verb in verbs:
+        why = _refusal(replace(asked, verb=verb), authorizer)
+        if why is None:
+            return []
+        reasons.append(why)
+    return reasons
+
+
+def _refusal(asked: Attributes, authorizer: AuthorizerBackend) -> str | None:
+    """Return why something is not allowed; None if it is, whatever else went wrong."""
+    ruling, reason, error = authorizer.authorize(asked)
+    if ruling is Ruling.ALLOW:
+        return None
+    why = ": ".join(str(one) for one in (error, reason) if one)
+    return str(forbidden(asked, why))
+
+
+def _changed_drivers(status: JsonObject, before: JsonObject) -> set[str]:
+    """The drivers of devices that came, went or changed."""
+    old = _by_key(before)
+    changed = set()
+    for key, device in _by_key(status).items():
+        if old.pop(key, None) != device:
+            changed.add(device.get("driver") or "")
+    return changed | {device.get("driver") or "" for device in old.values()}
+
+
+def _by_key(status: JsonObject) -> dict[tuple[str, ...], JsonObject]:
+    devices = status.get("devices") or ()
+    return {tuple(one.get(name) or "" for name in _DEVICE_KEY): one for one in devices}
+
+
+def _allocated_node(allocation: JsonObject) -> str:
+    """The one node that an allocation is for; empty if it is not for one."""
+    selector = allocation.get("nodeSelector") or {}
+    terms: Sequence[JsonObject] = selector.get("nodeSelectorTerms") or ()
+    if len(terms) != 1 or terms[0].get("matchExpressions"):
+        return ""
+    fields: Sequence[JsonObject] = terms[0].get("matchFields") or ()
+    if len(fields) != 1 or (fields[0].get("key"), fields[0].get("operator")) != _ONE_NODE:
+        return ""
+    values: Sequence[str] = fields[0].get("values") or ()
+    return values[0] if len(values) == 1 else ""
+
+
+def _runs_on(user: User, node: str) -> bool:
+    """Return whether a user is a service account that says that it is on a node."""
+    if not node or not user.name.startswith(SERVICE_ACCOUNT_PREFIX):
+        return False
+    return list(user.extra.get(NODE_NAME, ())) == [node] and not name_rules.dns1123_subdomain(node)

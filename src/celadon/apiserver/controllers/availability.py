@@ -34,6 +34,8 @@ from celadon.kube.go import quote
 from celadon.kube.resources import known_resources
 from celadon.kube.well_known_values import ENDPOINT_SLICES, SERVICE_LABEL, SERVICES
 
+# As `sync` of `remote_available_controller.go`, which asks five times at once: one server of
+# several behind a Service may be ill, and the first that answers decides.
 ATTEMPTS: Final = 5
 SECONDS: Final = 5.0
 """For each of them."""
@@ -64,6 +66,7 @@ class ApiServiceAvailability:
     def prefixes(self) -> Sequence[str]:
         return (self._services.prefix, *self._behind)
 
+    # Of an APIService only its spec matters: a change of its status is what this controller writes.
     def concerned(self, change: Change) -> Iterable[str]:
         if change.key.startswith(self._services.prefix):
             old, new = change.old or {}, change.new or {}
@@ -91,6 +94,7 @@ class ApiServiceAvailability:
         if found is None:
             return True
         wanted = self._missing(found) or await self._answering(found)
+        # Looking takes seconds; what was read before may have been written since.
         stored = self._services.get(name)  # it was some time ago
         if stored is None or remote_api_service(stored.object) is None:
             return True
@@ -103,6 +107,8 @@ class ApiServiceAvailability:
         was_available = is_true(state.get("conditions"), AVAILABLE)
         if was_available and wanted["status"] != "True":
             self._aggregator.failures.add((name, wanted["reason"]))
+        # A server that does not answer is asked again soon; what lacks in the store wakes this by
+        # itself.
         return bool(wanted["reason"] != "FailedDiscoveryCheck")
 
     def _missing(self, wanted: RemoteApiService) -> JsonObject | None:
@@ -114,6 +120,7 @@ class ApiServiceAvailability:
             text = f"{where} is not present"
             return None if is_given else _condition("False", "ServiceNotFound", text)
         spec: JsonObject = service.get("spec") or {}
+        # An ExternalName has no endpoints to look for.
         if spec.get("type", "ClusterIP") != "ClusterIP" or is_given:
             return None
         ports = [one for one in spec.get("ports") or () if one.get("port") == wanted.port]
@@ -136,7 +143,7 @@ class ApiServiceAvailability:
                 yield one
 
     async def _answering(self, service: RemoteApiService) -> JsonObject:
-        """Return whether one of some attempts succeeds."""
+        """Return the condition that says whether one of some attempts has succeeded."""
         trouble = ""
         attempts = [asyncio.ensure_future(self._attempt(service)) for _ in range(ATTEMPTS)]
         try:
@@ -153,13 +160,14 @@ class ApiServiceAvailability:
         """Return what is wrong; empty if nothing is."""
         # late: most servers have nobody behind them
         from celadon.apiserver.aggregation.front_proxy import GO_AGENT, asking_headers
-        from celadon.apiserver.clientconfig.certificate_failures import UnusableRoots
+        from celadon.apiserver.go_network import UnusableRoots
 
         servers = self._aggregator.servers()
         try:
             host = servers.host(service)
         except NetworkFailure as error:
             return str(error)
+        # The core group, which nobody aggregates but a mistaken manifest, has another prefix.
         path = f"/api/{service.group_version.version}"
         if service.group_version.group:
             path = service.path

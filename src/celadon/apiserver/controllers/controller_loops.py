@@ -63,14 +63,14 @@ _LOG: Final = logging.getLogger("celadon.controllers")
 
 
 class Stale(Exception):
-    """Somebody else has written the object since it was read, or what was asked for was refused:
-    look again after a pause."""
+    """Says that somebody else has written the object since it was read, or that a request was
+    refused: look again after a pause."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What happened under a key. `old` is None for what a controller sees for the first time, `new`
-    for what is gone."""
+    """Says what happened under a key. `old` is None for what a controller sees for the first time,
+    `new` for what is gone."""
 
     key: str
     old: JsonObject | None
@@ -102,13 +102,13 @@ class Aside(Protocol):
 
 
 class Timer(Protocol):
-    """Something that will happen, unless it is cancelled."""
+    """Calls something later, unless it is cancelled."""
 
     def cancel(self) -> None: ...
 
 
 class Timers(Protocol):
-    """What a loop waits by: an event loop, or a clock that somebody else moves."""
+    """Lets a loop wait: an event loop, or a clock that somebody else moves."""
 
     def call_later(self, delay: float, callback: Callable[..., object], *args: object) -> Timer: ...
 
@@ -146,7 +146,7 @@ class ControllerLoop:
         """The revision up to which everything has been taken, when somebody last waited."""
 
     async def run(self) -> None:
-        """Until the store is closed or the task is cancelled."""
+        """Work until the store is closed or the task is cancelled."""
         try:
             while True:
                 self._wake.clear()
@@ -226,7 +226,8 @@ class ControllerLoop:
     def _note(
         self, key: str, old: JsonObject | None, new: JsonObject | None, entry: Entry | None
     ) -> None:
-        """What cannot be decoded is nobody's work, and is not taken for gone."""
+        """Queue the items that a change concerns. What cannot be decoded is nobody's work, and is
+        not taken for gone."""
         if new is not None or (entry is None and old is not None):
             items = dict.fromkeys(self.controller.concerned(Change(key, old, new)))
             if self._quiet:
@@ -244,7 +245,7 @@ class ControllerLoop:
             self._gathered[item] = None
 
     def look(self) -> bool:
-        """At what was gathered, now; whether there is anything."""
+        """Look now at what was gathered; return whether there is anything."""
         now = asyncio.get_running_loop().time()
         self._quiet = {item: until for item, until in self._quiet.items() if until > now}
         found = bool(self._gathered)
@@ -257,7 +258,7 @@ class ControllerLoop:
         return entry is None or self._objects.is_read(entry)
 
     def _object(self, entry: Entry | None) -> JsonObject | None:
-        """None also for what cannot be decoded."""
+        """Return the object of an entry; None for no entry, or for one that cannot be decoded."""
         if entry is None:
             return None
         try:
@@ -267,7 +268,8 @@ class ControllerLoop:
             return None
 
     async def _read(self, entry: Entry | None) -> JsonObject | None:
-        """As `_object`, beside the event loop where that takes long."""
+        """Return the object of an entry as `_object` does, read beside the event loop where that
+        takes long."""
         if entry is None or self._objects.is_read(entry):
             return self._object(entry)
         try:
@@ -305,8 +307,8 @@ class ControllerLoop:
             self._later(item, again)
 
     def _rest(self, item: str, began: float) -> None:
-        """What takes long to look at is looked at less often, so that it costs no more than its
-        share, however many changes there are."""
+        """Let an item rest that took long to look at, so that it costs no more than its share,
+        however many changes there are."""
         now = asyncio.get_running_loop().time()
         took = min(REST_SHARE * (now - began), LONGEST_REST)
         self._quiet[item] = now + max(self._gathers, took)
@@ -360,7 +362,7 @@ class Controllers:
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
-        """In the running event loop."""
+        """Start all loops in the running event loop."""
         self._tasks = [asyncio.create_task(one.run()) for one in self._loops]
         if self._leading is not None:
             self._tasks.append(asyncio.create_task(self._lead(self._leading)))
@@ -530,7 +532,8 @@ class ServerRequests:
 
 
 async def _body(answer: HttpAnswer) -> bytes:
-    """Of an answer that may come from another server; empty for one that is too long."""
+    """Return the body of an answer that may come from another server; empty for one that is too
+    long."""
     if answer.stream is None:
         return answer.body
     parts, size = [], 0
@@ -564,7 +567,7 @@ def _rank(resource: Resource) -> tuple[int, int, int, str]:
 
 
 def resource_path(resource: Resource, namespace: str = "", name: str = "") -> str:
-    """Of a collection, or of one object."""
+    """Return the path of a collection, or of one object."""
     gvr = resource.gvr
     parts = ["apis", gvr.group, gvr.version] if gvr.group else ["api", gvr.version]
     if resource.namespaced and namespace:
@@ -602,15 +605,15 @@ class StatusWrites:
         self.prefix = collection_prefix(resource)
 
     def get(self, name: str) -> StoredObject | None:
-        """As it is now."""
+        """Return the object as it is now, or None."""
         return self._objects.get(self._resource, "", name)
 
     def all(self) -> list[JsonObject]:
-        """In the order of their names."""
+        """Return all objects in the order of their names."""
         return [one.object for one in self._objects.page(self._resource).objects]
 
     async def write(self, stored: StoredObject, status: JsonObject) -> StoredObject:
-        """With another status; nothing is written when it is the same. Raises Stale."""
+        """Write another status; nothing is written when it is the same. Raises Stale."""
         if status == stored.object.get("status"):
             return stored
         changed = await self._work(stored).step(self._managed, stored.object, status)
@@ -636,7 +639,7 @@ class StatusWrites:
         return {**changed, "metadata": {**metadata.metadata(live), "managedFields": managers}}
 
     async def replace(self, stored: StoredObject, obj: JsonObject) -> StoredObject:
-        """Another object in its place. Raises Stale."""
+        """Write another object in the place of this one. Raises Stale."""
         if obj == stored.object:
             return stored
         name = metadata.name(stored.object)
@@ -662,12 +665,12 @@ class StatusWrites:
 
 
 def condition(type_: str, status: Literal["True", "False"], reason: str, message: str) -> JsonDict:
-    """Without a time."""
+    """Return a condition without a time."""
     return {"type": type_, "status": status, "reason": reason, "message": message}
 
 
 def find_condition(conditions: Sequence[JsonObject] | None, type_: str) -> JsonObject | None:
-    """None when there is none."""
+    """Return the condition of this type, or None if there is none."""
     return next((one for one in conditions or () if one.get("type") == type_), None)
 
 
@@ -680,7 +683,7 @@ def is_true(conditions: Sequence[JsonObject] | None, type_: str) -> bool:
 def with_condition(
     conditions: Sequence[JsonObject] | None, wanted: JsonObject, now: str
 ) -> list[JsonObject]:
-    """With this one in the place of that of its type, or at the end."""
+    """Return the conditions with this one in the place of that of its type, or at the end."""
     made = list(conditions or ())
     former = find_condition(made, wanted["type"])
     since = now

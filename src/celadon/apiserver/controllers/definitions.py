@@ -12,16 +12,7 @@ from urllib.parse import urlsplit
 from celadon.apiserver.bootstrap_objects import ALWAYS, MANAGED, custom_api_service
 from celadon.apiserver.caches.mirror import Mirror
 from celadon.apiserver.caches.served_resources import Served
-from celadon.apiserver.controllers.controller_loops import (
-    Change,
-    ServerRequests,
-    Stale,
-    StatusWrites,
-    condition,
-    is_true,
-    resource_path,
-    with_condition,
-)
+from celadon.apiserver.controllers import controller_loops as loops
 from celadon.apiserver.handlers.write import in_order
 from celadon.apiserver.object_store import ObjectStore, StoredObject, collection_prefix
 from celadon.kube import JsonObject, metadata
@@ -56,12 +47,14 @@ def named_status(definition: JsonObject, names: AcceptedNames, now: str) -> Json
     status = definition.get("status") or {}
     conditions: Sequence[JsonObject] = status.get("conditions") or ()
     accepted, conflict = _accepted_names(definition, names)
-    good = condition(NAMES_ACCEPTED, "True", "NoConflicts", "no conflicts found")
-    conditions = with_condition(conditions, conflict or good, now)
-    if not is_true(conditions, ESTABLISHED) and not (
+    good = loops.condition(NAMES_ACCEPTED, "True", "NoConflicts", "no conflicts found")
+    conditions = loops.with_condition(conditions, conflict or good, now)
+    if not loops.is_true(conditions, ESTABLISHED) and not (
         conflict is None and trusts_nobody(definition)
     ):
-        conditions = with_condition(conditions, _unestablished(accepted=conflict is None), now)
+        conditions = loops.with_condition(
+            conditions, _unestablished(accepted=conflict is None), now
+        )
     return {
         **status,
         "conditions": list(_with_approval(definition, conditions, now)),
@@ -74,21 +67,21 @@ def established_status(definition: JsonObject, now: str) -> JsonObject:
     """The status of a definition that is served from now on, once its names are accepted."""
     status = definition.get("status") or {}
     conditions = status.get("conditions") or ()
-    if not is_true(conditions, NAMES_ACCEPTED) or is_true(conditions, ESTABLISHED):
+    if not loops.is_true(conditions, NAMES_ACCEPTED) or loops.is_true(conditions, ESTABLISHED):
         return status
     message = "the initial names have been accepted"
-    served = condition(ESTABLISHED, "True", "InitialNamesAccepted", message)
+    served = loops.condition(ESTABLISHED, "True", "InitialNamesAccepted", message)
     if trusts_nobody(definition):
         message = "The conversion webhook CABundle is invalid"
-        served = condition(ESTABLISHED, "False", "InvalidCABundle", message)
-    return {**status, "conditions": with_condition(conditions, served, now)}
+        served = loops.condition(ESTABLISHED, "False", "InvalidCABundle", message)
+    return {**status, "conditions": loops.with_condition(conditions, served, now)}
 
 
 def _unestablished(*, accepted: bool) -> JsonObject:
     if accepted:
         message = "the initial names have been accepted"
-        return condition(ESTABLISHED, "False", "Installing", message)
-    return condition(ESTABLISHED, "False", "NotAccepted", "not all names are accepted")
+        return loops.condition(ESTABLISHED, "False", "Installing", message)
+    return loops.condition(ESTABLISHED, "False", "NotAccepted", "not all names are accepted")
 
 
 def _stored_versions(definition: JsonObject) -> list[str]:
@@ -102,7 +95,8 @@ def _stored_versions(definition: JsonObject) -> list[str]:
 
 
 class AcceptedNames:
-    """Who was given which names, and who waits for some: definitions of each group, by name."""
+    """Knows which definitions of each group were given which names, and which of them wait for
+    some."""
 
     def __init__(self, definitions: Iterable[JsonObject] = ()) -> None:
         self._holders: dict[tuple[str, str], set[str]] = {}
@@ -117,23 +111,23 @@ class AcceptedNames:
         for one in _given_names(definition):
             self._holders.setdefault((group, one), set()).add(name)
         conditions = (definition.get("status") or {}).get("conditions") or ()
-        if not is_true(conditions, NAMES_ACCEPTED):
+        if not loops.is_true(conditions, NAMES_ACCEPTED):
             self._waiting.setdefault(group, set()).add(name)
 
     def remove(self, definition: JsonObject) -> None:
-        """As it was put."""
+        """Take out a definition in the state in which it was put."""
         group, name = definition["spec"]["group"], metadata.name(definition)
         for one in _given_names(definition):
             _leave(self._holders, (group, one), name)
         _leave(self._waiting, group, name)
 
     def has_another(self, definition: JsonObject, sort: str, name: str) -> bool:
-        """Whether somebody else in the group has the name."""
+        """Tell whether another definition in the group has the name."""
         holders = self._holders.get((definition["spec"]["group"], sort + name), set())
         return bool(holders - {metadata.name(definition)})
 
     def waiting(self, definition: JsonObject) -> list[str]:
-        """Those of its group that lack a name, in order."""
+        """Return the definitions of the same group that lack a name, in order."""
         return sorted(self._waiting.get(definition["spec"]["group"], ()))
 
 
@@ -174,7 +168,7 @@ def _accepted_names(
         problems = [one for one in new if names.has_another(definition, sort, one)]
         if problems:
             reason = f"{field[0].upper()}{field[1:]}Conflict"
-            conflict = condition(NAMES_ACCEPTED, "False", reason, _in_use(problems))
+            conflict = loops.condition(NAMES_ACCEPTED, "False", reason, _in_use(problems))
         elif wanted.get(field):
             made[field] = wanted[field]
         elif field not in ("plural", "kind"):
@@ -197,23 +191,25 @@ def _with_approval(
     if not any(group == one or group.endswith(f".{one}") for one in _PROTECTED):
         return [one for one in conditions if one.get("type") != APPROVED]
     wanted = _approval(metadata.annotations(definition).get(APPROVAL, ""))
-    return with_condition(conditions, wanted, now)
+    return loops.with_condition(conditions, wanted, now)
 
 
 def _approval(given: str) -> JsonObject:
     needed = f'protected groups must have approval annotation "{APPROVAL}"'
     if not given:
         text = f"{needed}, see {APPROVAL_PLACE}"
-        return condition(APPROVED, "False", "MissingAnnotation", text)
+        return loops.condition(APPROVED, "False", "MissingAnnotation", text)
     if given.startswith("unapproved"):
-        return condition(APPROVED, "False", "UnapprovedAnnotation", f'not approved: "{given}"')
+        return loops.condition(
+            APPROVED, "False", "UnapprovedAnnotation", f'not approved: "{given}"'
+        )
     address = urlsplit(given)
     if address.scheme and address.netloc:
-        return condition(APPROVED, "True", "ApprovedAnnotation", f"approved in {given}")
+        return loops.condition(APPROVED, "True", "ApprovedAnnotation", f"approved in {given}")
     text = (
         f'{needed} with either a URL or a reason starting with "unapproved", see {APPROVAL_PLACE}'
     )
-    return condition(APPROVED, "False", "InvalidAnnotation", text)
+    return loops.condition(APPROVED, "False", "InvalidAnnotation", text)
 
 
 class DefinitionController:
@@ -222,7 +218,7 @@ class DefinitionController:
     urgent = True
 
     def __init__(
-        self, objects: ObjectStore, definitions: StatusWrites, now: Callable[[], str]
+        self, objects: ObjectStore, definitions: loops.StatusWrites, now: Callable[[], str]
     ) -> None:
         self._definitions = definitions
         self._now = now
@@ -233,7 +229,7 @@ class DefinitionController:
     def prefixes(self) -> Sequence[str]:
         return (self._definitions.prefix,)
 
-    def concerned(self, change: Change) -> Iterable[str]:
+    def concerned(self, change: loops.Change) -> Iterable[str]:
         """Itself, and who waits for names that it may have given back."""
         old, new = change.old, change.new
         found = [] if new is None else [metadata.name(new)]
@@ -270,7 +266,7 @@ class DefinitionController:
 
 FINALIZER: Final = delete.DEFINITION_CLEANUP
 _TERMINATING: Final = "Terminating"
-_IN_PROGRESS: Final = condition(
+_IN_PROGRESS: Final = loops.condition(
     _TERMINATING, "True", "InstanceDeletionInProgress", "CustomResource deletion is in progress"
 )
 AGAIN: Final = 1.0
@@ -285,9 +281,9 @@ class DefinitionCleanup:
     def __init__(
         self,
         objects: ObjectStore,
-        definitions: StatusWrites,
+        definitions: loops.StatusWrites,
         served: Callable[[], Served],
-        requests: ServerRequests,
+        requests: loops.ServerRequests,
         now: Callable[[], str],
     ) -> None:
         self._objects = objects
@@ -300,7 +296,7 @@ class DefinitionCleanup:
     def prefixes(self) -> Sequence[str]:
         return (self._definitions.prefix,)
 
-    def concerned(self, change: Change) -> Iterable[str]:
+    def concerned(self, change: loops.Change) -> Iterable[str]:
         return () if change.new is None or not _waits(change.new) else (metadata.name(change.new),)
 
     async def reconcile(self, item: str) -> float | None:
@@ -314,17 +310,17 @@ class DefinitionCleanup:
             if failures:
                 text = f"could not issue all deletes: {'; '.join(failures)}"
                 await self._said(
-                    stored, condition(_TERMINATING, "True", "InstanceDeletionFailed", text)
+                    stored, loops.condition(_TERMINATING, "True", "InstanceDeletionFailed", text)
                 )
-                raise Stale
+                raise loops.Stale
             if left:
                 return AGAIN
         await self._released(stored)
         return None
 
     def _resource(self, definition: JsonObject) -> Resource | None:
-        """In the version in which its objects are stored, if that is served, else in another one;
-        None when there is none, or never was."""
+        """Return the resource in the version in which its objects are stored, if that is served,
+        else in another one; None when there is none, or never was."""
         name = metadata.name(definition)
         served = (one for one in self._served().catalog if one.custom and one.served)
         found = [one for one in served if str(one.gvr.group_resource) == name]
@@ -336,29 +332,29 @@ class DefinitionCleanup:
         spaces = dict.fromkeys(metadata.namespace(one.object) for one in page.objects)
         failures = []
         for namespace in spaces:
-            reply = await self._requests.call("DELETE", resource_path(resource, namespace))
+            reply = await self._requests.call("DELETE", loops.resource_path(resource, namespace))
             if reply.failed:
                 failures.append(reply.message)
         return bool(self._objects.page(resource, limit=1).objects), failures
 
     async def _said(self, stored: StoredObject, wanted: JsonObject) -> StoredObject:
         status = stored.object.get("status") or {}
-        conditions = with_condition(status.get("conditions"), wanted, self._now())
+        conditions = loops.with_condition(status.get("conditions"), wanted, self._now())
         return await self._definitions.write(stored, {**status, "conditions": conditions})
 
     async def _released(self, stored: StoredObject) -> None:
-        """Without the finalizer; gone, if it was the last one."""
+        """Take the finalizer off the definition, which is gone if that was the last one."""
         meta = dict(stored.object["metadata"])
         meta["finalizers"] = [one for one in metadata.finalizers(stored.object) if one != FINALIZER]
         if not meta["finalizers"]:
             if not await self._definitions.delete(stored):
-                raise Stale
+                raise loops.Stale
             return
-        done = condition(
+        done = loops.condition(
             _TERMINATING, "False", "InstanceDeletionCompleted", "removed all instances"
         )
         status = stored.object.get("status") or {}
-        conditions = with_condition(status.get("conditions"), done, self._now())
+        conditions = loops.with_condition(status.get("conditions"), done, self._now())
         obj = {**stored.object, "metadata": meta, "status": {**status, "conditions": conditions}}
         await self._definitions.replace(stored, obj)
 
@@ -385,7 +381,7 @@ class DefinitionApiServices:
     def __init__(
         self,
         objects: ObjectStore,
-        definitions: StatusWrites,
+        definitions: loops.StatusWrites,
         services: Resource,
         new_context: Callable[[], DefaultingContext],
     ) -> None:
@@ -400,7 +396,7 @@ class DefinitionApiServices:
     def prefixes(self) -> Sequence[str]:
         return (self._definitions.prefix, self._services_prefix)
 
-    def concerned(self, change: Change) -> Iterable[str]:
+    def concerned(self, change: loops.Change) -> Iterable[str]:
         if change.key.startswith(self._services_prefix):
             return (change.key.rpartition("/")[2],)
         return {name for one in (change.old, change.new) for name in _services_of(one)}
@@ -422,7 +418,7 @@ class DefinitionApiServices:
             if kept != stored.object and not await self._objects.update(
                 self._services, "", item, in_order(kept), stored.revision
             ):
-                raise Stale
+                raise loops.Stale
 
     def _services_wanted(self, definition: JsonObject) -> frozenset[str]:
         """Remembered for the stored object: a definition with thousands of versions is looked at

@@ -98,7 +98,7 @@ class OwnershipGraph:
 
 
 def owner_references(obj: JsonObject) -> Sequence[JsonObject]:
-    """As they stand in the object."""
+    """Return the owner references as they stand in the object."""
     found: Sequence[JsonObject] = metadata.metadata(obj).get("ownerReferences") or ()
     return found
 
@@ -193,7 +193,8 @@ class GarbageCollection:
     # --- the three cases ---
 
     async def _let_go(self, key: str, obj: JsonObject) -> float | None:
-        """Of an owner that was deleted with a finalizer; when to look again, if it is too early."""
+        """Finish an owner that was deleted with a finalizer; return in how many seconds to look
+        again, if it is too early."""
         now, uid = asyncio.get_running_loop().time(), metadata.uid(obj)
         early = self._release_times.setdefault(uid, now + self._lag) - now
         if early > 0:
@@ -275,8 +276,9 @@ class GarbageCollection:
         return Owned(living, gone, waiting)
 
     def _owner(self, obj: JsonObject, reference: JsonObject) -> JsonObject | None:
-        """None when it does not exist. An owner of a kind that nobody knows may exist (the object
-        stands for it), and so may one that cannot own the object, having a namespace."""
+        """Return the owner that a reference names, or None when it does not exist. An owner of a
+        kind that nobody knows may exist (the object stands for it), and so may one that cannot own
+        the object, having a namespace."""
         group_version = parse_api_version(str(reference.get("apiVersion") or ""))
         kind = GroupVersionKind(*group_version, str(reference.get("kind") or ""))
         resource = self._served().catalog.by_gvk(kind)
@@ -316,7 +318,7 @@ class GarbageCollection:
             raise RequestFailed(f"{method} {path}: {reply.code} {reply.message}")
 
     def _resource(self, key: str) -> Resource | None:
-        """In one of its versions."""
+        """Return the resource of a key, in one of its versions."""
         served = self._served()
         if served is not self._for:
             self._for = served
@@ -326,5 +328,6 @@ class GarbageCollection:
 
 
 def _as_it_is(obj: JsonObject) -> JsonDict:
-    """What must not have changed when the request arrives."""
+    """Return the preconditions that the object is still this one, unchanged, when the request
+    arrives."""
     return {"uid": metadata.uid(obj), "resourceVersion": metadata.resource_version(obj)}

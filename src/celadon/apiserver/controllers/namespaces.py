@@ -19,17 +19,7 @@ from celadon.apiserver.bootstrap_objects import (
     root_ca_config_map,
 )
 from celadon.apiserver.caches.served_resources import Served
-from celadon.apiserver.controllers.controller_loops import (
-    Change,
-    RequestFailed,
-    ServerRequests,
-    Stale,
-    StatusWrites,
-    asked_resources,
-    condition,
-    resource_path,
-    with_condition,
-)
+from celadon.apiserver.controllers import controller_loops as loops
 from celadon.apiserver.discovery.discovery_documents import RemoteVersion
 from celadon.apiserver.object_store import (
     STORED_ELSEWHERE,
@@ -57,26 +47,28 @@ _CONTENT_FAILURE: Final = "NamespaceDeletionContentFailure"
 _CONTENT_REMAINING: Final = "NamespaceContentRemaining"
 _FINALIZERS_REMAINING: Final = "NamespaceFinalizersRemaining"
 _GOOD: Final = (
-    condition(
+    loops.condition(
         _DISCOVERY_FAILURE,
         "False",
         "ResourcesDiscovered",
         "All resources successfully discovered",
     ),
-    condition(
+    loops.condition(
         "NamespaceDeletionGroupVersionParsingFailure",
         "False",
         "ParsedGroupVersions",
         "All legacy kube types successfully parsed",
     ),
-    condition(
+    loops.condition(
         _CONTENT_FAILURE,
         "False",
         "ContentDeleted",
         "All content successfully deleted, may be waiting on finalization",
     ),
-    condition(_CONTENT_REMAINING, "False", "ContentRemoved", "All content successfully removed"),
-    condition(
+    loops.condition(
+        _CONTENT_REMAINING, "False", "ContentRemoved", "All content successfully removed"
+    ),
+    loops.condition(
         _FINALIZERS_REMAINING,
         "False",
         "ContentHasNoFinalizers",
@@ -87,7 +79,8 @@ _GOOD: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Remains:
-    """What is left after an attempt: objects by resource, objects by finalizer, and problems."""
+    """Says what is left after an attempt: objects by resource, objects by finalizer, and
+    problems."""
 
     objects: Mapping[GroupResource, int] = field(default_factory=dict)
     finalizers: Mapping[str, int] = field(default_factory=dict)
@@ -103,7 +96,7 @@ def deletion_conditions(
     bad = {one["type"]: one for one in _bad(remains)}
     made = list(conditions or ())
     for good in _GOOD:
-        made = with_condition(made, bad.get(good["type"], good), now)
+        made = loops.with_condition(made, bad.get(good["type"], good), now)
     return made
 
 
@@ -117,26 +110,26 @@ def _bad(remains: Remains) -> list[JsonObject]:
             f"Discovery failed for some groups, {len(remains.unknown)} failing: unable to "
             f"retrieve the complete list of server APIs: {stale}"
         )
-        found.append(condition(_DISCOVERY_FAILURE, "True", "DiscoveryFailed", text))
+        found.append(loops.condition(_DISCOVERY_FAILURE, "True", "DiscoveryFailed", text))
     if remains.failures:
         text = (
             f"Failed to delete all resource types, {len(remains.failures)} remaining: "
             + ", ".join(sorted(remains.failures))
         )
-        found.append(condition(_CONTENT_FAILURE, "True", "ContentDeletionFailed", text))
+        found.append(loops.condition(_CONTENT_FAILURE, "True", "ContentDeletionFailed", text))
     if remains.objects:
         left = sorted(
             f"{one.resource}.{one.group} has {number} resource instances"
             for one, number in remains.objects.items()
         )
         text = "Some resources are remaining: " + ", ".join(left)
-        found.append(condition(_CONTENT_REMAINING, "True", "SomeResourcesRemain", text))
+        found.append(loops.condition(_CONTENT_REMAINING, "True", "SomeResourcesRemain", text))
     if remains.finalizers:
         held = sorted(
             f"{one} in {number} resource instances" for one, number in remains.finalizers.items()
         )
         text = "Some content in the namespace has finalizers remaining: " + ", ".join(held)
-        found.append(condition(_FINALIZERS_REMAINING, "True", "SomeFinalizersRemain", text))
+        found.append(loops.condition(_FINALIZERS_REMAINING, "True", "SomeFinalizersRemain", text))
     return found
 
 
@@ -156,9 +149,9 @@ class NamespaceDeletion:
     def __init__(
         self,
         objects: ObjectStore,
-        namespaces: StatusWrites,
+        namespaces: loops.StatusWrites,
         served: Callable[[], Served],
-        requests: ServerRequests,
+        requests: loops.ServerRequests,
         now: Callable[[], datetime],
         grace: float = GRACE_SECONDS,
         offered: Callable[[], Sequence[RemoteVersion]] = tuple,
@@ -175,7 +168,7 @@ class NamespaceDeletion:
     def prefixes(self) -> Sequence[str]:
         return (self._namespaces.prefix,)
 
-    def concerned(self, change: Change) -> Iterable[str]:
+    def concerned(self, change: loops.Change) -> Iterable[str]:
         return () if change.new is None or not _waits(change.new) else (metadata.name(change.new),)
 
     async def reconcile(self, item: str) -> float | None:
@@ -207,7 +200,7 @@ class NamespaceDeletion:
             if not self._objects.page(resource, namespace, limit=1).objects:
                 continue
             reply = await self._requests.call(
-                "DELETE", resource_path(resource, namespace), _OPTIONS
+                "DELETE", loops.resource_path(resource, namespace), _OPTIONS
             )
             if reply.failed:
                 failures.append(reply.message)
@@ -234,7 +227,7 @@ class NamespaceDeletion:
 
     def _deletable(self) -> Iterator[Resource]:
         """Each resource in one version."""
-        for own, resource in asked_resources(self._served().catalog).items():
+        for own, resource in loops.asked_resources(self._served().catalog).items():
             deletable = {"deletecollection", "list"} <= set(resource.verbs)
             if resource.namespaced and deletable and own not in STORED_ELSEWHERE:
                 yield resource
@@ -288,7 +281,7 @@ class DefaultAccounts:
     def __init__(
         self,
         objects: ObjectStore,
-        namespaces: StatusWrites,
+        namespaces: loops.StatusWrites,
         accounts: Resource,
         new_context: Callable[[], DefaultingContext],
     ) -> None:
@@ -301,7 +294,7 @@ class DefaultAccounts:
     def prefixes(self) -> Sequence[str]:
         return (self._namespaces.prefix, collection_prefix(self._accounts))
 
-    def concerned(self, change: Change) -> Iterable[str]:
+    def concerned(self, change: loops.Change) -> Iterable[str]:
         if change.key.startswith(self._namespaces.prefix):
             return () if change.new is None else (metadata.name(change.new),)
         gone = change.old if change.new is None else None
@@ -337,9 +330,9 @@ class RootCertificates:
     def __init__(
         self,
         objects: ObjectStore,
-        namespaces: StatusWrites,
+        namespaces: loops.StatusWrites,
         maps: Resource,
-        requests: ServerRequests,
+        requests: loops.ServerRequests,
         bundle: str,
     ) -> None:
         self._objects = objects
@@ -352,7 +345,7 @@ class RootCertificates:
     def prefixes(self) -> Sequence[str]:
         return (self._namespaces.prefix, collection_prefix(self._maps))
 
-    def concerned(self, change: Change) -> Iterable[str]:
+    def concerned(self, change: loops.Change) -> Iterable[str]:
         if change.key.startswith(self._namespaces.prefix):
             return () if change.new is None else (metadata.name(change.new),)
         found = change.new or change.old
@@ -367,9 +360,9 @@ class RootCertificates:
         wanted = root_ca_config_map(item, self._bundle)
         stored = self._objects.get(self._maps, item, ROOT_CA_CONFIG_MAP)
         if stored is None:
-            await self._write("POST", resource_path(self._maps, item), wanted)
+            await self._write("POST", loops.resource_path(self._maps, item), wanted)
         elif not _has(stored.object, wanted):
-            path = resource_path(self._maps, item, ROOT_CA_CONFIG_MAP)
+            path = loops.resource_path(self._maps, item, ROOT_CA_CONFIG_MAP)
             await self._write("PUT", path, _restored(stored.object, wanted))
         return None
 
@@ -377,9 +370,9 @@ class RootCertificates:
         """Raises Stale, RequestFailed."""
         reply = await self._requests.call(method, path, body)
         if reply.code == 409:
-            raise Stale
+            raise loops.Stale
         if reply.failed:
-            raise RequestFailed(f"{method} {path}: {reply.code} {reply.message}")
+            raise loops.RequestFailed(f"{method} {path}: {reply.code} {reply.message}")
 
 
 def _has(found: JsonObject, wanted: JsonObject) -> bool:

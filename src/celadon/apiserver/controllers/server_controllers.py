@@ -34,7 +34,6 @@ from celadon.apiserver.controllers.namespaces import (
     NamespaceDeletion,
     RootCertificates,
 )
-from celadon.apiserver.controllers.services import AddressRecords, OwnService
 from celadon.apiserver.controllers.storage_migrations import (
     ACCOUNT,
     GATE,
@@ -42,7 +41,9 @@ from celadon.apiserver.controllers.storage_migrations import (
     StorageMigrations,
 )
 from celadon.apiserver.controllers.upkeep import (
+    AddressRecords,
     FlowControlUpkeep,
+    OwnService,
     PolicyTypeChecks,
     QuotaCounts,
     RoleAggregation,
@@ -72,9 +73,9 @@ CLUSTER_ROLES: Final = GroupVersionResource("rbac.authorization.k8s.io", "v1", "
 
 @dataclass(frozen=True, slots=True)
 class ControllerSurroundings:
-    """What controllers see of their server. `version` is the release whose behaviour is served;
-    `perform` answers a request as if this user had made it and were allowed to; `names` are the
-    controllers that run."""
+    """Holds what controllers see of their server. `version` is the release whose behaviour is
+    served; `perform` answers a request as if this user had made it and were allowed to; `names` are
+    the controllers that run."""
 
     objects: ObjectStore
     served: ServedResources
@@ -100,16 +101,17 @@ class ControllerSurroundings:
         return self.now().microsecond * 1000
 
     def writes(self, gvr: GroupVersionResource, manager: str = "") -> StatusWrites:
-        """Of a built-in cluster-scoped resource; `manager` is who is noted to write, if anybody."""
+        """Return what writes the statuses of a built-in cluster-scoped resource; `manager` is who
+        is noted to write, if anybody."""
         writer = (lambda: FieldWriter(manager, self.timestamp())) if manager else None
         return StatusWrites(self.objects, built_in(gvr), writer, self.workers)
 
     def aside(self, account: str) -> Aside:
-        """Long work of a controller, which has as much time as a user."""
+        """Return what does long work of a controller, which has as much time as a user."""
         return RequestWork(self.workers, f"system:serviceaccount:kube-system:{account}").aside
 
     def requests(self, account: str) -> ServerRequests:
-        """Of a service account in `kube-system`."""
+        """Return the requests of a service account in `kube-system`."""
         return ServerRequests(self.perform, account)
 
 
@@ -120,6 +122,8 @@ def built_in(gvr: GroupVersionResource) -> Resource:
     return resource
 
 
+# A kube-apiserver runs these itself (`pkg/controlplane` and kube-aggregator), whatever flags its
+# controller manager has, so they run in each of several servers on one store.
 def server_controllers(given: ControllerSurroundings) -> list[Controller]:
     """Return the controllers that run, ready to be run. Definitions and their APIServices,
     extension servers, addresses of Services, the server's own Service and flow control are looked
@@ -136,6 +140,7 @@ def server_controllers(given: ControllerSurroundings) -> list[Controller]:
     ]
 
 
+# In a real cluster, these are controllers of kube-controller-manager, which elects a leader.
 def led_controllers(given: ControllerSurroundings) -> list[Controller]:
     """Return the controllers of which one for all servers of a store is enough, and nobody waits
     for them."""
@@ -152,6 +157,8 @@ def _definitions(given: ControllerSurroundings) -> Controller:
     return DefinitionController(given.objects, definitions, given.timestamp)
 
 
+# Deletions of custom objects go through admission like those of a user, under the name that
+# upstream's finalizer has there.
 def _definition_cleanup(given: ControllerSurroundings) -> Controller:
     return DefinitionCleanup(
         given.objects,
@@ -175,7 +182,8 @@ def _remote_api_services(given: ControllerSurroundings) -> Iterator[Controller]:
 
 
 def _addresses(given: ControllerSurroundings) -> Iterator[Controller]:
-    """Since 1.33, which brought version 1 of the kind, each address of a Service is an object."""
+    """Yield the controller of IPAddresses. Since 1.33, which brought version 1 of the kind, each
+    address of a Service is an object."""
     records = known_resources(all_versions=True).by_gvr(ADDRESSES)
     if records is not None:
         yield AddressRecords(given.objects, built_in(SERVICES), records, given.new_context)
@@ -186,6 +194,7 @@ def _own_service(given: ControllerSurroundings) -> Controller:
     return OwnService(given.objects, built_in(SERVICES), own, given.new_context)
 
 
+# The manager's name stands in managedFields of every FlowSchema, so that it is upstream's.
 def _flow_control(given: ControllerSurroundings) -> Controller:
     return FlowControlUpkeep(
         given.writes(FLOW_SCHEMAS, "api-priority-and-fairness-config-consumer-v1"),
@@ -234,6 +243,7 @@ def _root_certificates(given: ControllerSurroundings) -> Controller:
     )
 
 
+# Its requests are those of a user, since policies may forbid the deletion of dependents, too.
 def _garbage(given: ControllerSurroundings) -> Controller:
     requests = given.requests("generic-garbage-collector")
     return GarbageCollection(given.objects, given.served.current, requests, given.collection_lag)
@@ -251,8 +261,8 @@ def _quotas(given: ControllerSurroundings) -> Controller:
 
 
 def _migrations(given: ControllerSurroundings) -> Controller | None:
-    """Since 1.36 it does what is done here; before, it went by other conditions. None where its
-    gate is off."""
+    """Return the controller of storage migrations, or None where its gate is off. Since 1.36
+    upstream's does what is done here; before, it went by other conditions."""
     is_there = known_resources(all_versions=True).by_gvr(MIGRATIONS) is not None
     if not (is_since("1.36") and is_there and given.new_context().gates.get(GATE)):
         return None

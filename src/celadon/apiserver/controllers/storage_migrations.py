@@ -13,17 +13,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from celadon.apiserver.caches.served_resources import DEFINITIONS, Served
-from celadon.apiserver.controllers.controller_loops import (
-    Change,
-    ServerRequests,
-    Stale,
-    StatusWrites,
-    asked_resources,
-    condition,
-    find_condition,
-    is_true,
-    resource_path,
-)
+from celadon.apiserver.controllers import controller_loops as loops
 from celadon.apiserver.object_store import ObjectStore, StoredObject, is_event
 from celadon.kube import GroupResource, GroupVersionResource, JsonObject, metadata
 from celadon.kube.go import quote
@@ -53,7 +43,7 @@ _FOR_NOW: Final = frozenset(
 
 
 class _Unmigrated(Exception):
-    """Why a migration has failed."""
+    """Says why a migration has failed."""
 
 
 class StorageMigrations:
@@ -64,9 +54,9 @@ class StorageMigrations:
     def __init__(
         self,
         objects: ObjectStore,
-        migrations: StatusWrites,
+        migrations: loops.StatusWrites,
         served: Callable[[], Served],
-        requests: ServerRequests,
+        requests: loops.ServerRequests,
         now: Callable[[], datetime],
     ) -> None:
         self._objects = objects
@@ -79,7 +69,7 @@ class StorageMigrations:
     def prefixes(self) -> Sequence[str]:
         return (self._migrations.prefix,)
 
-    def concerned(self, change: Change) -> Iterable[str]:
+    def concerned(self, change: loops.Change) -> Iterable[str]:
         return {_item(one) for one in (change.old, change.new) if one is not None}
 
     async def reconcile(self, item: str) -> float | None:
@@ -102,11 +92,11 @@ class StorageMigrations:
         await self._tell_definition(
             item, "True", "MigrationRunning", f"Migration {name} is running"
         )
-        began = condition(RUNNING, "True", "MigrationRunning", "The migration is running")
+        began = loops.condition(RUNNING, "True", "MigrationRunning", "The migration is running")
         await self._write(migration, [*_conditions(migration), self._timed(began)])
 
     async def _clean_up(self, item: str, migration: JsonObject) -> None:
-        if is_true(_conditions(migration), SUCCEEDED):
+        if loops.is_true(_conditions(migration), SUCCEEDED):
             await self._tell_definition(
                 item, "False", "MigrationSucceeded", "The migration has succeeded"
             )
@@ -114,24 +104,25 @@ class StorageMigrations:
             await self._tell_definition(
                 item, "False", "MigrationFailed", "The migration has failed"
             )
-        done = condition(RUNNING, "False", "MigrationCompleted", "Migration completed")
+        done = loops.condition(RUNNING, "False", "MigrationCompleted", "Migration completed")
         ended = self._timed(done, metadata.generation(migration))
         others = [ended if one["type"] == RUNNING else one for one in _conditions(migration)]
         await self._write(migration, others)
 
     async def _tell_definition(self, name: str, state: Any, reason: str, message: str) -> None:  # noqa: ANN401
-        """Of a custom resource, that a migration begins or is over. Raises Stale."""
+        """Write on the definition of a custom resource that a migration begins or is over. Raises
+        Stale."""
         path = f"/apis/{DEFINITIONS.group}/{DEFINITIONS.version}/{DEFINITIONS.resource}/{name}"
         read = await self._requests.call("GET", path)
         if read.code == 404:
             return
         if read.failed:
-            raise Stale
+            raise loops.Stale
         definition = read.body
         generation = metadata.generation(definition)
         told: JsonDict = {}
         if state == "False":
-            former = find_condition(_conditions(definition), _IN_DEFINITIONS)
+            former = loops.find_condition(_conditions(definition), _IN_DEFINITIONS)
             is_same = former is not None and former.get("observedGeneration") == generation
             if is_same:
                 told["storedVersions"] = [
@@ -144,7 +135,7 @@ class StorageMigrations:
                     else " but the stored versions have not been updated due to a generation "
                     "mismatch"
                 )
-        shown = condition(_IN_DEFINITIONS, state, reason, message)
+        shown = loops.condition(_IN_DEFINITIONS, state, reason, message)
         told["conditions"] = [self._timed(shown, generation)]
         body = {
             "apiVersion": "apiextensions.k8s.io/v1",
@@ -154,12 +145,12 @@ class StorageMigrations:
         }
         applied = await self._requests.apply(f"{path}/status", body, RUNNER, force=True)
         if applied.failed:
-            raise Stale
+            raise loops.Stale
 
     # --- the objects ---
 
     async def _proceed(self, item: str, migration: JsonObject) -> float | None:
-        """What comes next of a migration that runs; in how many seconds to look again."""
+        """Do what comes next of a migration that runs; return in how many seconds to look again."""
         resource = self._resource(migration)
         if resource is None:
             if self._seconds_since(migration) <= PATIENCE:
@@ -185,18 +176,20 @@ class StorageMigrations:
         except _Unmigrated as error:
             await self._fail(migration, _unhandled(str(error)))
             return None
-        done = self._timed(condition(SUCCEEDED, "True", "StorageVersionMigrationSucceeded", ""))
+        done = self._timed(
+            loops.condition(SUCCEEDED, "True", "StorageVersionMigrationSucceeded", "")
+        )
         await self._write(migration, [*_conditions(migration), done])
         return None
 
     async def _migrated(self, resource: Resource, version: int) -> bool:
-        """Whether all objects are written that have not been since a version. Raises
-        _Unmigrated."""
+        """Write all objects that have not been written since a version; return whether that is
+        done. Raises _Unmigrated."""
         for stored in self._stored(resource):
             if stored.revision > version:
                 continue
             obj = stored.object
-            path = resource_path(resource, metadata.namespace(obj), metadata.name(obj))
+            path = loops.resource_path(resource, metadata.namespace(obj), metadata.name(obj))
             same = {"uid": metadata.uid(obj), "resourceVersion": str(stored.revision)}
             gvk = resource.gvk
             body = {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": same}
@@ -225,12 +218,12 @@ class StorageMigrations:
         """The resource, in the version that clients prefer."""
         wanted = migration["spec"]["resource"]
         named = GroupResource(wanted.get("group", ""), wanted["resource"])
-        return asked_resources(self._served().catalog).get(named)
+        return loops.asked_resources(self._served().catalog).get(named)
 
     # --- the status ---
 
     async def _fail(self, migration: JsonObject, why: str) -> None:
-        failed = self._timed(condition(FAILED, "True", "StorageVersionMigrationFailed", why))
+        failed = self._timed(loops.condition(FAILED, "True", "StorageVersionMigrationFailed", why))
         await self._write(migration, [*_conditions(migration), failed])
 
     async def _write(
@@ -241,7 +234,7 @@ class StorageMigrations:
         if stored is None:
             return
         if metadata.resource_version(stored.object) != metadata.resource_version(migration):
-            raise Stale
+            raise loops.Stale
         status = {**(migration.get("status") or {}), **more}
         if conditions:
             status["conditions"] = list(conditions)
@@ -280,11 +273,11 @@ def _conditions(obj: JsonObject) -> Sequence[JsonObject]:
 
 
 def _is_running(migration: JsonObject) -> bool:
-    return is_true(_conditions(migration), RUNNING)
+    return loops.is_true(_conditions(migration), RUNNING)
 
 
 def _is_over(migration: JsonObject) -> bool:
-    return any(is_true(_conditions(migration), one) for one in (SUCCEEDED, FAILED))
+    return any(loops.is_true(_conditions(migration), one) for one in (SUCCEEDED, FAILED))
 
 
 def _age(migration: JsonObject) -> tuple[str, str]:
@@ -293,8 +286,8 @@ def _age(migration: JsonObject) -> tuple[str, str]:
 
 
 def _is_collected(resource: Resource) -> bool:
-    """Whether upstream's garbage collector, of whose cache migrations are made, knows its
-    objects."""
+    """Tell whether upstream's garbage collector, of whose cache migrations are made, knows the
+    resource's objects."""
     return not is_event(resource) and _COLLECTED.issubset(resource.verbs)
 
 

@@ -1,25 +1,20 @@
-"""FlowSchemas and priority levels: those of every cluster are kept, and all say whether their level
-exists.
+"""Small controllers that keep up what others rely on: priority levels and FlowSchemas, statuses of
+policies and quotas, aggregated roles, addresses, the server's own Service.
 
-As k8s.io/kubernetes `pkg/registry/flowcontrol/{rest,ensurer}` (once a minute) and k8s.io/apiserver
+The first: those of every cluster are kept, and all say whether their level exists. As
+k8s.io/kubernetes `pkg/registry/flowcontrol/{rest,ensurer}` (once a minute) and k8s.io/apiserver
 `pkg/util/flowcontrol/apf_controller.go` (at once).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from celadon.admission import TypeChecker
 from celadon.admission.plugins import counts_differ, recounted
 from celadon.admission.registration import RegistrationError, decode_policy
-from celadon.apiserver.bootstrap_objects import (
-    AUTO_UPDATE,
-    MANDATORY,
-    flow_schemas,
-    level_condition,
-    priority_levels,
-)
+from celadon.apiserver import bootstrap_objects
 from celadon.apiserver.caches.served_resources import Served
 from celadon.apiserver.controllers.controller_loops import (
     Aside,
@@ -29,12 +24,15 @@ from celadon.apiserver.controllers.controller_loops import (
     StatusWrites,
     with_condition,
 )
-from celadon.apiserver.object_store import ROOT, ObjectStore, collection_prefix
+from celadon.apiserver.handlers.write import in_order
+from celadon.apiserver.object_store import ROOT, ObjectStore, collection_prefix, object_key
 from celadon.apiserver.quota_charging import PATIENCE, OpenCharges
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, metadata
+from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.go import json_text, parse_bool
 from celadon.kube.json_types import JsonDict
 from celadon.kube.rbac import role_selectors
+from celadon.kube.registry import Target, create, stored_object
 from celadon.kube.releases import is_since
 from celadon.kube.resources import Catalog, Resource
 from celadon.kube.schemas import Schema, custom_schemas
@@ -78,8 +76,10 @@ class FlowControlUpkeep:
         if item == _STATUSES:
             await self._tell()
             return None
-        await self._keep("prioritylevelconfigurations", self._levels, list(priority_levels()))
-        await self._keep("flowschemas", self._schemas, list(flow_schemas()))
+        await self._keep(
+            "prioritylevelconfigurations", self._levels, list(bootstrap_objects.priority_levels())
+        )
+        await self._keep("flowschemas", self._schemas, list(bootstrap_objects.flow_schemas()))
         return UPKEEP_SECONDS
 
     async def _keep(self, plural: str, found: StatusWrites, wanted: Sequence[JsonObject]) -> None:
@@ -107,7 +107,7 @@ class FlowControlUpkeep:
                 continue
             level = (schema.get("spec") or {}).get("priorityLevelConfiguration") or {}
             name = level.get("name") or ""
-            said = level_condition(name, exists=name in levels)
+            said = bootstrap_objects.level_condition(name, exists=name in levels)
             status = stored.object.get("status") or {}
             conditions = with_condition(status.get("conditions"), said, self._now())
             await self._schemas.write(stored, {**status, "conditions": conditions})
@@ -115,7 +115,7 @@ class FlowControlUpkeep:
 
 def is_kept(obj: JsonObject) -> bool:
     """Return whether the server looks after the spec of an object of its own."""
-    if (obj.get("kind"), metadata.name(obj)) in MANDATORY:
+    if (obj.get("kind"), metadata.name(obj)) in bootstrap_objects.MANDATORY:
         return True
     said = _annotation(obj)
     if said is None:
@@ -124,13 +124,13 @@ def is_kept(obj: JsonObject) -> bool:
 
 
 def _annotation(obj: JsonObject) -> str | None:
-    found = metadata.annotations(obj).get(AUTO_UPDATE)
+    found = metadata.annotations(obj).get(bootstrap_objects.AUTO_UPDATE)
     return None if found is None else str(found)
 
 
 def _corrected(live: JsonObject, wanted: JsonObject) -> JsonObject:
     meta = metadata.metadata(live)
-    annotations = {**(meta.get("annotations") or {}), AUTO_UPDATE: "true"}
+    annotations = {**(meta.get("annotations") or {}), bootstrap_objects.AUTO_UPDATE: "true"}
     return {**live, "metadata": {**meta, "annotations": annotations}, "spec": wanted["spec"]}
 
 
@@ -226,7 +226,7 @@ def _schemas(served: Served) -> dict[GroupVersionKind, Schema]:
 #
 # Quotas say what is used: counted when a quota is new or changed, and when something has gone.
 #
-# What comes is charged by the request that brings it (`serve.charging`). As k8s.io/kubernetes
+# What comes is charged by the request that brings it (`quota_charging`). As k8s.io/kubernetes
 # `pkg/controller/resourcequota`.
 
 
@@ -286,7 +286,8 @@ class QuotaCounts:
         return tuple(quotas)
 
     async def reconcile(self, item: str) -> float | None:
-        """What was counted beside open charges is counted again."""
+        """Count what a quota covers; what was counted beside open charges is counted again
+        later."""
         namespace, _, name = item.partition("/")
         again = None if await self._charges.closed(namespace) else PATIENCE
         stored = self._objects.get(self._resource, namespace, name)
@@ -376,3 +377,114 @@ class RoleAggregation:
             if stored is None or stored.object is not role:
                 raise Stale
             await self._roles.replace(stored, {**role, "rules": wanted})
+
+
+# --- Addresses of Services ---------------------------------------------------
+#
+# For each address of a Service there is an IPAddress, which says whose it is.
+#
+# As k8s.io/kubernetes `pkg/registry/core/service/ipallocator`, which makes them with the Service;
+# so this controller is urgent, and runs in every server.
+
+
+class AddressRecords:
+    """Items are addresses. `new_context` gives a new uid each time."""
+
+    urgent = True
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        services: Resource,
+        records: Resource,
+        new_context: Callable[[], DefaultingContext],
+    ) -> None:
+        self._objects = objects
+        self._records = records
+        self._new_context = new_context
+        self._services_prefix = collection_prefix(services)
+        self._owners: dict[str, tuple[str, str]] = {}
+        """Namespace and name of the Service that has an address."""
+
+    @property
+    def prefixes(self) -> Sequence[str]:
+        return (self._services_prefix, collection_prefix(self._records))
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        if not change.key.startswith(self._services_prefix):
+            yield change.key.rpartition("/")[2]
+            return
+        for address in _addresses(change.old):
+            self._owners.pop(address, None)
+            yield address
+        for address in _addresses(change.new):
+            self._owners[address] = metadata.namespace(change.new), metadata.name(change.new)
+            yield address
+
+    async def reconcile(self, item: str) -> None:
+        owner, record = self._owners.get(item), self._objects.get(self._records, "", item)
+        if owner is None:
+            if record is not None and _is_ours(record.object):
+                await self._objects.delete(self._records, "", item, record.revision)
+        elif record is None:
+            target, context = Target(self._records, ""), self._new_context()
+            made = create.created(bootstrap_objects.address_record(item, *owner), target, context)
+            kept = in_order(stored_object(made, target, context))
+            await self._objects.create(self._records, "", item, kept)
+
+
+def _addresses(service: JsonObject | None) -> Iterator[str]:
+    for address in ((service or {}).get("spec") or {}).get("clusterIPs") or ():
+        if address and address != "None":
+            yield address
+
+
+def _is_ours(record: JsonObject) -> bool:
+    return (
+        metadata.labels(record).get(bootstrap_objects.MANAGED_BY)
+        == bootstrap_objects.ADDRESS_ALLOCATOR
+    )
+
+
+# --- Own service -------------------------------------------------------------
+#
+# The server's own Service comes back when somebody deletes it.
+#
+# As k8s.io/kubernetes `pkg/controlplane/controller/kubernetesservice`, which looks after it
+# every ten seconds, in every server.
+
+
+class OwnService:
+    """There is one item: the Service. `wanted` is it, as a client would create it; `new_context`
+    gives a new uid each time."""
+
+    urgent = False
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        services: Resource,
+        wanted: JsonObject,
+        new_context: Callable[[], DefaultingContext],
+    ) -> None:
+        self._objects = objects
+        self._services = services
+        self._wanted = wanted
+        self._new_context = new_context
+        self._namespace, self._name = metadata.namespace(wanted), metadata.name(wanted)
+        self._key = object_key(services, self._namespace, self._name)
+
+    @property
+    def prefixes(self) -> Sequence[str]:
+        return (self._key,)
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        if change.key == self._key and change.new is None:
+            yield self._name
+
+    async def reconcile(self, item: str) -> None:
+        if self._objects.get(self._services, self._namespace, item) is None:
+            target, context = Target(self._services, self._namespace), self._new_context()
+            made = create.created(self._wanted, target, context)
+            kept = in_order(stored_object(made, target, context))
+            await self._objects.create(self._services, self._namespace, item, kept)

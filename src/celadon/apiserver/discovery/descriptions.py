@@ -28,7 +28,7 @@ MISSING: Final = (
 
 
 class Texts(NamedTuple):
-    """What there is to say of a type, and of its fields by their names."""
+    """Holds what there is to say of a type, and of its fields by their names."""
 
     about: str
     fields: Mapping[str, str]

@@ -14,19 +14,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Final
 
-from celadon.apiserver.answers import NOT_FOUND, object_answer, status_answer
+from celadon.apiserver import negotiation
 from celadon.apiserver.bootstrap_objects import APIREGISTRATION, local_priorities
 from celadon.apiserver.discovery.server_pages import HealthCheck
 from celadon.apiserver.http_messages import JSON, HttpAnswer, HttpRequest
-from celadon.apiserver.negotiation import (
-    BUILT_IN_TYPES,
-    PROTOBUF,
-    Accepted,
-    MediaClause,
-    is_pretty,
-    media_clauses,
-    require_route,
-)
 from celadon.kube import GroupVersion, GroupVersionKind, StatusError, status
 from celadon.kube.go import json_text
 from celadon.kube.json_types import JsonDict, JsonObject
@@ -103,8 +94,8 @@ class ListedGroup:
 # House rule 9: without slots, because `cached_property` needs the instance dictionary.
 @dataclass(frozen=True, eq=False)
 class PublishedApis:
-    """What a catalogue and other servers offer. One object for each state of them; what is made of
-    it is kept with the object."""
+    """Holds what a catalogue and other servers offer. There is one object for each state of them;
+    what is made of it is kept with the object."""
 
     catalog: Catalog
     remote: Sequence[RemoteVersion] = ()
@@ -131,7 +122,7 @@ class PublishedApis:
 
     @cached_property
     def versions(self) -> tuple[PublishedVersion, ...]:
-        """Of all groups, the core first."""
+        """Return the versions of all groups, the core first."""
         return tuple(one for group in (self.core, *self.groups) for one in group.versions)
 
     @cached_property
@@ -191,8 +182,8 @@ def version_rank(version: str) -> tuple[int, int, int, str]:
 
 
 def storage_version_hash(resource: Resource) -> str:
-    """By it clients notice when objects begin to be stored in another version; empty for what is
-    not stored."""
+    """Return the hash by which clients notice when objects begin to be stored in another version;
+    empty for what is not stored."""
     if not resource.custom:
         return resource.storage_version_hash
     kind = f"{resource.gvr.group}/{resource.storage_version}/{resource.gvk.kind}"
@@ -248,7 +239,7 @@ def api_resource_list(version: PublishedVersion) -> JsonDict:
 
 
 def _resource_entries(resource: Resource) -> Iterable[JsonDict]:
-    """Of a resource and of what is below it."""
+    """Yield the entries of a resource and of what is below it."""
     own = resource.gvr.group_version
     stored = storage_version_hash(resource)
     yield {
@@ -331,7 +322,8 @@ def _aggregated_subresource(subresource: Subresource, parent: Resource) -> JsonD
 
 
 def _response_kind(kind: GroupVersionKind, resource: Resource) -> JsonDict:
-    """Of built-in resources, group and version are only said where they differ."""
+    """Return the kind as aggregated discovery names it: of built-in resources, group and version
+    are only said where they differ."""
     same = kind.group_version == resource.gvr.group_version and not resource.custom
     group, version = ("", "") if same else kind.group_version
     return {"group": group, "version": version, "kind": kind.kind}
@@ -345,10 +337,10 @@ _AGGREGATED: Final = {"as": "APIGroupDiscoveryList", "g": DISCOVERY}
 def discovery_answer(
     request: HttpRequest, apis: PublishedApis, server_address: str
 ) -> HttpAnswer | None:
-    """None for paths that discovery does not answer. `server_address` is host and port. Raises
-    StatusError."""
+    """Answer a request for discovery; return None for paths that discovery does not answer.
+    `server_address` is host and port. Raises StatusError."""
     if request.path.startswith("/apis//"):
-        return NOT_FOUND
+        return negotiation.NOT_FOUND
     parts = request.path.strip("/").split("/")
     match parts:
         case ["api" | "apis"]:
@@ -357,7 +349,7 @@ def discovery_answer(
             return _version(request, apis, "", version)
         case ["apis", name]:
             group = next((one for one in apis.listed if one.name == name), None)
-            return NOT_FOUND if group is None else _group_answer(request, apis, group)
+            return negotiation.NOT_FOUND if group is None else _group_answer(request, apis, group)
         case ["apis", name, version]:
             return _version(request, apis, name, version)
         case _:
@@ -371,7 +363,7 @@ def _root(request: HttpRequest, apis: PublishedApis, root: str, address: str) ->
     try:
         accepted = _accepted(request, allow_aggregated=request.path != "/apis/")
     except StatusError as error:
-        return status_answer(error, Accepted())
+        return negotiation.status_answer(error, negotiation.Accepted())
     if isinstance(accepted, str):
         return _aggregated_answer(request, apis, root, accepted)
     document = api_versions(address) if root == "api" else api_group_list(apis)
@@ -392,18 +384,18 @@ def _require_get(request: HttpRequest) -> None:
     """Raises StatusError."""
     if request.method != "GET":
         raise status.method_not_allowed()
-    require_route(request, BUILT_IN_TYPES)
+    negotiation.require_route(request, negotiation.BUILT_IN_TYPES)
 
 
 def _version(request: HttpRequest, apis: PublishedApis, name: str, version: str) -> HttpAnswer:
-    """What there is not is said in one way of built-in groups and in another of custom ones: only
-    the former stand behind a router. Raises StatusError."""
+    """Answer for one group version. That there is none is said in one way of built-in groups and in
+    another of custom ones: only the former stand behind a router. Raises StatusError."""
     group = apis.group(name)
     if group is None:
-        return NOT_FOUND
+        return negotiation.NOT_FOUND
     found = group.version(version)
     if found is None and group.custom:
-        return NOT_FOUND
+        return negotiation.NOT_FOUND
     if found is None:
         raise status.route_not_found()
     if not group.custom:
@@ -415,33 +407,33 @@ def _document(request: HttpRequest, document: JsonObject) -> HttpAnswer:
     try:
         accepted = _accepted(request, allow_aggregated=False)
     except StatusError as error:
-        return status_answer(error, Accepted())
+        return negotiation.status_answer(error, negotiation.Accepted())
     assert not isinstance(accepted, str)
     return _written(document, accepted)
 
 
-def _written(document: JsonObject, accepted: Accepted) -> HttpAnswer:
-    if accepted.media_type == PROTOBUF:
+def _written(document: JsonObject, accepted: negotiation.Accepted) -> HttpAnswer:
+    if accepted.media_type == negotiation.PROTOBUF:
         document = {"apiVersion": "v1", **document}
-    return object_answer(200, document, accepted)
+    return negotiation.object_answer(200, document, accepted)
 
 
-def _accepted(request: HttpRequest, *, allow_aggregated: bool) -> Accepted | str:
+def _accepted(request: HttpRequest, *, allow_aggregated: bool) -> negotiation.Accepted | str:
     """A version where its aggregated form is wanted. Raises StatusError 406."""
     given = ", ".join(request.header_values("accept"))
-    for clause in media_clauses(given) or [MediaClause("*", "*")]:
-        for media_type in BUILT_IN_TYPES:
+    for clause in negotiation.media_clauses(given) or [negotiation.MediaClause("*", "*")]:
+        for media_type in negotiation.BUILT_IN_TYPES:
             if not clause.fits(media_type):
                 continue
             if "as" not in clause.parameters:
-                pretty = is_pretty(request, clause.parameters.get("pretty", ""))
-                return Accepted(media_type, pretty=pretty)
+                pretty = negotiation.is_pretty(request, clause.parameters.get("pretty", ""))
+                return negotiation.Accepted(media_type, pretty=pretty)
             if allow_aggregated and media_type == JSON and _wants_aggregated(clause):
                 return clause.parameters["v"]
-    raise status.not_acceptable(BUILT_IN_TYPES)
+    raise status.not_acceptable(negotiation.BUILT_IN_TYPES)
 
 
-def _wants_aggregated(clause: MediaClause) -> bool:
+def _wants_aggregated(clause: negotiation.MediaClause) -> bool:
     """`v2beta1` is served before 1.33."""
     version = clause.parameters.get("v")
     is_served = version == "v2" or (version == _BETA and not is_since("1.33"))

@@ -120,7 +120,7 @@ def _property(field: Schema, written: object, *, described: bool) -> JsonDict:
 
 
 def _zero(field: Schema, written: object) -> Any:  # noqa: ANN401 - any JSON
-    """What Go writes of a field that is not set, if it is of use as a default."""
+    """Return what Go writes of a field that is not set, if it is of use as a default."""
     zero = {} if field.ref else _ZERO.get(field.type, ABSENT)
     return zero if written is not ABSENT and written == zero else ABSENT
 

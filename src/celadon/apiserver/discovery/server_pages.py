@@ -12,10 +12,9 @@ import urllib.parse
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Protocol
 
-from celadon.apiserver.answers import NO_SNIFF, NOT_FOUND, object_answer
+from celadon.apiserver import negotiation
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
 from celadon.apiserver.http_messages import JSON, HttpAnswer, HttpRequest, plain_text
-from celadon.apiserver.negotiation import YAML, Accepted, is_pretty, media_clauses, require_route
 from celadon.kube import status
 from celadon.kube.go import quote
 from celadon.kube.json_types import JsonDict
@@ -92,7 +91,7 @@ def checks_of(root: str, trouble: str, unwritable: str, ending: str) -> tuple[He
 
 
 class Observe(Protocol):
-    """Is told what came of a check."""
+    """Takes notice of what came of a check."""
 
     def __call__(self, name: str, root: str, *, is_well: bool) -> None:
         """The check was made for the path of health `root`."""
@@ -101,16 +100,16 @@ class Observe(Protocol):
 def health_answer(
     request: HttpRequest, checks: Sequence[HealthCheck], observe: Observe
 ) -> HttpAnswer:
-    """Of `/healthz`, `/livez` or `/readyz`, or of one check below it, whatever the method.
+    """Answer for `/healthz`, `/livez` or `/readyz`, or for one check below it, whatever the method.
     `observe` is told of the checks of a whole that are not left out."""
     root, slash, name = request.path[1:].partition("/")
     if not slash:
         return _all(root, request, checks, observe)
     check = next((one for one in checks if one.name == name), None)
     if check is None:
-        return NOT_FOUND
+        return negotiation.NOT_FOUND
     if check.failure:
-        return plain_text(500, f"internal server error: {check.failure}\n", NO_SNIFF)
+        return plain_text(500, f"internal server error: {check.failure}\n", negotiation.NO_SNIFF)
     return plain_text(200, "ok")
 
 
@@ -128,10 +127,10 @@ def _all(
         names = ", ".join(map(quote, sorted(unknown)))
         lines += f"warn: some health checks cannot be excluded: no matches for {names}\n"
     if any(check.failure for check in asked):
-        return plain_text(500, f"{lines}{root} check failed\n", NO_SNIFF)
+        return plain_text(500, f"{lines}{root} check failed\n", negotiation.NO_SNIFF)
     if "verbose" not in request.query:
-        return plain_text(200, "ok", NO_SNIFF)
-    return plain_text(200, f"{lines}{root} check passed\n", NO_SNIFF)
+        return plain_text(200, "ok", negotiation.NO_SNIFF)
+    return plain_text(200, f"{lines}{root} check passed\n", negotiation.NO_SNIFF)
 
 
 def _is_excluded(check: HealthCheck, excluded: set[str]) -> bool:
@@ -219,7 +218,7 @@ def version_answer(request: HttpRequest, version: ServerVersion) -> HttpAnswer:
         raise status.route_not_found()
     if request.method != "GET":
         raise status.method_not_allowed()
-    require_route(request, (JSON,))
+    negotiation.require_route(request, (JSON,))
     return HttpAnswer(200, JSON, json.dumps(version.document(), indent=2).encode())
 
 
@@ -234,7 +233,7 @@ def version_answer(request: HttpRequest, version: ServerVersion) -> HttpAnswer:
 
 COMPONENT: Final = "apiserver"
 TEXT: Final = "text/plain"
-TYPES: Final = (JSON, YAML, TEXT)
+TYPES: Final = (JSON, negotiation.YAML, TEXT)
 GROUP: Final = "config.k8s.io"
 VERSIONS: Final = ("v1beta1", "v1alpha1")
 DEPRECATED: Final = "v1alpha1"
@@ -251,8 +250,8 @@ _HEADER: Final = (
 
 @dataclass(frozen=True, slots=True)
 class SelfPortrait:
-    """What a server knows of itself: `began` and `now` are in seconds, `flags` how it was
-    started."""
+    """Holds what a server knows of itself: `began` and `now` are in seconds, `flags` are those it
+    was started with."""
 
     version: ServerVersion
     began: float
@@ -263,7 +262,7 @@ class SelfPortrait:
 def page_answer(
     page: str, request: HttpRequest, portrait: SelfPortrait, paths: Iterable[str]
 ) -> HttpAnswer:
-    """Of one of KINDS; `paths` are those of `/`. Raises StatusError 406."""
+    """Answer for one of the pages in KINDS; `paths` are those of `/`. Raises StatusError 406."""
     wanted = _wanted(request, KINDS[page])
     if wanted is None:
         header = _HEADER.format(component=COMPONENT, page=page)
@@ -277,15 +276,15 @@ def page_answer(
         "metadata": {"name": COMPONENT},
         **said,
     }
-    return object_answer(200, document, accepted, *_warnings(page, version))
+    return negotiation.object_answer(200, document, accepted, *_warnings(page, version))
 
 
-def _wanted(request: HttpRequest, kind: str) -> tuple[str, Accepted] | None:
+def _wanted(request: HttpRequest, kind: str) -> tuple[str, negotiation.Accepted] | None:
     """The version of the kind and how to write it; None for text."""
     given = ", ".join(request.header_values("accept"))
     if not given.strip():
         return None
-    for clause in media_clauses(given):
+    for clause in negotiation.media_clauses(given):
         named = tuple(clause.parameters.get(key, "") for key in ("g", "as"))
         version = clause.parameters.get("v", "")
         if clause.parameters.get("stream"):
@@ -294,8 +293,8 @@ def _wanted(request: HttpRequest, kind: str) -> tuple[str, Accepted] | None:
             if media_type == TEXT and not any((*named, version)):
                 return None
             if media_type != TEXT and named == (GROUP, kind) and version in VERSIONS:
-                pretty = is_pretty(request, clause.parameters.get("pretty", ""))
-                return version, Accepted(media_type, pretty=pretty)
+                pretty = negotiation.is_pretty(request, clause.parameters.get("pretty", ""))
+                return version, negotiation.Accepted(media_type, pretty=pretty)
     raise status.not_acceptable(TYPES)
 
 
@@ -310,7 +309,7 @@ def _seconds(portrait: SelfPortrait) -> int:
 
 
 def _folders(paths: Iterable[str]) -> list[str]:
-    """First words of paths, without those of the API itself."""
+    """Return the first words of paths, without those of the API itself."""
     words = {path.strip("/").partition("/")[0] for path in paths}
     return [f"/{word}" for word in sorted(words - _NOT_FOR_DEBUGGING - {""})]
 
@@ -364,7 +363,7 @@ _CACHED: Final = (("Cache-Control", "public, max-age=3600"),)
 
 @dataclass(frozen=True, slots=True)
 class OpenId:
-    """Of a server at `address`, host and port."""
+    """Makes the OpenID documents of a server at `address`, host and port."""
 
     issuer: str
     address: str
@@ -376,8 +375,8 @@ class OpenId:
         return (CONFIGURATION, KEYS) if _is_discoverable(self.issuer) else ()
 
     def answer(self, request: HttpRequest) -> HttpAnswer | None:
-        """None for paths of somebody else. Raises StatusError: 404 for what is below one of the
-        two, 405, 406."""
+        """Answer a request for one of the documents; return None for paths of somebody else. Raises
+        StatusError: 404 for what is below one of the two, 405, 406."""
         path = request.path.rstrip("/")
         root = next((one for one in self.paths if f"{path}/".startswith(f"{one}/")), None)
         if root is None:
@@ -387,7 +386,7 @@ class OpenId:
         if request.method != "GET":
             raise status.method_not_allowed()
         media_type = JSON if root == CONFIGURATION else KEY_SET
-        require_route(request, (media_type,))
+        negotiation.require_route(request, (media_type,))
         key = self.signer.signer().web_key()
         document = self._configuration(key["alg"]) if root == CONFIGURATION else {"keys": [key]}
         body = json.dumps(document, separators=(",", ":")).encode()

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from celadon.apiserver.bootstrap_objects import flow_schemas, priority_levels
+from celadon.apiserver import bootstrap_objects
 from celadon.apiserver.caches.mirror import Mirror
 from celadon.apiserver.flowcontrol.flow_dumps import (
     PAGES,
@@ -16,19 +16,17 @@ from celadon.apiserver.flowcontrol.flow_dumps import (
     queues_dump,
     requests_dump,
 )
-from celadon.apiserver.flowcontrol.lent_seats import (
-    PERIOD,
-    SeatBounds,
-    adjusted,
-    seat_bounds,
-)
 from celadon.apiserver.flowcontrol.priority_levels import (
     CANCELLED,
+    PERIOD,
     TOO_LATE,
     Flow,
     PriorityLevel,
     Rejection,
+    SeatBounds,
     Turn,
+    adjusted,
+    seat_bounds,
 )
 from celadon.apiserver.flowcontrol.work_estimates import (
     ONE_SEAT,
@@ -80,7 +78,7 @@ WAITING_PART: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class FlowRule:
-    """Of whom it speaks, and of what: one rule of a FlowSchema. `namespaces` is what
+    """Holds one rule of a FlowSchema: whom it is about, and which requests. `namespaces` is what
     the names of users begin with who are service accounts of one."""
 
     users: frozenset[str]
@@ -118,7 +116,7 @@ class FlowSchema:
         return any(rule.matches(user, info) for rule in self.rules)
 
     def distinguish(self, user: User, info: RequestInfo) -> str:
-        """What tells the flow of a request from the others of this schema."""
+        """Return what tells the flow of a request from the others of this schema."""
         if self.distinguisher == "ByUser":
             return user.name
         return info.namespace if self.distinguisher == "ByNamespace" else ""
@@ -137,7 +135,7 @@ def _schema_of(obj: JsonObject) -> FlowSchema:
 
 
 def flow_rule(rule: JsonObject) -> FlowRule:
-    """As it is stored."""
+    """Read a rule as it is stored."""
     users, groups, namespaces = set[str](), set[str](), list[str]()
     for subject in rule.get("subjects") or ():
         kind, account = subject.get("kind"), subject.get("serviceAccount")
@@ -286,7 +284,7 @@ class FlowControl:
         return turn
 
     def appear(self, turn: Turn, user: User, info: RequestInfo) -> Present:
-        """From here on the pages tell of the request."""
+        """Show the request on the debugging pages from here on."""
         now = time.time()
         made = Present(turn.flow, turn, user, info, now, now if turn.is_executing else None)
         self._present[made] = None
@@ -312,7 +310,7 @@ class FlowControl:
         return plain_text(200, text)
 
     def now(self) -> float:
-        """When a request begins to execute, for `leave`."""
+        """Return when a request begins to execute, for `leave`."""
         return self._clock()
 
     def leave(self, turn: Turn, began: float | None, info: RequestInfo) -> None:
@@ -330,8 +328,7 @@ class FlowControl:
             self._counts.execution_seconds.observe(seconds, (*turn.flow.labels, kind))
 
     async def seated(self, turn: Turn, seconds: float) -> None:
-        """When a request that waits may execute, of which it is seconds the most that it waits.
-        Raises TooManyRequests."""
+        """Wait until a request may execute, at most for so many seconds. Raises TooManyRequests."""
         loop, arrived = asyncio.get_running_loop(), self._clock()
         future: asyncio.Future[None] = loop.create_future()
 
@@ -357,7 +354,7 @@ class FlowControl:
             raise self._rejected(turn.flow, TOO_LATE)
 
     def _tick(self) -> None:
-        """While somebody waits, seats are lent in time, whoever comes meanwhile."""
+        """Lend seats in time while somebody waits, whoever comes meanwhile."""
         self.adjust()
         self._ticking = None
         if any(level.has_waiting for level in self._levels.values()):
@@ -365,7 +362,7 @@ class FlowControl:
             self._ticking = asyncio.get_running_loop().call_later(seconds, self._tick)
 
     def _refresh(self) -> None:
-        """Before somebody looks at the counts."""
+        """Bring the counts up to now, before somebody looks at them."""
         self.adjust()
         for level in self._levels.values():
             level.note()
@@ -429,8 +426,9 @@ class FlowControl:
         return Flow(level, hand, headers, labels, self._counts.of(labels), distinguisher)
 
     def _update(self) -> None:
-        """What is mandatory is there even where it is not stored (yet)."""
-        levels = self._by_name("PriorityLevelConfiguration", priority_levels())
+        """Take over the levels and schemas as they are stored now. Mandatory ones are there even
+        where they are not stored (yet)."""
+        levels = self._by_name("PriorityLevelConfiguration", bootstrap_objects.priority_levels())
         specs = {name: _limits(obj) for name, obj in levels.items()}
         shares = sum(_shares(spec) for spec in specs.values())
         before, self._levels, self._bounds = self._levels, {}, {}
@@ -453,7 +451,7 @@ class FlowControl:
             self._most[name] = most_seats(bounds.nominal, queuing)
         self._lend(self._clock())
         self._level_uids = {name: obj["metadata"].get("uid", "") for name, obj in levels.items()}
-        schemas = self._by_name("FlowSchema", flow_schemas())
+        schemas = self._by_name("FlowSchema", bootstrap_objects.flow_schemas())
         known = (_schema_of(obj) for obj in schemas.values())
         self._schemas = sorted(
             (one for one in known if one.level in self._levels),
@@ -475,8 +473,8 @@ class FlowControl:
 
 
 def waiting_seconds(seconds: float | None, usual: float) -> float:
-    """How long a request that may take so long waits for a seat at most; None lasts, and waits as
-    those whose time is the usual one."""
+    """Return how long a request that may take so long waits for a seat at most. One that lasts
+    (None) waits as those whose time is the usual one."""
     return min((usual if seconds is None else seconds) / WAITING_PART, LONGEST_WAIT)
 
 

@@ -39,6 +39,7 @@ _LEVEL_COLUMNS: Final = (
     "TimedoutRequests",
     "CancelledRequests",
 )
+# The names are upstream's to the letter, `FlowDistingsher` among them.
 _QUEUE_COLUMNS: Final = (
     "PriorityLevelName",
     "Index",
@@ -73,9 +74,11 @@ _DETAIL_COLUMNS: Final = (
     "SubResource",
 )
 
+# As `tabwriter.NewWriter(w, 8, 0, 1, ' ', 0)` lays it out.
 _LEAST_WIDTH: Final = 8
 _SEAT_SECOND: Final = 10**8
 """As how many parts upstream counts it."""
+# Go's zero time.
 _NOT_YET: Final = "0001-01-01T00:00:00Z"
 
 
@@ -98,7 +101,8 @@ def levels_dump(
     dispatched: Mapping[str, int],
     rejected: Mapping[tuple[str, ...], float],
 ) -> str:
-    """What there was until now is told by level (`dispatched`), or by level, schema and reason."""
+    """Return the table of levels. What there was until now is told by level (`dispatched`), or by
+    level, schema and reason (`rejected`)."""
     executing = Counter(one.flow.level.name for one in present if one.turn.is_executing)
     reasons: dict[str, Counter[str]] = {name: Counter() for name in levels}
     for (name, _, reason), count in rejected.items():
@@ -111,6 +115,7 @@ def levels_dump(
         row = (
             sum(map(bool, lengths)),
             str(is_idle).lower(),
+            # No level is quiescing here: what is deleted is gone, and its requests have moved on.
             "false",
             sum(lengths),
             executing[name],
@@ -124,7 +129,7 @@ def levels_dump(
 
 
 def queues_dump(levels: Mapping[str, PriorityLevel], present: Iterable[Present]) -> str:
-    """Those of all levels."""
+    """Return the table of the queues of all levels."""
     executing = Counter(id(one.turn.queue) for one in present if one.turn.is_executing)
     rows = [
         (name, str(index), *_queue(queue, executing[id(queue)]))
@@ -150,7 +155,7 @@ def _queue(queue: Queue, executing: int) -> tuple[str, ...]:
 def requests_dump(
     levels: Mapping[str, PriorityLevel], present: Iterable[Present], *, detailed: bool
 ) -> str:
-    """By level and queue, those that wait first."""
+    """Return the table of requests, by level and queue, those that wait first."""
     by_level: dict[str, list[Present]] = {name: [] for name in levels}
     for one in present:
         by_level.setdefault(one.flow.level.name, []).append(one)
@@ -163,6 +168,8 @@ def requests_dump(
     return table([columns, *rows])
 
 
+# Upstream's numbers: a request that executes has no place in its queue, and one that nothing limits
+# has no queue.
 def _place(one: Present) -> tuple[int, int]:
     """The queue, and the place in it; -1 for none."""
     queue = one.turn.queue
@@ -209,19 +216,20 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     return "".join(lines)
 
 
+# As `SeatSeconds.String` of k8s.io/apiserver `pkg/util/flowcontrol/request/seat_seconds.go`.
 def _seat_seconds(number: float) -> str:
     whole, part = divmod(round(number * _SEAT_SECOND), _SEAT_SECOND)
     return f"{whole}.{part:08}ss"
 
 
 def _time(seconds: float) -> str:
-    """As Go's RFC3339Nano."""
+    """Return a time as Go's RFC3339Nano prints it."""
     shown = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")
     return shown.rstrip("0").rstrip(".") + "Z"
 
 
 def _duration(seconds: float) -> str:
-    """As Go's, of less than a minute."""
+    """Return a span of less than a minute as Go prints it."""
     microseconds = round(seconds * 1_000_000)
     if not microseconds:
         return "0s"

@@ -76,14 +76,14 @@ ONE_SEAT: Final = Estimate()
 
 @dataclass(frozen=True, slots=True)
 class StoredKind:
-    """How many objects of a resource there are, and how large they are in the mean."""
+    """Says how many objects of a resource there are, and how large they are in the mean."""
 
     count: int
     mean_bytes: int = 0
 
 
 def most_seats(nominal: int, queuing: JsonObject | None) -> int:
-    """That one request of a level may take; 0 where that is as for all."""
+    """Return how many seats one request of a level may take; 0 where that is as for all."""
     if not queuing:
         return 0
     hand = queuing.get("handSize") or 1
@@ -116,7 +116,7 @@ def _list_seats(request: HttpRequest, info: RequestInfo, stored: StoredKind) -> 
 
 
 def _is_cached(request: HttpRequest, limit: int) -> bool:
-    """Whether a list is answered from the watch cache."""
+    """Tell whether upstream answers a list from its watch cache."""
     version, match = request.first("resourceVersion"), request.first("resourceVersionMatch")
     if not is_since(_CONSISTENT_SINCE) and (not version or (limit and version != "0")):
         return False
@@ -126,12 +126,12 @@ def _is_cached(request: HttpRequest, limit: int) -> bool:
 
 
 def _limit(text: str) -> int:
-    """What is no number is refused elsewhere."""
+    """Read the limit of a list; what is no number counts as none, and is refused elsewhere."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else 0
 
 
 def _starts_with_list(request: HttpRequest) -> bool:
-    """Whether a watch does, as far as it is charged for it."""
+    """Tell whether a watch starts with a list, as far as it is charged for that."""
     if request.first("sendInitialEvents") in ("true", "1"):
         return True
     from_nowhere = request.first("resourceVersion") in ("", "0")
@@ -141,8 +141,8 @@ def _starts_with_list(request: HttpRequest) -> bool:
 def read_estimate(
     request: HttpRequest, info: RequestInfo, stored: StoredKind | None, most: int
 ) -> Estimate:
-    """Of a list or a watch; nothing is `stored` here of what others serve. `most` is 0 where that
-    is as for all."""
+    """Estimate the seats of a list or a watch. `stored` is None for what other servers serve,
+    `most` is 0 where the bound is that of all."""
     if stored is None or (info.verb == "watch" and not _starts_with_list(request)):
         return ONE_SEAT
     largest = _MOST_OF_A_LIST if is_since(_BY_SIZE_SINCE) else _MOST_OF_A_WRITE
@@ -154,7 +154,7 @@ def read_estimate(
 
 
 def write_estimate(info: RequestInfo, watches: int, most: int) -> Estimate:
-    """Of what changes something that so many watch."""
+    """Estimate the seats of a request that changes something that so many watch."""
     if _is_for_a_token(info) or watches < _WATCHES_OF_A_SEAT:
         return ONE_SEAT
     wide = math.ceil(watches / _WATCHES_OF_A_SEAT)
@@ -163,7 +163,8 @@ def write_estimate(info: RequestInfo, watches: int, most: int) -> Estimate:
 
 
 def watch_count(info: RequestInfo, watches: WatchCounts) -> int | None:
-    """How many are told of what a request changes; None of one of which nobody is told."""
+    """Return how many watches are told of what a request changes; None for a request of which no
+    watch is told."""
     if not info.is_resource or info.verb not in _MUTATING or _is_for_a_token(info):
         return None
     return watches.interested(info)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 from celadon.apiserver.handlers.endpoints import Endpoint
 from celadon.apiserver.http_messages import JSON, Header, HttpRequest
 from celadon.apiserver.negotiation import BUILT_IN_TYPES, YAML
-from celadon.apiserver.remembered_properties import remembered
 from celadon.apiserver.request_info import RequestInfo, is_true
 from celadon.apiserver.request_work import RequestWork
 from celadon.cel.value_functions import parse_duration
@@ -26,6 +25,7 @@ from celadon.kube.protobuf import ProtobufError, decode
 from celadon.kube.registry import Incoming, Target, WriteOptions, patch, read_object, request_bodies
 from celadon.kube.schemas import json_kind
 from celadon.records import dataclass as record
+from celadon.remembering import remembered
 
 if TYPE_CHECKING:
     from celadon.goyaml import YamlDocument

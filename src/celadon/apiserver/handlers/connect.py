@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.admission import Operation, World
-from celadon.apiserver.handlers.admission.admission_chain import Admission
+from celadon.apiserver.handlers.admission_chain import Admission
 from celadon.apiserver.handlers.calls import Call
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.apiserver.request_info import RequestInfo

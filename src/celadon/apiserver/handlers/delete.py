@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from celadon.admission import Operation, World, writing
-from celadon.apiserver.handlers.admission.admission_chain import Admission
+from celadon.apiserver.handlers.admission_chain import Admission
 from celadon.apiserver.handlers.calls import Call, LostRace, read_body
 from celadon.apiserver.handlers.read import ObjectList, Reader
 from celadon.apiserver.handlers.write import Written, in_order

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from celadon.admission import Operation, World
-from celadon.apiserver.handlers.admission.admission_chain import Admission
+from celadon.apiserver.handlers.admission_chain import Admission
 from celadon.apiserver.handlers.calls import Call, read_sent
 from celadon.apiserver.handlers.delete import Deleter
 from celadon.apiserver.handlers.write import FieldManagers, Written, in_order

@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Final
 
 from celadon.admission import Operation
-from celadon.apiserver.answers import object_answer
 from celadon.apiserver.authn.authentication import Authenticator, Credentials
 from celadon.apiserver.authn.token_requests import TokenIssuer, self_subject_review, token_review
 from celadon.apiserver.authz.access_decisions import Standings
@@ -26,7 +25,7 @@ from celadon.apiserver.authz.access_reviews import (
 from celadon.apiserver.caches.mirror import RoleView
 from celadon.apiserver.caches.served_resources import Served
 from celadon.apiserver.discovery.discovery_documents import version_rank
-from celadon.apiserver.handlers.admission.admission_chain import Admission
+from celadon.apiserver.handlers.admission_chain import Admission
 from celadon.apiserver.handlers.calls import Call, checked_body, read_sent, require_body_type
 from celadon.apiserver.handlers.connect import LOG, SPLIT_STREAMS, Connector, pod_log
 from celadon.apiserver.handlers.delete import Deleter
@@ -37,7 +36,13 @@ from celadon.apiserver.handlers.read import ObjectList, Reader
 from celadon.apiserver.handlers.watch import CHANGES, WatchEvent, Watching, WatchRequest
 from celadon.apiserver.handlers.write import FieldManagers, Writer, Written, in_order
 from celadon.apiserver.http_messages import JSON, HttpAnswer
-from celadon.apiserver.negotiation import PROTOBUF, Accepted, accepted, require_stream
+from celadon.apiserver.negotiation import (
+    PROTOBUF,
+    Accepted,
+    accepted,
+    object_answer,
+    require_stream,
+)
 from celadon.apiserver.object_store import ObjectTexts, StoredObject
 from celadon.apiserver.operation.request_limits import InFlight
 from celadon.apiserver.operation.server_metrics import ServerMetrics

@@ -17,11 +17,11 @@ from typing import Final, NamedTuple, TypeAlias
 
 from celadon.admission import Operation, World, writing
 from celadon.admission.registration import STRATEGIES
-from celadon.apiserver.authz.claim_status_access import GATE, SINCE
+from celadon.apiserver.authz.role_write_checks import GATE, SINCE
 from celadon.apiserver.caches.served_resources import ServedResources
 from celadon.apiserver.caches.service_network_view import LiveNetwork, ServiceNetworkView
 from celadon.apiserver.conversion_webhooks import ConversionFailed, Conversions
-from celadon.apiserver.handlers.admission.admission_chain import Admission, Denied
+from celadon.apiserver.handlers.admission_chain import Admission, Denied
 from celadon.apiserver.handlers.calls import (
     Call,
     LostRace,

@@ -522,7 +522,7 @@ async def _serve_api(
         handler = api.handle
         if prepared.audit is not None:
             # late: as the log
-            from celadon.apiserver.audited_handler import AuditedHandler
+            from celadon.apiserver.audit import AuditedHandler
 
             sources, metrics = api.core.sources, api.core.metrics
             counters = metrics.audit_events, metrics.audit_errors

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from celadon import owner_only
 from celadon.admission.plugins import PluginSettings
-from celadon.apiserver.aggregation.proxy_settings import ProxySettings
+from celadon.apiserver.aggregation.api_services import ProxySettings
 from celadon.apiserver.api_settings import SimulationSettings
 from celadon.apiserver.audit import Rotation
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand

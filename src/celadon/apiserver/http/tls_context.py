@@ -19,8 +19,7 @@ from celadon.apiserver.http.server_settings import (
     TlsSettings,
 )
 from celadon.apiserver.operation import log_lines
-from celadon.apiserver.private_files import load_pair
-from celadon.apiserver.tls import ChangingTls, server_context, trust_as_go
+from celadon.apiserver.tls import ChangingTls, load_pair, server_context, trust_as_go
 
 
 class ServerTls:

@@ -2,6 +2,5 @@
 
 Read first `table_forms` (what a table is made of, and which cells a resource has), then
 `printer_cells`, which interprets the `cell` of each column in `data/resources`. `pod_cells` has
-what no such description can say, `custom_columns` the columns of definitions. Pure functions; the
-time of asking is an argument.
+what no such description can say. Pure functions; the time of asking is an argument.
 """

@@ -24,7 +24,8 @@ CellsOf: TypeAlias = Callable[[JsonObject, float], list[Cell]]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What the cells of one row share. `results` are what one cell has worked out for others."""
+    """Holds what the cells of one row share. `results` are what one cell has worked out for
+    others."""
 
     obj: JsonObject
     now: float
@@ -77,7 +78,7 @@ def size(value: object, *path: str) -> int:
 
 
 def seconds(timestamp: str) -> float:
-    """Of a timestamp as objects have it, in RFC 3339 and UTC."""
+    """Return the seconds of a timestamp as objects have it, in RFC 3339 and UTC."""
     return datetime.datetime.fromisoformat(timestamp).timestamp()
 
 
@@ -99,7 +100,7 @@ def joined(values: Sequence[str], *, separator: str = ",", total: int | None = N
 
 
 def first_three(values: Sequence[str], default: str) -> str:
-    """As many of the values as are shown, and the number of the others."""
+    """Join as many of the values as are shown, and the number of the others."""
     return joined(values[:SHOWN], total=len(values)) if values else default
 
 

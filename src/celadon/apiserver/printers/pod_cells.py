@@ -9,17 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from celadon.apiserver.printers.cell_texts import (
-    NONE,
-    Cell,
-    Row,
-    at,
-    is_true,
-    items,
-    number,
-    since,
-    text,
-)
+from celadon.apiserver.printers import cell_texts as texts
 from celadon.kube import JsonObject, metadata
 from celadon.kube.releases import is_since
 from celadon.kube.well_known_values import ENDED_PHASES
@@ -43,21 +33,21 @@ class PodSummary:
     last_restart: str
 
 
-def pod_ready(pod: JsonObject, row: Row) -> Cell:
+def pod_ready(pod: JsonObject, row: texts.Row) -> texts.Cell:
     """Return how many containers are ready, of how many that go on running."""
-    total = len(items(pod, "spec", "containers")) + len(_sidecars(pod))
+    total = len(texts.items(pod, "spec", "containers")) + len(_sidecars(pod))
     return f"{_summary(row).ready}/{total}"
 
 
-def pod_restarts(pod: JsonObject, row: Row) -> Cell:
+def pod_restarts(pod: JsonObject, row: texts.Row) -> texts.Cell:
     """Return how often containers were started again, and when the last one ended before that."""
     summary = _summary(row)
     if summary.restarts and summary.last_restart:
-        return f"{summary.restarts} ({since(summary.last_restart, row.now)} ago)"
+        return f"{summary.restarts} ({texts.since(summary.last_restart, row.now)} ago)"
     return str(summary.restarts)
 
 
-def _summary(row: Row) -> PodSummary:
+def _summary(row: texts.Row) -> PodSummary:
     """The summary of the pod of a row, which three cells need."""
     summary: PodSummary | None = row.results.get("pod")
     if summary is None:
@@ -67,7 +57,7 @@ def _summary(row: Row) -> PodSummary:
 
 def pod_conditions(pod: JsonObject) -> list[dict[str, str]]:
     """The conditions of the row: whether the pod has come to its end."""
-    phase = text(pod, "status", "phase")
+    phase = texts.text(pod, "status", "phase")
     message = _COMPLETED.get(phase)
     if message is None:
         return []
@@ -77,51 +67,51 @@ def pod_conditions(pod: JsonObject) -> list[dict[str, str]]:
 def summarized(pod: JsonObject) -> PodSummary:
     """Return what the statuses of all containers come to."""
     sidecars = _sidecars(pod)
-    statuses = items(pod, "status", "initContainerStatuses")
+    statuses = texts.items(pod, "status", "initContainerStatuses")
     reason, ready, looked_at = "", 0, []
     for index, status in enumerate(statuses):
         looked_at.append(status)
         if _has_succeeded(status):
             continue
-        if text(status, "name") in sidecars and status.get("started"):
+        if texts.text(status, "name") in sidecars and status.get("started"):
             ready += bool(status.get("ready"))
             continue
         reason = _initial_reason(pod, status, index)
         break
-    if reason and not is_true(pod, "Initialized"):
+    if reason and not texts.is_true(pod, "Initialized"):
         return PodSummary(reason, ready, _restarts(looked_at), _last_restart(looked_at))
-    restarted = [one for one in looked_at if text(one, "name") in sidecars]
+    restarted = [one for one in looked_at if texts.text(one, "name") in sidecars]
     return _running(pod, reason or _pod_reason(pod), ready, restarted)
 
 
 def _has_succeeded(status: JsonObject) -> bool:
-    terminated = at(status, "state", "terminated")
-    return terminated is not None and not number(terminated, "exitCode")
+    terminated = texts.at(status, "state", "terminated")
+    return terminated is not None and not texts.number(terminated, "exitCode")
 
 
 def _initial_reason(pod: JsonObject, status: JsonObject, index: int) -> str:
-    terminated = at(status, "state", "terminated")
+    terminated = texts.at(status, "state", "terminated")
     if terminated is not None:
         return f"Init:{_end(terminated)}"
-    waiting = text(status, "state", "waiting", "reason")
+    waiting = texts.text(status, "state", "waiting", "reason")
     if waiting and waiting != "PodInitializing":
         return f"Init:{waiting}"
-    return f"Init:{index}/{len(items(pod, 'spec', 'initContainers'))}"
+    return f"Init:{index}/{len(texts.items(pod, 'spec', 'initContainers'))}"
 
 
 def _running(pod: JsonObject, reason: str, ready: int, sidecars: list[Any]) -> PodSummary:
     """Return what the containers say, the first with the last word."""
     failure, running = "", 0
-    statuses = items(pod, "status", "containerStatuses")
+    statuses = texts.items(pod, "status", "containerStatuses")
     for status in reversed(statuses):
-        terminated = at(status, "state", "terminated")
-        waiting = text(status, "state", "waiting", "reason")
+        terminated = texts.at(status, "state", "terminated")
+        waiting = texts.text(status, "state", "waiting", "reason")
         if waiting:
             reason = waiting
         elif terminated is not None:
             reason = _end(terminated)
-            failure = reason if number(terminated, "exitCode") else failure
-        elif status.get("ready") and at(status, "state", "running") is not None:
+            failure = reason if texts.number(terminated, "exitCode") else failure
+        elif status.get("ready") and texts.at(status, "state", "running") is not None:
             running += 1
     if reason == "Completed":
         reason = _beside_completed(pod, running, failure)
@@ -140,59 +130,59 @@ def _beside_completed(pod: JsonObject, running: int, failure: str) -> str:
 
 def is_ready(pod: JsonObject) -> bool:
     """Return whether any condition says so."""
-    conditions = items(pod, "status", "conditions")
+    conditions = texts.items(pod, "status", "conditions")
     return any(one.get("type") == "Ready" and one.get("status") == "True" for one in conditions)
 
 
 def _pod_reason(pod: JsonObject) -> str:
-    for condition in items(pod, "status", "conditions"):
+    for condition in texts.items(pod, "status", "conditions"):
         if condition.get("type") == "PodScheduled" and condition.get("reason") == _GATED:
             return _GATED
-    return text(pod, "status", "reason") or text(pod, "status", "phase")
+    return texts.text(pod, "status", "reason") or texts.text(pod, "status", "phase")
 
 
-def pod_status(pod: JsonObject, row: Row) -> Cell:
+def pod_status(pod: JsonObject, row: texts.Row) -> texts.Cell:
     """Return why the pod is as it is, in a word."""
     if metadata.deletion_timestamp(pod):
-        if text(pod, "status", "reason") == _NODE_LOST:
+        if texts.text(pod, "status", "reason") == _NODE_LOST:
             return "Unknown"
-        if text(pod, "status", "phase") not in ENDED_PHASES or not is_since("1.31"):
+        if texts.text(pod, "status", "phase") not in ENDED_PHASES or not is_since("1.31"):
             return "Terminating"
     return _summary(row).reason
 
 
 def _end(terminated: JsonObject) -> str:
     """Return why a container has ended."""
-    reason = text(terminated, "reason")
+    reason = texts.text(terminated, "reason")
     if reason:
         return reason
-    signal = number(terminated, "signal")
-    return f"Signal:{signal}" if signal else f"ExitCode:{number(terminated, 'exitCode')}"
+    signal = texts.number(terminated, "signal")
+    return f"Signal:{signal}" if signal else f"ExitCode:{texts.number(terminated, 'exitCode')}"
 
 
 def _sidecars(pod: JsonObject) -> set[str]:
     """The names of init containers that go on running beside the others."""
     return {
-        text(one, "name")
-        for one in items(pod, "spec", "initContainers")
+        texts.text(one, "name")
+        for one in texts.items(pod, "spec", "initContainers")
         if one.get("restartPolicy") == "Always"
     }
 
 
 def _restarts(statuses: list[Any]) -> int:
-    return sum(number(one, "restartCount") for one in statuses)
+    return sum(texts.number(one, "restartCount") for one in statuses)
 
 
 def _last_restart(statuses: list[Any]) -> str:
     """Timestamps of one form are ordered like their texts."""
-    ends = (text(one, "lastState", "terminated", "finishedAt") for one in statuses)
+    ends = (texts.text(one, "lastState", "terminated", "finishedAt") for one in statuses)
     return max(ends, default="")
 
 
-def pod_readiness_gates(pod: JsonObject, row: Row) -> Cell:
+def pod_readiness_gates(pod: JsonObject, row: texts.Row) -> texts.Cell:
     """Return how many of the conditions hold that the pod waits for."""
-    gates = items(pod, "spec", "readinessGates")
+    gates = texts.items(pod, "spec", "readinessGates")
     if not gates:
-        return NONE
-    passed = sum(is_true(pod, text(gate, "conditionType")) for gate in gates)
+        return texts.NONE
+    passed = sum(texts.is_true(pod, texts.text(gate, "conditionType")) for gate in gates)
     return f"{passed}/{len(gates)}"

@@ -8,28 +8,149 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from celadon.apiserver.http_messages import HttpRequest
-from celadon.apiserver.printers.cell_texts import Cell, CellsOf, Row, at, number
-from celadon.apiserver.printers.column_headers import CREATED_AT, Header, described
-from celadon.apiserver.printers.custom_columns import custom_cells, custom_headers
+from celadon.apiserver.printers.cell_texts import INVALID, Cell, CellsOf, Row, at, number, since
 from celadon.apiserver.printers.pod_cells import pod_conditions
 from celadon.apiserver.printers.printer_cells import compiled
 from celadon.kube import (
     GroupVersionKind,
     GroupVersionResource,
+    Json,
     JsonObject,
     StatusError,
     metadata,
     status,
 )
-from celadon.kube.go import quote
+from celadon.kube.go import TimeError, canonical_time, quote
 from celadon.kube.json_types import JsonDict
+from celadon.kube.jsonpath import parse_jsonpath, printed, selected
 from celadon.kube.releases import per_release
-from celadon.kube.resources import Column, Resource, columns_of, scale_columns
+from celadon.kube.resources import Column, Resource, columns_of, every_description, scale_columns
 from celadon.kube.status import Status
 from celadon.records import dataclass
+
+# --- Headers of columns ------------------------------------------------------
+#
+# The heads of columns: name, type, and the words that explain a column to its reader.
+
+Header: TypeAlias = JsonDict
+"""An entry of a table's `columnDefinitions`."""
+
+CREATED_AT: Final = "Created At"
+"""The last column of a resource that nobody wrote a printer for."""
+
+
+def described(column: Column) -> Header:
+    """All members are always there."""
+    return {
+        "name": column.name,
+        "type": column.type,
+        "format": column.format,
+        "description": column.description,
+        "priority": column.priority,
+    }
+
+
+# --- Columns of custom resources ---------------------------------------------
+#
+# The columns that a CustomResourceDefinition gives its objects: JSONPaths, typed and printed.
+#
+# As k8s.io/apiextensions-apiserver `pkg/registry/customresource/tableconvertor`: a cell whose
+# value is missing or of another type than the column is null.
+
+AGE: Final[JsonObject] = {
+    "name": "Age",
+    "type": "date",
+    "jsonPath": ".metadata.creationTimestamp",
+}
+"""The column of a version that names none."""
+
+_INT64: Final = 2**63
+
+
+def custom_headers(columns: Sequence[JsonObject]) -> tuple[Header, ...]:
+    """Return the heads of the `additionalPrinterColumns` of a version."""
+    name = described(Column("Name", format="name", description=every_description("Name")))
+    if not columns:
+        age = Column("Age", type="date", description=every_description("Age"))
+        return name, described(age)
+    return name, *(_header(column) for column in columns)
+
+
+def _header(entry: JsonObject) -> Header:
+    path = f"Custom resource definition column (in JSONPath format): {entry['jsonPath']}"
+    column = Column(
+        entry["name"],
+        entry["type"],
+        entry.get("format") or "",
+        entry.get("priority") or 0,
+        entry.get("description") or path,
+    )
+    return described(column)
+
+
+def custom_cells(columns: Sequence[JsonObject]) -> CellsOf:
+    """The function that fills the columns. They have been validated: their paths can be read."""
+    readers = [_reader(column) for column in columns or (AGE,)]
+
+    def cells(obj: JsonObject, now: float) -> list[Cell]:
+        return [metadata.name(obj), *(read(obj, now) for read in readers)]
+
+    return cells
+
+
+def _reader(column: JsonObject) -> Callable[[JsonObject, float], Cell]:
+    steps = parse_jsonpath(f"{{{column['jsonPath']}}}")
+    kind = column["type"]
+
+    def read(obj: JsonObject, now: float) -> Cell:
+        found = selected(steps, obj)
+        return _cell(kind, found[0], now) if found else None
+
+    return read
+
+
+def _cell(kind: str, value: Json, now: float) -> Cell:
+    match kind:
+        case "string":
+            return printed(value)
+        case "integer":
+            return _integer(value)
+        case "number":
+            return _number(value)
+        case "boolean":
+            return value if isinstance(value, bool) else None
+        case "date":
+            return _date(value, now) if isinstance(value, str) else None
+        case _:
+            return None
+
+
+def _integer(value: object) -> int | None:
+    """Floats are cut; what is too large for that becomes what it does on most machines."""
+    if isinstance(value, float):
+        return int(value) if abs(value) < _INT64 else -_INT64
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _number(value: object) -> int | float | None:
+    """Return a number for JSON, or None for what is none. Whole floats are written without a
+    fraction."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if abs(value) < _INT64 and value == int(value) else value
+
+
+def _date(value: str, now: float) -> str:
+    if value in ("", "null"):
+        return since("", now)
+    try:
+        return since(canonical_time(value), now)
+    except TimeError:
+        return INVALID
+
 
 # --- Table shapes ------------------------------------------------------------
 #
@@ -55,7 +176,8 @@ class TableShape:
 
 @per_release(maxsize=1024)
 def built_in_shape(gvr: GroupVersionResource) -> TableShape:
-    """Of a resource that is built in, or of any other: then name and time of creation."""
+    """Return the shape of a built-in resource; of any other one, it is name and time of
+    creation."""
     columns = columns_of(gvr)
     resource = str(gvr.group_resource)
     return TableShape(
@@ -69,7 +191,7 @@ def built_in_shape(gvr: GroupVersionResource) -> TableShape:
 
 @per_release()
 def scale_shape() -> TableShape:
-    """Of the subresource `scale`, whatever it scales."""
+    """Return the shape of the subresource `scale`, whatever it scales."""
     columns = scale_columns()
     return TableShape(_headers(columns), _cells(columns))
 
@@ -95,7 +217,7 @@ def flow_schema_order(obj: JsonObject) -> tuple[int, str]:
 
 
 def custom_shape(resource: Resource, definition: JsonObject) -> TableShape:
-    """Of a custom resource in the version that `resource` is."""
+    """Return the shape of a custom resource in the version that `resource` is."""
     columns = _printer_columns(resource, definition)
     return TableShape(custom_headers(columns), custom_cells(columns))
 
@@ -130,7 +252,7 @@ _PACKAGES: Final = {
 
 
 class IncludedObject(enum.Enum):
-    """What a row has of its object."""
+    """Says what a row has of its object."""
 
     METADATA = "Metadata"
     OBJECT = "Object"
@@ -139,7 +261,7 @@ class IncludedObject(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class TableForm:
-    """What was asked for: `version` is that of `meta.k8s.io`."""
+    """Says which table was asked for: `version` is that of `meta.k8s.io`."""
 
     version: str = "v1"
     included: IncludedObject = IncludedObject.METADATA
@@ -194,7 +316,7 @@ def partial_object(obj: JsonObject, version: str) -> JsonDict:
 
 
 def _own_metadata(obj: JsonObject) -> JsonObject:
-    """Without the annotations that are fields elsewhere."""
+    """Return the metadata without the annotations that are fields elsewhere."""
     meta = metadata.metadata(obj)
     notes = metadata.annotations(obj)
     if not notes or FIELDS_IN_ANNOTATIONS.isdisjoint(notes):

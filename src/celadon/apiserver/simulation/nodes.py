@@ -1,23 +1,184 @@
-"""Nodes that say that they are there: made at the start, kept ready, tainted as upstream's are.
+"""The nodes of a simulated cluster: they say that they are there, their kubelets run pods, and pods
+leave them that may not stay.
 
 Every node of the cluster is one of these, also those that users create. As k8s.io/kubernetes
-`pkg/kubelet/nodestatus` and `pkg/controller/nodelifecycle`.
+`pkg/kubelet/nodestatus`, `pkg/controller/nodelifecycle` and `pkg/controller/tainteviction`.
 """
 
 from __future__ import annotations
 
+import ipaddress
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Final
 
-from celadon.apiserver.controllers.controller_loops import Change, find_condition
-from celadon.apiserver.simulation.kubelet import kubelet_of
-from celadon.apiserver.simulation.planning.placement.filters import UNSCHEDULABLE_TAINT
-from celadon.apiserver.simulation.planning.pod_facts import precise_time_text
-from celadon.apiserver.simulation.planning.pod_lifecycle import DOMAIN
-from celadon.apiserver.simulation.surroundings import Surroundings
-from celadon.kube import GroupVersionResource, JsonObject, metadata
+from celadon.apiserver.controllers.controller_loops import Change, Stale, find_condition, is_true
+from celadon.apiserver.simulation.cluster_client import EventRecorder, Requests
+from celadon.apiserver.simulation.planning import pod_lifecycle
+from celadon.apiserver.simulation.planning.node_filters import UNSCHEDULABLE_TAINT, tolerates
+from celadon.apiserver.simulation.planning.pod_facts import (
+    has_ended,
+    node_of,
+    precise_time_text,
+    read_time,
+)
+from celadon.apiserver.simulation.workload_controller import Surroundings, item_of
+from celadon.kube import GroupVersionResource, JsonObject, User, metadata
 from celadon.kube.json_types import JsonDict
-from celadon.kube.well_known_values import NAMESPACES, NODE_LEASES, NODES, NOT_READY, UNREACHABLE
+from celadon.kube.releases import is_since
+from celadon.kube.well_known_values import (
+    AUTHENTICATED,
+    NAMESPACES,
+    NODE_LEASES,
+    NODES,
+    NOT_READY,
+    PODS,
+    UNREACHABLE,
+)
+from celadon.records import dataclass
+
+# --- Kubelets ----------------------------------------------------------------
+#
+# The kubelets of all nodes: what happens to pods that have a node.
+#
+# What that is, `pod_lifecycle` says; here it is written, told, and done to pods that are deleted.
+
+KUBELET: Final = "kubelet"
+
+
+@dataclass(frozen=True, slots=True)
+class Kubelet:
+    """Holds the kubelet of one node: what asks and what tells in its name."""
+
+    requests: Requests
+    events: EventRecorder
+
+
+def kubelet_of(around: Surroundings, node: str) -> Kubelet:
+    """Return the requests and the events of a node's kubelet, in its own name."""
+    user = User(f"system:node:{node}", ("system:nodes", AUTHENTICATED))
+    requests = around.requests_of(user, KUBELET)
+    return Kubelet(requests, around.recorder(requests, KUBELET, node))
+
+
+class Kubelets:
+    """Items are `namespace/name` of pods. A node that is not ready does nothing."""
+
+    urgent = False
+
+    def __init__(self, around: Surroundings) -> None:
+        self._around = around
+        self._pods = around.view(PODS)
+        self._nodes = around.view(NODES)
+        self._kubelets: dict[str, Kubelet] = {}
+        self._habits = pod_lifecycle.Habits(
+            around.settings.ready_seconds, around.settings.run_seconds
+        )
+
+    @property
+    def prefixes(self) -> Sequence[str]:
+        """Return the prefixes of pods and nodes."""
+        return (self._pods.prefix, self._nodes.prefix)
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        """A pod on a node; all pods on a node that comes back."""
+        if change.key.startswith(self._pods.prefix):
+            return (item_of(change.new),) if change.new is not None and node_of(change.new) else ()
+        if change.new is None or _is_ready(change.new) == _is_ready(change.old):
+            return ()
+        return map(item_of, self._pods.on_node(metadata.name(change.new)))
+
+    async def reconcile(self, item: str) -> float | None:
+        """Raises Stale."""
+        namespace, _, name = item.partition("/")
+        pod = self._pods.get(namespace, name)
+        node = None if pod is None else self._nodes.get("", node_of(pod))
+        if pod is None or node is None or not _is_ready(node):
+            return None
+        kubelet = self._kubelets.get(node_of(pod))
+        if kubelet is None:
+            kubelet = self._kubelets[node_of(pod)] = kubelet_of(self._around, node_of(pod))
+        if metadata.deletion_timestamp(pod):
+            return await self._end(pod, kubelet)
+        if has_ended(pod):
+            return None
+        message = metadata.annotations(pod).get(pod_lifecycle.EVICT)
+        if message:
+            await kubelet.events.record(pod, "Warning", "Evicted", message)
+            now = self._around.timestamp()
+            await self._write(
+                pod, pod_lifecycle.killed_status(pod, now, "Evicted", message), kubelet
+            )
+            return None
+        where = pod_lifecycle.Addresses(_address(node), self._pod_address(pod, node))
+        step = pod_lifecycle.next_step(pod, where, self._habits, self._around.now())
+        if step.status != pod.get("status"):
+            await self._write(pod, step.status, kubelet)
+        for told in step.events:
+            await kubelet.events.record(pod, told.kind, told.reason, told.message, told.field)
+        return step.again
+
+    async def _write(self, pod: JsonObject, status: JsonObject, kubelet: Kubelet) -> None:
+        changed = {**pod, "status": status}
+        await kubelet.requests.require_update(self._pods.resource, changed, "status")
+
+    async def _end(self, pod: JsonObject, kubelet: Kubelet) -> float | None:
+        """A pod that is deleted: its containers are stopped, then it is gone."""
+        for at, name in pod_lifecycle.running_containers(pod):
+            message = f"Stopping container {name}"
+            await kubelet.events.record(pod, "Normal", "Killing", message, f"{at}{{{name}}}")
+        left = pod_lifecycle.seconds_to_end(pod, self._around.now())
+        if left > 0:
+            return left
+        if not has_ended(pod):
+            await self._write(
+                pod, pod_lifecycle.killed_status(pod, self._around.timestamp()), kubelet
+            )
+        elif metadata.metadata(pod).get("deletionGracePeriodSeconds") != 0:
+            reply = await kubelet.requests.delete(self._pods.resource, pod, grace=0)
+            if reply.failed:
+                raise Stale
+        return None
+
+    def _pod_address(self, pod: JsonObject, node: JsonObject) -> str:
+        """Return the address that the pod has, or the first of its node that no other pod there
+        has."""
+        status = pod.get("status") or {}
+        if status.get("podIP"):
+            return str(status["podIP"])
+        if (pod.get("spec") or {}).get("hostNetwork"):
+            return _address(node)
+        taken = {
+            (one.get("status") or {}).get("podIP")
+            for one in self._pods.on_node(metadata.name(node))
+        }
+        network = ipaddress.ip_network(_network(node), strict=False)
+        return next(text for text in map(str, network.hosts()) if text not in taken)
+
+
+def _is_ready(node: JsonObject | None) -> bool:
+    status = {} if node is None else node.get("status") or {}
+    return is_true(status.get("conditions"), "Ready")
+
+
+def _address(node: JsonObject) -> str:
+    for one in (node.get("status") or {}).get("addresses") or ():
+        if one.get("type") == "InternalIP":
+            return str(one.get("address"))
+    return "127.0.0.1"
+
+
+def _network(node: JsonObject) -> str:
+    """The pods' addresses; of a node that names none, some that are rather its own."""
+    named = (node.get("spec") or {}).get("podCIDR")
+    if named:
+        return str(named)
+    number = zlib.crc32(metadata.name(node).encode())
+    return f"10.{128 + number % 100}.{number // 100 % 256}.0/24"
+
+
+# --- Nodes -------------------------------------------------------------------
 
 LEASES: Final = GroupVersionResource("coordination.k8s.io", "v1", "leases")
 LEASE_SECONDS: Final = 40
@@ -36,7 +197,7 @@ CAPACITY: Final = {
 """Of nodes that say nothing else."""
 ZONES: Final = 3
 """Nodes are in so many zones, in turn."""
-READY: Final = f"{DOMAIN}/ready"
+READY: Final = f"{pod_lifecycle.DOMAIN}/ready"
 """The annotation by which a node is not ready: `false`."""
 _ACCOUNT: Final = "node-controller"
 _LIFECYCLE: Final = frozenset({NOT_READY, UNREACHABLE, UNSCHEDULABLE_TAINT})
@@ -64,7 +225,8 @@ def fake_node(number: int) -> JsonDict:
 
 
 def node_status(node: JsonObject, version: str, now: str) -> JsonDict:
-    """What its kubelet says. The heartbeat stays as it was, unless something else has changed."""
+    """Return the status that a node's kubelet writes. The heartbeat stays as it was, unless
+    something else has changed."""
     former = node.get("status") or {}
     capacity = former.get("capacity") or CAPACITY
     name = metadata.name(node)
@@ -118,7 +280,8 @@ def _condition(type_: str, node: JsonObject, former: Sequence[JsonObject], now: 
 
 
 def _host_address(node: JsonObject) -> str:
-    """Of nodes of ours by their number, of others by the letters of their names."""
+    """Return the address of a node: by the number of our own nodes, by the letters of the names of
+    others."""
     digits = metadata.name(node).removeprefix("node-")
     name = metadata.name(node).encode()
     number = int(digits) if digits.isdigit() and len(digits) < 5 else sum(name) + 0x4000
@@ -141,8 +304,8 @@ def _node_info(name: str, version: str) -> dict[str, str]:
 
 
 def lifecycle_taints(node: JsonObject, now: str) -> list[JsonObject]:
-    """Those of a node as the node controller wants them: one that is cordoned or not ready says
-    so."""
+    """Return the taints of a node as the node controller wants them: one that is cordoned or not
+    ready says so."""
     spec = node.get("spec") or {}
     former: Sequence[JsonObject] = spec.get("taints") or ()
     wanted = []
@@ -182,7 +345,8 @@ class Nodes:
 
     @property
     def prefixes(self) -> Sequence[str]:
-        """Of nodes, and of something that is there before the first of them."""
+        """Return the prefixes of nodes, and of namespaces, which are there before the first node
+        and so give the first occasion to make some."""
         return (self._nodes.prefix, self._namespaces.prefix)
 
     def concerned(self, change: Change) -> Iterable[str]:
@@ -237,3 +401,130 @@ class Nodes:
         else:
             await kubelet.requests.update(leases.resource, {**found, "spec": spec})
         return self._pause
+
+
+# --- Evictions ---------------------------------------------------------------
+#
+# Pods that may not stay where they are: their node has a taint that they do not tolerate, or no
+# longer exists.
+#
+# As k8s.io/kubernetes `pkg/controller/{tainteviction,podgc}`.
+
+QUARANTINE_SECONDS: Final = 40.0
+"""So long a pod may name a node that does not exist."""
+_BY_TAINT: Final = ("DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint")
+_BY_COLLECTION: Final = ("DeletionByPodGC", "PodGC: node no longer exists")
+_DISRUPTED: Final = "DisruptionTarget"
+
+
+def seconds_to_eviction(
+    taints: Iterable[JsonObject], tolerations: Sequence[JsonObject], now: datetime
+) -> float | None:
+    """Return the seconds until a pod must go that tolerates this much; None for never. A toleration
+    counts from when the taint was added."""
+    found = []
+    for taint in taints:
+        if taint.get("effect") != "NoExecute":
+            continue
+        limits = [one for one in tolerations if tolerates((one,), taint)]
+        if not limits:
+            return 0.0
+        seconds = [one["tolerationSeconds"] for one in limits if "tolerationSeconds" in one]
+        if seconds:
+            added = taint.get("timeAdded")
+            gone = (now - read_time(added)).total_seconds() if added else 0.0
+            found.append(max(0.0, min(seconds) - gone))
+    return min(found, default=None)
+
+
+def disrupted_status(pod: JsonObject, reason: str, message: str, now: str) -> JsonDict:
+    """Return the pod's status with the condition that says why it is made to go."""
+    status = pod.get("status") or {}
+    conditions = status.get("conditions") or ()
+    former = find_condition(conditions, _DISRUPTED)
+    others = [one for one in conditions if one is not former]
+    condition: JsonDict = {"type": _DISRUPTED, "status": "True"}
+    if is_since(pod_lifecycle.OBSERVED_SINCE):
+        condition["observedGeneration"] = metadata.generation(pod)
+    told = {"lastProbeTime": None, "lastTransitionTime": now, "reason": reason, "message": message}
+    return {**status, "conditions": [*others, {**condition, **told}]}
+
+
+class PodEvictions:
+    """Items are `namespace/name` of pods."""
+
+    urgent = False
+
+    def __init__(self, around: Surroundings) -> None:
+        self._around = around
+        self._pods = around.view(PODS)
+        self._nodes = around.view(NODES)
+        self._tainting = around.requests("taint-eviction-controller")
+        self._collecting = around.requests("pod-garbage-collector")
+        self._events = around.recorder(self._tainting, "taint-eviction-controller")
+        self._homeless: dict[str, datetime] = {}
+        """Since when a pod has been seen without its node."""
+
+    @property
+    def prefixes(self) -> Sequence[str]:
+        """Return the prefixes of pods and nodes."""
+        return (self._pods.prefix, self._nodes.prefix)
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        """A pod that gets a node; all pods of a node whose taints change, or that goes."""
+        if change.key.startswith(self._pods.prefix):
+            new = change.new
+            is_placed = (
+                new is not None and node_of(new) and not (change.old and node_of(change.old))
+            )
+            return (item_of(new),) if new is not None and is_placed else ()
+        if _taints(change.old) == _taints(change.new) and change.new is not None:
+            return ()
+        node = change.new or change.old
+        return map(item_of, self._pods.on_node(metadata.name(node)))
+
+    async def reconcile(self, item: str) -> float | None:
+        """Raises Stale."""
+        namespace, _, name = item.partition("/")
+        pod = self._pods.get(namespace, name)
+        node = None if pod is None else self._nodes.get("", node_of(pod))
+        if pod is None or node is not None:
+            self._homeless.pop(item, None)
+        if pod is None:
+            return None
+        now = self._around.now()
+        if node is None:
+            gone = (now - self._homeless.setdefault(item, now)).total_seconds()
+            if gone < QUARANTINE_SECONDS:
+                return QUARANTINE_SECONDS - gone
+            await self._collect(pod)
+            return None
+        if metadata.deletion_timestamp(pod):
+            return None
+        tolerations = (pod.get("spec") or {}).get("tolerations") or ()
+        left = seconds_to_eviction(_taints(node), tolerations, now)
+        if left == 0.0:
+            await self._evict(pod, item)
+            return None
+        return left
+
+    async def _evict(self, pod: JsonObject, item: str) -> None:
+        told = f"Marking for deletion Pod {item}"
+        await self._events.record(pod, "Normal", "TaintManagerEviction", told)
+        status = disrupted_status(pod, *_BY_TAINT, self._around.timestamp())
+        await self._tainting.require_update(
+            self._pods.resource, {**pod, "status": status}, "status"
+        )
+        await self._tainting.delete(self._pods.resource, pod)
+
+    async def _collect(self, pod: JsonObject) -> None:
+        if not has_ended(pod):
+            status = disrupted_status(pod, *_BY_COLLECTION, self._around.timestamp())
+            changed = {**pod, "status": {**status, "phase": "Failed"}}
+            await self._collecting.require_update(self._pods.resource, changed, "status")
+        await self._collecting.delete(self._pods.resource, pod, grace=0)
+
+
+def _taints(node: JsonObject | None) -> Sequence[JsonObject]:
+    found: Sequence[JsonObject] = ((node or {}).get("spec") or {}).get("taints") or ()
+    return found

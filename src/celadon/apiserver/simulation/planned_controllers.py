@@ -1,28 +1,82 @@
-"""Controllers that carry out plans, and those of StatefulSets, DaemonSets, Jobs and CronJobs.
+"""Controllers that carry out plans: those of StatefulSets, DaemonSets, Jobs and CronJobs, of
+disruption budgets, endpoints, volumes and autoscalers.
 
-What there is to do is decided in `planning`; here it is seen, asked for, and told.
+What there is to do is decided in `planning`, a module for each; here it is seen, asked for, and
+told.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar, Final, TypeVar
 
 from celadon.apiserver.controllers.controller_loops import Change, Stale
-from celadon.apiserver.simulation.event_recorder import EventRecorder
+from celadon.apiserver.handlers.pods import BUDGETS
+from celadon.apiserver.simulation.cluster_client import CONFLICT, EventRecorder, Requests
+from celadon.apiserver.simulation.deployments import (
+    DEPLOYMENTS,
+    REPLICA_SETS,
+    REPLICATION_CONTROLLERS,
+)
+from celadon.apiserver.simulation.planning.autoscaling import (
+    Recommendation,
+    Target,
+    autoscaler_plan,
+)
 from celadon.apiserver.simulation.planning.cron_jobs import cron_job_plan
 from celadon.apiserver.simulation.planning.daemon_sets import DaemonWorld, daemon_set_plan
+from celadon.apiserver.simulation.planning.disruption_budgets import Scale, budget_plan
+from celadon.apiserver.simulation.planning.endpoint_slices import (
+    ENDPOINTS_MANAGED_BY,
+    Reachable,
+    TriggerTimes,
+    endpoints_plan,
+    has_endpoints,
+    selects,
+    slices_plan,
+)
 from celadon.apiserver.simulation.planning.jobs import job_plan, released_pods
-from celadon.apiserver.simulation.planning.plans import CREATED_NAME, Plan, Step, Told, Verb
+from celadon.apiserver.simulation.planning.plans import (
+    CREATED_NAME,
+    NOTHING_TO_DO,
+    Plan,
+    Step,
+    Told,
+    Verb,
+)
 from celadon.apiserver.simulation.planning.pod_facts import controller_of
 from celadon.apiserver.simulation.planning.stateful_sets import StatefulWorld, stateful_set_plan
-from celadon.apiserver.simulation.pod_control import Dependents, is_namespace_ending
-from celadon.apiserver.simulation.requests import CONFLICT, Requests
-from celadon.apiserver.simulation.surroundings import CONTROLLER_MANAGER, Surroundings
-from celadon.apiserver.simulation.workload_controller import WorkloadController, item_of
+from celadon.apiserver.simulation.planning.volume_claims import (
+    BIND_COMPLETED,
+    VolumeWorld,
+    claim_plan,
+    provisioned_name,
+    volume_plan,
+)
+from celadon.apiserver.simulation.workload_controller import (
+    CONTROLLER_MANAGER,
+    Dependents,
+    Surroundings,
+    WorkloadController,
+    is_namespace_ending,
+    item_of,
+)
 from celadon.kube import GroupVersionResource, JsonObject, metadata
+from celadon.kube.defaulting import STORAGE_CLASSES
 from celadon.kube.resources import Resource
-from celadon.kube.well_known_values import NODES, PODS, VOLUME_CLAIMS
+from celadon.kube.selectors import SelectorError, label_selector
+from celadon.kube.well_known_values import (
+    DEFAULT_STORAGE_CLASS,
+    ENDPOINT_SLICES,
+    NAMESPACES,
+    NODES,
+    PODS,
+    SERVICE_LABEL,
+    SERVICES,
+    VOLUME_CLAIMS,
+    VOLUMES,
+)
 from celadon.kube.workload_controllers import JOB_TRACKING
 
 REVISIONS: Final = GroupVersionResource("apps", "v1", "controllerrevisions")
@@ -61,7 +115,7 @@ class PlanRunner:
             raise Stale
 
     async def _take(self, step: Step, about: JsonObject, *, was_refused: bool) -> bool:
-        """Whether it succeeded. Raises Stale."""
+        """Carry out one step, and return whether it succeeded. Raises Stale."""
         if step.verb is Verb.TELL:
             await self._tell(step.done, step.object)
             return True
@@ -136,7 +190,7 @@ class PlannedController(WorkloadController):
         return plan.again
 
     async def plan(self, workload: JsonObject) -> Plan:
-        """What there is to do. Raises Stale."""
+        """Return what there is to do for a workload. Raises Stale."""
         raise NotImplementedError
 
     async def decided(self, count: int, plan: Callable[..., T], *args: object) -> T:
@@ -150,7 +204,7 @@ class PlannedController(WorkloadController):
 
 
 class StatefulSets(PlannedController):
-    """As upstream's `statefulset-controller`."""
+    """Does the work of upstream's `statefulset-controller`."""
 
     account = component = "statefulset-controller"
     workloads = STATEFUL_SETS
@@ -169,7 +223,7 @@ class StatefulSets(PlannedController):
 
 
 class DaemonSets(PlannedController):
-    """As upstream's `daemonset-controller`. A change of a node concerns all."""
+    """Does the work of upstream's `daemonset-controller`. A change of a node concerns all sets."""
 
     account = "daemon-set-controller"
     component = "daemonset-controller"
@@ -196,8 +250,8 @@ class DaemonSets(PlannedController):
 
 
 class Jobs(PlannedController):
-    """As upstream's `job-controller`. Pods that have no Job any longer are let go: they are items
-    of their own."""
+    """Does the work of upstream's `job-controller`. Pods that have no Job any longer are let go:
+    they are items of their own."""
 
     account = component = "job-controller"
     workloads = JOBS
@@ -217,8 +271,8 @@ class Jobs(PlannedController):
                 yield f"{metadata.namespace(pod)}/{_ORPHAN}{metadata.name(pod)}"
 
     def _is_left(self, pod: JsonObject) -> bool:
-        """Whether a pod still waits for a Job that is gone, also where there is another one of its
-        name."""
+        """Tell whether a pod still waits for a Job that is gone, also where there is another Job of
+        its name."""
         if JOB_TRACKING not in metadata.finalizers(pod):
             return False
         owner = controller_of(pod)
@@ -226,7 +280,8 @@ class Jobs(PlannedController):
         return job is None or metadata.uid(job) != owner.get("uid")
 
     async def reconcile(self, item: str) -> float | None:
-        """In how many seconds to look again, if at all. Raises Stale."""
+        """Bring a Job, or a pod that has lost its Job, to where it should be; return in how many
+        seconds to look again, if at all. Raises Stale."""
         namespace, _, name = item.partition("/")
         if not name.startswith(_ORPHAN):
             return await super().reconcile(item)
@@ -243,13 +298,363 @@ class Jobs(PlannedController):
 
 
 class CronJobs(PlannedController):
-    """As upstream's `cronjob-controller`."""
+    """Does the work of upstream's `cronjob-controller`."""
 
     account = component = "cronjob-controller"
     workloads = CRON_JOBS
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (JOBS,)
 
     async def plan(self, workload: JsonObject) -> Plan:
-        """What there is to do."""
+        """Plan the next Job of a schedule, and what becomes of former ones."""
         jobs = self.around.view(JOBS).managed_by(metadata.uid(workload))
         return await self.decided(len(jobs), cron_job_plan, workload, jobs, self.around.now())
+
+
+# --- Disruption budgets ------------------------------------------------------
+#
+# The controller of PodDisruptionBudgets.
+#
+# As k8s.io/kubernetes `pkg/controller/disruption`. A change of a pod concerns the budgets that
+# select it, or selected it before.
+
+SCALED: Final = {
+    "ReplicaSet": REPLICA_SETS,
+    "Deployment": DEPLOYMENTS,
+    "StatefulSet": STATEFUL_SETS,
+    "ReplicationController": REPLICATION_CONTROLLERS,
+}
+"""The kinds that have a scale."""
+
+
+class DisruptionBudgets(PlannedController):
+    """Owners with a scale of their own kind, those of custom resources, are not found."""
+
+    account = "disruption-controller"
+    component = "controllermanager"
+    workloads = BUDGETS
+    dependents: ClassVar[tuple[GroupVersionResource, ...]] = (PODS,)
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        """The items to look at after a change."""
+        if not change.key.startswith(self.around.view(PODS).prefix):
+            return super().concerned(change)
+        return self._selecting([one for one in (change.old, change.new) if one is not None])
+
+    def _selecting(self, pods: Sequence[JsonObject]) -> Iterable[str]:
+        for budget in self.view.in_namespace(metadata.namespace(pods[0])):
+            if any(_selects(budget, one) for one in pods):
+                yield item_of(budget)
+
+    async def plan(self, workload: JsonObject) -> Plan:
+        """Plan the status of a budget from the pods that it selects and the scales of their
+        owners."""
+        pods = self.around.view(PODS).in_namespace(metadata.namespace(workload))
+        selected = [one for one in pods if _selects(workload, one)]
+        owned = {controller_of(one).get("uid"): one for one in selected if controller_of(one)}
+        scales = {uid: self._scale(one) for uid, one in owned.items()}
+        now = self.around.now()
+        return await self.decided(len(selected), budget_plan, workload, selected, scales, now)
+
+    def _scale(self, pod: JsonObject) -> Scale | str:
+        """Return the scale of a pod's owner, or why it is not known."""
+        reference, namespace = controller_of(pod), metadata.namespace(pod)
+        kind = reference.get("kind") or ""
+        if kind in {"DaemonSet", "Job"}:
+            group = "apps" if kind == "DaemonSet" else "batch"
+            return f"{kind.lower()}s.{group} does not implement the scale subresource"
+        owner = self._owner(reference, namespace)
+        above = {} if owner is None else controller_of(owner)
+        if above.get("kind") == "Deployment":
+            owner = self._owner(above, namespace)
+        if owner is None:
+            return f'found no controllers for pod "{metadata.name(pod)}"'
+        wanted = (owner.get("spec") or {}).get("replicas")
+        return Scale(metadata.uid(owner), 1 if wanted is None else wanted)
+
+    def _owner(self, reference: JsonObject, namespace: str) -> JsonObject | None:
+        gvr = SCALED.get(reference.get("kind") or "")
+        if gvr is None:
+            return None
+        found = self.around.view(gvr).get(namespace, reference.get("name") or "")
+        return found if metadata.uid(found) == reference.get("uid") else None
+
+
+def _selects(budget: JsonObject, pod: JsonObject) -> bool:
+    """A selector without conditions selects all pods, none at all none of them."""
+    try:
+        selector = label_selector((budget.get("spec") or {}).get("selector"))
+    except SelectorError:
+        return False
+    return selector.matches(metadata.labels(pod))
+
+
+# --- Endpoints of Services ---------------------------------------------------
+#
+# The controllers that tell where the pods of Services can be reached.
+#
+# As k8s.io/kubernetes `pkg/controller/endpointslice` and `pkg/controller/endpoint`. Items are
+# Services; a change of a pod concerns those that select it, or selected it before.
+
+ENDPOINTS: Final = GroupVersionResource("", "v1", "endpoints")
+
+
+class _ServiceController(PlannedController):
+    workloads = SERVICES
+
+    def __init__(self, around: Surroundings) -> None:
+        super().__init__(around)
+        self._times = TriggerTimes()
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        """The items to look at after a change."""
+        if change.key.startswith(self.around.view(PODS).prefix):
+            return self._selecting(change.old, change.new)
+        return super().concerned(change)
+
+    def _selecting(self, *pods: JsonObject | None) -> Iterable[str]:
+        present = [one for one in pods if one is not None]
+        for service in self.view.in_namespace(metadata.namespace(present[0])):
+            if has_endpoints(service) and any(selects(service, one) for one in present):
+                yield item_of(service)
+
+    async def reconcile(self, item: str) -> float | None:
+        """Bring what belongs to a Service to where it should be; return in how many seconds to look
+        again, if at all. Raises Stale."""
+        namespace, _, name = item.partition("/")
+        if self.view.get(namespace, name) is None:
+            self._times.forget(item)
+        return await super().reconcile(item)
+
+    def selected(self, service: JsonObject) -> list[JsonObject]:
+        """Its pods."""
+        pods = self.around.view(PODS).in_namespace(metadata.namespace(service))
+        return [one for one in pods if selects(service, one)]
+
+
+class EndpointSlices(_ServiceController):
+    """The slices of Services."""
+
+    account = component = "endpointslice-controller"
+    dependents: ClassVar[tuple[GroupVersionResource, ...]] = (PODS, ENDPOINT_SLICES)
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        """The items to look at after a change."""
+        if not change.key.startswith(self.around.view(ENDPOINT_SLICES).prefix):
+            return super().concerned(change)
+        changed = change.new or change.old
+        name = metadata.labels(changed).get(SERVICE_LABEL)
+        return (f"{metadata.namespace(changed)}/{name}",) if name else ()
+
+    async def plan(self, workload: JsonObject) -> Plan:
+        """Plan the slices of a Service from its pods and the nodes that they are on."""
+        nodes = {
+            metadata.name(one): metadata.labels(one) for one in self.around.view(NODES).every()
+        }
+        slices = self.around.view(ENDPOINT_SLICES).in_namespace(metadata.namespace(workload))
+        pods = self.selected(workload)
+        seen = Reachable(pods, nodes, self._times.changed_at(item_of(workload), workload, pods))
+        return await self.decided(len(seen.pods), slices_plan, workload, seen, slices)
+
+
+class Endpoints(_ServiceController):
+    """The Endpoints of Services: they have the same names, and go with them."""
+
+    account = component = "endpoint-controller"
+    dependents: ClassVar[tuple[GroupVersionResource, ...]] = (PODS, ENDPOINTS)
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        """The items to look at after a change."""
+        if change.key.startswith(self.around.view(ENDPOINTS).prefix):
+            changed = change.new or change.old
+            return () if changed is None else (item_of(changed),)
+        return super().concerned(change)
+
+    async def reconcile(self, item: str) -> float | None:
+        """Do the same for Endpoints, which are deleted with their Service. Raises Stale."""
+        namespace, _, name = item.partition("/")
+        again = await super().reconcile(item)
+        if self.view.get(namespace, name) is not None:
+            return again
+        view = self.around.view(ENDPOINTS)
+        left = view.get(namespace, name)
+        if left is not None and ENDPOINTS_MANAGED_BY in metadata.labels(left):
+            await self.requests.delete(view.resource, left)
+        return None
+
+    async def plan(self, workload: JsonObject) -> Plan:
+        """Plan the Endpoints of a Service from its pods."""
+        namespace, name = metadata.namespace(workload), metadata.name(workload)
+        present = self.around.view(ENDPOINTS).get(namespace, name)
+        pods = self.selected(workload)
+        at = self._times.changed_at(item_of(workload), workload, pods)
+        return await self.decided(len(pods), endpoints_plan, workload, pods, present, at)
+
+
+# --- Volumes -----------------------------------------------------------------
+#
+# The controllers of PersistentVolumeClaims and PersistentVolumes, and a class for claims.
+#
+# As k8s.io/kubernetes `pkg/controller/volume/persistentvolume`, with a provisioner for all
+# classes.
+
+_SYSTEM: Final = "kube-system"
+
+
+class VolumeClaims(PlannedController):
+    """A change of a volume concerns the claim that it names; if it names none, and for a change of
+    a class, all that are not bound; that of a pod those that it names."""
+
+    account = "persistent-volume-binder"
+    component = "persistentvolume-controller"
+    workloads = VOLUME_CLAIMS
+    dependents: ClassVar[tuple[GroupVersionResource, ...]] = (VOLUMES, STORAGE_CLASSES, PODS)
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        """The items to look at after a change."""
+        if change.key.startswith(self.view.prefix):
+            return super().concerned(change)
+        changed = change.new or change.old
+        if change.key.startswith(self.around.view(PODS).prefix):
+            return _claims_of(changed)
+        reference = ((changed or {}).get("spec") or {}).get("claimRef")
+        if reference is not None:
+            return (f"{reference.get('namespace')}/{reference.get('name')}",)
+        return (
+            item_of(one)
+            for one in self.view.every()
+            if not (one.get("spec") or {}).get("volumeName")
+        )
+
+    async def plan(self, workload: JsonObject) -> Plan:
+        """Plan what a claim gets. The pods of its namespace are only looked at while it is not
+        bound."""
+        is_bound = BIND_COMPLETED in metadata.annotations(workload)
+        is_settled = is_bound and not metadata.deletion_timestamp(workload)
+        pods = self.around.view(PODS)
+        world = VolumeWorld(
+            self._volumes(workload),
+            self.around.view(STORAGE_CLASSES).every(),
+            () if is_settled else pods.in_namespace(metadata.namespace(workload)),
+        )
+        return claim_plan(workload, world)
+
+    def _volumes(self, claim: JsonObject) -> Sequence[JsonObject]:
+        """The one that it names, or that was made for it; else all."""
+        view = self.around.view(VOLUMES)
+        named = (claim.get("spec") or {}).get("volumeName")
+        found = view.get("", named or provisioned_name(claim))
+        if found is not None:
+            return (found,)
+        return () if named else view.every()
+
+
+def _claims_of(pod: JsonObject | None) -> Iterable[str]:
+    for one in ((pod or {}).get("spec") or {}).get("volumes") or ():
+        name = (one.get("persistentVolumeClaim") or {}).get("claimName")
+        if name:
+            yield f"{metadata.namespace(pod)}/{name}"
+
+
+class Volumes(PlannedController):
+    """A change of a claim concerns the volume that names it."""
+
+    account = "persistent-volume-binder"
+    component = "persistentvolume-controller"
+    workloads = VOLUMES
+    dependents: ClassVar[tuple[GroupVersionResource, ...]] = (VOLUME_CLAIMS,)
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        """The items to look at after a change."""
+        if change.key.startswith(self.view.prefix):
+            return super().concerned(change)
+        changed = change.new or change.old
+        name = ((changed or {}).get("spec") or {}).get("volumeName")
+        return (f"/{name}",) if name else ()
+
+    async def plan(self, workload: JsonObject) -> Plan:
+        """Plan the phase of a volume from the claim that it names."""
+        reference = (workload.get("spec") or {}).get("claimRef") or {}
+        namespace, name = reference.get("namespace") or "", reference.get("name") or ""
+        return volume_plan(workload, self.around.view(VOLUME_CLAIMS).get(namespace, name))
+
+
+class DefaultClass(PlannedController):
+    """A cluster without a class gets one when it begins, so that claims are bound that name none.
+    There is one item: the namespace that every cluster has."""
+
+    account = "persistent-volume-binder"
+    workloads = NAMESPACES
+    touched: ClassVar[tuple[GroupVersionResource, ...]] = (STORAGE_CLASSES,)
+    _is_done = False
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        """The items to look at after a change."""
+        is_first = metadata.name(change.new) == _SYSTEM and not self._is_done
+        return (f"/{_SYSTEM}",) if is_first else ()
+
+    async def plan(self, workload: JsonObject) -> Plan:
+        """Plan the standard StorageClass, once, if there is no class at all."""
+        if self._is_done or self.around.view(STORAGE_CLASSES).every():
+            return NOTHING_TO_DO
+        self._is_done = True
+        return Plan((Step(Verb.CREATE, STANDARD_CLASS, may_exist=True),))
+
+
+STANDARD_CLASS: Final = {
+    "apiVersion": "storage.k8s.io/v1",
+    "kind": "StorageClass",
+    "metadata": {"name": "standard", "annotations": {DEFAULT_STORAGE_CLASS[0]: "true"}},
+    "provisioner": "volumes.simulation.celadon.dev",
+    "reclaimPolicy": "Delete",
+    "volumeBindingMode": "Immediate",
+}
+"""Its volumes are there at once."""
+
+
+# --- Autoscalers -------------------------------------------------------------
+#
+# The controller of HorizontalPodAutoscalers.
+#
+# As k8s.io/kubernetes `pkg/controller/podautoscaler`, which looks at all of them every 15
+# seconds.
+
+AUTOSCALERS: Final = GroupVersionResource("autoscaling", "v2", "horizontalpodautoscalers")
+_REMEMBERED: Final = 256
+"""Recommendations of one autoscaler: of more than an hour."""
+
+
+class Autoscalers(PlannedController):
+    """Scales what is built in; other kinds have no scale here."""
+
+    account = component = "horizontal-pod-autoscaler"
+    workloads = AUTOSCALERS
+    touched = tuple(SCALED.values())
+
+    def __init__(self, around: Surroundings) -> None:
+        super().__init__(around)
+        self._recent: dict[str, deque[Recommendation]] = {}
+
+    async def plan(self, workload: JsonObject) -> Plan:
+        """Plan the next size of a workload; what metrics recommend is remembered for the next
+        time."""
+        uid, now = metadata.uid(workload), self.around.now()
+        recent = self._recent.setdefault(uid, deque(maxlen=_REMEMBERED))
+        scaling = autoscaler_plan(workload, self._target(workload), recent, now)
+        if scaling.recommended is not None:
+            recent.append(Recommendation(now, scaling.recommended))
+        return scaling.plan
+
+    def _target(self, autoscaler: JsonObject) -> Target | str:
+        reference = (autoscaler.get("spec") or {}).get("scaleTargetRef") or {}
+        kind, name = reference.get("kind") or "", reference.get("name") or ""
+        gvr = SCALED.get(kind)
+        if gvr is None:
+            version = reference.get("apiVersion") or "v1"
+            return f'no matches for kind "{kind}" in group "{version.rpartition("/")[0]}"'
+        found = self.around.view(gvr).get(metadata.namespace(autoscaler), name)
+        if found is None:
+            group = f".{gvr.group}" if gvr.group else ""
+            return f'{gvr.resource}{group} "{name}" not found'
+        spec = found.get("spec") or {}
+        wanted = spec.get("replicas")
+        return Target(found, 1 if wanted is None else wanted, bool(spec.get("selector")))

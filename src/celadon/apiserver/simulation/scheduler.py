@@ -15,16 +15,11 @@ from celadon.apiserver.controllers.controller_loops import (
     resource_path,
 )
 from celadon.apiserver.handlers.pods import BUDGETS
-from celadon.apiserver.simulation.planning.placement.filters import (
-    before_filters,
-    fit_of,
-    takes_room,
-    unschedulable,
-)
-from celadon.apiserver.simulation.planning.placement.neighbours import Neighbours, NodeState, needs
-from celadon.apiserver.simulation.planning.placement.node_scores import best_node
-from celadon.apiserver.simulation.planning.placement.preemption import (
+from celadon.apiserver.simulation.nodes import disrupted_status
+from celadon.apiserver.simulation.planning import node_filters
+from celadon.apiserver.simulation.planning.node_scores import (
     Preemption,
+    best_node,
     nominated_node,
     preemption_for,
     priority_of,
@@ -32,8 +27,7 @@ from celadon.apiserver.simulation.planning.placement.preemption import (
 from celadon.apiserver.simulation.planning.pod_facts import node_of
 from celadon.apiserver.simulation.planning.pod_lifecycle import OBSERVED_SINCE
 from celadon.apiserver.simulation.planning.volume_claims import SELECTED_NODE
-from celadon.apiserver.simulation.pod_evictions import disrupted_status
-from celadon.apiserver.simulation.surroundings import Surroundings
+from celadon.apiserver.simulation.workload_controller import Surroundings
 from celadon.apiserver.workers import Turns
 from celadon.kube import GroupVersionResource, JsonObject, User, metadata
 from celadon.kube.defaulting import STORAGE_CLASSES
@@ -48,6 +42,9 @@ _ALL: Final = "pods"
 _PREEMPTED: Final = "PreemptionByScheduler"
 
 
+# As k8s.io/kubernetes `pkg/scheduler/schedule_one.go`, without its queues: all pods that wait are
+# tried again whenever anything changes that could help one of them, which is cheap among simulated
+# nodes, and leaves nothing to be forgotten in a queue.
 class Scheduler:
     """There is one item: all pods that wait for a node."""
 
@@ -65,7 +62,7 @@ class Scheduler:
 
     @property
     def prefixes(self) -> Sequence[str]:
-        """Of what says where pods may go."""
+        """Return the prefixes of all that says where pods may go."""
         views = (self._pods, self._nodes, self._claims)
         return tuple(one.prefix for one in views)
 
@@ -73,10 +70,10 @@ class Scheduler:
         """A pod that waits, room that is free, a node that has changed, a claim."""
         old, new = change.old, change.new
         if change.key.startswith(self._pods.prefix):
-            gone = new is None or not takes_room(new)
+            gone = new is None or not node_filters.takes_room(new)
             if new is not None and waits(new) and not _is_only_told(old, new):
                 return (_ALL,)
-            return (_ALL,) if old is not None and takes_room(old) and gone else ()
+            return (_ALL,) if old is not None and node_filters.takes_room(old) and gone else ()
         if change.key.startswith(self._nodes.prefix) and old is not None and new is not None:
             return (_ALL,) if _node_facts(old) != _node_facts(new) else ()
         return (_ALL,)
@@ -87,7 +84,11 @@ class Scheduler:
         if not waiting:
             return
         neighbours = self._neighbours()
+        # As the plugin PrioritySort, with names last: two runs of the same cluster give the same
+        # nodes.
         waiting.sort(key=_turn)
+        # One pod that somebody else has changed must not hold up all others; it is tried again
+        # afterwards.
         has_lost = False
         for pod in waiting:
             try:
@@ -98,29 +99,33 @@ class Scheduler:
         if has_lost:
             raise Stale
 
-    def _neighbours(self) -> Neighbours:
-        states = [NodeState(node) for node in self._nodes.every()]
+    def _neighbours(self) -> node_filters.Neighbours:
+        states = [node_filters.NodeState(node) for node in self._nodes.every()]
         known: dict[str, dict[str, int]] = {}
         for state in states:
-            for pod in filter(takes_room, self._pods.on_node(state.name)):
+            for pod in filter(node_filters.takes_room, self._pods.on_node(state.name)):
                 uid = metadata.uid(pod)
-                wanted = known[uid] = self._needs.get(uid) or needs(pod)
+                # Quantities are parsed once for a pod: they cannot change while it lives.
+                wanted = known[uid] = self._needs.get(uid) or node_filters.needs(pod)
                 state.take(pod, wanted)
         self._needs = known
         spaces = self._around.view(NAMESPACES).every()
-        return Neighbours(states, {metadata.name(one): metadata.labels(one) for one in spaces})
+        return node_filters.Neighbours(
+            states, {metadata.name(one): metadata.labels(one) for one in spaces}
+        )
 
-    async def _schedule(self, pod: JsonObject, neighbours: Neighbours) -> None:
+    async def _schedule(self, pod: JsonObject, neighbours: node_filters.Neighbours) -> None:
         why = self._claims_missing(pod)
         if why:
-            await self._refuse(pod, before_filters(len(neighbours.states), why))
+            await self._refuse(pod, node_filters.before_filters(len(neighbours.states), why))
             return
-        fit = fit_of(pod, neighbours)
+        fit = node_filters.fit_of(pod, neighbours)
         if fit.fitting:
             best = best_node(pod, fit.fitting, neighbours)
             if not await self._select(pod, best.name):
                 await self._bind(pod, best, neighbours)
             return
+        # Upstream's PostFilter plugins, of which DefaultPreemption is the only one.
         budgets = self._around.view(BUDGETS).every()
         preemption = preemption_for(pod, neighbours, fit.refusals, budgets)
         node = nominated_node(pod)
@@ -128,13 +133,14 @@ class Scheduler:
             node = preemption.state.name
             await self._evict(pod, preemption)
         said = None if preemption.state is not None else preemption.said
-        await self._refuse(pod, unschedulable(fit.refusals, said), node)
+        await self._refuse(pod, node_filters.unschedulable(fit.refusals, said), node)
         for state in neighbours.states:
             if state.name == node:  # less important pods do not get what is made free
-                neighbours.take(state, pod, needs(pod))
+                neighbours.take(state, pod, node_filters.needs(pod))
 
     async def _evict(self, pod: JsonObject, preemption: Preemption) -> None:
         for victim in preemption.victims:
+            # It goes already, for this pod or for another one.
             if metadata.deletion_timestamp(victim):
                 continue
             message = f"{SCHEDULER}: preempting to accommodate a higher priority pod"
@@ -145,7 +151,9 @@ class Scheduler:
             told = f"Preempted by pod {metadata.uid(pod)} on node {where}"
             await self._events.record_action(victim, "Normal", "Preempted", told, "Preempting")
 
-    async def _bind(self, pod: JsonObject, state: NodeState, neighbours: Neighbours) -> None:
+    async def _bind(
+        self, pod: JsonObject, state: node_filters.NodeState, neighbours: node_filters.Neighbours
+    ) -> None:
         meta = {"name": metadata.name(pod), "uid": metadata.uid(pod)}
         binding = {
             "apiVersion": "v1",
@@ -158,16 +166,19 @@ class Scheduler:
         reply = await self._requests.post(f"{path}/binding", binding)
         if reply.code >= 400:
             raise Stale
-        neighbours.take(state, pod, needs(pod))
+        neighbours.take(state, pod, node_filters.needs(pod))
         message = f"Successfully assigned {namespace}/{name} to {state.name}"
         await self._events.record_action(pod, "Normal", "Scheduled", message, "Binding")
 
     async def _refuse(self, pod: JsonObject, message: str, node: str = "") -> None:
-        """With the node where others make room for it, if they do."""
+        """Write and tell why the pod has no node, with the node where others make room for it, if
+        they do."""
         status = pod.get("status") or {}
         conditions = list(status.get("conditions") or ())
         former = find_condition(conditions, "PodScheduled")
         is_known = former is not None and former.get("message") == message
+        # The condition is only written when it says something new, or each attempt would wake all
+        # watchers.
         if is_known and nominated_node(pod) == node:
             return
         await self._events.record_action(pod, "Warning", "FailedScheduling", message, "Scheduling")
@@ -195,6 +206,7 @@ class Scheduler:
             elif "ephemeral" in volume:
                 yield f"{metadata.name(pod)}-{volume['name']}"
 
+    # As the PreFilter of the plugin VolumeBinding (`binder.go`).
     def _claims_missing(self, pod: JsonObject) -> str:
         for name in self._wanted_claims(pod):
             claim = self._claims.get(metadata.namespace(pod), name)
@@ -205,14 +217,17 @@ class Scheduler:
                 return "pod has unbound immediate PersistentVolumeClaims"
         return ""
 
+    # A class that binds at once needs no node; without such a class, a claim that is not bound
+    # never will be by anything that happens here.
     def _waits_for_node(self, claim: JsonObject) -> bool:
         name = (claim.get("spec") or {}).get("storageClassName") or ""
         found = self._around.view(STORAGE_CLASSES).get("", name) if name else None
         return found is not None and found.get("volumeBindingMode") == "WaitForFirstConsumer"
 
+    # As `BindPodVolumes`: the pod gets its node only when its volumes are there.
     async def _select(self, pod: JsonObject, node: str) -> bool:
-        """Whether claims have been told to get their volumes for that node, which is waited
-        for."""
+        """Tell unbound claims of the pod to get their volumes for that node; return whether there
+        are any, which are waited for."""
         unbound = False
         for name in self._wanted_claims(pod):
             claim = self._claims.get(metadata.namespace(pod), name)
@@ -226,7 +241,7 @@ class Scheduler:
 
 
 def waits(pod: JsonObject) -> bool:
-    """Whether it is this scheduler's to find a node for."""
+    """Tell whether the pod is this scheduler's to find a node for."""
     spec = pod.get("spec") or {}
     return (
         not node_of(pod)
@@ -241,7 +256,7 @@ def _turn(pod: JsonObject) -> tuple[int, str, str]:
 
 
 def _is_only_told(old: JsonObject | None, new: JsonObject) -> bool:
-    """Whether nothing but the status has changed."""
+    """Tell whether nothing of the pod has changed but its status."""
     if old is None:
         return False
     same = metadata.labels(old) == metadata.labels(new)
@@ -254,8 +269,9 @@ def _is_bound(claim: JsonObject) -> bool:
     )
 
 
+# Heartbeats change the status of each node every few seconds and help nobody.
 def _node_facts(node: JsonObject) -> tuple[object, ...]:
-    """What pods are placed by."""
+    """Return what pods are placed by."""
     spec, status = node.get("spec") or {}, node.get("status") or {}
     facts = spec.get("unschedulable"), spec.get("taints"), status.get("allocatable")
     return metadata.labels(node), *facts

@@ -8,39 +8,31 @@ from typing import Final
 from celadon.apiserver.api_settings import SimulationSettings
 from celadon.apiserver.controllers.controller_loops import Controller
 from celadon.apiserver.controllers.server_controllers import ControllerSurroundings
-from celadon.apiserver.simulation.autoscalers import Autoscalers
-from celadon.apiserver.simulation.deployments import DeploymentController
-from celadon.apiserver.simulation.disruption import DisruptionBudgets
-from celadon.apiserver.simulation.kubelet import Kubelets
-from celadon.apiserver.simulation.nodes import Nodes
-from celadon.apiserver.simulation.planned_controllers import (
-    CronJobs,
-    DaemonSets,
-    Jobs,
-    StatefulSets,
+from celadon.apiserver.simulation import planned_controllers
+from celadon.apiserver.simulation.deployments import (
+    DeploymentController,
+    ReplicaSetController,
+    ReplicationControllers,
 )
-from celadon.apiserver.simulation.pod_evictions import PodEvictions
-from celadon.apiserver.simulation.replica_sets import ReplicaSetController, ReplicationControllers
+from celadon.apiserver.simulation.nodes import Kubelets, Nodes, PodEvictions
 from celadon.apiserver.simulation.scheduler import Scheduler
-from celadon.apiserver.simulation.service_endpoints import Endpoints, EndpointSlices
-from celadon.apiserver.simulation.surroundings import Surroundings
-from celadon.apiserver.simulation.volumes import DefaultClass, VolumeClaims, Volumes
+from celadon.apiserver.simulation.workload_controller import Surroundings
 
 _MAKERS: Final[Sequence[Callable[[Surroundings], Controller]]] = (
     DeploymentController,
     ReplicaSetController,
     ReplicationControllers,
-    StatefulSets,
-    DaemonSets,
-    Jobs,
-    CronJobs,
-    EndpointSlices,
-    Endpoints,
-    DisruptionBudgets,
-    Autoscalers,
-    DefaultClass,
-    VolumeClaims,
-    Volumes,
+    planned_controllers.StatefulSets,
+    planned_controllers.DaemonSets,
+    planned_controllers.Jobs,
+    planned_controllers.CronJobs,
+    planned_controllers.EndpointSlices,
+    planned_controllers.Endpoints,
+    planned_controllers.DisruptionBudgets,
+    planned_controllers.Autoscalers,
+    planned_controllers.DefaultClass,
+    planned_controllers.VolumeClaims,
+    planned_controllers.Volumes,
     Nodes,
     Scheduler,
     Kubelets,

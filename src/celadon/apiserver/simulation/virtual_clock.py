@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 
 class VirtualTimer:
-    """Something that is due at a time of a virtual clock."""
+    """Calls something at a time of a virtual clock."""
 
     def __init__(self, callback: Callable[..., object], args: tuple[object, ...]) -> None:
         self._callback: Callable[..., object] | None = callback
@@ -17,15 +17,15 @@ class VirtualTimer:
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether it has happened, or will not happen."""
+        """Tell whether the callback has been called, or will never be."""
         return self._callback is None
 
     def cancel(self) -> None:
-        """It will not happen."""
+        """Drop the callback: it will not be called."""
         self._callback = None
 
     def run(self) -> None:
-        """It happens, once."""
+        """Call the callback, once."""
         callback, self._callback = self._callback, None
         if callback is not None:
             callback(*self._args)
@@ -43,17 +43,17 @@ class VirtualClock:
 
     @property
     def seconds(self) -> float:
-        """Since it began."""
+        """Return the seconds since the clock began."""
         return self._seconds
 
     def now(self) -> datetime:
-        """What it shows."""
+        """Return the time that the clock shows."""
         return self._began + timedelta(seconds=self._seconds)
 
     def call_later(
         self, delay: float, callback: Callable[..., object], *args: object
     ) -> VirtualTimer:
-        """In so many seconds."""
+        """Call something in so many seconds of this clock."""
         timer = VirtualTimer(callback, args)
         due = self._seconds + max(delay, 0.0)
         heapq.heappush(self._due, (due, next(self._number), timer))

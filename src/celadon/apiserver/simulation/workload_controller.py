@@ -1,18 +1,91 @@
-"""What the controllers of workloads have in common: which workload a change is about."""
+"""What the controllers of workloads have in common: what they are given, which workload a change is
+about, and how they make and delete its pods.
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
-from typing import ClassVar
+from typing import ClassVar, Final
 
-from celadon.apiserver.controllers.controller_loops import Change
-from celadon.apiserver.simulation.planning.pod_facts import controller_of, selector_of
-from celadon.apiserver.simulation.surroundings import Surroundings
-from celadon.kube import GroupVersionResource, JsonObject, metadata
+from celadon.apiserver.api_settings import SimulationSettings
+from celadon.apiserver.controllers.controller_loops import (
+    Aside,
+    Change,
+    Reply,
+    ServerRequests,
+    Stale,
+)
+from celadon.apiserver.controllers.server_controllers import ControllerSurroundings
+from celadon.apiserver.simulation.cluster_client import (
+    CREATED,
+    NOT_FOUND,
+    ClusterView,
+    EventRecorder,
+    KindView,
+    Requests,
+)
+from celadon.apiserver.simulation.planning.pod_facts import (
+    claims_of,
+    controller_of,
+    selector_of,
+    time_text,
+)
+from celadon.kube import GroupVersionResource, JsonObject, User, metadata
+from celadon.kube.json_types import JsonDict
+from celadon.kube.resources import Resource
+from celadon.kube.workload_controllers import owner_reference
+
+# --- Surroundings ------------------------------------------------------------
+#
+# What a simulated controller sees and may do: objects, the time, requests, events.
+
+CONTROLLER_MANAGER: Final = "kube-controller-manager"
+
+
+class Surroundings:
+    """Holds what all simulated controllers of a server share."""
+
+    def __init__(self, given: ControllerSurroundings, settings: SimulationSettings) -> None:
+        self.settings = settings
+        self.version = given.version
+        self.now = given.now
+        self._given = given
+        self._perform = given.perform
+        self._cluster = ClusterView(given.objects)
+        self._numbers = itertools.count()
+        """By which events differ that are told at one time."""
+
+    def view(self, gvr: GroupVersionResource) -> KindView:
+        """The objects of a kind."""
+        return self._cluster.of(gvr)
+
+    def timestamp(self) -> str:
+        """The time as objects have it."""
+        return time_text(self.now())
+
+    def requests(self, account: str) -> Requests:
+        """Return requests as a service account in `kube-system`, from the controller manager."""
+        return Requests(ServerRequests(self._perform, account, CONTROLLER_MANAGER))
+
+    def requests_of(self, user: User, agent: str) -> Requests:
+        """Return requests as another user, from another program."""
+        return Requests(ServerRequests(self._perform, agent, agent, user))
+
+    def aside(self, account: str) -> Aside:
+        """Return what does long work of a controller, which has as much time as a user."""
+        return self._given.aside(account)
+
+    def recorder(self, requests: Requests, component: str, host: str = "") -> EventRecorder:
+        """Return the recorder of events that come from a component, in its own name."""
+        return EventRecorder(requests, self.now, self._numbers, component, host)
+
+
+# --- Workloads ---------------------------------------------------------------
 
 
 def item_of(obj: JsonObject) -> str:
-    """How a queue calls an object: `namespace/name`."""
+    """Return the name that queues have for an object: `namespace/name`."""
     return f"{metadata.namespace(obj)}/{metadata.name(obj)}"
 
 
@@ -34,7 +107,7 @@ class WorkloadController:
 
     @property
     def prefixes(self) -> Sequence[str]:
-        """Of the workloads and of what depends on them."""
+        """Return the prefixes of the workloads and of what depends on them."""
         return (self.view.prefix, *(self.around.view(one).prefix for one in self.dependents))
 
     def concerned(self, change: Change) -> Iterable[str]:
@@ -59,7 +132,8 @@ class WorkloadController:
                     yield item_of(one)
 
     async def reconcile(self, item: str) -> float | None:
-        """In how many seconds to look again, if at all. Raises Stale."""
+        """Bring the workload of an item to where it should be; return in how many seconds to look
+        again, if at all. Raises Stale."""
         namespace, _, name = item.partition("/")
         found = self.view.get(namespace, name)
         return None if found is None else await self.sync(found)
@@ -67,3 +141,83 @@ class WorkloadController:
     async def sync(self, workload: JsonObject) -> float | None:
         """Bring one workload to where it should be. Raises Stale."""
         raise NotImplementedError
+
+
+# --- Pods of an owner --------------------------------------------------------
+#
+# The pods of an owner: which are its own, how they are, how it makes and deletes them.
+#
+# As k8s.io/kubernetes `pkg/controller/{controller_utils,controller_ref_manager}.go` and
+# `pkg/api/v1/pod/util.go`.
+
+
+class Dependents:
+    """Finds what an owner has in a view; adopts and releases what it must."""
+
+    def __init__(self, view: KindView, requests: Requests) -> None:
+        self._view = view
+        self._requests = requests
+
+    async def claimed(self, owner: JsonObject) -> list[JsonObject]:
+        """Adopt and release what has to be, then return what is the owner's now, in the order of
+        names. Raises Stale."""
+        claims = claims_of(owner, self._view.candidates(owner))
+        for one in claims.released:
+            others = [ref for ref in _references(one) if ref.get("uid") != metadata.uid(owner)]
+            await self._refer(one, others)
+        for one in claims.adopted:
+            await self._refer(one, [*_references(one), owner_reference(owner)])
+        if claims.adopted:
+            return await self.claimed(owner)
+        return list(claims.owned)
+
+    async def _refer(self, obj: JsonObject, references: Sequence[JsonObject]) -> None:
+        change = {"metadata": {"ownerReferences": list(references) or None}}
+        reply = await self._requests.patch(self._view.resource, obj, change)
+        if reply.failed:
+            raise Stale
+
+
+def _references(obj: JsonObject) -> list[JsonObject]:
+    return list(metadata.metadata(obj).get("ownerReferences") or ())
+
+
+class PodControl:
+    """Makes and deletes pods, and tells of it on their owner."""
+
+    def __init__(self, pods: Resource, requests: Requests, events: EventRecorder) -> None:
+        self._pods = pods
+        self._requests = requests
+        self._events = events
+
+    async def create(self, pod: JsonObject, owner: JsonObject) -> Reply:
+        """Create a pod, tell of it, and return the answer, whatever it is. That a namespace is
+        ending is not told."""
+        reply = await self._requests.create(self._pods, pod)
+        if reply.code == CREATED:
+            made = metadata.name(reply.body)
+            await self._events.record(owner, "Normal", "SuccessfulCreate", f"Created pod: {made}")
+        elif not is_namespace_ending(reply):
+            said = f"Error creating: {reply.message}"
+            await self._events.record(owner, "Warning", "FailedCreate", said)
+        return reply
+
+    async def delete(self, pod: JsonObject, owner: JsonObject) -> Reply | None:
+        """Delete a pod and tell of it; return None when it is gone already."""
+        name = metadata.name(pod)
+        try:
+            reply = await self._requests.delete(self._pods, pod)
+        except Stale:
+            return None
+        if reply.failed:
+            said = f"Error deleting: {reply.message}"
+            await self._events.record(owner, "Warning", "FailedDelete", said)
+        elif reply.code != NOT_FOUND:
+            await self._events.record(owner, "Normal", "SuccessfulDelete", f"Deleted pod: {name}")
+        return reply
+
+
+def is_namespace_ending(reply: Reply) -> bool:
+    """Tell whether something was refused because its namespace is being deleted."""
+    causes: Sequence[JsonDict] = (reply.body.get("details") or {}).get("causes") or ()
+    return any(one.get("reason") == "NamespaceTerminating" for one in causes)

@@ -48,7 +48,7 @@ from celadon.cel.syntax import (
     Unspecified,
 )
 from celadon.cel.values.runtime_types import NONE, Opaque, Optional
-from celadon.cel.values.value_sizes import size_of
+from celadon.cel.values.typed_lists import size_of
 from celadon.records import dataclass
 
 _INPUTS = Polynomial({(1,): 1.0})

@@ -52,7 +52,7 @@ from celadon.cel.runtime import unknown_function
 from celadon.cel.syntax import Call, Comprehension, Expr, Ident, ListLiteral, Select
 from celadon.cel.types import Kind
 from celadon.cel.values.runtime_types import Opaque
-from celadon.cel.values.value_sizes import size_of
+from celadon.cel.values.typed_lists import size_of
 
 
 def call(w: CountedWriter, node: Call) -> str:

@@ -20,8 +20,7 @@ from celadon.cel.codegen.inline_operators import (
 )
 from celadon.cel.declarations import Inline
 from celadon.cel.syntax import Call, Expr, ListLiteral
-from celadon.cel.values.format_clauses import Broken, parse
-from celadon.cel.values.text import MAX_LENGTH, Uint
+from celadon.cel.values.text import MAX_LENGTH, Broken, Uint, parse
 
 
 def _method(name: str) -> PlainForm:

@@ -13,17 +13,18 @@ from celadon.cel.syntax import Call, Expr, ListLiteral, Literal, MapLiteral, chi
 from celadon.cel.types import DYN, Kind, Type, is_dyn
 from celadon.cel.values import Value
 from celadon.cel.values.conversions import INVALID_UTF8, duration_to_string
-from celadon.cel.values.format_clauses import Broken, Clause, parse
-from celadon.cel.values.list_values import is_list
 from celadon.cel.values.maps import is_map
-from celadon.cel.values.runtime_types import type_name
+from celadon.cel.values.runtime_types import is_list, type_name
 from celadon.cel.values.text import (
     MAX_LENGTH,
     MAX_WRITTEN,
+    Broken,
+    Clause,
     Uint,
     go_float,
     go_plain_float,
     go_quote,
+    parse,
     too_long,
     utf8,
     written,

@@ -41,12 +41,10 @@ from celadon.cel.types import (
 )
 from celadon.cel.values import Value
 from celadon.cel.values.equality import equal, is_comparable, refusal
-from celadon.cel.values.list_values import is_list
-from celadon.cel.values.runtime_types import go_name, type_of
+from celadon.cel.values.runtime_types import go_name, is_list, type_of
 from celadon.cel.values.text import Uint, too_long
 from celadon.cel.values.timestamps import Duration, Timestamp
-from celadon.cel.values.typed_lists import LIST_CLASSES
-from celadon.cel.values.value_sizes import shown_size
+from celadon.cel.values.typed_lists import LIST_CLASSES, shown_size
 
 # --- List costs --------------------------------------------------------------
 #

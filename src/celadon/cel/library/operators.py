@@ -8,13 +8,13 @@ operands, so the code generator writes them out. Overloads are in cel-go's order
 
 from __future__ import annotations
 
+from celadon.cel import cost as costs
 from celadon.cel import growth, syntax
 from celadon.cel.codegen import inline_functions, inline_operators
 from celadon.cel.cost import CostRule, Lazily
 from celadon.cel.declarations import Contents, Function, Impl, Inline, Overload
 from celadon.cel.errors import no_such_overload
 from celadon.cel.growth import Growth
-from celadon.cel.library import standard_costs as costs
 from celadon.cel.types import (
     BOOL,
     BYTES,

@@ -12,7 +12,7 @@ from celadon.cel.types import BOOL, list_of, type_param
 from celadon.cel.values import Value
 from celadon.cel.values.container_access import contains as is_in
 from celadon.cel.values.text import too_long
-from celadon.cel.values.value_sizes import shown_size
+from celadon.cel.values.typed_lists import shown_size
 
 _LIST = list_of(type_param("T"))
 _MOST_COMPARISONS = 4_000_000

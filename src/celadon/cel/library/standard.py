@@ -6,6 +6,7 @@ and sizes, and everything is put together in cel-go's order.
 
 from __future__ import annotations
 
+from celadon.cel import cost as costs
 from celadon.cel import growth, re2
 from celadon.cel.codegen import inline_functions
 from celadon.cel.cost import CostRule
@@ -13,7 +14,6 @@ from celadon.cel.declarations import Function, Impl, Library, Overload
 from celadon.cel.errors import EvaluationError, no_such_overload
 from celadon.cel.growth import Growth
 from celadon.cel.library import operators
-from celadon.cel.library import standard_costs as costs
 from celadon.cel.parsing.macros import STANDARD_MACROS
 from celadon.cel.types import (
     BOOL,
@@ -35,7 +35,7 @@ from celadon.cel.types import (
     type_of,
     type_param,
 )
-from celadon.cel.values import calendar, container_access, runtime_types
+from celadon.cel.values import container_access, runtime_types, timestamps
 from celadon.cel.values import conversions as c
 from celadon.cel.values.equality import refusal
 from celadon.cel.values.timestamps import format_timestamp
@@ -360,12 +360,12 @@ _D = "duration('3h25m45.5s')"
 _DurationPart = tuple[str, Impl, str, int]
 _Part = tuple[str, str, Impl, str, int, int, _DurationPart | None]
 _PARTS: tuple[_Part, ...] = (
-    ("getFullYear", "timestamp_to_year", calendar.full_year, "The year.", 2024, 2024, None),
-    ("getMonth", "timestamp_to_month", calendar.month, "The month, from 0.", 1, 2, None),
+    ("getFullYear", "timestamp_to_year", timestamps.full_year, "The year.", 2024, 2024, None),
+    ("getMonth", "timestamp_to_month", timestamps.month, "The month, from 0.", 1, 2, None),
     (
         "getDayOfYear",
         "timestamp_to_day_of_year",
-        calendar.day_of_year,
+        timestamps.day_of_year,
         "The day of the year, from 0.",
         59,
         60,
@@ -374,7 +374,7 @@ _PARTS: tuple[_Part, ...] = (
     (
         "getDayOfMonth",
         "timestamp_to_day_of_month",
-        calendar.day_of_month,
+        timestamps.day_of_month,
         "The day of the month, from 0.",
         28,
         0,
@@ -383,7 +383,7 @@ _PARTS: tuple[_Part, ...] = (
     (
         "getDate",
         "timestamp_to_day_of_month_1_based",
-        calendar.date,
+        timestamps.date,
         "The day of the month, from 1.",
         29,
         1,
@@ -392,7 +392,7 @@ _PARTS: tuple[_Part, ...] = (
     (
         "getDayOfWeek",
         "timestamp_to_day_of_week",
-        calendar.day_of_week,
+        timestamps.day_of_week,
         "The day of the week, from 0 for Sunday.",
         4,
         5,
@@ -401,38 +401,43 @@ _PARTS: tuple[_Part, ...] = (
     (
         "getHours",
         "timestamp_to_hours",
-        calendar.hours,
+        timestamps.hours,
         "The hour, from 0 to 23.",
         22,
         7,
-        ("duration_to_hours", calendar.duration_hours, "Whole hours.", 3),
+        ("duration_to_hours", timestamps.duration_hours, "Whole hours.", 3),
     ),
     (
         "getMinutes",
         "timestamp_to_minutes",
-        calendar.minutes,
+        timestamps.minutes,
         "The minute, from 0 to 59.",
         5,
         5,
-        ("duration_to_minutes", calendar.duration_minutes, "All whole minutes.", 205),
+        ("duration_to_minutes", timestamps.duration_minutes, "All whole minutes.", 205),
     ),
     (
         "getSeconds",
         "timestamp_to_seconds",
-        calendar.seconds,
+        timestamps.seconds,
         "The second, from 0 to 59.",
         6,
         6,
-        ("duration_to_seconds", calendar.duration_whole_seconds, "All whole seconds.", 12345),
+        ("duration_to_seconds", timestamps.duration_whole_seconds, "All whole seconds.", 12345),
     ),
     (
         "getMilliseconds",
         "timestamp_to_milliseconds",
-        calendar.milliseconds,
+        timestamps.milliseconds,
         "The millisecond, from 0 to 999.",
         789,
         789,
-        ("duration_to_milliseconds", calendar.duration_milliseconds, "All milliseconds.", 12345500),
+        (
+            "duration_to_milliseconds",
+            timestamps.duration_milliseconds,
+            "All milliseconds.",
+            12345500,
+        ),
     ),
 )
 
@@ -478,7 +483,7 @@ def _with_millisecond_part(overload: Overload) -> Overload:
     if overload.id != "duration_to_milliseconds":
         return overload
     return overload._replace(
-        impl=calendar.duration_millisecond_part,
+        impl=timestamps.duration_millisecond_part,
         doc="The milliseconds beyond whole seconds.",
         examples=((f"{_D}.getMilliseconds()", "500"),),
     )

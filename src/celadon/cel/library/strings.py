@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.cel.codegen import inline_functions
-from celadon.cel.cost import CostRule
+from celadon.cel.cost import QUOTE, TRAVERSE_RECEIVER, CostRule
 from celadon.cel.declarations import Function, Impl, Inline, Library, Overload
 from celadon.cel.errors import EvaluationError
 from celadon.cel.growth import ZERO, Argument, Growth, Polynomial, first, times
@@ -20,7 +20,6 @@ from celadon.cel.library.formatting import (
     legacy_format,
     plain_format,
 )
-from celadon.cel.library.standard_costs import QUOTE, TRAVERSE_RECEIVER
 from celadon.cel.types import DYN, INT, STRING, Type, list_of
 from celadon.cel.values.runtime_types import display
 from celadon.cel.values.text import MAX_LENGTH, check_length

@@ -33,6 +33,6 @@ def parse(source: Source, options: ParseOptions) -> tuple[Ast | None, Issues]:
 def _diagnose(source: Source, options: ParseOptions, issues: Issues) -> Ast | None:
     # late: the slow parser and its tables weigh as much as a seventh of the room, and who makes no
     # mistake never needs them.
-    from celadon.cel.parsing.recovery.tree_reading import diagnose
+    from celadon.cel.parsing.diagnosis import diagnose
 
     return diagnose(source, options, issues)

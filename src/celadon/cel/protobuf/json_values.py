@@ -14,8 +14,8 @@ from google.protobuf.message_factory import GetMessageClass
 
 from celadon.cel.protobuf.messages import EnumValue, Message, Refused, refuse
 from celadon.cel.values.conversions import duration_to_string
-from celadon.cel.values.list_values import is_list
 from celadon.cel.values.maps import is_map
+from celadon.cel.values.runtime_types import is_list
 from celadon.cel.values.text import Uint
 from celadon.cel.values.timestamps import Duration, Timestamp, format_timestamp
 

@@ -30,7 +30,6 @@ from celadon.cel.protobuf.messages import (
     refuse,
 )
 from celadon.cel.values import Value, maps
-from celadon.cel.values.list_values import is_list
 from celadon.cel.values.message_values import (
     INTEGER_OVERFLOW,
     MAX_INT32,
@@ -41,7 +40,7 @@ from celadon.cel.values.message_values import (
     single,
     unpacking_error,
 )
-from celadon.cel.values.runtime_types import type_of
+from celadon.cel.values.runtime_types import is_list, type_of
 from celadon.cel.values.text import Uint
 from celadon.cel.values.timestamps import Duration, Timestamp, timestamp_at
 

@@ -13,7 +13,6 @@ from typing import Any
 from celadon.cel.errors import EvaluationError, no_such_overload
 from celadon.cel.values import Value
 from celadon.cel.values.equality import equal, refusal
-from celadon.cel.values.list_values import is_list
 from celadon.cel.values.maps import (
     MISSING,
     AnyMap,
@@ -23,7 +22,15 @@ from celadon.cel.values.maps import (
     put,
     with_entry,
 )
-from celadon.cel.values.runtime_types import NONE, Optional, Record, display, go_name, type_of
+from celadon.cel.values.runtime_types import (
+    NONE,
+    Optional,
+    Record,
+    display,
+    go_name,
+    is_list,
+    type_of,
+)
 from celadon.cel.values.text import Uint
 from celadon.cel.values.typed_lists import LIST_CLASSES
 

@@ -17,9 +17,8 @@ from celadon.cel.errors import EvaluationError
 from celadon.cel.types import Type
 from celadon.cel.values import Value
 from celadon.cel.values.arithmetic import integer_overflow, unsigned_overflow
-from celadon.cel.values.list_values import is_list
 from celadon.cel.values.maps import MixedMap, make_map
-from celadon.cel.values.runtime_types import NONE, Opaque, Optional, conversion_error
+from celadon.cel.values.runtime_types import NONE, Opaque, Optional, conversion_error, is_list
 from celadon.cel.values.text import (
     MAX_INT,
     MAX_UINT,

@@ -17,9 +17,8 @@ from typing import Any
 
 from celadon.cel.errors import EvaluationError, no_such_overload
 from celadon.cel.types import Type
-from celadon.cel.values.list_values import TypedList
 from celadon.cel.values.maps import MISSING, MixedMap, find
-from celadon.cel.values.runtime_types import NONE, Opaque, Optional
+from celadon.cel.values.runtime_types import NONE, Opaque, Optional, TypedList
 from celadon.cel.values.text import Uint
 from celadon.cel.values.timestamps import Duration, Timestamp
 

@@ -8,15 +8,47 @@ parameter type, so that choosing an overload costs one call per argument.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import Any, ClassVar, Final, NamedTuple, TypeAlias, TypeGuard
 
 from celadon.cel import types
 from celadon.cel.errors import EvaluationError, no_such_overload
 from celadon.cel.types import Kind, Type
 from celadon.cel.values import Value
-from celadon.cel.values.list_values import TypedList, is_list
 from celadon.cel.values.text import Uint, go_float, written
 from celadon.cel.values.timestamps import Duration, Timestamp, go_duration, go_time
+
+# --- Lists -------------------------------------------------------------------
+#
+# The classes a CEL list may have: `list`, and lists that know what their schema says.
+#
+# Nearly all lists are of class `list`, so code asks for that first and for `TypedList` only where
+# the answer was no (as with `dict` and the other maps).
+
+
+class TypedList(list[Any]):
+    """A list that decides by its schema what it equals and what adding to it gives: see
+    `operations.typed_lists`. INVARIANT (typed lists): whatever looks for a list by its class looks
+    for this one, too."""
+
+    __slots__ = ()
+
+    def matches(self, other: list[object]) -> bool:
+        """CEL's `self == other`."""
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, list) and self.matches(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = None  # lists are never keys
+
+
+def is_list(value: object) -> TypeGuard[list[Any]]:
+    """Is the value a CEL list, whichever of the classes it has?"""
+    return value.__class__ is list or isinstance(value, TypedList)
+
 
 # --- Opaque ------------------------------------------------------------------
 #
@@ -335,3 +367,30 @@ def _container(value: Any, known: dict[int, str]) -> str:
         return f"[{written(_displayed(one, known) for one in value)}]"
     pairs = (f"{_displayed(k, known)}: {_displayed(v, known)}" for k, v in value.items())
     return f"{{{written(pairs)}}}"
+
+
+# --- Unknown inputs ----------------------------------------------------------
+#
+# What is not known yet: how a caller says it, and how a result does. See `partial`.
+
+
+ANY = None
+"""In `AttributePattern.keys`: any key at this place."""
+
+
+class AttributePattern(NamedTuple):
+    """An attribute that is not known: a variable and keys. What lies below or above it is unknown
+    too: with `object.spec` unknown, so are `object.spec.replicas` and `object` as a whole."""
+
+    variable: str
+    keys: tuple[str | int | bool | None, ...] = ()
+
+
+class Unknown(NamedTuple):
+    """A result that waits for inputs; `nodes` are the ids of the attributes it waits for."""
+
+    nodes: frozenset[int]
+
+    def merged(self, other: Unknown) -> Unknown:
+        """Return what waits for the attributes of both."""
+        return Unknown(self.nodes | other.nodes)

@@ -1,8 +1,8 @@
-"""timestamp and duration: the two classes, parsing and printing.
+"""timestamp and duration: the two classes, parsing and printing, and reading their parts.
 
 A `Timestamp` is an instant with nanoseconds in years 1 to 9999, plus the offset it was written
 with, which only printing shows. A `Duration` is an int64 number of nanoseconds. `datetime` has
-microseconds only, so neither builds on it. Reading parts in a time zone is in `calendar`.
+microseconds only, so neither builds on it.
 
 Both classes compare only with their own class; everything else is `equality`'s business.
 """
@@ -10,11 +10,15 @@ Both classes compare only with their own class; everything else is `equality`'s 
 from __future__ import annotations
 
 import re
-from typing import Final
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
 
 from celadon.cel.errors import EvaluationError
-from celadon.cel.values.text import MAX_INT, MIN_INT
+from celadon.cel.values.text import MAX_INT, MIN_INT, go_quote
 from celadon.patterns import late_pattern
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
 
 NANOS: Final = 1_000_000_000
 #: 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z in Unix seconds.
@@ -298,3 +302,174 @@ def _with_fraction(amount: int, unit: int) -> str:
 def in_int64(n: int) -> bool:
     """Does the number fit in 64 bits with a sign?"""
     return MIN_INT <= n <= MAX_INT
+
+
+# --- Parts of timestamps and durations ---------------------------------------
+#
+# Reading the parts of a timestamp or duration: `getHours()`, `getFullYear('Europe/Rome')`, …
+#
+# Names of zones are looked up in tables of this module. As in cel-go, the parts of a duration are
+# totals (`getMinutes` of two hours is 120), computed through doubles.
+
+
+_INTEGER = late_pattern(r"([+-]?)0*([0-9]+)")
+
+
+def _local_seconds(t: Timestamp, zone: str | None) -> int:
+    return t.seconds if zone is None else t.seconds + _offset_seconds(t, zone)
+
+
+def _offset_seconds(t: Timestamp, zone: str) -> int:
+    if ":" in zone:
+        return _fixed_offset(zone)
+    if zone in ("", "UTC", "Local"):
+        return 0
+    return _named_offset(t.seconds, zone)
+
+
+def _fixed_offset(zone: str) -> int:
+    """`-02:30` and the like: hours and minutes without a range check."""
+    hours_text, _, minutes_text = zone.partition(":")
+    hours, minutes = _atoi(hours_text), _atoi(minutes_text)
+    total = hours * 60 - minutes if zone[0] == "-" else hours * 60 + minutes
+    nanoseconds = total * 60_000_000_000
+    wrapped = (nanoseconds + (1 << 63)) % (1 << 64) - (1 << 63)
+    return int(duration_seconds(Duration(wrapped)))
+
+
+def _atoi(text: str) -> int:
+    parts = _INTEGER.fullmatch(text)
+    if parts is None:
+        raise EvaluationError(f"strconv.Atoi: parsing {go_quote(text)}: invalid syntax")
+    if len(parts[2]) > 19 or not MIN_INT <= int(parts[1] + parts[2]) <= MAX_INT:
+        raise EvaluationError(f"strconv.Atoi: parsing {go_quote(text)}: value out of range")
+    return int(parts[1] + parts[2])
+
+
+def full_year(t: Timestamp, zone: str | None = None) -> int:
+    """The year, in UTC or the zone (a name, or an offset like `+02:00`). Raises EvaluationError for
+    an unknown zone, as all with a zone do."""
+    return civil_from_days(_local_seconds(t, zone) // SECONDS_PER_DAY)[0]
+
+
+def month(t: Timestamp, zone: str | None = None) -> int:
+    """0 for January."""
+    return civil_from_days(_local_seconds(t, zone) // SECONDS_PER_DAY)[1] - 1
+
+
+def day_of_year(t: Timestamp, zone: str | None = None) -> int:
+    """0 for the first of January."""
+    days = _local_seconds(t, zone) // SECONDS_PER_DAY
+    return days - days_from_civil(civil_from_days(days)[0], 1, 1)
+
+
+def day_of_month(t: Timestamp, zone: str | None = None) -> int:
+    """0 for the first."""
+    return date(t, zone) - 1
+
+
+def date(t: Timestamp, zone: str | None = None) -> int:
+    """1 for the first of the month."""
+    return civil_from_days(_local_seconds(t, zone) // SECONDS_PER_DAY)[2]
+
+
+def day_of_week(t: Timestamp, zone: str | None = None) -> int:
+    """0 for Sunday."""
+    return (_local_seconds(t, zone) // SECONDS_PER_DAY + 4) % 7
+
+
+def hours(t: Timestamp, zone: str | None = None) -> int:
+    """0 to 23."""
+    return _local_seconds(t, zone) % SECONDS_PER_DAY // 3600
+
+
+def minutes(t: Timestamp, zone: str | None = None) -> int:
+    """0 to 59."""
+    return _local_seconds(t, zone) % 3600 // 60
+
+
+def seconds(t: Timestamp, zone: str | None = None) -> int:
+    """0 to 59."""
+    return _local_seconds(t, zone) % 60
+
+
+def milliseconds(t: Timestamp, zone: str | None = None) -> int:
+    """0 to 999."""
+    if zone is not None:
+        _offset_seconds(t, zone)
+    return t.nanos // 1_000_000
+
+
+def duration_hours(d: Duration) -> int:
+    """Whole hours, towards zero."""
+    return _total(d, 3600)
+
+
+def duration_minutes(d: Duration) -> int:
+    """Whole minutes, towards zero."""
+    return _total(d, 60)
+
+
+def duration_whole_seconds(d: Duration) -> int:
+    """Whole seconds, towards zero."""
+    return _total(d, 1)
+
+
+def duration_milliseconds(d: Duration) -> int:
+    """Whole milliseconds, towards zero."""
+    total = abs(d.nanoseconds) // 1_000_000
+    return -total if d.nanoseconds < 0 else total
+
+
+def duration_millisecond_part(d: Duration) -> int:
+    """The milliseconds beyond whole seconds, with the sign of the duration."""
+    part = abs(d.nanoseconds) // 1_000_000 % 1000
+    return -part if d.nanoseconds < 0 else part
+
+
+def _total(d: Duration, unit_seconds: int) -> int:
+    unit = unit_seconds * 1_000_000_000
+    whole, rest = divmod(abs(d.nanoseconds), unit)
+    total = int(whole + rest / unit)
+    return -total if d.nanoseconds < 0 else total
+
+
+# --- Named time zones --------------------------------------------------------
+#
+# `zoneinfo` reads the machine's time-zone database. Names come from policies, so the cache is
+# bounded.
+
+
+# Instants are moved into these bounds by whole 400-year cycles before `zoneinfo` sees them: the
+# dates of Python end where those of CEL do, and an offset must not lead beyond.
+_CYCLE_SECONDS: Final = 146097 * SECONDS_PER_DAY
+_ZONE_MIN: Final = -62135596800 + 2 * SECONDS_PER_DAY
+_ZONE_MAX: Final = 253402300799 - 2 * SECONDS_PER_DAY
+
+
+def _named_offset(seconds: int, zone: str) -> int:
+    """Return how many seconds a zone is east of UTC at an instant (seconds since 1970). Raises
+    `EvaluationError` for a name that is no zone's."""
+    from datetime import UTC, datetime, timedelta  # late: few expressions name a zone
+
+    if seconds < _ZONE_MIN:
+        seconds += _CYCLE_SECONDS
+    elif seconds > _ZONE_MAX:
+        seconds -= _CYCLE_SECONDS
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    offset = (epoch + timedelta(seconds=seconds)).astimezone(_load_zone(zone)).utcoffset()
+    return int(offset.total_seconds()) if offset is not None else 0
+
+
+@lru_cache(maxsize=256)
+def _load_zone(name: str) -> ZoneInfo:
+    import zoneinfo  # late: few expressions name a zone, and it is slow to import
+
+    if ".." in name or name[0] in "/\\":
+        raise EvaluationError("time: invalid location name")
+    if "\x00" in name:
+        raise EvaluationError("invalid argument")
+    try:
+        return zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise EvaluationError(f"unknown time zone {name}") from error

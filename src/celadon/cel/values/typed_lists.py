@@ -22,8 +22,7 @@ from typing import Any, Final, SupportsIndex, overload
 from celadon.cel.errors import EvaluationError, no_such_overload
 from celadon.cel.types import Type
 from celadon.cel.values import Value, equality
-from celadon.cel.values.list_values import TypedList
-from celadon.cel.values.runtime_types import NONE, Opaque, Optional
+from celadon.cel.values.runtime_types import NONE, Opaque, Optional, TypedList
 from celadon.cel.values.text import too_long
 from celadon.cel.values.timestamps import Duration, Timestamp
 
@@ -292,3 +291,34 @@ def _equal(a: object, b: object) -> bool:
         return equality.equal(a, b)
     except EvaluationError:
         return False
+
+
+# --- Sizes -------------------------------------------------------------------
+#
+# The size of a value as the cost model counts it.
+
+
+_LENGTHS = frozenset({str, dict, bytes}) | LIST_CLASSES
+_UNITS = frozenset({bool, int, float, type(None)})
+
+
+def shown_size(value: Value) -> int:
+    """The size as libraries of functions see it: an optional is 1, whatever is in it."""
+    return 1 if value.__class__ is Optional else size_of(value)
+
+
+def size_of(value: Any) -> int:
+    """Code points, bytes, elements or entries; a present optional's content; otherwise 1.
+
+    Errors stand for arguments that failed and count 1.
+    """
+    kind = value.__class__
+    if kind in _LENGTHS:
+        return len(value)
+    if kind in _UNITS or isinstance(value, EvaluationError):
+        return 1
+    if kind is Optional:
+        return 1 if value is NONE else size_of(value.value)
+    if isinstance(value, Opaque):
+        return value.cost_size
+    return len(value) if hasattr(value, "items") else 1

@@ -36,8 +36,8 @@ from celadon.cli.check.conversion_calls import converting
 from celadon.cli.check.manifests import Manifests, PolicySet, PolicySets, validating_engine
 from celadon.cli.check.notices import assumed_namespaces, not_applied, policy_notices
 from celadon.cli.options import VERSIONS
+from celadon.cli.processes import possible_workers, received, started
 from celadon.cli.reading.documents import Document, DocumentReader, Problem
-from celadon.cli.worker_pipes import possible_workers, received, started
 from celadon.kube import GroupVersionKind, JsonObject, metadata
 from celadon.kube.fieldmanager import LAST_APPLIED
 from celadon.kube.releases import answering_as, is_since

@@ -12,14 +12,25 @@ from typing import Final, NamedTuple
 
 from celadon.admission import ObjectWorld, Operation
 from celadon.admission.static import STATIC_SUFFIX, is_static
-from celadon.cli.bootstrap.cluster_course import Answer, Course, RequestBench, awaited, course_of
-from celadon.cli.bootstrap.step_tables import Given, Level, Sending, State, actors, document_of
+from celadon.cli.bootstrap.cluster_course import (
+    Answer,
+    Course,
+    Given,
+    Level,
+    RequestBench,
+    Sending,
+    State,
+    actors,
+    awaited,
+    course_of,
+    document_of,
+)
 from celadon.cli.check.check_report import Notice, ObjectResult, Place, PolicyError, Silence
 from celadon.cli.check.manifests import Manifests, Placed, PolicySets, WebhookDocuments, policy_sets
 from celadon.cli.exits import Exit
 from celadon.cli.reading.documents import Document, Problem, exit_of
 from celadon.kube import JsonObject, metadata
-from celadon.kube.registry.patching import apply_merge_patch
+from celadon.kube.registry import apply_merge_patch
 from celadon.records import dataclass
 
 # --- The run -----------------------------------------------------------------
@@ -247,9 +258,9 @@ def _come_about(found: RunResult) -> set[str]:
 
 # --- what mutations must leave alone --------------------------------------------------------------
 #
-# Each request of the tables says which fields of its object must keep what they hold (more may be
-# added) and which must stay as they are. Paths are like `spec/containers/*/command`; `*` stands for
-# every item of a list.
+# Each request of the tables says which fields of its object must keep what they hold (more may
+# be added) and which must stay as they are. Paths are like `spec/containers/*/command`; `*`
+# stands for every item of a list.
 
 
 class Harm(NamedTuple):

@@ -25,8 +25,8 @@ from celadon.cli.check.object_judging import Judge
 from celadon.cli.check.object_judging import Judged as JudgedObject
 from celadon.cli.check.plugins import unasked_plugins
 from celadon.cli.check.questions import identity
+from celadon.cli.processes import possible_workers, received, started
 from celadon.cli.reading.documents import Document, DocumentArchive
-from celadon.cli.worker_pipes import possible_workers, received, started
 
 # --- Parallel judging --------------------------------------------------------
 #

@@ -341,7 +341,7 @@ def _asks_cluster(options: argparse.Namespace) -> bool:
 def _from_cluster(audit: Audit, options: argparse.Namespace) -> AuditReport | str:
     """The report, or what is wrong with the options or the folder."""
     from celadon.apiserver.clientconfig import KubeconfigError
-    from celadon.cli.fleets.finished_work import DamagedResultError
+    from celadon.cli.audit.fleet_parts import DamagedResultError
 
     try:
         return _cluster_report(audit, options)
@@ -363,8 +363,8 @@ def _cluster_report(
     location = chosen_cluster(options.kubeconfig, options.context)
     memory = None
     if options.state:
-        from celadon.cli.fleets.finished_work import KeptResults
-        from celadon.cli.fleets.fleet_run import KeptPages, audit_identity
+        from celadon.cli.audit.fleet_parts import KeptResults
+        from celadon.cli.audit.fleet_run import KeptPages, audit_identity
 
         identity = audit_identity(audit.manifests, audit.settings)
         memory = KeptPages(KeptResults(options.state), identity, location.cluster.server)
@@ -448,7 +448,7 @@ def library_files(options: argparse.Namespace) -> list[str] | None:
     if options.library is None:
         return None
     from celadon.cli.commands.library import unknown_name
-    from celadon.cli.library.shelf import chosen, library, topics_of
+    from celadon.cli.library import chosen, library, topics_of
 
     policies = library()
     known = {*policies, *topics_of(policies.values())}
@@ -515,10 +515,13 @@ def wrong_fleet_use(options: argparse.Namespace) -> str:
 def audited_fleet(audit: Audit, options: argparse.Namespace) -> FleetReport | str:
     """The report, or what is wrong with the options or the folder."""
     from celadon.cli.audit.audit_report import FleetReport
-    from celadon.cli.fleets.finished_work import DamagedResultError, KeptResults, NothingKept
-    from celadon.cli.fleets.fleet_engines import EngineError, engine_for
-    from celadon.cli.fleets.fleet_parts import read_fleet
-    from celadon.cli.fleets.fleet_run import FleetAudit, audit_fleet
+    from celadon.cli.audit.fleet_parts import (
+        DamagedResultError,
+        KeptResults,
+        NothingKept,
+        read_fleet,
+    )
+    from celadon.cli.audit.fleet_run import EngineError, FleetAudit, audit_fleet, engine_for
     from celadon.cli.report.audit_view import violation_file
 
     fleet = read_fleet(options.fleet)

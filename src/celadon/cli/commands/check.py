@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 from celadon.cli import output
 from celadon.cli.check.check_options import add_question
 from celadon.cli.exits import Exit
-from celadon.cli.gc_tuning import garbage_later
 from celadon.cli.options import count
+from celadon.cli.processes import garbage_later
 from celadon.cli.report.report_model import CHECK, UPGRADE
 
 if TYPE_CHECKING:

@@ -1,12 +1,354 @@
-"""`celadon completion`: a script that completes command lines in a shell."""
+"""`celadon completion`: scripts that complete command lines of Celadon in a shell."""
 
 from __future__ import annotations
 
 import argparse
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum
 from typing import Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
+from celadon.cli.lint import EVERY_RULE
+from celadon.cli.main import COMMANDS, Command, parser_of
+from celadon.cli.options import VERSIONS
+from celadon.patterns import late_pattern
+from celadon.records import dataclass
+
+# --- What completes a line ---------------------------------------------------
+
+# What can stand in a command line of Celadon, from the parsers of its commands.
+#
+# `METAVARS` says what values there are behind a metavar; what is not in it is free text.
+
+
+class Paths(Enum):
+    """What is offered of the file system."""
+
+    NONE = "none"
+    FILES = "files"
+    FOLDERS = "folders"
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """What is offered in one place; nothing if anything may stand there. Of those that
+    `are_listed` there may be several, with commas."""
+
+    words: tuple[str, ...] = ()
+    are_listed: bool = False
+    paths: Paths = Paths.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class OptionWords:
+    """An option. `values` is None where it takes none."""
+
+    names: tuple[str, ...]
+    values: Values | None
+    summary: str
+    is_repeated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CommandWords:
+    """A command. `operands` are for all places where no option stands."""
+
+    name: str
+    summary: str
+    options: tuple[OptionWords, ...]
+    operands: Values
+
+
+_FILES: Final = Values(paths=Paths.FILES)
+_FOLDERS: Final = Values(paths=Paths.FOLDERS)
+_RULES: Final = tuple(word for one in EVERY_RULE for word in (one.code, one.name))
+METAVARS: Final = {
+    **dict.fromkeys(("FILE", "LOGS", "PATH", "PATHS", "POLICY", "RESOURCES", "SOURCES"), _FILES),
+    **dict.fromkeys(("DIR", "FOLDER"), _FOLDERS),
+    "RULE": Values(_RULES),
+    "RULE[,RULE]": Values(_RULES, are_listed=True),
+    "VERSION": Values(VERSIONS),
+    "policy|namespace|label=KEY": Values(("policy", "namespace", "label=")),
+}
+
+
+def every_command() -> list[CommandWords]:
+    """All of them, those of more words first: `test init` before `test`."""
+    ordered = sorted(COMMANDS, key=lambda one: (-len(one.name.split()), one.name))
+    return [*map(_command, ordered), _overview()]
+
+
+def _overview() -> CommandWords:
+    """`celadon` alone, which has no name; `celadon help` is told as one of its words."""
+    words = tuple(one.name for one in COMMANDS if " " not in one.name)
+    options = (
+        OptionWords(("-h", "--help"), None, "show the commands", is_repeated=False),
+        OptionWords(("--version",), None, "show the version", is_repeated=False),
+    )
+    return CommandWords("", "", options, Values((*words, "help")))
+
+
+def _command(command: Command) -> CommandWords:
+    actions = parser_of(command)._actions
+    options = [_option(one) for one in actions if one.option_strings]
+    operands = [_values(one) for one in actions if not one.option_strings]
+    below = [one.name.split()[1] for one in COMMANDS if one.name.startswith(f"{command.name} ")]
+    every = _together([Values(tuple(below)), *operands])
+    return CommandWords(command.name, command.summary, tuple(options), every)
+
+
+def _option(action: argparse.Action) -> OptionWords:
+    return OptionWords(
+        tuple(action.option_strings),
+        None if action.nargs == 0 else _values(action),
+        action.help or "",
+        is_repeated=isinstance(action, argparse._AppendAction | argparse._CountAction),
+    )
+
+
+def _values(action: argparse.Action) -> Values:
+    if action.choices is not None:
+        return Values(tuple(map(str, action.choices)))
+    return METAVARS.get(str(action.metavar), Values())
+
+
+def _together(values: Iterable[Values]) -> Values:
+    given = list(values)
+    paths = next((one.paths for one in given if one.paths is not Paths.NONE), Paths.NONE)
+    return Values(tuple(word for one in given for word in one.words), paths=paths)
+
+
+# --- Bash completion ---------------------------------------------------------
+#
+# Completion for bash, 3.2 and newer.
+#
+# The script finds the command, then the option before the cursor, and offers what fits.
+# `--option=` is three words for bash, since `=` parts words.
+
+
+_SCRIPT: Final = r"""# bash completion of celadon, written by `celadon completion bash`
+
+_celadon() {{
+  local current=${{COMP_WORDS[COMP_CWORD]}} option=${{COMP_WORDS[COMP_CWORD-1]}}
+  local command='' word words='' options='' paths='' listed='' before=''
+  if [[ $current == '=' ]]; then
+    current=''
+  elif [[ $option == '=' ]]; then
+    option=${{COMP_WORDS[COMP_CWORD-2]}}
+  fi
+  for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
+    [[ $word == help && -z $command ]] && continue
+    case "${{command:+$command }}$word" in
+      {names}) command="${{command:+$command }}$word" ;;
+      *) break ;;
+    esac
+  done
+  case "$command" in
+{cases}
+  esac
+  COMPREPLY=()
+  if [[ $current == -* && -n $options ]]; then
+    words=$options paths=''
+  elif [[ -n $listed && $current == *,* ]]; then
+    before=${{current%,*}},
+  fi
+  while IFS= read -r word; do
+    COMPREPLY+=("$before$word")
+  done < <(compgen -W "$words" -- "${{current#"$before"}}")
+  if [[ -n $paths ]]; then
+    compopt -o filenames 2>/dev/null
+    while IFS= read -r word; do
+      COMPREPLY+=("$word")
+    done < <(compgen "$paths" -- "$current")
+  fi
+}}
+
+complete -F _celadon celadon
+"""
+_COMPGEN: Final = {Paths.FILES: "-f", Paths.FOLDERS: "-d"}
+
+
+def bash_script(commands: Sequence[CommandWords]) -> str:
+    """The whole script."""
+    names = "|".join(shlex.quote(one.name) for one in commands if one.name)
+    return _SCRIPT.format(names=names, cases="\n".join(map(_case, commands)))
+
+
+def _case(command: CommandWords) -> str:
+    options = shlex.quote(" ".join(name for one in command.options for name in one.names))
+    lines = [
+        f"        {'|'.join(one.names)}) {_offer(one.values)};;"
+        for one in command.options
+        if one.values is not None
+    ]
+    return "\n".join(
+        [
+            f"    {shlex.quote(command.name)})",
+            '      case "$option" in',
+            *lines,
+            f"        *) options={options} {_offer(command.operands)};;",
+            "      esac ;;",
+        ]
+    )
+
+
+def _offer(values: Values) -> str:
+    """The assignments that say what is offered."""
+    parts = []
+    if values.words:
+        parts.append(f"words={shlex.quote(' '.join(values.words))} ")
+    if values.are_listed:
+        parts.append("listed=1 ")
+    if values.paths in _COMPGEN:
+        parts.append(f"paths={_COMPGEN[values.paths]} ")
+    return "".join(parts)
+
+
+# --- Fish completion ---------------------------------------------------------
+#
+# Completion for fish: a line for each option, under the condition that its command was named.
+
+
+_HEAD: Final = """\
+# fish completion of celadon, written by `celadon completion fish`
+
+function __celadon_is
+    set -l words (commandline -opc)
+    set -e words[1]
+    test "$words[1]" = help; and set -e words[1]
+    set -l found ''
+    for name in {names}
+        if string match -q -- "$name *" "$words "
+            set found $name
+            break
+        end
+    end
+    test "$found" = "$argv[1]"
+end
+
+complete -c celadon -f
+"""
+_FISH_COMPLETION_FOLDERS: Final = "(__fish_complete_directories)"
+
+
+def fish_script(commands: Sequence[CommandWords]) -> str:
+    """The whole script."""
+    names = " ".join(_quoted(one.name) for one in commands if one.name)
+    lines = [line for one in commands for line in _lines(one)]
+    return _HEAD.format(names=names) + "\n".join(lines) + "\n"
+
+
+def _lines(command: CommandWords) -> Iterator[str]:
+    begin = f"complete -c celadon -n {_quoted(f'__celadon_is {_quoted(command.name)}')}"
+    if command.operands.words or command.operands.paths is not Paths.NONE:
+        yield f"{begin} {_fish_completion_offer(command.operands)}"
+    for option in command.options:
+        yield f"{begin} {_names(option)}{_value(option)} -d {_quoted(option.summary)}"
+
+
+def _names(option: OptionWords) -> str:
+    return " ".join(
+        f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in option.names
+    )
+
+
+def _value(option: OptionWords) -> str:
+    if option.values is None:
+        return ""
+    return f" -r {_fish_completion_offer(option.values)}"
+
+
+def _fish_completion_offer(values: Values) -> str:
+    if values.are_listed:
+        listed = f"(__fish_append , {' '.join(values.words)})"
+        return f"-f -a {_quoted(listed)}"
+    words = [*values.words, *([_FISH_COMPLETION_FOLDERS] if values.paths is Paths.FOLDERS else [])]
+    files = "-F" if values.paths is Paths.FILES else "-f"
+    return f"{files} -a {_quoted(' '.join(words))}" if words else files
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+# --- Zsh completion ----------------------------------------------------------
+#
+# Completion for zsh: a function with `_arguments` for each command, and one that finds them.
+
+
+_SPECIAL: Final = late_pattern(r"([\\:\[\]])")
+_ZSH_COMPLETION_FILES: Final = {Paths.FILES: "_files", Paths.FOLDERS: "_files -/"}
+
+
+def zsh_script(commands: Sequence[CommandWords]) -> str:
+    """The whole script: the file `_celadon` in a folder of `fpath`."""
+    named = [one for one in commands if one.name]
+    return "\n".join(
+        [
+            "#compdef celadon",
+            "# zsh completion of celadon, written by `celadon completion zsh`",
+            "",
+            *map(_function, commands),
+            "_celadon() {",
+            '  [[ "$words[2]" == help ]] && { shift words; (( CURRENT -= 1 )); }',
+            '  case "$words[2] $words[3]" in',
+            *(_dispatch(one) for one in named),
+            "    *) _celadon_ ;;",
+            "  esac",
+            "}",
+            "",
+            '_celadon "$@"',
+            "",
+        ]
+    )
+
+
+def _dispatch(command: CommandWords) -> str:
+    """The command's function sees its own last word as the program."""
+    count = len(command.name.split())
+    pattern = shlex.quote(command.name) if count > 1 else f"'{command.name} '*"
+    here = f"    {pattern}) (( CURRENT > {count + 1} )) && {{ shift {count} words;"
+    return f"{here} (( CURRENT -= {count} )); _{_function_name(command)}; return; }} ;|"
+
+
+def _function_name(command: CommandWords) -> str:
+    return f"celadon_{command.name.replace(' ', '_')}"
+
+
+def _function(command: CommandWords) -> str:
+    specs = [spec for one in command.options for spec in _specs(one)]
+    specs.append(f"*: :{_action(command.operands)}")
+    lines = " \\\n    ".join(shlex.quote(one) for one in specs)
+    return f"_{_function_name(command)}() {{\n  _arguments -S \\\n    {lines}\n}}\n"
+
+
+def _specs(option: OptionWords) -> list[str]:
+    """One for each name of the option; all are gone when one was used that is not repeated."""
+    value = "" if option.values is None else f":value:{_action(option.values)}"
+    summary = _SPECIAL.sub(r"\\\1", option.summary)
+    before = "*" if option.is_repeated else f"({' '.join(option.names)})"
+    return [
+        f"{before}{name}{'=' if value and name.startswith('--') else ''}[{summary}]{value}"
+        for name in option.names
+    ]
+
+
+def _action(values: Values) -> str:
+    words = " ".join(values.words)
+    files = _ZSH_COMPLETION_FILES.get(values.paths, "")
+    if values.are_listed:
+        return f"_sequence compadd - {words}"
+    if words and files:
+        return f"{{compadd - {words}; {files}}}"
+    return f"({words})" if words else files
+
+
+# --- The command -------------------------------------------------------------
+
+# `celadon completion`: a script that completes command lines in a shell.
 
 DESCRIPTION: Final = """\
 Print a script with which a shell completes command lines of celadon: commands, options and their
@@ -34,7 +376,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """Print it."""
-    from celadon.cli.completion import bash_script, every_command, fish_script, zsh_script
 
     scripts = {"bash": bash_script, "zsh": zsh_script, "fish": fish_script}
     output.write(scripts[options.shell](every_command()))

@@ -21,7 +21,7 @@ from celadon.cli.options import (
 from celadon.cli.report.report_model import DIFF
 
 if TYPE_CHECKING:
-    from celadon.cli.diff.diff_run import Given
+    from celadon.cli.diff import Given
 
 _PROGRAM: Final = "celadon diff"
 
@@ -97,8 +97,7 @@ def run(options: argparse.Namespace) -> Exit:
     if importlib.util.find_spec("z3") is None:
         missing = "z3 is not installed: pip install 'celadon[prove]'"
         return output.usage_error(_PROGRAM, missing)
-    from celadon.cli.diff.definition_diff import with_definitions
-    from celadon.cli.diff.diff_run import DiffSettings, GitError, compared
+    from celadon.cli.diff import DiffSettings, GitError, compared, with_definitions
     from celadon.prove import Direction
 
     directions = tuple(one for one in Direction if options.only in ("", one.value))
@@ -117,7 +116,7 @@ def run(options: argparse.Namespace) -> Exit:
 
 def _sides(options: argparse.Namespace, stack: ExitStack) -> tuple[Given, Given] | str:
     """Both sides, or what is wrong with the command line. Raises GitError."""
-    from celadon.cli.diff.diff_run import read_side, revisions
+    from celadon.cli.diff import read_side, revisions
     from celadon.cli.reading.documents import Exclusion
 
     paths, versions = options.paths, options.kubernetes_version
@@ -144,7 +143,7 @@ def _sides(options: argparse.Namespace, stack: ExitStack) -> tuple[Given, Given]
 
 
 def _revision(revision: str, paths: list[str], read: partial[Given], stack: ExitStack) -> Given:
-    from celadon.cli.diff.diff_run import write_files
+    from celadon.cli.diff import write_files
 
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="celadon-diff-"))
     there = write_files(revision, paths, Path(folder))

@@ -73,7 +73,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> Exit:
     """Read, judge, explain."""
     from celadon.cli.check.check_options import WrongUseError
-    from celadon.cli.explain.recorded_requests import explained_objects
+    from celadon.cli.check.recorded_requests import explained_objects
 
     progress = output.Progress("documents read:")
     try:
@@ -102,7 +102,7 @@ def _given(options: argparse.Namespace, step: Callable[[int], None]) -> CheckInp
 
     if options.record is None:
         return check_inputs(options, step, output.complain)
-    from celadon.cli.explain.recorded_requests import asked_as_recorded, recorded_request
+    from celadon.cli.check.recorded_requests import asked_as_recorded, recorded_request
 
     if options.resources:
         raise WrongUseError("`--from` stands for the RESOURCES: give one or the other")

@@ -1,4 +1,4 @@
-"""`celadon init`: a first project."""
+"""`celadon init`: a first project, written where nothing is overwritten."""
 
 from __future__ import annotations
 
@@ -9,6 +9,259 @@ from typing import Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
+
+# --- The files of a project --------------------------------------------------
+
+# A first project on the disk. Nothing that is there is overwritten: not even one file is written
+# then.
+
+# --- First pipelines ---------------------------------------------------------
+#
+# What runs Celadon on a first project: hooks of pre-commit, jobs of GitHub and GitLab. All of
+# them run the same three commands, `COMMANDS`.
+
+
+COMMANDS: Final = (
+    "celadon lint policies",
+    "celadon test policies",
+    "celadon check manifests",
+)
+
+POLICIES: Final = "policies"
+"""The folder of the policies."""
+
+CONFIGURATION: Final = """\
+# What commands in this folder need not be told: `celadon check manifests` reads it all.
+policies = ["policies"]
+# What policies look up.
+cluster = ["cluster"]
+
+[lint]
+fail-on = "warning"
+"""
+
+_HOOK: Final = """\
+  - id: {id}
+    name: {command}
+    entry: {command}
+    language: system
+    types_or: [yaml, json]
+    pass_filenames: false
+"""
+PRE_COMMIT: Final = "repos:\n- repo: local\n  hooks:\n" + "".join(
+    _HOOK.format(id="-".join(command.split()[:2]), command=command) for command in COMMANDS
+)
+
+GITHUB: Final = """\
+name: policies
+on: [push, pull_request]
+permissions:
+  contents: read
+jobs:
+  celadon:
+    runs-on: ubuntu-latest
+    steps:
+    - uses: actions/checkout@v4
+    - uses: actions/setup-python@v5
+      with:
+        python-version: "3.13"
+    - run: pip install celadon
+""" + "".join(f"    - run: {command} --output github\n" for command in COMMANDS)
+
+_REPORTS: Final = {f"{command.split()[1]}.xml": command for command in COMMANDS}
+GITLAB: Final = (
+    """\
+policies:
+  image: python:3.13-slim
+  script:
+  - pip install celadon
+"""
+    + "".join(f"  - {run} --output junit > {file}\n" for file, run in _REPORTS.items())
+    + """\
+  artifacts:
+    when: always
+    reports:
+      junit:
+"""
+    + "".join(f"      - {file}\n" for file in _REPORTS)
+)
+
+
+# --- First policy files ------------------------------------------------------
+#
+# The policy of a first project, its binding and its test, with what they look at.
+#
+# The rule is one that everybody understands, in a form to copy: a guarded field, a message that
+# says what was found, a namespace that is left out.
+
+
+POLICY: Final = """\
+# Who keeps a Deployment running is written on it.
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata:
+  name: owner-label
+spec:
+  matchConstraints:
+    resourceRules:
+    - apiGroups: [apps]
+      apiVersions: [v1]
+      operations: [CREATE, UPDATE]
+      resources: [deployments]
+  variables:
+  - name: owner
+    expression: object.metadata.?labels.?owner.orValue('')
+  validations:
+  - expression: variables.owner != ''
+    message: a label `owner` is required
+  - expression: variables.owner.matches('^([a-z][a-z0-9-]*)?$')
+    messageExpression: "'`' + variables.owner + '` is not the name of a team'"
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata:
+  name: owner-label
+spec:
+  policyName: owner-label
+  validationActions: [Deny]
+  matchResources:
+    namespaceSelector:
+      matchExpressions:
+      - {key: kubernetes.io/metadata.name, operator: NotIn, values: [kube-system]}
+"""
+
+TEST: Final = """\
+apiVersion: celadon.dev/v1
+kind: PolicyTest
+resources: [../cluster]
+objects:
+  web:
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: web, namespace: shop, labels: {owner: storefront}}
+    spec:
+      selector: {matchLabels: {app: web}}
+      template:
+        metadata: {labels: {app: web}}
+        spec: {containers: [{name: web, image: registry.example.com/web:1}]}
+defaults: {object: web}
+cases:
+- name: a team owns it
+  expect: admit
+- name: nobody owns it
+  patch: {metadata: {labels: null}}
+  expect: {deny: a label `owner` is required}
+- name: an owner is not a person
+  patch: {metadata: {labels: {owner: Ann}}}
+  expect: {deny: "`Ann` is not the name of a team"}
+- name: an update loses the owner
+  operation: UPDATE
+  patch: {metadata: {labels: {owner: null}}}
+  expect: {deny: a label `owner` is required}
+- name: the cluster's own are left alone
+  patch: {metadata: {namespace: kube-system, labels: null}}
+  expect: noMatch
+"""
+
+MANIFEST: Final = """\
+# A Deployment as it should be: no policy of `celadon library` refuses it.
+apiVersion: v1
+kind: ServiceAccount
+metadata:
+  name: web
+  namespace: shop
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+  namespace: shop
+  labels:
+    owner: storefront
+    app.kubernetes.io/name: web
+    app.kubernetes.io/part-of: shop
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      serviceAccountName: web
+      automountServiceAccountToken: false
+      securityContext:
+        runAsNonRoot: true
+        seccompProfile: {type: RuntimeDefault}
+      topologySpreadConstraints:
+      - maxSkew: 1
+        topologyKey: kubernetes.io/hostname
+        whenUnsatisfiable: ScheduleAnyway
+        labelSelector: {matchLabels: {app: web}}
+      containers:
+      - name: web
+        image: registry.example.com/web:1@sha256:DIGEST
+        ports: [{containerPort: 8080}]
+        readinessProbe: {httpGet: {path: /healthz, port: 8080}}
+        resources:
+          requests: {cpu: 100m, memory: 128Mi}
+          limits: {memory: 128Mi}
+        securityContext:
+          allowPrivilegeEscalation: false
+          readOnlyRootFilesystem: true
+          capabilities: {drop: [ALL]}
+""".replace("DIGEST", "7" * 64)
+
+NAMESPACES: Final = """\
+# What policies look up besides the objects: namespaces with their labels, params, definitions.
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: shop
+---
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: kube-system
+"""
+
+FILES: Final = {
+    "celadon.toml": CONFIGURATION,
+    "policies/owner-label.yaml": POLICY,
+    "policies/owner-label.policytest.yaml": TEST,
+    "cluster/namespaces.yaml": NAMESPACES,
+    "manifests/web.yaml": MANIFEST,
+    ".pre-commit-config.yaml": PRE_COMMIT,
+    ".github/workflows/policies.yaml": GITHUB,
+    ".gitlab-ci.yml": GITLAB,
+}
+"""Paths in the project, and what stands there."""
+
+
+class ProjectError(Exception):
+    """Why there is no project now; the text says where."""
+
+
+def write_project(folder: Path) -> list[Path]:
+    """Writes all files, and returns where they are. Raises `ProjectError`: before the first one if
+    any of them is there."""
+    for name in FILES:
+        path = folder / name
+        if path.exists() or path.is_symlink():
+            raise ProjectError(f"`{path}` is there already: nothing was written")
+    for name, text in FILES.items():
+        path = folder / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("x", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise ProjectError(f"`{path}` cannot be written: {reason}") from error
+    return [folder / name for name in FILES]
+
+
+# --- The command -------------------------------------------------------------
+
+# `celadon init`: a first project.
 
 DESCRIPTION: Final = """\
 Write a first project: a policy with its binding and test, a manifest, and what runs celadon on
@@ -45,7 +298,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> Exit:
     """Write, and say what comes next."""
     from celadon.cli.commands.library import say_what_to_set, unknown_name
-    from celadon.cli.library.shelf import (
+    from celadon.cli.library import (
         CopyError,
         UnknownNameError,
         chosen,
@@ -53,7 +306,6 @@ def run(options: argparse.Namespace) -> Exit:
         library,
         refuse_existing,
     )
-    from celadon.cli.starting import COMMANDS, POLICIES, ProjectError, write_project
 
     folder = Path(options.folder)
     try:

@@ -1,18 +1,90 @@
-"""`celadon library`: policies to start from."""
+"""`celadon library`: policies to start from, shown and copied."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from celadon.admission.lint import Settings, policy_costs
+from celadon.cel import Environment
+from celadon.cel.syntax import ListLiteral, Literal, walk
 from celadon.cli import output
 from celadon.cli.exits import Exit
+from celadon.cli.library import LibraryPolicy
 from celadon.cli.options import add_version, did_you_mean
+from celadon.goyaml import read_yaml
+from celadon.kube import JsonObject
+from celadon.kube.library import RUNTIME_COST_BUDGET
 
-if TYPE_CHECKING:
-    from celadon.cli.library.shelf import LibraryPolicy
+# --- Params and costs of a policy --------------------------------------------
+
+# What is known of a policy of the library once it is read: its params and its costs.
+
+OBJECT_SIZE: Final = Settings("").large_object
+"""How large the object is of which costs are told, in bytes of JSON."""
+
+
+def params(policy: LibraryPolicy) -> dict[str, str]:
+    """Return the expressions of the params by name: the variables that are constants."""
+    return {
+        str(variable["name"]): " ".join(str(variable["expression"]).split())
+        for document in _documents(policy)
+        for variable in document["spec"].get("variables") or ()
+        if _is_constant(str(variable["expression"]))
+    }
+
+
+def _documents(policy: LibraryPolicy) -> list[JsonObject]:
+    return [document for _, document in read_yaml(policy.policy_text)]
+
+
+def _is_constant(expression: str) -> bool:
+    tree, _ = Environment().parse(expression)
+    return tree is not None and all(
+        isinstance(node, Literal | ListLiteral) for node in walk(tree.root)
+    )
+
+
+def worst_cost(policy: LibraryPolicy, version: str) -> int:
+    """Return what a request about an object of `OBJECT_SIZE` may cost at most; an API server stops
+    at `RUNTIME_COST_BUDGET`."""
+    (cost,) = policy_costs(_documents(policy), Settings(version))
+    return int(cost)
+
+
+def facts(policy: LibraryPolicy, version: str) -> JsonObject:
+    """Return all of it as JSON. The cost is that of a release."""
+    return {
+        "name": policy.name,
+        "title": policy.title,
+        "topics": list(policy.topics),
+        "since": policy.since,
+        "params": params(policy),
+        "setFirst": list(policy.own),
+        "worstCost": worst_cost(policy, version),
+        "page": policy.page,
+        "policy": policy.policy_text,
+    }
+
+
+def fact_lines(policy: LibraryPolicy, version: str) -> Iterator[str]:
+    """Topics, releases, costs and params in a line each."""
+    yield f"topics: {', '.join(policy.topics)}"
+    yield f"releases: Kubernetes {policy.since} and later"
+    yield (
+        f"cost: at most {worst_cost(policy, version):,} of {RUNTIME_COST_BUDGET:,}"
+        f" for an object of {OBJECT_SIZE // 1024} KiB"
+    )
+    for name, value in params(policy).items():
+        first = "; set it first" if name in policy.own else ""
+        yield f"param `{name}`: {value}{first}"
+
+
+# --- The command -------------------------------------------------------------
+
+# `celadon library`: policies to start from.
 
 _PROGRAM: Final = "celadon library"
 
@@ -62,7 +134,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """List, show or add."""
-    from celadon.cli.library.shelf import UnknownNameError, chosen, library, topics_of
+    from celadon.cli.library import UnknownNameError, chosen, library, topics_of
 
     if options.output_dir is not None and options.action != "add":
         return output.usage_error(_PROGRAM, "`--output-dir` belongs to `add`")
@@ -95,7 +167,7 @@ def run(options: argparse.Namespace) -> Exit:
 
 def unknown_name(word: str) -> str:
     """Return what to say of a word that is neither a policy of the library nor a topic."""
-    from celadon.cli.library.shelf import library, topics_of
+    from celadon.cli.library import library, topics_of
 
     policies = library()
     hint = did_you_mean(word, [*policies, *topics_of(policies.values())])
@@ -105,13 +177,11 @@ def unknown_name(word: str) -> str:
 def _write_json(policies: Iterable[LibraryPolicy], version: str) -> None:
     import json
 
-    from celadon.cli.library.facts import facts
-
     output.say(json.dumps([facts(policy, version) for policy in policies], indent=2))
 
 
 def _list(policies: Iterable[LibraryPolicy]) -> None:
-    from celadon.cli.library.shelf import groups
+    from celadon.cli.library import groups
 
     rows = {
         topic: [
@@ -136,7 +206,6 @@ def _list(policies: Iterable[LibraryPolicy]) -> None:
 
 
 def _shown(policy: LibraryPolicy, version: str) -> str:
-    from celadon.cli.library.facts import fact_lines
 
     return "\n".join(
         [
@@ -157,7 +226,7 @@ def _shown(policy: LibraryPolicy, version: str) -> str:
 def _add(policies: list[LibraryPolicy], into: Path) -> Exit:
     import shlex
 
-    from celadon.cli.library.shelf import CopyError, copy
+    from celadon.cli.library import CopyError, copy
 
     try:
         written = copy(policies, into)

@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Final
 from celadon.admission.lint import Rule
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.gc_tuning import garbage_later
-from celadon.cli.lint.file_rules import EVERY_RULE
+from celadon.cli.lint import EVERY_RULE
 from celadon.cli.options import VERSIONS, kubernetes_version
+from celadon.cli.processes import garbage_later
 from celadon.cli.project_config import add_project, add_verbose, project_of
 from celadon.cli.report import report_model
 from celadon.cli.report.report_model import LINT, LINT_STATISTICS
 
 if TYPE_CHECKING:
-    from celadon.cli.lint.lint_config import LintConfig
-    from celadon.cli.lint.lint_report import LintReport
-    from celadon.cli.lint.lint_run import LintInput, Shown
+    from celadon.cli.lint import LintConfig, LintInput, LintReport, Shown
     from celadon.cli.project_config import ChangedFile
     from celadon.cli.reading.documents import Problem
 
@@ -130,7 +128,7 @@ def _looks(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """Read, lint, fix, report."""
-    from celadon.cli.lint.lint_config import unknown_rule
+    from celadon.cli.lint import unknown_rule
     from celadon.cli.project_config import ConfigError
 
     if options.list_rules:
@@ -161,7 +159,7 @@ def _config(options: argparse.Namespace) -> LintConfig:
     from dataclasses import replace
     from pathlib import Path
 
-    from celadon.cli.lint.lint_config import FAIL_ON, LintConfig, find_config
+    from celadon.cli.lint import FAIL_ON, LintConfig, find_config
 
     project = project_of(options, output.complain, reads_files=not options.paths)
     options.paths = options.paths or list(project.files)
@@ -213,7 +211,7 @@ def _wrong_use(options: argparse.Namespace, config: LintConfig) -> str:
 
 
 def _lint(options: argparse.Namespace, config: LintConfig, loaded: Callable[[], None]) -> Exit:
-    from celadon.cli.lint.lint_run import findings, fixes, lint_setup, read
+    from celadon.cli.lint import findings, fixes, lint_setup, read
     from celadon.cli.project_config import summary
 
     setup = lint_setup(config)
@@ -265,8 +263,7 @@ def _report(
     given: LintInput, shown: list[Shown], silenced: int, fixed: int, config: LintConfig
 ) -> LintReport:
     from celadon.admission.lint import Severity
-    from celadon.cli.lint.lint_report import LintReport
-    from celadon.cli.lint.lint_run import registered
+    from celadon.cli.lint import LintReport, registered
 
     return LintReport(
         tuple(one.located for one in shown),

@@ -111,8 +111,7 @@ def run(options: argparse.Namespace) -> Exit:
         return output.usage_error(_PROGRAM, wrong)
     if options.plan:
         return _planned(options)
-    from celadon.cli.migration.migration_files import migrated_files
-    from celadon.cli.migration.migration_run import Migration
+    from celadon.cli.migration.migration_run import Migration, migrated_files
 
     migration = Migration.of(options.paths)
     if options.against:
@@ -168,8 +167,8 @@ def _wrong_use(options: argparse.Namespace) -> str:
 
 def _planned(options: argparse.Namespace) -> Exit:
     """Look, plan, write, report."""
-    from celadon.cli.migration.migration_files import staged_files
     from celadon.cli.migration.migration_plan import Course
+    from celadon.cli.migration.migration_run import staged_files
 
     plan = _plan_of(options)
     if isinstance(plan, str):

@@ -1,13 +1,115 @@
-"""`celadon playground`: the page on which policies are tried out."""
+"""`celadon playground`: the page, handed out on loopback."""
 
 from __future__ import annotations
 
 import argparse
+import http.server
+import io
+import sys
+from functools import partial
+from http import HTTPStatus
 from pathlib import Path
-from typing import Final
+from typing import Any, BinaryIO, ClassVar, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
+
+# --- The server of the page --------------------------------------------------
+
+# The page handed out on loopback: `celadon playground`.
+#
+# A folder of static files, which any web server could hand out. This one says of everything what a
+# browser needs to keep it: the folder whose name is a hash never changes, the page itself may.
+
+LOOPBACK: Final = "127.0.0.1"
+PAGE: Final = "index.html"
+IDLE_SECONDS: Final = 60.0
+"""After which a connection is closed on which nothing comes, and nothing is taken."""
+_TYPES: Final = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".mjs": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".json": "application/json",
+    ".svg": "image/svg+xml",
+    ".wasm": "application/wasm",
+}
+"""Some systems have tables of their own that say otherwise."""
+_HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src 'self' data:"
+    ),
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+def packaged_site() -> Path:
+    """Return where `make site` puts it, and where a wheel has it."""
+    return Path(__file__).parent / "site"
+
+
+class SiteServer(http.server.ThreadingHTTPServer):
+    """Hands out a folder on a port of loopback; 0: a free one. OSError if it cannot listen."""
+
+    daemon_threads = True
+
+    def __init__(self, folder: Path, port: int) -> None:
+        super().__init__((LOOPBACK, port), partial(_Files, directory=str(folder)))
+
+    @property
+    def url(self) -> str:
+        """Return the url of the page."""
+        return f"http://{LOOPBACK}:{self.server_port}/"
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as there
+        """Browsers hang up when they like; all else is ours."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
+class _Files(http.server.SimpleHTTPRequestHandler):
+    """Files and nothing else: no lists of folders, no log."""
+
+    extensions_map = _TYPES
+    protocol_version = "HTTP/1.1"
+    timeout: ClassVar[float | None] = IDLE_SECONDS
+    path = ""
+    """Also of what is no request."""
+
+    def send_head(self) -> io.BytesIO | BinaryIO | None:
+        """Only to those who ask for this host: no page of another can, whatever its name."""
+        if self.headers.get("Host", "").rpartition(":")[0] not in (LOOPBACK, "localhost"):
+            self.send_error(HTTPStatus.MISDIRECTED_REQUEST)
+            return None
+        try:
+            return super().send_head()
+        except ValueError:  # no file has such a name
+            self.send_error(HTTPStatus.NOT_FOUND)
+            return None
+
+    def list_directory(self, path: object) -> None:
+        """Show no folder."""
+        self.send_error(HTTPStatus.NOT_FOUND)
+
+    def end_headers(self) -> None:
+        """With what every answer says."""
+        never = "/assets-" in self.path
+        self.send_header(
+            "Cache-Control", "public, max-age=31536000, immutable" if never else "no-cache"
+        )
+        for name, value in _HEADERS.items():
+            self.send_header(name, value)
+        super().end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nobody reads it."""
+
+
+# --- The command -------------------------------------------------------------
+
+# `celadon playground`: the page on which policies are tried out.
 
 _PROGRAM: Final = "celadon playground"
 
@@ -52,7 +154,6 @@ def _port(text: str) -> int:
 
 def run(options: argparse.Namespace) -> Exit:
     """Serve until somebody interrupts."""
-    from celadon.cli.playground.site_server import PAGE, SiteServer, packaged_site
 
     site = Path(options.site) if options.site else packaged_site()
     if not (site / PAGE).is_file():

@@ -124,9 +124,7 @@ def run(options: argparse.Namespace) -> Exit:
 
 def _prove_parts(options: argparse.Namespace) -> Exit:
     """What can be said of policies and definitions by themselves."""
-    from celadon.cli.claims.proof_cache import ProofCache
-    from celadon.cli.claims.proof_report import ProofReport
-    from celadon.cli.proofs import ProofLimits, read_subjects
+    from celadon.cli.proofs import ProofCache, ProofLimits, ProofReport, read_subjects
 
     subjects, problems = read_subjects(options.paths)
     if not subjects and not problems:
@@ -151,10 +149,8 @@ _NOTHING: Final = (
 
 def _prove_claims(options: argparse.Namespace) -> Exit:
     """What is claimed of all policies together."""
-    from celadon.cli.claims.claim_report import ClaimReport
-    from celadon.cli.claims.claim_run import Claims, answered
-    from celadon.cli.claims.property_files import read_properties
-    from celadon.cli.diff.diff_run import read_side
+    from celadon.cli.claims import ClaimReport, Claims, answered, read_properties
+    from celadon.cli.diff import read_side
     from celadon.cli.reading.documents import Exclusion
     from celadon.prove import Standard
 

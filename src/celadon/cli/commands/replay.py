@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> Exit:
     from celadon.cli.check.check_options import read_policies
     from celadon.cli.check.manifests import policy_sets
     from celadon.cli.project_config import ConfigError
-    from celadon.cli.replay.replay_run import Replay, replay
+    from celadon.cli.replay import Replay, replay
 
     try:
         options.files = [*use_project(options, output.complain), *options.files]

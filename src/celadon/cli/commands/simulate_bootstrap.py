@@ -61,7 +61,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> Exit:
     """Read, simulate, report."""
     from celadon.cli.bootstrap.bootstrap_report import simulate
-    from celadon.cli.bootstrap.step_tables import level_of
+    from celadon.cli.bootstrap.cluster_course import level_of
     from celadon.cli.check.manifests import Parts, gather
     from celadon.cli.project_config import summary
 

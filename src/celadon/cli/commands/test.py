@@ -13,10 +13,9 @@ from celadon.cli import output
 from celadon.cli.check.check_options import add_plugins, chosen_plugins
 from celadon.cli.exits import Exit
 from celadon.cli.options import DEFAULT_VERSION, VERSIONS, add_expected, count, kubernetes_version
-from celadon.cli.policytest.counts import Coverage
+from celadon.cli.policytest.case_results import Coverage, RunReport
+from celadon.cli.policytest.case_running import RunOptions, chosen_cases, run_tests
 from celadon.cli.policytest.importers.foreign_formats import GivenTests, given_tests
-from celadon.cli.policytest.run.case_results import RunReport
-from celadon.cli.policytest.run.case_running import RunOptions, chosen_cases, run_tests
 from celadon.cli.project_config import add_project, project_of
 from celadon.cli.report.report_model import TEST
 
@@ -209,7 +208,7 @@ def _run(given: GivenTests, chosen: RunOptions, options: argparse.Namespace) -> 
     report = run_tests(given.tests, chosen, progress.step)
     progress.done()
     if options.update:
-        from celadon.cli.policytest.files.snapshots import update
+        from celadon.cli.policytest.snapshots import update
 
         updated = update(report.tests)
         if updated:
@@ -235,8 +234,8 @@ def _run(given: GivenTests, chosen: RunOptions, options: argparse.Namespace) -> 
 
 def _mutated(given: GivenTests, chosen: RunOptions, report: RunReport, wanted: float) -> RunReport:
     """And what becomes of the policies' mutants."""
-    from celadon.cli.policytest.distinguishing.mutant_proofs import can_prove
-    from celadon.cli.policytest.distinguishing.mutant_runs import run_alterations
+    from celadon.cli.policytest.mutants.mutant_proofs import can_prove
+    from celadon.cli.policytest.mutants.mutant_runs import run_alterations
 
     if not can_prove():
         output.complain(
@@ -267,7 +266,7 @@ def _watch(
     paths: Sequence[str], given: GivenTests, chosen: RunOptions, options: argparse.Namespace
 ) -> NoReturn:
     """Until Ctrl-C."""
-    from celadon.cli.policytest.files.snapshots import WatchedFiles, affected
+    from celadon.cli.policytest.snapshots import WatchedFiles, affected
 
     watched = WatchedFiles()
     watched.watch(given.tests, (one.file for one in given.problems))

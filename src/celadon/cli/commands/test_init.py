@@ -3,12 +3,260 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from celadon.admission.registration import BINDING_KIND, MUTATING_BINDING_KIND, MUTATING_POLICY_KIND
 from celadon.cli import output
+from celadon.cli.check.manifests import described, policy_sets
 from celadon.cli.exits import Exit
-from celadon.cli.options import add_version
+from celadon.cli.options import add_version, did_you_mean
+from celadon.cli.own_files import API_VERSION
+from celadon.cli.policytest.case_results import plain_document
+from celadon.cli.policytest.case_search import Found, Tried
+from celadon.cli.policytest.file_format import KIND
+from celadon.cli.reading.documents import (
+    Document,
+    DocumentReader,
+    Problem,
+    expand_paths,
+    read_text,
+    shape_problem,
+)
+from celadon.kube import GroupVersionKind, Json, JsonObject
+from celadon.kube.registry import patch_between
+from celadon.kube.schemas import schema_for
+from celadon.records import dataclass
+
+# --- The first file ----------------------------------------------------------
+
+# The policy that a first test is for, from its file.
+
+MADE: Final = ""
+"""Stands for the file of a definition that was made."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstPolicy:
+    """`documents` are those of the file, and a binding if the policy has none (`bound`).
+    `definitions` are of the custom kinds that it is about, from the files beside it; one that takes
+    anything is made for params that have none.
+    `is_broken`: no API server would take it."""
+
+    documents: Sequence[Document] = ()
+    definitions: Sequence[Document] = ()
+    name: str = ""
+    bound: bool = True
+    problems: Sequence[Problem] = ()
+    is_broken: bool = False
+
+
+def first_policy(file: str, wanted: str | None, version: str) -> FirstPolicy:
+    """The only policy of a file, validating or mutating, or that of a name."""
+    text = read_text(file)
+    read = [text] if isinstance(text, Problem) else list(DocumentReader().read(text))
+    problems = [one for one in read if isinstance(one, Problem)]
+    if problems:
+        return FirstPolicy(problems=problems)
+    documents = [one for one in read if not isinstance(one, Problem)]
+    found = policy_sets(described(documents), version, unserved=True)
+    errors = [error for part in found.all for error in part.errors]
+    wrong = [Problem(one.place.file, one.place.line, one.message) for one in errors]
+    if wrong:
+        return FirstPolicy(problems=wrong, is_broken=True)
+    names = [name for part in found.all for name in part.policies]
+    if wanted is not None and wanted not in names:
+        said = f"no policy `{wanted}`{did_you_mean(wanted, names)}"
+        return FirstPolicy(problems=[Problem(file, 0, said)])
+    if wanted is None and len(names) != 1:
+        said = f"several policies: {', '.join(names)}" if names else "no policy"
+        return FirstPolicy(problems=[Problem(file, 0, said, "say which: `--policy`")])
+    name = wanted or names[0]
+    part = next(one for one in found.all if name in one.policies)
+    bound = any(one.value.spec.policy_name == name for one in part.bindings.values())
+    document = part.policies[name].document
+    if not bound:
+        documents.append(plain_document(short_binding(document, name), name))
+    definitions = [*_definitions(file, document)]
+    definitions += _open_definition(document, definitions)
+    return FirstPolicy(documents, tuple(definitions), name, bound)
+
+
+def short_binding(policy: Document, name: str) -> dict[str, Json]:
+    """The binding that a policy gets that has none."""
+    mutates = policy.value["kind"] == MUTATING_POLICY_KIND
+    spec: dict[str, Json] = {"policyName": name}
+    if policy.value_at(("spec", "paramKind")) is not None:
+        spec["paramRef"] = {"name": "params", "parameterNotFoundAction": "Deny"}
+    if not mutates:
+        spec["validationActions"] = ["Deny"]
+    return {
+        "apiVersion": policy.value["apiVersion"],
+        "kind": MUTATING_BINDING_KIND if mutates else BINDING_KIND,
+        "metadata": {"name": name},
+        "spec": spec,
+    }
+
+
+def _open_definition(policy: Document, known: Sequence[Document]) -> Iterator[Document]:
+    """Yield a definition of a kind of params that nobody defines: one that takes anything, so that
+    there can be params at all."""
+    kind = policy.value_at(("spec", "paramKind"))
+    if not isinstance(kind, Mapping):
+        return
+    group, _, version = str(kind["apiVersion"]).rpartition("/")
+    if schema_for(GroupVersionKind(group, version, str(kind["kind"]))) is not None or any(
+        one.value_at(("spec", "names", "kind")) == kind["kind"] for one in known
+    ):
+        return
+    plural = str(kind["kind"]).lower()
+    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    served = {"name": version, "served": True, "storage": True}
+    value = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {
+            "group": group,
+            "scope": "Cluster",
+            "names": {"kind": kind["kind"], "plural": plural},
+            "versions": [{**served, "schema": {"openAPIV3Schema": anything}}],
+        },
+    }
+    yield plain_document(value, MADE)
+
+
+def _definitions(file: str, policy: Document) -> Iterator[Document]:
+    """Yield the definitions of the custom kinds that a policy names, those beside its file, each
+    once."""
+    groups = set(_groups(policy))
+    for path in expand_paths([os.path.dirname(file) or "."]):
+        text = path if isinstance(path, Problem) else read_text(path)
+        if isinstance(text, Problem):
+            continue
+        for one in DocumentReader().read(text):
+            if isinstance(one, Problem) or one.value["kind"] != "CustomResourceDefinition":
+                continue
+            if shape_problem(one) is None and one.value_at(("spec", "group")) in groups:
+                yield one
+
+
+def _groups(policy: Document) -> Iterator[str]:
+    rules = policy.value_at(("spec", "matchConstraints", "resourceRules"))
+    for rule in rules if isinstance(rules, list) else ():
+        yield from rule.get("apiGroups") or ()
+    kind = policy.value_at(("spec", "paramKind", "apiVersion"))
+    if isinstance(kind, str):
+        yield kind.rpartition("/")[0]
+
+
+# --- First file --------------------------------------------------------------
+#
+# What a search has found, as a test file.
+
+
+def first_file(found: Found, given: FirstPolicy, folder: str) -> str:
+    """The text of the file, which stands in a folder."""
+    return "".join(f"{line}\n" for line in _lines(found, given, folder))
+
+
+def _lines(found: Found, given: FirstPolicy, folder: str) -> Iterator[str]:
+    yield f"apiVersion: {API_VERSION}"
+    yield f"kind: {KIND}"
+    yield f"policy: {json.dumps(given.name)}"
+    if not given.bound:
+        spec = given.documents[-1].value["spec"]
+        yield f"bindings: [{json.dumps(spec)}]"
+    if given.definitions:
+        read = [one for one in given.definitions if one.file != MADE]
+        files = dict.fromkeys(os.path.relpath(one.file, folder or ".") for one in read)
+        made = [dict(one.value) for one in given.definitions if one.file == MADE]
+        yield f"crds: {json.dumps([*files, *made])}"
+    base = found.admitted or next((one.tried for one in found.against.values()), None)
+    if base is not None:
+        yield "objects:"
+        yield f"  base: {json.dumps(base.object)}"
+        if base.old is not None:
+            yield f"  old: {json.dumps(base.old)}"
+        yield f"defaults: {json.dumps(_defaults(base))}"
+    yield "cases:"
+    if base is not None:
+        yield from _cases(found, base)
+    yield from _unsolved(found)
+
+
+def _cases(found: Found, base: Tried) -> Iterator[str]:
+    mutates = found.subject.mutates
+    if found.admitted is not None:
+        yield f"- name: {'left as it is' if mutates else 'admitted'}"
+        yield "  expect: {verdict: admit, patch: []}" if mutates else "  expect: admit"
+    written = {base.key}
+    for index, against in sorted(found.against.items()):
+        what = f"changed by mutation {index}" if mutates else f"refused by validation {index}"
+        yield f"- name: {json.dumps(what)}"
+        yield from _differences(against.tried, base)
+        expected = {"deny": against.message, "validation": index}
+        if mutates:
+            expected = {"verdict": "admit", "patch": list(against.patch)}
+        yield f"  expect: {json.dumps(expected)}"
+        passing = found.passing.get(index)
+        if passing is not None and passing.key not in written:
+            written.add(passing.key)
+            yield f"- name: {json.dumps(f'passes validation {index}')}"
+            yield from _differences(passing, base)
+            yield "  expect: admit"
+
+
+def _unsolved(found: Found) -> Iterator[str]:
+    mutates = found.subject.mutates
+    if found.admitted is None:
+        what = "leaves as it is" if mutates else "admits"
+        yield f"# No request was found, among {found.trials}, that the policy {what}."
+    for index in found.unsolved:
+        text = " ".join(found.subject.rules[index].text.split())
+        what = f"mutation {index} changes" if mutates else f"validation {index} refuses"
+        yield f"# No request was found, among {found.trials}, that {what}:"
+        yield f"#   {text}"
+
+
+def _defaults(base: Tried) -> JsonObject:
+    given: dict[str, Json] = {"object": "base"}
+    if base.old is not None:
+        given |= {"operation": "UPDATE", "oldObject": "old"}
+    if base.user:
+        given["user"] = base.user
+    if base.namespace:
+        given["namespace"] = {"labels": dict(base.namespace)}
+    if base.params is not None:
+        given["params"] = [base.params]
+    return given
+
+
+def _differences(one: Tried, base: Tried) -> Iterator[str]:
+    """Yield what a case has that the defaults do not."""
+    if one.object["kind"] == base.object["kind"]:
+        patch = patch_between(base.object, one.object)
+        if patch:
+            yield f"  patch: {json.dumps(patch)}"
+    else:
+        yield f"  object: {json.dumps(one.object)}"
+    if one.old is None and base.old is not None:
+        yield "  operation: CREATE"
+    elif one.old is not None and one.old != base.old:
+        yield "  operation: UPDATE"
+        yield f"  oldObject: {json.dumps(one.old)}"
+    if one.namespace != base.namespace:
+        yield f"  namespace: {json.dumps({'labels': dict(one.namespace)})}"
+    if one.user != base.user:
+        yield f"  user: {json.dumps(one.user or 'admin')}"
+    if one.params is not None and one.params != base.params:
+        yield f"  params: {json.dumps([one.params])}"
+
+
+# --- The command -------------------------------------------------------------
+
 
 DESCRIPTION: Final = """\
 Write a first test for a policy, beside it: for each validation a request that it refuses and one
@@ -41,8 +289,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """Search and write."""
-    from celadon.cli.policytest.scaffolding.case_search import search
-    from celadon.cli.policytest.scaffolding.first_policy import first_file, first_policy
+    from celadon.cli.policytest.case_search import search
 
     path = f"{os.path.splitext(options.file)[0]}.policytest.yaml"
     if os.path.exists(path) and not (options.force or options.stdout):

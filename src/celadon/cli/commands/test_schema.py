@@ -25,7 +25,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Exit:
     """Print it."""
-    from celadon.cli.policytest.files.file_format import SCHEMA
+    from celadon.cli.policytest.file_format import SCHEMA
 
     output.write(json.dumps(SCHEMA, indent=2) + "\n")
     return Exit.OK

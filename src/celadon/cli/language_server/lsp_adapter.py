@@ -40,8 +40,7 @@ from celadon.cli.language_server.workspace_files import (
     Workspace,
     expression_at,
 )
-from celadon.cli.lint.lint_config import LintConfig, find_config
-from celadon.cli.lint.lint_run import fix_edit, lint_setup
+from celadon.cli.lint import LintConfig, find_config, fix_edit, lint_setup
 from celadon.cli.project_config import FILE_NAMES, ConfigError, find_project
 from celadon.cli.reading.documents import EXTENSIONS
 from celadon.records import dataclass

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from celadon.admission.lint import LintMemory, Severity, TypedScopes
 from celadon.cli.fmt import LayoutConfig, expression_fields, text_layout
-from celadon.cli.lint.lint_run import LintInput, LintSetup, Shown, findings
+from celadon.cli.lint import LintInput, LintSetup, Shown, findings
 from celadon.cli.reading.documents import (
     Document,
     DocumentReader,

@@ -1,1 +1,147 @@
-"""Policies to start from: `policies` has a folder for each, `shelf` reads and copies them."""
+"""The library of policies to start from: a folder for each in `policies`, with its page, its policy
+and its test.
+
+A page (`README.md`) begins with three lines of facts: the title, an empty one, and which topics the
+policy belongs to, from which release on it has something to say, and which of its params nobody
+can leave as they are. What else stands there is for people.
+
+Params are the variables of a policy that are constants, as `['fast', 'standard']`: whoever takes a
+policy writes their own values there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+
+SHELF: Final = Path(__file__).parent / "policies"
+"""Where the folders are."""
+
+PAGE: Final = "README.md"
+
+_FACTS: Final = re.compile(
+    r"# (?P<title>[^\n]+)\n\n"
+    r"\*Topics: (?P<topics>[a-z, -]+)\. Kubernetes (?P<since>1\.\d+) and later\."
+    r"(?: Set (?P<own>`[^.]+`) first\.)?\*\n\n"
+)
+
+
+class LibraryPolicy(NamedTuple):
+    """One policy, and what is known of it without reading it."""
+
+    name: str
+    title: str
+    topics: tuple[str, ...]
+    since: str
+    """The first release with what it judges, as `1.30`."""
+    own: tuple[str, ...]
+    """The params whose values are nobody's but the cluster's owner's, as names of registries."""
+    page: str
+    """What the page tells below its facts."""
+
+    @property
+    def folder(self) -> Path:
+        """Where its files are."""
+        return SHELF / self.name
+
+    @property
+    def policy_file(self) -> Path:
+        """The file with the policy and its binding."""
+        return self.folder / f"{self.name}.yaml"
+
+    @property
+    def policy_text(self) -> str:
+        """What stands in it."""
+        return self.policy_file.read_text(encoding="utf-8")
+
+
+class CopyError(Exception):
+    """Why nothing (or not all) was copied; the text says where."""
+
+
+class UnknownNameError(Exception):
+    """`word` is neither a policy of the library nor a topic."""
+
+    def __init__(self, word: str) -> None:
+        super().__init__(word)
+        self.word = word
+
+
+def library() -> dict[str, LibraryPolicy]:
+    """All policies by name, in its order."""
+    names = sorted(folder.name for folder in SHELF.iterdir() if (folder / PAGE).is_file())
+    return {name: _policy(name) for name in names}
+
+
+def _policy(name: str) -> LibraryPolicy:
+    page = (SHELF / name / PAGE).read_text(encoding="utf-8")
+    facts = _FACTS.match(page)
+    if facts is None:
+        raise ValueError(f"the page of {name} does not begin with its facts")
+    topics = tuple(facts["topics"].split(", "))
+    own = tuple(facts["own"].replace("`", "").split(", ")) if facts["own"] else ()
+    return LibraryPolicy(name, facts["title"], topics, facts["since"], own, page[facts.end() :])
+
+
+def topics_of(policies: Iterable[LibraryPolicy]) -> set[str]:
+    """Every topic that one of them belongs to."""
+    return {topic for policy in policies for topic in policy.topics}
+
+
+def groups(policies: Iterable[LibraryPolicy]) -> dict[str, list[LibraryPolicy]]:
+    """Return policies by what they are mainly about, their first topic, in its order."""
+    grouped: dict[str, list[LibraryPolicy]] = {}
+    for policy in policies:
+        grouped.setdefault(policy.topics[0], []).append(policy)
+    return dict(sorted(grouped.items()))
+
+
+def chosen(policies: Mapping[str, LibraryPolicy], words: Iterable[str]) -> list[LibraryPolicy]:
+    """Return the policies that words name, and those of the topics that they name, each once.
+    Raises `UnknownNameError`."""
+    found: dict[str, LibraryPolicy] = {}
+    for word in words:
+        if word in policies:
+            found[word] = policies[word]
+            continue
+        of_topic = {name: one for name, one in policies.items() if word in one.topics}
+        if not of_topic:
+            raise UnknownNameError(word)
+        found.update(of_topic)
+    return list(found.values())
+
+
+def refuse_existing(policies: Iterable[LibraryPolicy], into: Path) -> None:
+    """Raises `CopyError` if one of the files that `copy` would write is there."""
+    for path in _copies(policies, into):
+        if path.exists() or path.is_symlink():
+            raise CopyError(f"`{path}` is there already: nothing was written")
+
+
+def copy(policies: Iterable[LibraryPolicy], into: Path) -> list[Path]:
+    """Copies the files of policies, each into a folder of its own, and returns what was written.
+    Raises `CopyError`: before the first one if any of them is there."""
+    policies = tuple(policies)
+    refuse_existing(policies, into)
+    files = _copies(policies, into)
+    for path, file in files.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("xb") as copied:
+                copied.write(file.read_bytes())
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise CopyError(f"`{path}` cannot be written: {reason}") from error
+    return list(files)
+
+
+def _copies(policies: Iterable[LibraryPolicy], into: Path) -> dict[Path, Path]:
+    """Which file is copied to where."""
+    return {
+        into / policy.name / file.name: file
+        for policy in policies
+        for file in sorted(policy.folder.iterdir())
+        if file.suffix in (".yaml", ".md")
+    }

@@ -2,43 +2,266 @@
 order, and what exists that the moved ones would refuse.
 
 What exists is audited by the translation as if its bindings were there (`celadon.cli.audit`); what
-the old engine has said of the same objects stands beside it (`old_verdicts`).
+the old engine has said of the same objects stands beside it.
 """
 
 from __future__ import annotations
 
+import asyncio
 import enum
+import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from celadon.admission import ADMIN, Operation
 from celadon.admission.registration import BINDING_KIND, MUTATING_BINDING_KIND, MUTATING_POLICY_KIND
+from celadon.cli.audit.audit_blocks import AnyPiece, Block, Piece
 from celadon.cli.audit.audit_inputs import Inputs
 from celadon.cli.audit.audit_report import AuditReport, FailOn, Violation
 from celadon.cli.audit.audit_run import Audit, Step, audit_inputs
 from celadon.cli.audit.object_audit import AuditSettings
 from celadon.cli.check.manifests import described, policy_sets
-from celadon.cli.migration.migration_files import migrated_files
-from celadon.cli.migration.migration_run import Migration, RuleOutcome
-from celadon.cli.migration.old_verdicts import (
-    Disagreement,
-    Key,
-    KyvernoReports,
-    OldVerdicts,
-    disagreements,
-    gatekeeper_verdicts,
-)
-from celadon.cli.migration.plan_sources import ENGINES, REPORT_GROUPS, wanted_objects
+from celadon.cli.migration.migration_run import Migration, RuleOutcome, migrated_files
 from celadon.cli.options import DEFAULT_VERSION
 from celadon.cli.reading.documents import Document, DocumentReader, Problem, Text
-from celadon.kube import JsonObject
-from celadon.kube.resources import Catalog, known_resources
+from celadon.kube import JsonObject, metadata
+from celadon.kube.resources import Catalog, Resource, known_resources
+from celadon.kube.well_known_values import DEFINITION_KIND
+from celadon.migrate import is_constraint
 
 if TYPE_CHECKING:
     from celadon.apiserver.clientconfig import ClusterLocation
+    from celadon.webhook.cluster import ClusterClient
+
+# --- What is there -----------------------------------------------------------
+
+# What a whole cluster has of other engines: their policies and their reports, found among all of
+# its objects.
+
+ENGINES: Final = {
+    "kyverno.io": "Kyverno",
+    "policies.kyverno.io": "Kyverno",
+    "config.gatekeeper.sh": "Gatekeeper",
+    "constraints.gatekeeper.sh": "Gatekeeper",
+    "expansion.gatekeeper.sh": "Gatekeeper",
+    "externaldata.gatekeeper.sh": "Gatekeeper",
+    "mutations.gatekeeper.sh": "Gatekeeper",
+    "templates.gatekeeper.sh": "Gatekeeper",
+}
+"""The groups with policies, or parts of them, and whose they are."""
+REPORT_GROUPS: Final = frozenset({"openreports.io", "wgpolicyk8s.io"})
+"""The groups of reports of what exists, which Kyverno writes."""
+_WORDS: Final = tuple(
+    word.encode() for word in ("kyverno.io", "gatekeeper.sh", DEFINITION_KIND.kind, *REPORT_GROUPS)
+)
+
+
+def is_wanted(group: str, kind: str) -> bool:
+    """Return whether objects of a kind are policies, reports, or definitions."""
+    return group in ENGINES or group in REPORT_GROUPS or (group, kind) == DEFINITION_KIND
+
+
+def group_and_kind(value: JsonObject) -> tuple[str, str]:
+    """Return the group of an object, empty for the core group, and its kind."""
+    group, slash, _ = str(value.get("apiVersion")).rpartition("/")
+    return group if slash else "", str(value.get("kind"))
+
+
+def wanted_objects(blocks: Iterable[Block]) -> Iterator[Document | Problem]:
+    """The objects of dumps that are wanted. Only texts that mention an engine are read; what is
+    wrong with others is said when they are judged."""
+    reader = DocumentReader()
+    for block in blocks:
+        if not block.mentions(_WORDS):
+            continue
+        for piece in block.pieces():
+            if not isinstance(piece, Problem) and _may_be(piece):
+                for found in piece.documents(reader):
+                    if isinstance(found, Document) and is_wanted(*found.group_kind):
+                        yield found
+
+
+def _may_be(piece: AnyPiece) -> bool:
+    head = piece.head()
+    if head is None:
+        return not piece.text or any(word in piece.text for word in _WORDS)
+    value = {"apiVersion": head.api_version, "kind": head.kind}
+    return head.kind.endswith("List") or is_wanted(*group_and_kind(value))
+
+
+# --- What a running cluster has ----------------------------------------------
+
+# Listed by nothing but GETs. What speaks to a server is imported here only: dumps need none of the
+# packages of `celadon[serve]`.
+
+
+def wanted_of_cluster(location: ClusterLocation) -> tuple[list[Document | Problem], Catalog]:
+    """Return the policies, reports and definitions of a cluster, and the resources it serves."""
+    return asyncio.run(_wanted(location))
+
+
+async def _wanted(location: ClusterLocation) -> tuple[list[Document | Problem], Catalog]:
+    from celadon.cli.audit.cluster_audit import listed_resources
+    from celadon.webhook.cluster import ClusterClient, ClusterError, cluster_catalog, discover
+
+    client = ClusterClient(location)
+    found: list[Document | Problem] = []
+    catalog = known_resources()
+    try:
+        catalog = cluster_catalog(await discover(client), [])
+        for resource in listed_resources(catalog):
+            if is_wanted(resource.gvk.group, resource.gvk.kind):
+                found += await _listed(client, resource)
+    except ClusterError as error:
+        found.append(Problem(location.cluster.server, 0, str(error)))
+    finally:
+        await client.aclose()
+    return found, catalog
+
+
+async def _listed(client: ClusterClient, resource: Resource) -> list[Document | Problem]:
+    """Return the objects of a resource as documents, each as if it stood in a file of its own."""
+    from celadon.cli.audit.cluster_audit import pages, path_of
+    from celadon.webhook.cluster import ClusterError
+
+    found: list[Document | Problem] = []
+    reader = DocumentReader()
+    try:
+        async for page, _ in pages(client, resource):
+            for one in page:
+                place = f"{path_of(resource)}/{metadata.name(one)}"
+                found += Piece(place, 1, json.dumps(one).encode()).documents(reader)
+    except ClusterError as error:
+        found.append(Problem(path_of(resource), 0, str(error)))
+    return found
+
+
+# --- What the old engine has said --------------------------------------------
+
+# What the old engine has said of what exists: reports that Kyverno writes (PolicyReport), and the
+# status in which Gatekeeper's audit leaves violations. Shown beside what the translation says.
+
+Key = tuple[str, str, str]
+"""The kind, namespace and name of an object."""
+
+_REFUSED: Final = ("fail", "warn")
+"""Results of reports: `warn` is a failure of a policy that is not scored."""
+_ADMITTED: Final = ("pass", "skip")
+
+
+@dataclass(slots=True)
+class OldVerdicts:
+    """The objects that a rule refused, and those that it let pass."""
+
+    refused: set[Key] = field(default_factory=set)
+    admitted: set[Key] = field(default_factory=set)
+    is_whole: bool = False
+    """Whether it let everything pass that is not among the refused."""
+
+    @property
+    def count(self) -> int:
+        """Of how many objects something was said."""
+        return len(self.refused | self.admitted)
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """An object of which the old engine has said something else."""
+
+    object: Key
+    theirs: str
+    """`refused` or `admitted`."""
+    message: str
+    """Why the translation refuses it; empty if it does not."""
+
+    @property
+    def title(self) -> str:
+        """`Deployment shop/web`."""
+        kind, namespace, name = self.object
+        return f"{kind} {namespace}/{name}" if namespace else f"{kind} {name}"
+
+
+def disagreements(old: OldVerdicts, refused: Mapping[Key, str]) -> list[Disagreement]:
+    """Return where the translation, which refuses some objects with a message, says something
+    else."""
+    found = [Disagreement(one, "refused", "") for one in sorted(old.refused - refused.keys())]
+    found += [
+        Disagreement(one, "admitted", message)
+        for one, message in sorted(refused.items())
+        if one not in old.refused and (old.is_whole or one in old.admitted)
+    ]
+    return found
+
+
+class KyvernoReports:
+    """Verdicts by policy and rule, as reports have them."""
+
+    def __init__(self) -> None:
+        self._verdicts: dict[tuple[str, str, str], OldVerdicts] = {}
+
+    def note(self, report: JsonObject) -> None:
+        """Take in a report; what has another shape says nothing."""
+        for result in _mappings(report.get("results")):
+            source = str(result.get("source", "kyverno")).lower()
+            if not source.startswith("kyverno"):
+                continue
+            language = "cel" if source.endswith("policy") else ""
+            rule = "" if language else _own_rule(str(result.get("rule", "")))
+            key = language, str(result.get("policy", "")), rule
+            verdicts = self._verdicts.setdefault(key, OldVerdicts())
+            for one in _subjects(report, result):
+                if result.get("result") in _REFUSED:
+                    verdicts.refused.add(one)
+                elif result.get("result") in _ADMITTED:
+                    verdicts.admitted.add(one)
+
+    def of(self, policy: JsonObject, rule: str) -> OldVerdicts | None:
+        """Return what was said by a rule of a policy; without a rule, by one in CEL."""
+        about = policy["metadata"]
+        name = f"{about['namespace']}/{about['name']}" if about.get("namespace") else about["name"]
+        return self._verdicts.get(("" if rule else "cel", name, rule))
+
+
+def _own_rule(name: str) -> str:
+    """Return the rule that one for controllers of Pods was made from."""
+    for prefix in ("autogen-cronjob-", "autogen-"):
+        name = name.removeprefix(prefix)
+    return name
+
+
+def _subjects(report: JsonObject, result: JsonObject) -> Iterator[Key]:
+    named = [*_mappings(result.get("resources")), *_mappings(result.get("subjects"))]
+    for one in named or _mappings([report.get("scope")]):
+        yield _key(one)
+
+
+def _mappings(value: object) -> list[JsonObject]:
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+
+
+def _key(reference: JsonObject) -> Key:
+    kind, namespace, name = (str(reference.get(one) or "") for one in ("kind", "namespace", "name"))
+    return kind, namespace, name
+
+
+def gatekeeper_verdicts(constraint: JsonObject) -> OldVerdicts | None:
+    """Return what Gatekeeper's audit has left in the status of a constraint; None where it has not
+    looked. It names the first violations only, and says how many there are."""
+    status = constraint.get("status")
+    if not is_constraint(constraint) or not isinstance(status, Mapping):
+        return None
+    total = status.get("totalViolations")
+    if not isinstance(total, int):
+        return None
+    named = _mappings(status.get("violations"))
+    return OldVerdicts({_key(one) for one in named}, is_whole=len(named) == total)
+
+
+# --- The plan ----------------------------------------------------------------
+
 
 _EXAMPLES: Final = 3
 
@@ -160,7 +383,6 @@ def plan_of_cluster(location: ClusterLocation, step: Step) -> MigrationPlan:
     import asyncio
 
     from celadon.cli.audit.cluster_audit import audit_cluster
-    from celadon.cli.migration.plan_cluster import wanted_of_cluster
 
     given = _Given()
     given.read(*wanted_of_cluster(location))

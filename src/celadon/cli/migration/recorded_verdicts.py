@@ -32,16 +32,7 @@ from celadon.admission.incomplete import Missing, judged_partly
 from celadon.admission.registration import BINDING_KIND, POLICY_KIND
 from celadon.admission.webhooks import REVIEW_KIND
 from celadon.cli.audit.audit_inputs import preparation
-from celadon.cli.check.object_preparation import Prepare
-from celadon.cli.migration.migration_run import (
-    Difference,
-    Migration,
-    RecordedRequests,
-    RuleOutcome,
-)
-from celadon.cli.options import DEFAULT_VERSION
-from celadon.cli.reading.documents import DocumentReader, Problem, expand_paths, read_text
-from celadon.cli.replay.audit_logs import (
+from celadon.cli.audit_logs import (
     Undecidable,
     kind_of,
     log_files,
@@ -51,6 +42,15 @@ from celadon.cli.replay.audit_logs import (
     request_of_event,
     text,
 )
+from celadon.cli.check.object_preparation import Prepare
+from celadon.cli.migration.migration_run import (
+    Difference,
+    Migration,
+    RecordedRequests,
+    RuleOutcome,
+)
+from celadon.cli.options import DEFAULT_VERSION
+from celadon.cli.reading.documents import DocumentReader, Problem, expand_paths, read_text
 from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, User
 from celadon.kube.json_types import Needed, Shape, misfit
 

@@ -25,6 +25,7 @@ from celadon.admission.lint import RULES
 from celadon.admission.lint import Settings as LintSettings
 from celadon.cel import EvaluationError
 from celadon.cel.tracing import TraceRecorder
+from celadon.cli.annotated_source import brief, traced
 from celadon.cli.check.check_options import CheckInputs
 from celadon.cli.check.check_report import ObjectResult, Place, Report
 from celadon.cli.check.check_report import State as ObjectState
@@ -44,25 +45,31 @@ from celadon.cli.check.manifests import (
 from celadon.cli.check.object_judging import Settings
 from celadon.cli.check.plugins import PluginChoice
 from celadon.cli.check.questions import Question
-from celadon.cli.explain.annotated_source import brief, traced
-from celadon.cli.explain.outline import Item, Style, budget_item, outline
-from celadon.cli.explain.recorded_requests import ExplainedObject
-from celadon.cli.lint.lint_run import LintInput, LintSetup, findings
+from celadon.cli.check.recorded_requests import ExplainedObject
+from celadon.cli.lint import LintInput, LintSetup, findings
 from celadon.cli.own_files import API_VERSION
-from celadon.cli.playground.item_trees import item_tree
-from celadon.cli.playground.panes import Mode, Pane, PaneReader, State, is_definition, state_of
-from celadon.cli.policytest.files.file_format import KIND
-from celadon.cli.policytest.run.case_judging import Bench, outcome_of
-from celadon.cli.policytest.run.case_results import (
+from celadon.cli.playground.panes import (
+    Mode,
+    Pane,
+    PaneReader,
+    State,
+    is_definition,
+    item_tree,
+    state_of,
+)
+from celadon.cli.policytest.case_judging import Bench, outcome_of
+from celadon.cli.policytest.case_results import (
     DEFAULT_NOW,
     Case,
     CaseVerdict,
     Expectation,
     PolicyTest,
 )
+from celadon.cli.policytest.file_format import KIND
 from celadon.cli.reading.documents import Document, DocumentReader, Problem, Text
 from celadon.cli.report.check_view import CheckView
 from celadon.cli.report.lint_view import finding_data
+from celadon.cli.report.outline import Item, Style, budget_item, outline
 from celadon.cli.report.report_model import diff_lines, filled, yaml_text
 from celadon.kube import GroupVersionKind, Json, JsonObject, User, metadata
 from celadon.kube.crd import AskedRule
@@ -222,7 +229,7 @@ class Desk:
         if isinstance(inputs, Problem):
             return {}
         # late: the first verdict does not wait for what explains it
-        from celadon.cli.explain.recorded_requests import explained_objects
+        from celadon.cli.check.recorded_requests import explained_objects
 
         _, found = explained_objects(inputs, lambda *_: True, _untold, self._policies.makers)
         around = self._panes.documents(state, _AROUND)

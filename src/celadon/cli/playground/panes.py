@@ -1,13 +1,10 @@
-"""The texts of panes as documents, and as what else they are: the user, variables.
-
-A pane that has not changed is not read again: its documents are the same objects as before, by
-which everything behind knows them.
-"""
+"""The panes of the playground's page as values: their texts as documents, users and variables, and
+the explanations that a pane draws, as JSON."""
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, Final, TypeVar
 
@@ -15,19 +12,106 @@ from celadon.admission import ADMIN, Operation
 from celadon.cel import EvaluationError, Issues, Program, ProgramError, types
 from celadon.cel.tracing import TraceRecorder
 from celadon.cel.value_functions import notation
+from celadon.cli.annotated_source import Loop, Mark, Snippet, brief, traced
+from celadon.cli.annotated_source import State as PartState
 from celadon.cli.check.check_options import FIELD_VALIDATIONS
 from celadon.cli.check.questions import user_info
-from celadon.cli.explain.annotated_source import brief, traced
-from celadon.cli.explain.outline import Item, Style
 from celadon.cli.options import DEFAULT_VERSION, VERSIONS
-from celadon.cli.playground.item_trees import item_tree
 from celadon.cli.reading.documents import Document, DocumentReader, Problem, Text, shape_problem
-from celadon.cli.report.report_model import data
+from celadon.cli.report.outline import Item, Style
+from celadon.cli.report.report_model import data, filled
 from celadon.kube import Json, JsonObject, User
 from celadon.kube.json_types import JsonDict
 from celadon.kube.library import PER_CALL_COST, environment
 from celadon.kube.registry import request_bodies
 from celadon.records import dataclass
+
+# --- Explanations as JSON ----------------------------------------------------
+
+# Explanations as JSON for a page that draws them: items within items, expressions in pieces.
+#
+# An expression is a list of pieces, texts and parts in turn; a part has pieces of its own, and
+# what it came to. So whoever draws it needs no offsets.
+
+_ROOM_OF_PART: Final = 400
+"""Characters of a value."""
+
+
+def item_tree(one: Item) -> JsonObject:
+    """The item and all below it; what is empty is left out."""
+    return filled(
+        label=one.label,
+        text=one.text,
+        style=one.style.value,
+        lines=list(one.lines),
+        expression=None if one.snippet is None else expression_tree(one.snippet),
+        source=one.source,
+        items=[item_tree(inner) for inner in one.items],
+        opens=one.opens or None,
+    )
+
+
+def expression_tree(one: Snippet) -> JsonObject:
+    """A stretch of an expression, and the rounds of its loops."""
+    return filled(
+        pieces=list(_pieces(one.text, one.start, one.end, one.marks)),
+        loops=[_loop(loop, one.text) for loop in one.loops],
+    )
+
+
+def _pieces(text: str, start: int, end: int, marks: Sequence[Mark]) -> Iterator[object]:
+    at = start
+    for mark in marks:
+        if mark.start > at:
+            yield text[at : mark.start]
+        yield _part(mark, text)
+        at = mark.end
+    if end > at:
+        yield text[at:end]
+
+
+def _part(one: Mark, text: str) -> Any:  # noqa: ANN401 - JSON
+    """A literal says itself what it is."""
+    if one.is_literal:
+        return text[one.start : one.end]
+    return filled(
+        pieces=list(_pieces(text, one.start, one.end, one.parts)),
+        state=_state(one),
+        value=None if one.state is PartState.SKIPPED else brief(one.value, _ROOM_OF_PART),
+        cost=one.cost,
+    )
+
+
+def _state(one: Mark) -> str:
+    """`true` and `false` are what people look for."""
+    if one.state is PartState.VALUE:
+        return str(one.value).lower() if isinstance(one.value, bool) else "value"
+    return {PartState.ERROR: "error", PartState.PASSED_ON: "passed", PartState.SKIPPED: "skipped"}[
+        one.state
+    ]
+
+
+def _loop(one: Loop, text: str) -> JsonObject:
+    return {
+        "macro": text[one.start : one.end],
+        "count": one.count,
+        "rounds": [
+            {
+                "number": each.number,
+                "variables": {name: brief(value, _ROOM_OF_PART) for name, value in each.variables},
+                **expression_tree(each.snippet),
+            }
+            for each in one.rounds
+        ],
+    }
+
+
+# --- Panes -------------------------------------------------------------------
+
+# The texts of panes as documents, and as what else they are: the user, variables.
+#
+# A pane that has not changed is not read again: its documents are the same objects as before, by
+# which everything behind knows them.
 
 # --- Playground states -------------------------------------------------------
 #

@@ -1,8 +1,9 @@
 """What `celadon test` does: cases for policies, asked as `celadon check` asks, and compared.
 
-Read `run.case_results` first: a test with its cases, what a case expects, what came of it. `files`
-makes tests of files of our own kind, `importers` of those of other tools. `run` judges a case,
-compares, and looks for what it may mean less than it seems. `coverage` counts what was reached,
-`mutants` changes policies one thing at a time, `distinguishing` finds what notices that, and
-`scaffolding` searches for a first test.
+Read `case_results` first: a test with its cases, what a case expects, what came of it. `file_tests`
+makes tests of files of our own kind, `importers` of those of other tools. `case_running` has all
+cases judged (`case_judging`), and `vacuity` says which of them mean less than they seem. `coverage`
+says what there is to reach. `mutants` changes policies one thing at a time, and finds what notices
+that. A first test is searched for by `case_search`: `wanted_values` says which values would make
+expressions true or false, `read_places` what the expressions read and compare with.
 """

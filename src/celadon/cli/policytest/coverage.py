@@ -29,7 +29,7 @@ from celadon.cel.syntax import CONDITIONAL, LOGICAL_AND, LOGICAL_NOT, LOGICAL_OR
 from celadon.cel.tracing import Frame, Written, written_tree
 from celadon.cli.check.check_report import Place
 from celadon.cli.check.manifests import Placed, PolicySet
-from celadon.cli.policytest.counts import Goal, Measured, Wanted
+from celadon.cli.policytest.case_results import Goal, Measured, Wanted
 from celadon.records import dataclass
 
 

@@ -14,7 +14,7 @@ from celadon.cli.bootstrap.bootstrap_report import (
     RepairStep,
     Sent,
 )
-from celadon.cli.bootstrap.step_tables import Level, State
+from celadon.cli.bootstrap.cluster_course import Level, State
 from celadon.cli.report import report_model as model
 from celadon.kube import JsonObject
 from celadon.kube.json_types import JsonDict

@@ -14,9 +14,10 @@ from html import escape
 from itertools import groupby
 from typing import Final
 
+from celadon.cli.annotated_source import shortened
 from celadon.cli.check.check_report import Notice, Place, Violation
-from celadon.cli.explain.annotated_source import shortened
-from celadon.cli.policytest.counts import (
+from celadon.cli.policytest import case_results
+from celadon.cli.policytest.case_results import (
     AlterationResult,
     Alterations,
     Coverage,
@@ -25,7 +26,6 @@ from celadon.cli.policytest.counts import (
     Measured,
     Wanted,
 )
-from celadon.cli.policytest.run import case_results
 from celadon.cli.reading.documents import Problem
 from celadon.cli.report import report_model as model
 from celadon.kube import Json

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from celadon.cli import diff
 from celadon.cli.check.check_report import Place
-from celadon.cli.claims.claim_report import ClaimExample
-from celadon.cli.diff import diff_run
+from celadon.cli.claims import ClaimExample
 from celadon.cli.report import report_model as model
 from celadon.kube.json_types import JsonDict
 
 _SHAPES: Final[model.Shapes] = {
     **model.SHAPES,
-    diff_run.Against: (
+    diff.Against: (
         "policy",
         "binding",
         "param",
@@ -26,12 +26,12 @@ _SHAPES: Final[model.Shapes] = {
         "message",
         "error=is_error?",
     ),
-    diff_run.Reason: ("message", "*place"),
-    diff_run.RequestExample: (
+    diff.Reason: ("message", "*place"),
+    diff.RequestExample: (
         *("old", "new", "object=manifest", "oldObject=old_manifest", "around", "user", "groups"),
         "remark",
     ),
-    diff_run.DiffAnswer: (
+    diff.DiffAnswer: (
         *("operation", "apiVersion=api_version", "kind", "direction", "answer", "*place"),
         *("example", "reasons", "items?", "bounded"),
     ),
@@ -44,7 +44,7 @@ _MEANT: Final = {
 }
 
 
-class DiffView(model.ReportView[diff_run.DiffReport]):
+class DiffView(model.ReportView[diff.DiffReport]):
     """A comparison."""
 
     command = "celadon diff"
@@ -53,7 +53,7 @@ class DiffView(model.ReportView[diff_run.DiffReport]):
         """Differences with their requests, what is not decided, what is proved; and the answer."""
         report = self.report
         blocks = [*model.policy_error_lines(report.errors, look)]
-        blocks += (_difference(group, look) for group in _alike(report.of(diff_run.DIFFERS)))
+        blocks += (_difference(group, look) for group in _alike(report.of(diff.DIFFERS)))
         blocks += ([model.lines(f"notice: {one}")] for one in report.notices)
         rest = [*_undecided(report, look), *_proved(report)]
         blocks += [rest] if rest else []
@@ -79,9 +79,9 @@ class DiffView(model.ReportView[diff_run.DiffReport]):
     def findings(self) -> Iterator[model.Finding]:
         """A finding for each difference, and for what is not decided."""
         yield from map(model.error_finding, self.report.errors)
-        for group in _alike(self.report.of(diff_run.DIFFERS)):
+        for group in _alike(self.report.of(diff.DIFFERS)):
             yield _found(group)
-        for one in self.report.of(diff_run.UNDECIDED):
+        for one in self.report.of(diff.UNDECIDED):
             place = one.reasons[0].place if one.reasons else Place()
             message = f"{one.endpoint}: not decided whether it is {one.direction}"
             details = tuple(reason.message for reason in one.reasons)
@@ -107,9 +107,9 @@ class DiffView(model.ReportView[diff_run.DiffReport]):
         yield from map(model.error_case, self.report.errors)
         for one in self.report.answers:
             state, text = model.CaseState.PASSED, one.answer
-            if one.answer == diff_run.DIFFERS:
+            if one.answer == diff.DIFFERS:
                 state, text = model.CaseState.FAILED, _sides(one)
-            elif one.answer == diff_run.UNDECIDED:
+            elif one.answer == diff.UNDECIDED:
                 state = model.CaseState.SKIPPED
                 text = "; ".join(reason.message for reason in one.reasons)
             details = "\n".join(_example_lines(one)) if one.example else ""
@@ -118,9 +118,9 @@ class DiffView(model.ReportView[diff_run.DiffReport]):
             )
 
 
-def _alike(answers: Sequence[diff_run.DiffAnswer]) -> list[list[diff_run.DiffAnswer]]:
+def _alike(answers: Sequence[diff.DiffAnswer]) -> list[list[diff.DiffAnswer]]:
     """The answers that are due to the same things, of which one request is enough."""
-    groups: dict[object, list[diff_run.DiffAnswer]] = {}
+    groups: dict[object, list[diff.DiffAnswer]] = {}
     for one in answers:
         assert one.example is not None
         key = one.direction, *map(_cause, (one.example.old, one.example.new))
@@ -128,11 +128,11 @@ def _alike(answers: Sequence[diff_run.DiffAnswer]) -> list[list[diff_run.DiffAns
     return list(groups.values())
 
 
-def _cause(side: diff_run.SideVerdict) -> object:
+def _cause(side: diff.SideVerdict) -> object:
     return side.verdict, tuple((one.policy, one.binding, one.field) for one in side.against)
 
 
-def _difference(group: Sequence[diff_run.DiffAnswer], look: model.Look) -> list[str]:
+def _difference(group: Sequence[diff.DiffAnswer], look: model.Look) -> list[str]:
     first = group[0]
     also = ", ".join(one.endpoint for one in group[1:])
     head = look.paint("bold", f"{first.direction}: {first.endpoint}")
@@ -142,7 +142,7 @@ def _difference(group: Sequence[diff_run.DiffAnswer], look: model.Look) -> list[
     return found
 
 
-def _side_lines(one: diff_run.DiffAnswer, look: model.Look) -> Iterator[str]:
+def _side_lines(one: diff.DiffAnswer, look: model.Look) -> Iterator[str]:
     assert one.example is not None
     for name, side in (("old", one.example.old), ("new", one.example.new)):
         yield f"{name}  {look.paint(_STYLES[side.verdict], side.verdict)}"
@@ -159,12 +159,12 @@ _STYLES: Final = {
 }
 
 
-def _example_lines(one: diff_run.DiffAnswer) -> Iterator[str]:
+def _example_lines(one: diff.DiffAnswer) -> Iterator[str]:
     assert one.example is not None
     return request_lines(one.example)
 
 
-def request_lines(example: diff_run.RequestExample | ClaimExample) -> Iterator[str]:
+def request_lines(example: diff.RequestExample | ClaimExample) -> Iterator[str]:
     """A request as manifests."""
     if example.user:
         groups = f" of {', '.join(example.groups)}" if example.groups else ""
@@ -184,19 +184,19 @@ def request_lines(example: diff_run.RequestExample | ClaimExample) -> Iterator[s
         yield from model.lines(model.yaml_text(value)).splitlines()
 
 
-def _sides(one: diff_run.DiffAnswer) -> str:
+def _sides(one: diff.DiffAnswer) -> str:
     assert one.example is not None
     old, new = one.example.old.verdict, one.example.new.verdict
     return f"{old} by the old {_judges(one)}, {new} by the new {_judges(one, is_short=True)}"
 
 
-def _judges(one: diff_run.DiffAnswer, *, is_short: bool = False) -> str:
-    if one.operation == diff_run.STORED:
+def _judges(one: diff.DiffAnswer, *, is_short: bool = False) -> str:
+    if one.operation == diff.STORED:
         return "one" if is_short else "definition"
     return "ones" if is_short else "policies"
 
 
-def _found(group: Sequence[diff_run.DiffAnswer]) -> model.Finding:
+def _found(group: Sequence[diff.DiffAnswer]) -> model.Finding:
     first = group[0]
     assert first.example is not None
     where = ", ".join(one.endpoint for one in group)
@@ -208,7 +208,7 @@ def _found(group: Sequence[diff_run.DiffAnswer]) -> model.Finding:
     return model.Finding(
         model.Level.ERROR,
         first.place,
-        f"{first.direction} {'definition' if first.operation == diff_run.STORED else 'policy'}",
+        f"{first.direction} {'definition' if first.operation == diff.STORED else 'policy'}",
         f"{where}: {_sides(first)}",
         first.direction,
         first.subject or first.endpoint,
@@ -216,9 +216,9 @@ def _found(group: Sequence[diff_run.DiffAnswer]) -> model.Finding:
     )
 
 
-def _undecided(report: diff_run.DiffReport, look: model.Look) -> Iterator[str]:
-    reasons: dict[diff_run.Reason, list[str]] = {}
-    for one in report.of(diff_run.UNDECIDED):
+def _undecided(report: diff.DiffReport, look: model.Look) -> Iterator[str]:
+    reasons: dict[diff.Reason, list[str]] = {}
+    for one in report.of(diff.UNDECIDED):
         for reason in one.reasons:
             reasons.setdefault(reason, []).append(f"{one.endpoint} {one.direction}?")
     for reason in report.unseen:
@@ -229,19 +229,19 @@ def _undecided(report: diff_run.DiffReport, look: model.Look) -> Iterator[str]:
         yield f"{look.paint('notice', 'not decided')}: {model.lines(place + reason.message)}{about}"
 
 
-def _proved(report: diff_run.DiffReport) -> Iterator[str]:
+def _proved(report: diff.DiffReport) -> Iterator[str]:
     for answer, title in (
-        (diff_run.SAME, "the same (proved)"),
-        (diff_run.BOUNDED, diff_run.BOUNDED),
+        (diff.SAME, "the same (proved)"),
+        (diff.BOUNDED, diff.BOUNDED),
     ):
-        ways: dict[str, list[diff_run.DiffAnswer]] = {}
+        ways: dict[str, list[diff.DiffAnswer]] = {}
         for one in report.of(answer):
             ways.setdefault(one.endpoint, []).append(one)
         for endpoint, found in ways.items():
             both = {one.direction for one in report.answers if one.endpoint == endpoint}
             way = "" if len(found) == len(both) else f", not {found[0].direction}"
             bound = ""
-            if answer == diff_run.BOUNDED:
+            if answer == diff.BOUNDED:
                 items = max(one.items for one in found)
                 paths = dict.fromkeys(path for one in found for path in one.bounded)
                 bound = f" with at most {model.plural(items, 'item')} in {', '.join(paths)}"

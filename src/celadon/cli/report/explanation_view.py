@@ -37,12 +37,12 @@ from celadon.admission.registration import (
     MutatingAdmissionPolicyBinding,
 )
 from celadon.cel import EvaluationError
-from celadon.cli.explain import annotated_source
-from celadon.cli.explain.outline import Item, Style, outline
-from celadon.cli.explain.recorded_requests import ExplainedObject
+from celadon.cli import annotated_source
+from celadon.cli.check.recorded_requests import ExplainedObject
 from celadon.cli.reading.documents import Problem
 from celadon.cli.report import report_model as model
 from celadon.cli.report.html_pages import page
+from celadon.cli.report.outline import Item, Style, outline
 from celadon.kube import GroupVersionKind, GroupVersionResource, Json, JsonObject
 from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import patch_between

@@ -12,8 +12,7 @@ from typing import Final
 
 from celadon.admission.lint import Rule, Severity
 from celadon.cli.check.check_report import Place
-from celadon.cli.lint.file_rules import EVERY_RULE
-from celadon.cli.lint.lint_report import LEVELS, LintReport, LocatedFinding
+from celadon.cli.lint import EVERY_RULE, LEVELS, LintReport, LocatedFinding
 from celadon.cli.reading.documents import Problem
 from celadon.cli.report import report_model as model
 from celadon.kube.json_types import JsonDict

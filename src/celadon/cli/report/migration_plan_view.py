@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from celadon.cli.migration.migration_files import DEFINITIONS, ENFORCE, POLICIES, WARN
 from celadon.cli.migration.migration_plan import Course, Existing, MigrationPlan, PlannedPolicy
-from celadon.cli.migration.migration_run import RuleOutcome
+from celadon.cli.migration.migration_run import DEFINITIONS, ENFORCE, POLICIES, WARN, RuleOutcome
 from celadon.cli.report.report_model import (
     Cell,
     Look,

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from celadon.cli.audit_logs import Undecidable
 from celadon.cli.reading.documents import Problem
-from celadon.cli.replay.audit_logs import Undecidable
-from celadon.cli.replay.replay_run import (
+from celadon.cli.replay import (
     BY,
     Occurrence,
     ReplayReport,

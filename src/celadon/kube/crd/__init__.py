@@ -7,11 +7,18 @@ together for one kind, or all definitions of a cluster. `definition_validation` 
 `definition_rules` are about writing the CRD.
 """
 
-from celadon.kube.crd.compiled_rules import OLD_SELF, SELF, CompiledRule, rule_scopes
 from celadon.kube.crd.custom_kinds import CustomKind, KindsOnDemand, RememberedKinds, custom_kinds
 from celadon.kube.crd.definition_parts import APPROVAL, APPROVAL_PLACE, trusts_nobody
 from celadon.kube.crd.definition_validation import definition_errors
-from celadon.kube.crd.rule_validation import AskedRule, RuleOutcome, RuleValidator
+from celadon.kube.crd.rule_validation import (
+    OLD_SELF,
+    SELF,
+    AskedRule,
+    CompiledRule,
+    RuleOutcome,
+    RuleValidator,
+    rule_scopes,
+)
 from celadon.kube.crd.structural_schemas import EITHER, EMBEDDED, INT_OR_STRING, PRESERVE
 from celadon.kube.crd.typed_data import typed as typed_value
 

@@ -15,9 +15,14 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from celadon.kube import metadata, name_rules
-from celadon.kube.crd.compiled_rules import SKIPPED
 from celadon.kube.crd.openapi_validation import value_errors
-from celadon.kube.crd.rule_validation import AskedRule, RuleOutcome, RulesOnDemand, RuleValidator
+from celadon.kube.crd.rule_validation import (
+    SKIPPED,
+    AskedRule,
+    RuleOutcome,
+    RulesOnDemand,
+    RuleValidator,
+)
 from celadon.kube.crd.structural_schemas import Pruned, defaulted, pruned, without_refused_nulls
 from celadon.kube.crd.typed_data import UNKNOWN, Unknown
 from celadon.kube.fieldpath import (
@@ -38,7 +43,7 @@ from celadon.kube.names import ApiVersionError, GroupVersionKind, parse_api_vers
 from celadon.kube.releases import answering_as, current_release, is_since
 from celadon.kube.resources.api_resources import ScalePaths, scale_paths
 from celadon.kube.schemas.definition_schemas import defined_kinds, definition_schemas
-from celadon.kube.schemas.schema_model import OBJECT_META, Schema
+from celadon.kube.schemas.schema_packs import OBJECT_META, Schema
 from celadon.kube.schemas.typed_objects import StrayField, decode, struct_codec, struct_field_errors
 from celadon.kube.schemas.typed_values import DecodeError, json_kind
 from celadon.kube.validation.field_checks import NOT_EMPTY

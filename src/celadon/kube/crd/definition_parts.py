@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from celadon.cel import Environment
 from celadon.kube import fieldpath, name_rules
-from celadon.kube.crd.compiled_rules import FieldPathError, find_field
+from celadon.kube.crd.rule_validation import FieldPathError, find_field
 from celadon.kube.crd.structural_schemas import (
     every_schema,
     has_unpruned_defaults,

@@ -16,13 +16,13 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath
 from celadon.kube.crd import definition_parts
-from celadon.kube.crd.compiled_rules import CompiledRule, NodeRules, compile_rules, field_path
+from celadon.kube.crd.rule_validation import CompiledRule, NodeRules, compile_rules, field_path
 from celadon.kube.crd.structural_schemas import EMBEDDED, PRESERVE, GivenSchema, branches, members
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.go.go_text import trim_space
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import MESSAGE_BLANK, MESSAGE_BROKEN, wording
-from celadon.kube.schemas.schema_model import Schema
+from celadon.kube.schemas.schema_packs import Schema
 from celadon.kube.well_known_values import OBJECT_FIELDS
 from celadon.records import dataclass
 

@@ -33,7 +33,7 @@ from celadon.kube.json_types import Json
 from celadon.kube.library.named_formats import FORMATS as NAMED
 from celadon.kube.quantity import MAX_INT64, MIN_INT64
 from celadon.kube.releases import is_since
-from celadon.kube.schemas.schema_model import Schema, ValueLimits
+from celadon.kube.schemas.schema_packs import Schema, ValueLimits
 from celadon.kube.validation import text_rules
 from celadon.kube.well_known_values import TYPE_FIELDS
 from celadon.patterns import late_pattern

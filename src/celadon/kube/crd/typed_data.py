@@ -22,8 +22,7 @@ from celadon.cel.value_functions import MapList, SetList, parse_timestamp
 from celadon.kube.go.go_text import Base64Error, canonical_base64
 from celadon.kube.go.go_time import DurationError, parse_duration
 from celadon.kube.json_types import Json, JsonDict
-from celadon.kube.schemas.schema_model import QUANTITY, Schema, escape
-from celadon.kube.schemas.schema_packs import resolved
+from celadon.kube.schemas.schema_packs import QUANTITY, Schema, escape, resolved
 
 # --- What was there before ---------------------------------------------------
 #

@@ -42,7 +42,7 @@ from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import emulated_release, is_since, per_release
 from celadon.kube.resources.feature_gates import BETA, gates_of, is_gate_on
 from celadon.kube.resources.plugin_facts import PLUGIN_ORDER, known_plugins
-from celadon.kube.schemas import schema_model, schema_packs
+from celadon.kube.schemas import schema_packs
 from celadon.kube.schemas.schema_packs import component_name
 from celadon.kube.schemas.typed_objects import struct_codec
 from celadon.records import dataclass
@@ -739,7 +739,7 @@ def _components(root: str, steps: Sequence[Step]) -> list[str]:
         if step.each is not Each.FIELD and isinstance(node, dict):
             node = node.get("items") or node.get("values")
         name = node.get("ref", "") if isinstance(node, dict) else ""
-        way.append("" if name in schema_model.SPECIAL_COMPONENTS else name)
+        way.append("" if name in schema_packs.SPECIAL_COMPONENTS else name)
     return way
 
 

@@ -17,7 +17,7 @@ from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import json_text, quote
 from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.schemas import schema_model
+from celadon.kube.schemas import schema_packs
 from celadon.kube.schemas.typed_objects import codec_for, struct_codec
 from celadon.kube.schemas.typed_values import DecodeError
 from celadon.remembering import LONGEST, remembering
@@ -394,7 +394,7 @@ def with_go_number(value: Any, node: Any) -> Any:
     name = node.get("ref", "")
     if isinstance(value, dict):
         if name:
-            is_struct = name not in schema_model.SPECIAL_COMPONENTS
+            is_struct = name not in schema_packs.SPECIAL_COMPONENTS
             return _struct(value, name) if is_struct else value
         inner = node.get("values")
         return value if inner is None else {key: with_go_number(value[key], inner) for key in value}

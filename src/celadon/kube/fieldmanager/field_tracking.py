@@ -35,9 +35,8 @@ from celadon.kube.go.go_text import json_text, quote
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupVersionKind, parse_api_version
 from celadon.kube.registry.create import SERVER_OWNED
-from celadon.kube.registry.decode import Incoming, draft_of
-from celadon.kube.registry.draft import Draft
-from celadon.kube.registry.target import Target, shown_object
+from celadon.kube.registry.draft import Draft, Target, shown_object
+from celadon.kube.registry.request_bodies import Incoming, draft_of
 from celadon.kube.releases import per_release
 from celadon.kube.schemas.typed_objects import codec_for
 from celadon.kube.schemas.typed_values import DecodeError

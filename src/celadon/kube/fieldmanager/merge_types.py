@@ -24,10 +24,9 @@ from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import is_since, per_release
-from celadon.kube.schemas import schema_model
+from celadon.kube.schemas import schema_packs
 from celadon.kube.schemas.definition_schemas import published_schema
-from celadon.kube.schemas.schema_model import ABSENT, Schema
-from celadon.kube.schemas.schema_packs import component, resolved, schema_for
+from celadon.kube.schemas.schema_packs import ABSENT, Schema, component, resolved, schema_for
 from celadon.kube.schemas.typed_objects import StructCodec, struct_codec
 from celadon.records import dataclass
 
@@ -308,17 +307,17 @@ _UNTYPED: Final = MergeType(UNTYPED)
 def _component_type(name: str, map_type: str) -> MergeType:
     """Return the type of a built-in component; a mention may say something else about it than it
     says itself."""
-    if name == schema_model.QUANTITY:
+    if name == schema_packs.QUANTITY:
         return _UNTYPED
-    if name == schema_model.INT_OR_STRING:
+    if name == schema_packs.INT_OR_STRING:
         return DEDUCED
-    if name in schema_model.SCALAR_COMPONENTS:
+    if name in schema_packs.SCALAR_COMPONENTS:
         return _UNTYPED
-    if name in schema_model.ANY_COMPONENTS:
+    if name in schema_packs.ANY_COMPONENTS:
         return DEDUCED
-    if name == schema_model.RAW_EXTENSION:
+    if name == schema_packs.RAW_EXTENSION:
         return UNTYPED_ATOMIC
-    if name in schema_model.OPEN_COMPONENTS:
+    if name in schema_packs.OPEN_COMPONENTS:
         return MergeType(map_rule=MapRule({}, DEDUCED, atomic=False))
     schema = component(name)
     atomic = (map_type or schema.map_type) == "atomic"

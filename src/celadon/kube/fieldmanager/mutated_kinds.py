@@ -34,15 +34,16 @@ from celadon.kube.go.go_json import Document
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.library.json_patches import PatchObject
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.registry.decode import (
+from celadon.kube.registry.draft import ChangedDefaulting, changed_defaulting, drafted
+from celadon.kube.registry.request_bodies import (
+    SCHEME,
     built_in_kind,
     require_kind,
     require_object,
+    strict_decoding_error,
     unknown_conversion,
     with_sound_metadata,
 )
-from celadon.kube.registry.draft import ChangedDefaulting, changed_defaulting, drafted
-from celadon.kube.registry.request_bodies import SCHEME, strict_decoding_error
 from celadon.kube.releases import per_release
 from celadon.kube.resources.api_resources import known_resources
 from celadon.kube.schemas.typed_objects import codec_for, decode, strict_field_errors, struct_codec

@@ -2,8 +2,8 @@
 
 Each module answers for one package of Go: `go_json` for `encoding/json`, `go_text` for `%q`, `%#v`,
 JSON output and numbers, `go_time` (durations, too), `go_url` (`net/url`); `go_types` names types as
-Go's complaints do. `go_values` are values with their types, whose differences `go_comparison` finds
-and `go_cmp` reports, as `go_layout` lays them out (github.com/google/go-cmp).
+Go's complaints do. `go_values` are values with their types, and how two of them differ, which
+`go_cmp` reports (github.com/google/go-cmp).
 """
 
 from celadon.kube.go.go_json import TOO_DEEP, Document, JsonSyntaxError, merged_members, read_json

@@ -27,7 +27,7 @@ from celadon.cel.extend import (
     no_such_overload,
     types,
 )
-from celadon.cel.value_functions import value_sizes
+from celadon.cel.value_functions import shown_size
 from celadon.kube import name_rules
 from celadon.kube.authorization import (
     ANY_VERSION,
@@ -235,7 +235,7 @@ def _error(decision: Decision) -> str:
 
 
 def _track_selector(args: Sequence[Any], result: object) -> int:
-    length = value_sizes.shown_size(args[1])
+    length = shown_size(args[1])
     requirements = cost_rules.ceil_div(length, _CHARACTERS_PER_REQUIREMENT)
     return (
         cost_rules.LIST_CREATE_COST

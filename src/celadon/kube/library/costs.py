@@ -32,8 +32,7 @@ from celadon.cel.extend import (
     cost_rules,
     types,
 )
-from celadon.cel.libraries import standard_costs
-from celadon.cel.value_functions import LIST_CLASSES, value_sizes
+from celadon.cel.value_functions import LIST_CLASSES, shown_size
 
 # --- Signatures --------------------------------------------------------------
 #
@@ -132,7 +131,7 @@ _LONGEST_WALK: Final = 4_000_000
 
 
 def _track_first(args: Sequence[Any], result: object) -> int:
-    return cost_rules.traversal(value_sizes.shown_size(args[0]))
+    return cost_rules.traversal(shown_size(args[0]))
 
 
 def _estimate_first(args: Sequence[Sized]) -> CallEstimate:
@@ -144,7 +143,7 @@ def _estimate_first_same_size(args: Sequence[Sized]) -> CallEstimate:
 
 
 def track_first_twice(args: Sequence[Any], result: object) -> int:
-    return cost_rules.ceil_div(value_sizes.shown_size(args[0]), TWICE_DIVISOR)
+    return cost_rules.ceil_div(shown_size(args[0]), TWICE_DIVISOR)
 
 
 def _estimate_first_twice(args: Sequence[Sized]) -> CallEstimate:
@@ -231,7 +230,7 @@ def _bound_walk(value: Argument, *others: Argument) -> Polynomial:
 FIRST: Final = CostRule(
     _track_first,
     _estimate_first,
-    bound=standard_costs.bound_first,
+    bound=cost_rules.bound_first,
     written=cost_rules.write_first,
 )
 """Walking over the first argument."""
@@ -292,7 +291,7 @@ def _estimate_split(args: Sequence[Sized]) -> CallEstimate:
 
 
 def _track_join(args: Sequence[Any], result: object) -> int:
-    return cost_rules.ceil_div(value_sizes.shown_size(result), TWICE_DIVISOR)
+    return cost_rules.ceil_div(shown_size(result), TWICE_DIVISOR)
 
 
 def _estimate_join(args: Sequence[Sized]) -> CallEstimate:
@@ -319,7 +318,7 @@ _NAMED_COMPARISON: Final = Range(1, _FORMAT_NAME_SIZE).divided(cost_rules.TRAVER
 def _track_equals(args: Sequence[Any], result: object) -> int:
     if isinstance(args[0], Opaque):
         return 1
-    return standard_costs.COMPARISON.tracked(args, result)
+    return cost_rules.COMPARISON.tracked(args, result)
 
 
 def _estimate_equals(args: Sequence[Sized]) -> CallEstimate:
@@ -332,7 +331,7 @@ def _estimate_equals(args: Sequence[Sized]) -> CallEstimate:
         if left.type == URL:
             longest = right.size.max if right.is_known else 1
             return CallEstimate(Range(1, longest).divided(cost_rules.TRAVERSAL_DIVISOR))
-    return standard_costs.COMPARISON.estimated(args)
+    return cost_rules.COMPARISON.estimated(args)
 
 
 _UNIT_COMPARISONS: Final = frozenset(
@@ -351,7 +350,7 @@ _UNIT_COMPARISONS: Final = frozenset(
 
 
 def _bound_equals(left: Argument, right: Argument) -> Polynomial:
-    return standard_costs.bound_comparison(left, right) + 1
+    return cost_rules.bound_comparison(left, right) + 1
 
 
 _REPLACE: Final = CostRule(
@@ -366,7 +365,7 @@ _EQUALS: Final = CostRule(
     _track_equals,
     _estimate_equals,
     bound=_bound_equals,
-    written=standard_costs.write_comparison,
+    written=cost_rules.write_comparison,
 )
 
 COSTS: Final[Mapping[str, CostRule]] = {

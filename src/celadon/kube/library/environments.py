@@ -40,7 +40,6 @@ from celadon.kube.library import (
     quantity_functions,
     regex_find,
     semver_functions,
-    urls,
 )
 from celadon.kube.library import list_aggregates as kube_lists
 from celadon.kube.library.costs import charged, uncharged
@@ -103,8 +102,8 @@ BLOCKS: Final = (
         validators=(ast_validators.HOMOGENEOUS_LITERALS,),
         switches={"presence_test_has_cost": False},
     ),
-    Block(_EPOCH, libraries=(urls.OLDER_LIBRARY,), until=_EQUALITY_CHARGED),
-    Block(_EPOCH, libraries=(urls.LIBRARY,), since=_EQUALITY_CHARGED),
+    Block(_EPOCH, libraries=(networks.OLDER_LIBRARY,), until=_EQUALITY_CHARGED),
+    Block(_EPOCH, libraries=(networks.LIBRARY,), since=_EQUALITY_CHARGED),
     Block(_EPOCH, switches={"older_names": True}, until=(1, 37)),
     Block(_EPOCH, switches={"older_sizes": True, "backticks_are_junk": True}, until=(1, 33)),
     Block(_EPOCH, libraries=(charged(strings.library(0)),), removed=(1, 29)),

@@ -26,7 +26,7 @@ from celadon.cel.extend import (
     growth,
     types,
 )
-from celadon.cel.value_functions import value_sizes
+from celadon.cel.value_functions import shown_size
 from celadon.kube import name_rules
 from celadon.kube.go import go_url as net_url
 from celadon.kube.library import costs
@@ -173,7 +173,7 @@ def _track_validate(args: Sequence[Any], result: object) -> int:
     if args[0].__class__ is not NamedFormat:
         return 1
     pattern = cost_rules.ceil_div(args[0].regex_size, cost_rules.REGEX_DIVISOR)
-    return cost_rules.traversal(value_sizes.shown_size(args[1]) + 1) * pattern
+    return cost_rules.traversal(shown_size(args[1]) + 1) * pattern
 
 
 def _estimate_validate(args: Sequence[Sized]) -> CallEstimate:

@@ -24,8 +24,7 @@ from celadon.cel.extend import (
     re2,
     types,
 )
-from celadon.cel.libraries import standard_costs
-from celadon.cel.value_functions import value_sizes
+from celadon.cel.value_functions import shown_size
 
 
 def _compile(pattern: str) -> re2.Pattern:
@@ -45,8 +44,8 @@ def _find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
 
 
 def _track_find(args: Sequence[Any], result: object) -> int:
-    return cost_rules.traversal(value_sizes.shown_size(args[0]) + 1) * cost_rules.ceil_div(
-        value_sizes.shown_size(args[1]), cost_rules.REGEX_DIVISOR
+    return cost_rules.traversal(shown_size(args[0]) + 1) * cost_rules.ceil_div(
+        shown_size(args[1]), cost_rules.REGEX_DIVISOR
     )
 
 
@@ -57,7 +56,7 @@ def _estimate_find(args: Sequence[Sized]) -> CallEstimate:
     return CallEstimate(cost, Range(0, text.max))
 
 
-_COST: Final = CostRule(_track_find, _estimate_find, bound=standard_costs.bound_matches)
+_COST: Final = CostRule(_track_find, _estimate_find, bound=cost_rules.bound_matches)
 
 LIBRARY: Final = Library(
     "kubernetes.regex",

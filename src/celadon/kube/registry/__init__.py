@@ -1,9 +1,10 @@
 """Writes: what happens to an object between a client's bytes and admission, and after.
 
 `create`, `update`, `patch` and `delete` are the four ways, each with its steps at the head. What
-they have in common: `target` (where a write goes), `request_bodies` (bodies and options as they
-come), `decode` (a body to a draft), `draft` (decoded, with defaults), `strategy` (what is special
-about a kind: validation, warnings); `patching` has the kinds of patches.
+they have in common: `draft` (an object on its way, and where it goes), `request_bodies` (bodies and
+options as they come, and a body to a draft), `strategy` (what is special about a kind: validation,
+warnings). The kinds of patches: `patches` (JSON patches and merge patches), `strategic_merge`
+(which lists are merged), `three_way_merge` (what `kubectl apply` sends).
 
 All of it is pure: refusals are `StatusError`s with upstream's texts, the cluster is a `Lookups`,
 time, uid and random text are in the `DefaultingContext`. A server puts it around its store in
@@ -11,18 +12,31 @@ time, uid and random text are in the `DefaultingContext`. A server puts it aroun
 """
 
 from celadon.kube.registry import create, delete, patch, request_bodies, update
-from celadon.kube.registry.decode import (
+from celadon.kube.registry.draft import (
+    Draft,
+    Target,
+    drafted,
+    shown_object,
+    stored_form,
+    stored_object,
+)
+from celadon.kube.registry.patches import (
+    JsonPatchError,
+    apply_json_patch,
+    apply_merge_patch,
+    patch_between,
+    read_patch,
+)
+from celadon.kube.registry.request_bodies import (
     Incoming,
     OtherKind,
+    WriteOptions,
     draft_of,
     read_mutated,
     read_object,
     require_version,
     stray_fields,
 )
-from celadon.kube.registry.draft import Draft, drafted, stored_form
-from celadon.kube.registry.patching.patches import JsonPatchError, apply_json_patch, patch_between
-from celadon.kube.registry.request_bodies import WriteOptions
 from celadon.kube.registry.strategy import (
     Strategy,
     Surroundings,
@@ -32,7 +46,6 @@ from celadon.kube.registry.strategy import (
     write_errors,
     write_warnings,
 )
-from celadon.kube.registry.target import Target, shown_object, stored_object
 
 __all__ = [
     "Draft",
@@ -44,6 +57,7 @@ __all__ = [
     "Target",
     "WriteOptions",
     "apply_json_patch",
+    "apply_merge_patch",
     "create",
     "delete",
     "draft_of",
@@ -52,6 +66,7 @@ __all__ = [
     "patch_between",
     "read_mutated",
     "read_object",
+    "read_patch",
     "repeated_owner_warnings",
     "request_bodies",
     "require_version",

@@ -26,10 +26,20 @@ from celadon.kube.defaulting.dropped_fields import drop_empties, outlasts_creati
 from celadon.kube.go.go_text import parse_uint
 from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.registry.decode import draft_of
-from celadon.kube.registry.draft import CONVERT, Draft, apply_phase, drafted, gates_of, has_identity
+from celadon.kube.registry.draft import (
+    CONVERT,
+    Draft,
+    Target,
+    apply_phase,
+    drafted,
+    gates_of,
+    has_identity,
+    name_below,
+    require_namespace,
+    stored_object,
+)
+from celadon.kube.registry.request_bodies import draft_of
 from celadon.kube.registry.strategy import repeated_owner_warnings, without_repeated_owners
-from celadon.kube.registry.target import Target, name_below, require_namespace, stored_object
 from celadon.kube.schemas.typed_objects import codec_for
 
 PLUGINS: Final = "plugins"

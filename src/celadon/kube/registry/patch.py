@@ -22,22 +22,24 @@ from celadon.kube.go.go_types import go_type
 from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.names import GroupKind
 from celadon.kube.registry import request_bodies
-from celadon.kube.registry.decode import (
-    Incoming,
-    draft_of,
-    stray_fields,
-    structure_of,
-)
-from celadon.kube.registry.patching.patches import (
+from celadon.kube.registry.draft import Target, undeterminable
+from celadon.kube.registry.patches import (
     JsonPatchError,
     apply_json_patch,
     apply_merge_patch,
     read_patch,
 )
-from celadon.kube.registry.patching.strategic_merge import MergeError, merge_into
-from celadon.kube.registry.patching.three_way_merge import ThreeWays
-from celadon.kube.registry.request_bodies import IGNORE, STRICT, WARN
-from celadon.kube.registry.target import Target, undeterminable
+from celadon.kube.registry.request_bodies import (
+    IGNORE,
+    STRICT,
+    WARN,
+    Incoming,
+    draft_of,
+    stray_fields,
+    structure_of,
+)
+from celadon.kube.registry.strategic_merge import MergeError, merge_into
+from celadon.kube.registry.three_way_merge import ThreeWays
 from celadon.kube.schemas.schema_packs import schema_for
 from celadon.kube.schemas.typed_objects import repeated_fields
 from celadon.kube.schemas.typed_values import DecodeError, Mismatch, ReadMismatch, json_kind

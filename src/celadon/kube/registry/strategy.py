@@ -19,25 +19,24 @@ from celadon.kube.defaulting.defaulting_context import EMPTY, NOBODY
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.names import GroupKind, GroupVersionKind
-from celadon.kube.registry.draft import has_identity
-from celadon.kube.registry.target import Target
+from celadon.kube.registry.draft import Target, has_identity
 from celadon.kube.releases import is_since, per_release, wording
 from celadon.kube.resources.api_resources import Catalog, Lookups, known_resources
 from celadon.kube.schemas.typed_objects import codec_for
-from celadon.kube.validation.built_in_validations import validation_of
+from celadon.kube.validation.built_in_validations import (
+    validate_create,
+    validate_status_update,
+    validate_subresource_update,
+    validate_update,
+    validation_of,
+)
 from celadon.kube.validation.field_checks import gates_on
 from celadon.kube.validation.object_meta import (
     IN_PATHS,
     validate_meta_of_update,
     validate_object_meta,
 )
-from celadon.kube.validation.validated_kinds import (
-    validate_create,
-    validate_status_update,
-    validate_subresource_update,
-    validate_update,
-)
-from celadon.kube.warnings.warned_kinds import kind_warnings, warnings_before
+from celadon.kube.warnings import kind_warnings, warnings_before
 from celadon.kube.well_known_values import DEFINITION_KIND
 from celadon.records import dataclass, field
 

@@ -29,23 +29,23 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import GoValue, parse_uint
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupKind, GroupVersionKind
-from celadon.kube.registry.decode import draft_of
-from celadon.kube.registry.draft import Draft
-from celadon.kube.registry.strategy import (
-    Strategy,
-    repeated_owner_warnings,
-    strategy_of,
-    without_repeated_owners,
-)
-from celadon.kube.registry.target import (
+from celadon.kube.registry.draft import (
+    Draft,
     Target,
     require_name,
     require_namespace,
     scaled,
     stored_object,
 )
+from celadon.kube.registry.request_bodies import draft_of
+from celadon.kube.registry.strategy import (
+    Strategy,
+    repeated_owner_warnings,
+    strategy_of,
+    without_repeated_owners,
+)
 from celadon.kube.releases import is_since
-from celadon.kube.schemas import schema_model
+from celadon.kube.schemas import schema_packs
 from celadon.kube.schemas.typed_objects import EmptyValue, StructCodec, struct_codec
 from celadon.kube.well_known_values import TYPE_FIELDS
 from celadon.records import dataclass
@@ -306,7 +306,7 @@ def _pruned(value: object, node: object) -> Any:
     if "values" in node and isinstance(value, dict):
         return {key: _pruned(item, node["values"]) for key, item in value.items()}
     name = node.get("ref", "")
-    if isinstance(value, dict) and name not in schema_model.SPECIAL_COMPONENTS:
+    if isinstance(value, dict) and name not in schema_packs.SPECIAL_COMPONENTS:
         return _without_empty(value, struct_codec(name))
     return value
 

@@ -1,8 +1,8 @@
 """The structure of every API type, and what passing through a Go struct does to an object.
 
-Read `schema_model`, the one form that all schemas have, then where they come from: `schema_packs`
-(the built-in kinds) and `definition_schemas` (those of CustomResourceDefinitions, and schemas as
-CEL types). `typed_objects` decodes and encodes objects by their schema.
+Read `schema_packs` first: the one form that all schemas have, and those of the built-in kinds. Then
+`definition_schemas`: those of CustomResourceDefinitions, and schemas as CEL types. `typed_objects`
+decodes and encodes objects by their schema.
 """
 
 from celadon.kube.schemas.definition_schemas import (
@@ -14,20 +14,18 @@ from celadon.kube.schemas.definition_schemas import (
     published_schema,
     schema_type,
 )
-from celadon.kube.schemas.schema_model import (
+from celadon.kube.schemas.schema_packs import (
     ABSENT,
     META_PREFIX,
+    REFERENCE_PREFIX,
     Schema,
+    SchemaPack,
     ValidationRule,
     ValueLimits,
-    escape,
-)
-from celadon.kube.schemas.schema_packs import (
-    REFERENCE_PREFIX,
-    SchemaPack,
     built_in,
     component,
     component_name,
+    escape,
     resolved,
     schema_for,
 )

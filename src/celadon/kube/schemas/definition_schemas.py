@@ -20,17 +20,17 @@ from celadon.cel import types
 from celadon.cel.extend import ObjectType, Range
 from celadon.kube.json_types import Json
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.schemas import schema_model
+from celadon.kube.schemas import schema_packs
 from celadon.kube.schemas.schema_packs import resolved
 from celadon.records import dataclass
 
-_TEXT: Final = schema_model.Schema(type="string")
+_TEXT: Final = schema_packs.Schema(type="string")
 _RESOURCE_FIELDS: Final = {
     "apiVersion": _TEXT,
     "kind": _TEXT,
-    "metadata": schema_model.Schema(ref=schema_model.OBJECT_META),
+    "metadata": schema_packs.Schema(ref=schema_packs.OBJECT_META),
 }
-_NAMED: Final = schema_model.Schema(
+_NAMED: Final = schema_packs.Schema(
     type="object", properties={"name": _TEXT, "generateName": _TEXT}
 )
 _LEAF: Final = frozenset({"description", "example", "format", "title", "type"})
@@ -54,7 +54,7 @@ _LIMITS: Final = frozenset(
 
 def definition_schemas(
     definition: Mapping[str, Json],
-) -> dict[GroupVersionKind, schema_model.Schema]:
+) -> dict[GroupVersionKind, schema_packs.Schema]:
     """The schema of each version of a CustomResourceDefinition object, served or not; open for a
     version without one."""
     return {gvk: _version_schema(definition, one) for gvk, one in _versions(definition)}
@@ -65,7 +65,7 @@ def defined_kinds(definition: Mapping[str, Json]) -> list[GroupVersionKind]:
     return [gvk for gvk, _ in _versions(definition)]
 
 
-def custom_schemas(definition: Mapping[str, Json]) -> dict[GroupVersionKind, schema_model.Schema]:
+def custom_schemas(definition: Mapping[str, Json]) -> dict[GroupVersionKind, schema_packs.Schema]:
     """The published schema of each served version."""
     return {
         gvk: published_schema(_version_schema(definition, one), gvk)
@@ -88,21 +88,21 @@ def _versions(
 
 def _version_schema(
     definition: Mapping[str, Json], version: Mapping[str, Json]
-) -> schema_model.Schema:
+) -> schema_packs.Schema:
     given = _map(version, "schema").get("openAPIV3Schema")
     if given is None or _map(definition, "spec").get("preserveUnknownFields"):
-        return schema_model.OPEN
+        return schema_packs.OPEN
     return decode_schema(given)
 
 
-def published_schema(schema: schema_model.Schema, gvk: GroupVersionKind) -> schema_model.Schema:
+def published_schema(schema: schema_packs.Schema, gvk: GroupVersionKind) -> schema_packs.Schema:
     """The schema of a resource as a server publishes it."""
     shown = _with_embedded_resources(schema)
     properties = {**shown.properties, **_RESOURCE_FIELDS}
     return replace(shown, gvk=gvk, type="object", properties=properties)
 
 
-def _with_embedded_resources(schema: schema_model.Schema) -> schema_model.Schema:
+def _with_embedded_resources(schema: schema_packs.Schema) -> schema_packs.Schema:
     """The same schema, or a copy in which embedded resources have the fields of one."""
     if schema.type not in ("array", "object"):
         return schema
@@ -120,7 +120,7 @@ def _with_embedded_resources(schema: schema_model.Schema) -> schema_model.Schema
     return replace(schema, properties=properties, items=new_items, additional_properties=new_values)
 
 
-def with_type_and_meta(schema: schema_model.Schema) -> schema_model.Schema:
+def with_type_and_meta(schema: schema_packs.Schema) -> schema_packs.Schema:
     """A resource as rules see it: `apiVersion`, `kind`, name and generateName are there always."""
     known = dict(schema.properties)
     meta = resolved(known["metadata"]).properties if "metadata" in known else {}
@@ -128,7 +128,7 @@ def with_type_and_meta(schema: schema_model.Schema) -> schema_model.Schema:
     if has_meta and known.get("kind") == known.get("apiVersion") == _TEXT:
         return schema
     known |= {"kind": _TEXT, "apiVersion": _TEXT, "metadata": _NAMED}
-    return schema_model.Schema(
+    return schema_packs.Schema(
         type=schema.type,
         nullable=schema.nullable,
         properties=known,
@@ -139,22 +139,22 @@ def with_type_and_meta(schema: schema_model.Schema) -> schema_model.Schema:
     )
 
 
-def decode_schema(given: object) -> schema_model.Schema:
+def decode_schema(given: object) -> schema_packs.Schema:
     """A node, and those below it, from the JSON of an OpenAPI schema.
 
     It never fails: what is not of the type it should be counts as absent, since a CRD that an API
     server would refuse may still be all that a user has.
     """
     if not isinstance(given, dict):
-        return schema_model.Schema()
+        return schema_packs.Schema()
     if _LEAF.issuperset(given):
         return _leaf(_text(given, "type"), _text(given, "format"))
     values, properties = given.get("additionalProperties"), _map(given, "properties")
-    return schema_model.Schema(
+    return schema_packs.Schema(
         type=_text(given, "type"),
         format=_text(given, "format"),
         nullable=given.get("nullable") is True,
-        default=schema_model.ABSENT if given.get("default") is None else given["default"],
+        default=schema_packs.ABSENT if given.get("default") is None else given["default"],
         properties={key: decode_schema(one) for key, one in properties.items()},
         additional_properties=_member(values),
         open_values=values is True,
@@ -177,15 +177,15 @@ def decode_schema(given: object) -> schema_model.Schema:
 
 
 @functools.lru_cache(maxsize=64)
-def _leaf(type_: str, format_: str) -> schema_model.Schema:
+def _leaf(type_: str, format_: str) -> schema_packs.Schema:
     """Most nodes of real schemas say nothing but this; they share one."""
-    return schema_model.Schema(type=type_, format=format_)
+    return schema_packs.Schema(type=type_, format=format_)
 
 
-def _rule(given: Json) -> schema_model.ValidationRule:
+def _rule(given: Json) -> schema_packs.ValidationRule:
     if not isinstance(given, dict):
-        return schema_model.ValidationRule()
-    return schema_model.ValidationRule(
+        return schema_packs.ValidationRule()
+    return schema_packs.ValidationRule(
         rule=_text(given, "rule"),
         message=_text(given, "message"),
         message_expression=_text(given, "messageExpression"),
@@ -195,10 +195,10 @@ def _rule(given: Json) -> schema_model.ValidationRule:
     )
 
 
-def _limits(given: Mapping[str, Json]) -> schema_model.ValueLimits:
+def _limits(given: Mapping[str, Json]) -> schema_packs.ValueLimits:
     if _LIMITS.isdisjoint(given):
-        return schema_model.NO_LIMITS
-    return schema_model.ValueLimits(
+        return schema_packs.NO_LIMITS
+    return schema_packs.ValueLimits(
         minimum=_number(given, "minimum"),
         maximum=_number(given, "maximum"),
         exclusive_minimum=given.get("exclusiveMinimum") is True,
@@ -214,11 +214,11 @@ def _limits(given: Mapping[str, Json]) -> schema_model.ValueLimits:
     )
 
 
-def _member(given: Json) -> schema_model.Schema | None:
+def _member(given: Json) -> schema_packs.Schema | None:
     return decode_schema(given) if isinstance(given, dict) else None
 
 
-def _branches(given: Mapping[str, Json], key: str) -> tuple[schema_model.Schema, ...]:
+def _branches(given: Mapping[str, Json], key: str) -> tuple[schema_packs.Schema, ...]:
     branches = (one for one in _list(given, key) if isinstance(one, dict))
     return tuple(decode_schema(one) for one in branches)
 
@@ -333,13 +333,13 @@ _FORMATS: Final = {
 }
 
 
-def schema_type(schema: schema_model.Schema, name: str, view: View = View.PUBLISHED) -> SchemaType:
+def schema_type(schema: schema_packs.Schema, name: str, view: View = View.PUBLISHED) -> SchemaType:
     """The type of a schema, dyn for one that has none. `name` is that of its object type."""
     return declared_type(schema, name, view) or _ANYTHING
 
 
 def declared_type(
-    schema: schema_model.Schema, name: str, view: View = View.PUBLISHED, *, is_root: bool = False
+    schema: schema_packs.Schema, name: str, view: View = View.PUBLISHED, *, is_root: bool = False
 ) -> SchemaType | None:
     """Return the type as `schema_type` does; None for what expressions cannot use. With `is_root` a
     resource has the fields that its rules can see, whatever the schema says."""
@@ -359,7 +359,7 @@ class _Reader:
         self.objects: list[ObjectType] = []
 
     def read(
-        self, schema: schema_model.Schema, name: str, refs: frozenset[str], depth: int
+        self, schema: schema_packs.Schema, name: str, refs: frozenset[str], depth: int
     ) -> SchemaType | None:
         if schema.ref:
             if schema.ref in refs:
@@ -380,19 +380,19 @@ class _Reader:
             return self._object(schema, name, refs, depth)
         return self._scalar(schema)
 
-    def _scalar(self, schema: schema_model.Schema) -> SchemaType | None:
+    def _scalar(self, schema: schema_packs.Schema) -> SchemaType | None:
         if self.actual:
             if schema.type == "string":
                 return _sized(_TEXT_TYPE, schema)
             known = _SCALARS.get(schema.type)
             return _ANYTHING if known is None or known.type is types.DOUBLE else known
         # The published schema of a quantity is a choice of two types, which counts as none.
-        if schema.type == "string" and schema.name != schema_model.QUANTITY:
+        if schema.type == "string" and schema.name != schema_packs.QUANTITY:
             return _string(schema)
         return _SCALARS.get(schema.type)
 
     def _list(
-        self, schema: schema_model.Schema, name: str, refs: frozenset[str], depth: int
+        self, schema: schema_packs.Schema, name: str, refs: frozenset[str], depth: int
     ) -> SchemaType | None:
         if schema.items is None:
             return _ANY_LIST if self.actual else None
@@ -405,8 +405,8 @@ class _Reader:
 
     def _map(
         self,
-        values: schema_model.Schema,
-        schema: schema_model.Schema,
+        values: schema_packs.Schema,
+        schema: schema_packs.Schema,
         name: str,
         refs: frozenset[str],
         depth: int,
@@ -420,19 +420,19 @@ class _Reader:
         return SchemaType(kind, most, _MIN_CONTAINER, element=value)
 
     def _object(
-        self, schema: schema_model.Schema, name: str, refs: frozenset[str], depth: int
+        self, schema: schema_packs.Schema, name: str, refs: frozenset[str], depth: int
     ) -> SchemaType:
         if schema.embedded_resource and not self.actual:
             schema = with_type_and_meta(schema)
         fields: dict[str, SchemaType] = {}
         size = _MIN_CONTAINER
         for key, member in schema.properties.items():
-            field = key if self.actual else schema_model.escape(key)
+            field = key if self.actual else schema_packs.escape(key)
             known = None if field is None else self.read(member, f"{name}.{field}", refs, depth + 1)
             if known is None or field is None:
                 continue
             fields[field] = known
-            if key in schema.required and member.default is schema_model.ABSENT:
+            if key in schema.required and member.default is schema_packs.ABSENT:
                 size += len(key) + known.min_size + _MEMBER_PUNCTUATION
         return self._declare(name, fields, size)
 
@@ -441,11 +441,11 @@ class _Reader:
         return SchemaType(types.object_type(name), 0, size, fields)
 
 
-def _may_be_anything(schema: schema_model.Schema) -> bool:
+def _may_be_anything(schema: schema_packs.Schema) -> bool:
     return schema.nullable or schema.preserve_unknown or schema.open_values
 
 
-def _string(schema: schema_model.Schema) -> SchemaType:
+def _string(schema: schema_packs.Schema) -> SchemaType:
     if schema.format in _FORMATS:
         return _FORMATS[schema.format]
     limit = schema.limits.max_length
@@ -457,7 +457,7 @@ def _string(schema: schema_model.Schema) -> SchemaType:
     return _sized(_TEXT_TYPE, schema)
 
 
-def _sized(known: SchemaType, schema: schema_model.Schema) -> SchemaType:
+def _sized(known: SchemaType, schema: schema_packs.Schema) -> SchemaType:
     limit = schema.limits.max_length
     if limit is None:
         return known

@@ -29,7 +29,7 @@ from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import per_release
-from celadon.kube.schemas import schema_model, schema_packs, typed_values
+from celadon.kube.schemas import schema_packs, typed_values
 from celadon.kube.schemas.schema_packs import component_name
 from celadon.kube.schemas.typed_values import (
     BYTES,
@@ -70,7 +70,7 @@ class Inexact(KubeError):
 
 
 def _json_schema(value: object) -> Json:
-    return struct_codec(schema_model.JSON_SCHEMA).decode(value)
+    return struct_codec(schema_packs.JSON_SCHEMA).decode(value)
 
 
 def _schema_or_bool(value: object) -> Any:
@@ -93,16 +93,16 @@ def _schema_or_strings(value: object) -> Any:
 
 
 SPECIAL: Final[Mapping[str, tuple[Converter, object]]] = {
-    schema_model.QUANTITY: (typed_values.quantity, "0"),
-    schema_model.INT_OR_STRING: (typed_values.int_or_string, 0),
-    schema_model.TIME: (typed_values.time, None),
-    schema_model.MICRO_TIME: (typed_values.micro_time, None),
-    schema_model.FIELDS_V1: (typed_values.as_it_is, None),
-    schema_model.RAW_EXTENSION: (typed_values.as_it_is, None),
-    schema_model.JSON: (typed_values.as_it_is, None),
-    schema_model.SCHEMA_OR_BOOL: (_schema_or_bool, None),
-    schema_model.SCHEMA_OR_LIST: (_schema_or_list, None),
-    schema_model.SCHEMA_OR_STRINGS: (_schema_or_strings, None),
+    schema_packs.QUANTITY: (typed_values.quantity, "0"),
+    schema_packs.INT_OR_STRING: (typed_values.int_or_string, 0),
+    schema_packs.TIME: (typed_values.time, None),
+    schema_packs.MICRO_TIME: (typed_values.micro_time, None),
+    schema_packs.FIELDS_V1: (typed_values.as_it_is, None),
+    schema_packs.RAW_EXTENSION: (typed_values.as_it_is, None),
+    schema_packs.JSON: (typed_values.as_it_is, None),
+    schema_packs.SCHEMA_OR_BOOL: (_schema_or_bool, None),
+    schema_packs.SCHEMA_OR_LIST: (_schema_or_list, None),
+    schema_packs.SCHEMA_OR_STRINGS: (_schema_or_strings, None),
 }
 """Components with an encoding of their own: how to read a value, and what a null item becomes."""
 
@@ -346,7 +346,7 @@ def _struct_component(node: Json) -> str:
         return ""
     inner = node.get("items", node)
     name = inner.get("ref", "") if isinstance(inner, dict) else ""
-    return "" if name in schema_model.SPECIAL_COMPONENTS else name
+    return "" if name in schema_packs.SPECIAL_COMPONENTS else name
 
 
 def _field(node: Any, reading: Reading, *, keep: bool) -> Field:

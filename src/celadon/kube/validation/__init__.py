@@ -2,11 +2,12 @@
 
 One sub-room per area of the API. A rule is a generator of `FieldError`s over a plain JSON object
 that has been decoded and defaulted (`defaulting.admit_form`), so values have the types of their
-fields. Texts, paths and order are those of Kubernetes 1.36. Read `validated_kinds` first: the
-table of what is validated how; then `field_checks` for the small checks that all others are made
-of.
+fields. Texts, paths and order are those of Kubernetes 1.36. Read `built_in_validations`
+first: the table of what is validated how; then `field_checks` for the small checks that all others
+are made of.
 """
 
+from celadon.kube.validation.built_in_validations import validate_create, validate_update
 from celadon.kube.validation.cluster_rules import webhook_service_errors, webhook_url_errors
 from celadon.kube.validation.cron_schedule import Field, Schedule, ScheduleError, parse_schedule
 from celadon.kube.validation.field_checks import NEGATIVE, NODES_STAY_NOMINATED
@@ -18,7 +19,6 @@ from celadon.kube.validation.object_meta import (
 )
 from celadon.kube.validation.statuses import conditions
 from celadon.kube.validation.text_rules import http_path, labels
-from celadon.kube.validation.validated_kinds import validate_create, validate_update
 
 __all__ = [
     "NEGATIVE",

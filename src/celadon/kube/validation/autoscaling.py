@@ -13,12 +13,12 @@ from celadon.kube.validation.field_checks import (
     NEGATIVE,
     SPEC,
     Errors,
+    broken_rules,
     dns_label,
     items,
     required_name,
     supported,
 )
-from celadon.kube.validation.field_rules import broken_rules
 from celadon.kube.validation.pods.resource_lists import container_resource_name
 
 METRICS: Final = {

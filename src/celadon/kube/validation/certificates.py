@@ -21,14 +21,13 @@ from celadon.kube.validation.field_checks import (
     SPEC,
     Errors,
     Messages,
+    changed_fields,
     dns_subdomain,
     items,
     required_choice,
 )
-from celadon.kube.validation.field_rules import changed_fields
 from celadon.kube.validation.object_meta import Naming
-from celadon.kube.validation.pods.internal_pod_types import internal_value
-from celadon.kube.validation.pods.spec_diffs import signing_conditions_diff
+from celadon.kube.validation.pods.internal_types import internal_value, signing_conditions_diff
 from celadon.kube.well_known_values import CONDITION_STATUSES, SIGNING_DECISIONS
 from celadon.kube.x509 import Authority, authority_of, pem_blocks
 

@@ -24,20 +24,20 @@ from celadon.kube.validation.field_checks import (
     NOT_POSITIVE,
     SPEC,
     Errors,
+    changed_fields,
     each,
     entries,
     items,
     qualified_name,
     required_choice,
 )
-from celadon.kube.validation.field_rules import changed_fields
 from celadon.kube.validation.object_meta import (
     Naming,
     standard_finalizers,
     validate_object_meta,
     validate_object_meta_update,
 )
-from celadon.kube.validation.pods.internal_pod_types import internal_value
+from celadon.kube.validation.pods.internal_types import internal_value
 from celadon.kube.validation.pods.resource_lists import quantity_value
 from celadon.kube.validation.pods.scheduling import EFFECTS
 from celadon.kube.validation.text_rules import label_name, older_range

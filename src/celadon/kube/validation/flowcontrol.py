@@ -18,6 +18,7 @@ from celadon.kube.validation.field_checks import (
     NOT_EMPTY,
     SPEC,
     Errors,
+    broken_rules,
     dns_label,
     dns_subdomain,
     each,
@@ -25,8 +26,7 @@ from celadon.kube.validation.field_checks import (
     present,
     supported,
 )
-from celadon.kube.validation.field_rules import broken_rules
-from celadon.kube.validation.pods.internal_pod_types import internal_value
+from celadon.kube.validation.pods.internal_types import internal_value
 
 PRESERVED: Final = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares"
 """What v1beta3 needed to say that there are no shares, and nothing else may."""

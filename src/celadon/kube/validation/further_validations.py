@@ -24,7 +24,7 @@ from celadon.kube.validation import (
     workloads,
 )
 from celadon.kube.validation import resource_claims as claim_statuses
-from celadon.kube.validation.field_rules import by_rules
+from celadon.kube.validation.field_checks import by_rules
 from celadon.kube.validation.object_meta import Naming
 from celadon.kube.validation.validation_rows import (
     ANY_FINALIZERS,

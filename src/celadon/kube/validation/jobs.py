@@ -19,6 +19,7 @@ from celadon.kube.validation.field_checks import (
     METADATA,
     SPEC,
     Errors,
+    broken_rules,
     immutable,
     items,
     not_negative,
@@ -26,9 +27,8 @@ from celadon.kube.validation.field_checks import (
     required_choice,
     supported,
 )
-from celadon.kube.validation.field_rules import broken_rules
 from celadon.kube.validation.networking import domain_prefixed_path
-from celadon.kube.validation.pods.internal_pod_types import (
+from celadon.kube.validation.pods.internal_types import (
     internal_pod_spec,
     internal_template,
     internal_value,

@@ -20,6 +20,7 @@ from celadon.kube.validation.field_checks import (
     STRICT_ADDRESSES,
     Errors,
     at_most,
+    changed_fields,
     dns_label,
     dns_subdomain,
     each,
@@ -31,7 +32,6 @@ from celadon.kube.validation.field_checks import (
     required_choice,
     supported,
 )
-from celadon.kube.validation.field_rules import changed_fields
 from celadon.kube.validation.pods.containers import PROTOCOLS
 from celadon.kube.validation.text_rules import (
     canonical_address,

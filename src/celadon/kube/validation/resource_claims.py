@@ -29,6 +29,7 @@ from celadon.kube.validation.field_checks import (
     SPEC,
     Errors,
     at_most,
+    broken_rules,
     dns_label,
     dns_subdomain,
     driver_name,
@@ -37,9 +38,8 @@ from celadon.kube.validation.field_checks import (
     required_choice,
     supported,
 )
-from celadon.kube.validation.field_rules import broken_rules
 from celadon.kube.validation.object_meta import validate_annotations
-from celadon.kube.validation.pods.internal_pod_types import internal_value
+from celadon.kube.validation.pods.internal_types import internal_value
 from celadon.kube.validation.pods.resource_lists import is_extended
 from celadon.kube.validation.pods.scheduling import node_selector
 from celadon.kube.validation.statuses import conditions

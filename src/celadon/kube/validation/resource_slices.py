@@ -21,14 +21,15 @@ from celadon.kube.validation.field_checks import (
     SPEC,
     Errors,
     at_most,
+    broken_rules,
+    changed_fields,
     dns_label,
     dns_subdomain,
     driver_name,
     entries,
     immutable,
 )
-from celadon.kube.validation.field_rules import broken_rules, changed_fields
-from celadon.kube.validation.pods.internal_pod_types import internal_value
+from celadon.kube.validation.pods.internal_types import internal_value
 from celadon.kube.validation.pods.scheduling import node_selector
 from celadon.kube.validation.resource_claims import (
     IDENTIFIER_BYTES,

@@ -10,10 +10,11 @@ import base64
 from collections.abc import Sequence
 from typing import Any, Final
 
-from celadon.kube import fieldpath, name_rules, semver
+from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue, quote
 from celadon.kube.json_types import JsonDict, JsonObject
+from celadon.kube.library import semver_functions
 from celadon.kube.name_rules import qualified_name
 from celadon.kube.releases import is_since, wording
 from celadon.kube.validation.field_checks import (
@@ -21,6 +22,7 @@ from celadon.kube.validation.field_checks import (
     NEGATIVE,
     SPEC,
     Errors,
+    changed_fields,
     dns_label,
     dns_subdomain,
     each,
@@ -30,9 +32,8 @@ from celadon.kube.validation.field_checks import (
     required_name,
     supported,
 )
-from celadon.kube.validation.field_rules import changed_fields
 from celadon.kube.validation.object_meta import Naming
-from celadon.kube.validation.pods.internal_pod_types import internal_value
+from celadon.kube.validation.pods.internal_types import internal_value
 from celadon.kube.validation.pods.resource_lists import requirements
 from celadon.kube.validation.pods.scheduling import tolerations
 from celadon.kube.validation.statuses import condition_is_true, conditions
@@ -42,7 +43,7 @@ from celadon.kube.well_known_values import RBAC_GROUP
 OLDEST: Final = "OldestEmulationVersion"
 NO_VERSION: Final = "must be a valid semantic version"
 _NEEDED: Final = f"must be specified when `strategy` is '{OLDEST}'"
-_UNSET: Final = semver.Version(0, 0, 0).precedence()
+_UNSET: Final = semver_functions.Version(0, 0, 0).precedence()
 """What a version is to upstream that is not given, or none."""
 
 
@@ -93,11 +94,11 @@ def _preferred(spec: JsonObject, binary: str, emulated: str) -> Errors:
         yield from _strategy(at, strategy)
 
 
-def _version(text: str) -> semver.Version | None:
+def _version(text: str) -> semver_functions.Version | None:
     """None for what is no version."""
     try:
-        return semver.parse(text)
-    except semver.SemverError:
+        return semver_functions.parse(text)
+    except semver_functions.SemverError:
         return None
 
 

@@ -20,6 +20,7 @@ from celadon.kube.validation.field_checks import (
     MANAGED_JOBS,
     RECOVERED_CLAIMS,
     Errors,
+    broken_rules,
     dns_subdomain,
     each,
     entries,
@@ -28,7 +29,6 @@ from celadon.kube.validation.field_checks import (
     qualified_name,
     supported,
 )
-from celadon.kube.validation.field_rules import broken_rules
 from celadon.kube.validation.jobs import IndexesError, count_indexes, intervals
 from celadon.kube.validation.networking import NO_ADDRESS
 from celadon.kube.validation.pods.resource_lists import (

@@ -28,6 +28,7 @@ from celadon.kube.validation.field_checks import (
     SPEC,
     Errors,
     by_gate,
+    changed_fields,
     dns_label,
     dns_subdomain,
     driver_name,
@@ -41,14 +42,16 @@ from celadon.kube.validation.field_checks import (
     supported,
 )
 from celadon.kube.validation.field_checks import qualified_name as checked_qualified_name
-from celadon.kube.validation.field_rules import changed_fields
 from celadon.kube.validation.object_meta import Naming, validate_object_meta
 from celadon.kube.validation.pods import volumes
 from celadon.kube.validation.pods.env_vars import no_backsteps
-from celadon.kube.validation.pods.internal_pod_types import internal_value
+from celadon.kube.validation.pods.internal_types import (
+    claim_spec_diff,
+    internal_value,
+    volume_source_diff,
+)
 from celadon.kube.validation.pods.resource_lists import positive_quantity
 from celadon.kube.validation.pods.scheduling import required_nodes
-from celadon.kube.validation.pods.spec_diffs import claim_spec_diff, volume_source_diff
 from celadon.kube.validation.pods.volumes import (
     ONE_TYPE,
     VOLUME_MODES,

@@ -33,7 +33,7 @@ from celadon.kube.validation.field_checks import (
     required_name,
 )
 from celadon.kube.validation.field_checks import immutable as unchanged
-from celadon.kube.validation.pods.internal_pod_types import internal_value
+from celadon.kube.validation.pods.internal_types import internal_value
 from celadon.kube.validation.statuses import conditions
 from celadon.kube.well_known_values import WORKLOAD_PREEMPTION
 

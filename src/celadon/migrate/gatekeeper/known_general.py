@@ -1,4 +1,8 @@
-"""What the general templates of gatekeeper-library demand that are written in Rego only.
+"""Templates in Rego that are known by their content, and what the general ones demand, in CEL.
+
+Rego is not translated. The templates of gatekeeper-library are known: the digest of a template's
+text, without comments and layout, says that it is the text whose meaning was written down here. A
+template that someone has changed has another digest, and is not translated.
 
 Each table names a template's kind, the digests of its texts, and what it demands, in CEL. A check
 is a list of what is wrong, as a variable, which must be empty: so the message can name all that is
@@ -7,10 +11,61 @@ wrong, as Gatekeeper does. `params.spec` has the constraint's parameters.
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from celadon.migrate.gatekeeper.known_rego import Check, KnownTemplate
+Check = tuple[str, str]
+"""An expression, and the one of its message."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTemplate:
+    """What a template demands."""
+
+    digests: frozenset[str]
+    """Those of its texts, all of which decide alike."""
+    checks: tuple[Check, ...]
+    variables: tuple[tuple[str, str], ...] = ()
+    operations: tuple[str, ...] = ()
+    """Those that are meant; empty if all that Gatekeeper asks about are."""
+    digests_of_all_operations: frozenset[str] = frozenset()
+    """Those of its texts that look at every operation that Gatekeeper asks about."""
+    needs: tuple[str, ...] = ()
+    """Parameters without which it refuses nothing, since its messages mention them."""
+    looks_up_with: str = ""
+    """The parameter with which it looks up other objects."""
+
+
+_TOKENS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|`[^`]*`|#[^\n]*|\s+|[^\s"`#]+|["`]')
+
+
+def digest(texts: Sequence[str]) -> str:
+    """Return the digest of a text of Rego and its libraries: of its tokens, on lines of their own,
+    without comments, empty lines and the room between them."""
+    return hashlib.sha256("\n\n".join(map(_plain, texts)).encode()).hexdigest()[:DIGITS]
+
+
+DIGITS: Final = 32
+"""How many of its hexadecimal digits tell a digest from all others."""
+
+
+def _plain(text: str) -> str:
+    found = []
+    for match in _TOKENS.finditer(text):
+        token = match[0]
+        if token.isspace():
+            found.append("\n" if "\n" in token else " ")
+        elif not token.startswith("#"):
+            found.append(token)
+    lines = re.sub(r" *\n[ \n]*", "\n", "".join(found)).strip()
+    return re.sub(r"\n+", "\n", lines)
+
+
+# --- General templates -------------------------------------------------------
+
 
 CONTAINERS: Final = "object.?spec.?containers.orValue([])"
 INIT: Final = "object.?spec.?initContainers.orValue([])"

@@ -1,5 +1,5 @@
-"""What the templates of gatekeeper-library for the security of Pods demand that are written in
-Rego only.
+"""What the templates of gatekeeper-library for Pods demand that are written in Rego only: their
+security, and their requests and limits.
 
 See `known_general` for how the tables are written. Most fields of a Pod cannot be changed, and the
 templates do not look at updates: neither do the policies.
@@ -7,10 +7,19 @@ templates do not look at updates: neither do the policies.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-from celadon.migrate.gatekeeper.known_general import CONTAINERS, EPHEMERAL, INIT, meant, none_of
-from celadon.migrate.gatekeeper.known_rego import KnownTemplate
+from celadon.migrate.gatekeeper.known_general import (
+    CONTAINERS,
+    EPHEMERAL,
+    INIT,
+    Check,
+    KnownTemplate,
+    listed,
+    meant,
+    none_of,
+)
 
 _VOLUMES: Final = "object.?spec.?volumes.orValue([])"
 _CREATE: Final = ("CREATE",)
@@ -186,10 +195,202 @@ _USERS: Final = KnownTemplate(
     frozenset({"0dc539308f0064bdfab94124acb386cf"}),
 )
 
-KNOWN: Final = {
+
+# --- Requests and limits -----------------------------------------------------
+
+# What the templates of gatekeeper-library demand of requests and limits of containers.
+#
+# They read quantities themselves, and refuse some forms that Kubernetes takes (`1e3`): so do the
+# checks here. See `known_general` for how the tables are written.
+
+_CPU: Final = "^[0-9]+([.][0-9]+)?m?$"
+_SIZE: Final = "^[0-9]+([.][0-9]+)?([mkMGTPE]|[KMGTPE]i)?$"
+_FORMS: Final = {"cpu": _CPU, "memory": _SIZE, "ephemeral-storage": _SIZE}
+"""The quantities that the templates read."""
+
+_Parts = tuple[list[tuple[str, str]], list[Check]]
+_NAMED: Final = "'container <' + container.name + '>"
+
+
+def _title(field: str, name: str) -> str:
+    """Return what a quantity is called in names of variables: `CpuLimit`."""
+    return "".join(part.capitalize() for part in (*name.split("-"), field.removesuffix("s")))
+
+
+def _step(name: str) -> str:
+    return f"[?'{name}']" if "-" in name else f".?{name}"
+
+
+def _value(field: str, name: str) -> str:
+    """Return the quantity of a container, empty if it has none."""
+    return f"container.?resources.?{field}{_step(name)}.orValue('')"
+
+
+def _written(field: str, name: str, condition: str = "") -> _Parts:
+    """Return that every container has a quantity, of a form that is read."""
+    value, title, word = _value(field, name), _title(field, name), field.removesuffix("s")
+    return [
+        (f"without{title}", f"variables.containers.filter(container, {condition}{value} == '')"),
+        (
+            f"unread{title}",
+            f"variables.containers.filter(container, {condition}{value} != '' && "
+            f"!{value}.matches('{_FORMS[name]}'))",
+        ),
+    ], [
+        none_of(f"without{title}", "container", f"{_NAMED} has no {name} {word}'"),
+        none_of(
+            f"unread{title}",
+            "container",
+            f"{_NAMED} {name} {word} <' + {value} + '> could not be parsed'",
+        ),
+    ]
+
+
+def _bounded(field: str, name: str, condition: str = "") -> _Parts:
+    """Return that no quantity is above the parameter of its name."""
+    value, title, form = _value(field, name), _title(field, name), _FORMS[name]
+    most = f"variables.most{title}"
+    params = "dyn(params.spec)" if "-" in name else "params.spec"
+    return [
+        (f"most{title}", f"{params}{_step(name)}.orValue('')"),
+        (
+            f"above{title}",
+            f"variables.containers.filter(container, {condition}{most}.matches('{form}') && "
+            f"{value}.matches('{form}') && quantity({value}).isGreaterThan(quantity({most})))",
+        ),
+    ], [
+        none_of(
+            f"above{title}",
+            "container",
+            f"{_NAMED} {name} {field.removesuffix('s')} <' + {value} + "
+            f"'> is higher than the maximum allowed of <' + {most} + '>'",
+        )
+    ]
+
+
+_ROUNDING: Final = "1.00000000000001"
+"""Factor that keeps a limit which is exactly a multiple of the request from being above it."""
+
+
+def _in_ratio(name: str, ratio: str) -> _Parts:
+    """Return that no limit is above a multiple of the request."""
+    limit, request, form = _value("limits", name), _value("requests", name), _FORMS[name]
+    title = name.capitalize()
+    most = f"variables.most{title}Ratio"
+    return [
+        (f"most{title}Ratio", ratio),
+        (
+            f"above{title}Ratio",
+            f"variables.containers.filter(container, {limit}.matches('{form}') && "
+            f"{request}.matches('{form}') && quantity({limit}).asApproximateFloat() > "
+            f"quantity({request}).asApproximateFloat() * double({most}) * {_ROUNDING})",
+        ),
+    ], [
+        none_of(
+            f"above{title}Ratio",
+            "container",
+            f"{_NAMED} {name} limit <' + {limit} + "
+            f"'> is higher than the maximum allowed ratio of <' + {most} + '>'",
+        )
+    ]
+
+
+def _template(
+    digests: tuple[str, ...],
+    *parts: _Parts,
+    operations: tuple[str, ...] = (),
+    for_updates: tuple[str, ...] = (),
+    needs: tuple[str, ...] = (),
+) -> KnownTemplate:
+    return KnownTemplate(
+        frozenset(digests),
+        tuple(check for _, checks in parts for check in checks),
+        (("containers", meant(CONTAINERS, INIT)), *(one for named, _ in parts for one in named)),
+        operations,
+        frozenset(for_updates),
+        needs,
+    )
+
+
+def _lacking(field: str) -> _Parts:
+    """Return that containers have those quantities that the parameter lists."""
+    title = field.capitalize()
+    missing = (
+        f"params.spec.?{field}.orValue([]).filter(name, "
+        f"!(name in container.?resources.?{field}.orValue({{}})))"
+    )
+    quoted = listed(missing).replace("'[", "'{", 1).replace("]'", "}'")
+    return [
+        (f"lacking{title}", f"variables.containers.filter(container, size({missing}) > 0)"),
+    ], [
+        none_of(
+            f"lacking{title}",
+            "container",
+            f"{_NAMED} does not have <' + {quoted} + '> {field} defined'",
+        )
+    ]
+
+
+_OFF: Final = "params.spec.?cpu.orValue('-1') != '-1' && "
+"""What switches off the limit of cpu."""
+
+KNOWN: Final[Mapping[str, tuple[KnownTemplate, ...]]] = {
     "K8sPSPAllowedUsers": (_USERS,),
     "K8sPSPFlexVolumes": (_FLEX,),
     "K8sPSPSELinuxV2": (_SELINUX,),
     "K8sPSPVolumeTypes": (_TYPES,),
+    "K8sContainerLimits": (
+        _template(
+            ("fdde277e2a6f625de902aaac8ac6ad43",),
+            _written("limits", "cpu", _OFF),
+            _bounded("limits", "cpu", _OFF),
+            _written("limits", "memory"),
+            _bounded("limits", "memory"),
+        ),
+        _template(
+            ("bbcf3899ef89a07c80adb03abd2f1f4a", "340e63ce0246cb56a83d1f8259cccb1b"),
+            _written("limits", "cpu"),
+            _bounded("limits", "cpu"),
+            _written("limits", "memory"),
+            _bounded("limits", "memory"),
+        ),
+    ),
+    "K8sContainerRequests": (
+        _template(
+            ("3aa02696070105da775821348ce0624a", "acc285c0b3d912d44c15946300f6e887"),
+            _written("requests", "cpu"),
+            _bounded("requests", "cpu"),
+            _written("requests", "memory"),
+            _bounded("requests", "memory"),
+        ),
+    ),
+    "K8sContainerRatios": (
+        _template(
+            ("f1a6f43c8b1420a8027ff1743310bbd2", "cbd85078c985fb16ff453d0634c78564"),
+            _written("limits", "cpu"),
+            _written("limits", "memory"),
+            _written("requests", "cpu"),
+            _written("requests", "memory"),
+            _in_ratio("cpu", "params.spec.?cpuRatio.orValue(params.spec.ratio)"),
+            _in_ratio("memory", "params.spec.ratio"),
+            needs=("ratio",),
+        ),
+    ),
+    "K8sRequiredResources": (
+        _template(
+            ("8d31ef8ea021e8ab0604b0356b876e43",),
+            _lacking("limits"),
+            _lacking("requests"),
+        ),
+    ),
+    "K8sContainerEphemeralStorageLimit": (
+        _template(
+            ("d07bd17d28c80b1a141685ef2db4b7a5", "45cec0e9d7721c05b681d40fd7bf8914"),
+            _written("limits", "ephemeral-storage"),
+            _bounded("limits", "ephemeral-storage"),
+            operations=("CREATE",),
+            for_updates=("e0b1bd15088e4e27aecdfd62ea2abcfa",),
+        ),
+    ),
 }
 """The templates by their kinds."""

@@ -26,11 +26,13 @@ from celadon.migrate.cel_text import (
     quoted,
     truth,
 )
-from celadon.migrate.kyverno.leaves import compared_leaf, globbed
+from celadon.migrate.kyverno.pattern_translation import compared_leaf, globbed
 from celadon.migrate.kyverno.patterns import (
     Comparison,
     Operator,
+    compares,
     has_wildcards,
+    ordered,
     read_string,
     wildcard_match,
 )
@@ -55,9 +57,8 @@ from celadon.migrate.kyverno.queries import (
     read,
     some_item,
 )
-from celadon.migrate.kyverno.scalars import compares, ordered
-from celadon.migrate.losses import NotTranslated
 from celadon.migrate.shapes import Form
+from celadon.migrate.translations import NotTranslated
 
 VARIABLE: Final = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 

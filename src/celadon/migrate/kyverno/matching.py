@@ -27,10 +27,10 @@ from celadon.migrate.cel_text import (
     some,
     truth,
 )
-from celadon.migrate.kyverno.leaves import globbed
+from celadon.migrate.kyverno.pattern_translation import globbed
 from celadon.migrate.kyverno.patterns import has_wildcards, wildcard_match
 from celadon.migrate.kyverno.policies import Filter, Filters, Policy, Rule
-from celadon.migrate.losses import NotTranslated
+from celadon.migrate.translations import NotTranslated
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,534 @@
-"""What a rule of Kyverno changes: patches, and patches of every element of lists."""
+"""What a rule of Kyverno changes, as JSON patches of mutating admission policies: strategic merge
+patches, JSON patches, and patches of every element of lists."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Final
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
-from celadon.kube import JsonObject
-from celadon.migrate.cel_text import ALWAYS, conjunction
-from celadon.migrate.kyverno.conditions import conditions
-from celadon.migrate.kyverno.json_patches import PatchedElement, json_patch, operations_of
-from celadon.migrate.kyverno.merge_patches import Element, MergePatch, merge_patch
+from celadon.kube import Json, JsonObject
+from celadon.kube.schemas import resolved
+from celadon.migrate.cel_text import (
+    ALWAYS,
+    NEVER,
+    Binding,
+    Condition,
+    comparison,
+    conjunction,
+    literal,
+    negation,
+    quoted,
+    some,
+)
+from celadon.migrate.kyverno.conditions import conditions, joined, substituted
+from celadon.migrate.kyverno.pattern_translation import element
+from celadon.migrate.kyverno.patterns import AnchorKind, anchor_of, has_wildcards
 from celadon.migrate.kyverno.queries import Branch, Located, Names, elements, read
-from celadon.migrate.losses import NotTranslated
-from celadon.migrate.shapes import Place
+from celadon.migrate.shapes import Form, Place, is_selectable
+from celadon.migrate.translations import NotTranslated
+
+# --- Strategic merge patches -------------------------------------------------
+
+# A patch is taken apart into edits, each a mutation of its own, one after the other: whatever a
+# value stands in is there when its turn comes. A part of the object that is absent is added whole.
+# Items of lists with keys are found by what the patch says of them: by conditions like
+# `(name): "?*"`, or by their key; of an absent item with a key one is added. Other lists are
+# replaced, as a strategic merge does. Conditions outside of lists are conditions of the whole rule.
+
+
+@dataclass(frozen=True, slots=True)
+class MergePatch:
+    """What a patch does: mutations, in their order, and the condition for all of them."""
+
+    mutations: tuple[str, ...]
+    condition: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """Where a part of the patch goes."""
+
+    place: Place
+    pointer: str
+    """The expression of the JSON pointer."""
+    type_name: str
+    """The name of its type in CEL: `Object.spec`."""
+    items: str = ""
+    """The list whose items are edited; empty outside of lists."""
+    variable: str = ""
+    """What an item is called."""
+    only: Condition = ALWAYS
+    """Which items are edited."""
+    guards: tuple[Condition, ...] = ()
+    """Whether what is around it is there."""
+
+
+_INDEX_VARIABLE: Final = "index"
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Writes values that are added whole, without anchors."""
+
+    names: Names
+
+    def value(self, place: Place, type_name: str, value: Json) -> str:
+        """Return a value; `type_name` is that of CEL. Raises NotTranslated."""
+        if isinstance(value, Mapping):
+            return self.object(place, type_name, value)
+        if isinstance(value, list):
+            item = place.item("item")
+            return f"[{', '.join(self.value(item, type_name, one) for one in value)}]"
+        return self.text(value)
+
+    def object(self, place: Place, type_name: str, value: Mapping[str, Json]) -> str:
+        """Return an object, or a map where its keys are no fields. Raises NotTranslated."""
+        members = []
+        names = {key: anchor.key if (anchor := anchor_of(key)) else key for key in value}
+        is_map = place.shape.form is Form.MAP or not all(map(is_selectable, names.values()))
+        for key, one in value.items():
+            anchor = anchor_of(key)
+            if anchor is not None and anchor.kind is not AnchorKind.ADDITION:
+                raise NotTranslated("conditions in what may have to be added")
+            shape = place.shape.member(names[key])
+            if shape is None:
+                raise NotTranslated(f"`{names[key]}`, which the kind does not have")
+            inside = place.member(names[key], shape)
+            text = self.value(inside, f"{type_name}.{names[key]}", one)
+            members.append(f"{quoted(names[key]) if is_map else names[key]}: {text}")
+        return f"{'' if is_map else type_name}{{{', '.join(members)}}}"
+
+    def text(self, value: Json) -> str:
+        """Return a value that is no object: a literal, or a text with variables."""
+        if not isinstance(value, str) or "{{" not in value:
+            return literal(value)
+        return joined(substituted(value, self.names))
+
+
+@dataclass
+class _Edits:
+    names: Names
+    element: Element | None = None
+    mutations: list[str] = field(default_factory=list)
+    conditions: list[Condition] = field(default_factory=list)
+
+    # Walking.
+
+    def fields(self, spot: _Spot, patch: Mapping[str, Json]) -> None:
+        """Edit an object or map that is there."""
+        for key, value in patch.items():
+            anchor = anchor_of(key)
+            name = anchor.key if anchor else key
+            if "{{" in name or has_wildcards(name):
+                raise NotTranslated("a patch of keys that are not known")
+            if anchor is None or anchor.kind is AnchorKind.ADDITION:
+                self._member(spot, name, value, replaces=anchor is None)
+            elif anchor.kind in (AnchorKind.CONDITION, AnchorKind.GLOBAL):
+                if spot.items:
+                    raise NotTranslated("conditions inside of items")
+                held = _held(spot.place, {name: value})
+                self.conditions.append(conjunction([*spot.guards, held]))
+            else:
+                raise NotTranslated(f"the anchor `{key}` in a patch")
+
+    def _member(self, spot: _Spot, name: str, value: Json, *, replaces: bool) -> None:
+        shape = spot.place.shape.member(name)
+        if shape is None:
+            raise NotTranslated(f"`{name}`, which the kind does not have")
+        place = spot.place.member(name, shape)
+        below = replace(
+            spot,
+            place=place,
+            pointer=pointer_to(spot.pointer, name),
+            type_name=f"{spot.type_name}.{name}",
+        )
+        there = place.present()
+        if not replaces:
+            self._add(below, negation(there), value)
+        elif isinstance(value, Mapping):
+            if there != ALWAYS and not _has_conditions(value):
+                self._add(below, negation(there), value)
+            guards = (*spot.guards, there)
+            self.fields(replace(below, place=place.there(), guards=guards), value)
+        elif isinstance(value, list) and any(isinstance(one, Mapping) for one in value):
+            self._items(below, value)
+        else:
+            self._add(below, ALWAYS, value)
+
+    def _items(self, spot: _Spot, items: Sequence[Json]) -> None:
+        keys = _keys(spot.place)
+        if not keys:
+            if any(_has_anchor(one) for one in items):
+                raise NotTranslated("conditions on items of a list without keys")
+            self._add(spot, ALWAYS, list(items))
+            return
+        for item in items:
+            if not isinstance(item, Mapping):
+                raise NotTranslated("items that are no objects")
+            self._item(spot, keys, item)
+
+    def _item(self, spot: _Spot, keys: Sequence[str], item: Mapping[str, Json]) -> None:
+        wanted, rest = _split(item)
+        if _is_element(keys, item):
+            self._of_element(spot, keys, wanted, rest)
+            return
+        if not wanted and _asks_only(item):
+            wanted, rest = _stripped(item), {}
+            self.conditions.append(_some_item(spot.place, wanted))
+            return
+        variable = spot.place.item_name
+        place = spot.place.there().item(variable)
+        if wanted:
+            only = _held(place, wanted)
+            if any(a.kind is AnchorKind.GLOBAL for key in item if (a := anchor_of(key))):
+                self.conditions.append(spot.place.some(variable, only))
+                only = ALWAYS if rest else NEVER
+            if set(wanted) & set(rest):
+                raise NotTranslated("a patch of what is a condition")
+            if spot.items and rest:
+                raise NotTranslated("conditions on lists in lists")
+            if rest:
+                self._each(spot, only, rest)
+            return
+        if not set(keys) <= set(rest):
+            raise NotTranslated("an item without its key")
+        same = conjunction(
+            comparison(f"{variable}.{key}", "==", Writer(self.names).text(rest[key]))
+            for key in keys
+        )
+        there = spot.place.present()
+        known = spot.place.there()
+        exists = some(known.plain, variable, same)
+        self._add(spot, negation(there), [dict(rest)])
+        if spot.items:
+            others = f"{known.plain}.filter({variable}, {negation(same).text})"
+            one = Writer(self.names).object(place, spot.type_name, rest)
+            self._write(spot, conjunction([there, exists]), f"{others} + [{one}]")
+        end = replace(spot, pointer=pointer_to(spot.pointer, "-"), place=place)
+        self._add(end, conjunction([there, negation(exists)]), rest)
+        if not spot.items:
+            self._each(spot, same, {k: v for k, v in rest.items() if k not in keys})
+
+    def _of_element(
+        self,
+        spot: _Spot,
+        keys: Sequence[str],
+        wanted: Mapping[str, Json],
+        rest: Mapping[str, Json],
+    ) -> None:
+        """Edit the element of a `foreach`. One of another list than that of the patch has the key
+        of no item there; without a condition on the key, it would be added."""
+        if self.element is not None and spot.place.path == self.element.path:
+            self._each(spot, self.element.only, {k: v for k, v in rest.items() if k not in keys})
+        elif not set(keys) <= set(wanted):
+            raise NotTranslated("an element of another list than that of the patch")
+
+    def _each(self, spot: _Spot, only: Condition, rest: Mapping[str, Json]) -> None:
+        """Edit the items of a list for which a condition holds."""
+        variable = spot.place.item_name
+        place = spot.place.there().item(variable)
+        items = f"{spot.place.optional}.orValue([])" if spot.place.unsure else spot.place.plain
+        pointer = f"{spot.pointer[:-1]}/' + string({_INDEX_VARIABLE})"
+        self.fields(_Spot(place, pointer, spot.type_name, items, variable, only), rest)
+
+    # Writing.
+
+    def _add(self, spot: _Spot, condition: Condition, value: Json) -> None:
+        if condition != NEVER:
+            self._write(
+                spot, condition, Writer(self.names).value(spot.place, spot.type_name, value)
+            )
+
+    def _write(self, spot: _Spot, condition: Condition, value: str) -> None:
+        patch = f"JSONPatch{{op: 'add', path: {spot.pointer}, value: {value}}}"
+        if spot.items:
+            only = conjunction([spot.only, condition])
+            which = "" if only == ALWAYS else f"{only.text}, "
+            text = f"{spot.items}.transformList({_INDEX_VARIABLE}, {spot.variable}, {which}{patch})"
+        elif condition == ALWAYS:
+            text = f"[{patch}]"
+        else:
+            text = f"{condition.inside(Binding.OR)} ? [{patch}] : []"
+        self.mutations.append(text)
+
+
+def pointer_to(pointer: str, name: str) -> str:
+    """Return the expression of a JSON pointer to a member."""
+    escaped = name.replace("~", "~0").replace("/", "~1")
+    if pointer.endswith("'"):
+        return f"{pointer[:-1]}/{escaped}'"
+    return f"{pointer} + '/{escaped}'"
+
+
+def _has_conditions(value: Json) -> bool:
+    """Return whether there are conditions in objects of a patch, outside of lists."""
+    return isinstance(value, Mapping) and any(
+        ((anchor := anchor_of(key)) and anchor.kind is not AnchorKind.ADDITION)
+        or _has_conditions(one)
+        or (isinstance(one, list) and _has_item_conditions(one))
+        for key, one in value.items()
+    )
+
+
+def _has_item_conditions(items: Sequence[Json]) -> bool:
+    return any(map(_has_conditions, items))
+
+
+def _has_anchor(value: Json) -> bool:
+    if isinstance(value, Mapping):
+        return any(anchor_of(key) or _has_anchor(one) for key, one in value.items())
+    return isinstance(value, list) and any(map(_has_anchor, value))
+
+
+def _is_element(keys: Sequence[str], item: Mapping[str, Json]) -> bool:
+    """Return whether an item of a patch is the element of a `foreach`: it has its key."""
+    texts = {
+        anchor.key if (anchor := anchor_of(key)) else key: str(one) for key, one in item.items()
+    }
+    named = [_ELEMENT.fullmatch(texts.get(key, "").strip()) for key in keys]
+    return all(one and one[1] == key for one, key in zip(named, keys, strict=True))
+
+
+def _asks_only(value: Json) -> bool:
+    """Return whether all that an item of a patch says is a condition."""
+    return isinstance(value, Mapping) and all(
+        ((anchor := anchor_of(key)) and anchor.kind is AnchorKind.GLOBAL) or _asks_only(one)
+        for key, one in value.items()
+    )
+
+
+def _stripped(value: Json) -> Any:  # noqa: ANN401 - a pattern without anchors
+    if not isinstance(value, Mapping):
+        return value
+    return {
+        anchor.key if (anchor := anchor_of(key)) else key: _stripped(one)
+        for key, one in value.items()
+    }
+
+
+def _some_item(place: Place, pattern: Mapping[str, Json]) -> Condition:
+    """Return whether an item of a list is like a pattern."""
+    variable = place.item_name
+    return place.some(variable, element(place.there().item(variable), pattern).passes())
+
+
+def _split(item: Mapping[str, Json]) -> tuple[dict[str, Json], dict[str, Json]]:
+    """Return the conditions of an item, and what is patched."""
+    wanted, rest = {}, {}
+    for key, value in item.items():
+        anchor = anchor_of(key)
+        if anchor is not None and anchor.kind in (AnchorKind.CONDITION, AnchorKind.GLOBAL):
+            wanted[anchor.key] = value
+        else:
+            rest[key] = value
+    return wanted, rest
+
+
+def _keys(place: Place) -> tuple[str, ...]:
+    schema = place.shape.schema
+    if schema is None:
+        raise NotTranslated("lists of a kind that is not known")
+    known = resolved(schema)
+    return tuple(known.list_map_keys) if known.list_type == "map" else ()
+
+
+def _held(place: Place, pattern: Mapping[str, Json]) -> Condition:
+    return element(place, pattern).never_fails
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """The element of a `foreach`: in which list, and which items are meant."""
+
+    path: str
+    only: Condition
+
+
+_ELEMENT: Final = re.compile(r"\{\{\s*element\.(\w+)\s*\}\}")
+
+
+def merge_patch(
+    place: Place, patch: Mapping[str, Json], names: Names, item: Element | None = None
+) -> MergePatch:
+    """Return what a patch does to an object. Raises NotTranslated."""
+    edits = _Edits(names, item)
+    edits.fields(_Spot(place, "''", "Object"), patch)
+    return MergePatch(tuple(edits.mutations), conjunction(edits.conditions))
+
+
+# --- JSON patches ------------------------------------------------------------
+
+# JSON patches of Kyverno as JSON patches of mutating admission policies.
+#
+# Kyverno makes what is missing on the way to a value that is added, and passes over what is to be
+# removed and is not there. A JSON patch of Kubernetes does neither: so it is written for what is
+# there.
+
+_ELEMENT_INDEX: Final = re.compile(r"\{\{\s*elementIndex0?\s*\}\}")
+
+
+@dataclass(frozen=True, slots=True)
+class PatchedElement:
+    """The element of a `foreach`, in a list of which all elements are gone through."""
+
+    items: Place
+    variable: str
+    only: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class _Stop:
+    """A place on the way of a path."""
+
+    place: Place
+    pointer: str
+    type_name: str
+    rest: tuple[str, ...]
+    """What of the path follows it."""
+
+
+def json_patch(
+    place: Place,
+    operations: Sequence[JsonObject],
+    names: Names,
+    item: PatchedElement | None = None,
+) -> tuple[str, ...]:
+    """Return the mutations that patches are. Raises NotTranslated."""
+    return tuple(_mutation(place, one, Writer(names), item) for one in operations)
+
+
+def _mutation(
+    place: Place, operation: JsonObject, writer: Writer, item: PatchedElement | None
+) -> str:
+    kind = operation.get("op")
+    stops, guards, is_in_item = _stops(place, str(operation.get("path")), item)
+    if item is not None and not is_in_item:
+        raise NotTranslated("a patch outside of the element")
+    last = stops[-1]
+    if kind == "add":
+        choices = _additions(stops, operation.get("value"), writer)
+    elif kind in ("remove", "replace"):
+        if last.rest or (is_in_item and not last.place.steps):
+            raise NotTranslated(f"`{kind}` of items")
+        written = "" if kind == "remove" else _value(last, operation.get("value"), writer)
+        choices = [(last.place.present(), _patch(str(kind), last.pointer, written))]
+    else:
+        raise NotTranslated(f"`{kind}` of a JSON patch")
+    if item is None:
+        return _alternatives(guards, choices)
+    only = conjunction([item.only, *guards, *([choices[0][0]] if len(choices) == 1 else ())])
+    text = choices[-1][1]
+    for condition, patch in reversed(choices[:-1]):
+        text = f"{condition.inside(Binding.OR)} ? {patch} : {text}"
+    which = "" if only == ALWAYS else f"{only.text}, "
+    items = item.items
+    plain = f"{items.optional}.orValue([])" if items.unsure else items.plain
+    return f"{plain}.transformList(index, {item.variable}, {which}{text})"
+
+
+def _alternatives(guards: Sequence[Condition], choices: Sequence[tuple[Condition, str]]) -> str:
+    text = "[]"
+    for condition, patch in reversed(choices):
+        if condition == ALWAYS:
+            text = f"[{patch}]"
+        else:
+            text = f"{condition.inside(Binding.OR)} ? [{patch}] : {text}"
+    met = conjunction(guards)
+    return text if met == ALWAYS else f"{met.inside(Binding.OR)} ? ({text}) : []"
+
+
+def _additions(stops: Sequence[_Stop], value: Json, writer: Writer) -> list[tuple[Condition, str]]:
+    """Return patches, each for the case that so much of the path is missing, and none of the cases
+    before; the last is for the case that nothing is."""
+    choices, known = [], 0
+    for one in stops[1:]:
+        if one.rest and one.place.unsure:
+            steps = tuple(
+                replace(step, is_sure=True) if index < known else step
+                for index, step in enumerate(one.place.steps)
+            )
+            known = len(steps)
+            absent = negation(replace(one.place, steps=steps).present())
+            whole = _value(one, _nested(one.rest, value), writer)
+            choices.append((absent, _patch("add", one.pointer, whole)))
+    last = _there(stops[-1])
+    if last.rest:
+        end = pointer_to(last.pointer, "-")
+        given = writer.value(last.place.item("item"), last.type_name, value)
+        return [*choices, (ALWAYS, _patch("add", end, given))]
+    return [*choices, (ALWAYS, _patch("add", last.pointer, _value(last, value, writer)))]
+
+
+def _there(stop: _Stop) -> _Stop:
+    return _Stop(stop.place.there(), stop.pointer, stop.type_name, stop.rest)
+
+
+def _nested(rest: Sequence[str], value: Json) -> Json:
+    for name in reversed(rest):
+        value = [value] if name == "-" else {name: value}
+    return value
+
+
+def _value(stop: _Stop, value: Json, writer: Writer) -> str:
+    return writer.value(stop.place, stop.type_name, value)
+
+
+def _patch(kind: str, pointer: str, value: str) -> str:
+    return f"JSONPatch{{op: '{kind}', path: {pointer}{f', value: {value}' if value else ''}}}"
+
+
+def _stops(
+    place: Place, path: str, item: PatchedElement | None
+) -> tuple[list[_Stop], list[Condition], bool]:
+    """Return the places on the way, what must be there of lists, and whether the way leads through
+    the element of a `foreach`."""
+    names = [one.replace("~1", "/").replace("~0", "~") for one in path.split("/")[1:]]
+    names[-1:] = ["-" if one == "-1" else one for one in names[-1:]]  # both are the end
+    stops = [_Stop(place, "''", "Object", tuple(names))]
+    guards: list[Condition] = []
+    is_in_item = False
+    for position, name in enumerate(names):
+        now, rest = stops[-1], tuple(names[position + 1 :])
+        if name == "-":
+            break
+        if _ELEMENT_INDEX.fullmatch(name):
+            if item is None or now.place.path != item.items.path:
+                raise NotTranslated("the index of an element of another list")
+            is_in_item = True
+            pointer = f"{now.pointer[:-1]}/' + string(index)"
+            stops = [_Stop(now.place.item(item.variable), pointer, now.type_name, rest)]
+        elif now.place.shape.form is Form.LIST:
+            if not name.isdigit():
+                raise NotTranslated(f"`{name}` of a list")
+            at = now.place.at(int(name))
+            if not now.place.is_never_empty or name != "0" or now.place.unsure:
+                guards.append(at.present())
+            pointer = pointer_to(now.pointer, name)
+            stops = [_Stop(at.there(), pointer, now.type_name, rest)]
+        elif "{{" in name:
+            raise NotTranslated("variables in paths of a patch")
+        else:
+            shape = now.place.shape.member(name)
+            if shape is None:
+                raise NotTranslated(f"`{name}`, which the kind does not have")
+            member = now.place.member(name, shape)
+            pointer = pointer_to(now.pointer, name)
+            stops.append(_Stop(member, pointer, f"{now.type_name}.{name}", rest))
+    return stops, guards, is_in_item
+
+
+def operations_of(value: object) -> list[JsonObject]:
+    """Return the operations of a patch, which was read from a text. Raises NotTranslated."""
+    if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
+        raise NotTranslated("a JSON patch that is no list of operations")
+    return value
+
+
+# --- Rules -------------------------------------------------------------------
+
+# What a rule of Kyverno changes: patches, and patches of every element of lists.
 
 MUTATE_FIELDS: Final = frozenset({"patchStrategicMerge", "patchesJson6902", "foreach"})
 _FOREACH: Final = frozenset(

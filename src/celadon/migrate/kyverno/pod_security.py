@@ -29,9 +29,9 @@ from celadon.admission.plugins.pod_security_standards import (
 )
 from celadon.kube import GroupVersionKind, JsonObject
 from celadon.migrate.cel_text import disjunction, negation
-from celadon.migrate.kyverno.leaves import globbed
+from celadon.migrate.kyverno.pattern_translation import globbed
 from celadon.migrate.kyverno.policies import TEMPLATES
-from celadon.migrate.losses import NotTranslated
+from celadon.migrate.translations import NotTranslated
 
 _OF_PODS: Final[Mapping[str, tuple[str, ...]]] = {
     "Host Namespaces": ("hostNamespaces",),

@@ -32,8 +32,8 @@ from celadon.migrate.cel_text import (
     quoted,
     truth,
 )
-from celadon.migrate.losses import NotTranslated
 from celadon.migrate.shapes import Form, Place, Shape
+from celadon.migrate.translations import NotTranslated
 
 if TYPE_CHECKING:
     Node = JsonObject

@@ -1,4 +1,4 @@
-"""A rule of Kyverno as ValidatingAdmissionPolicies.
+"""Kyverno's documents and rules as ValidatingAdmissionPolicies.
 
 A rule becomes one policy for each form it has: as it stands, for controllers of Pods, for CronJobs.
 What skips the rule (preconditions, conditions in patterns) becomes match conditions, what it
@@ -15,16 +15,15 @@ from typing import Any, Final
 
 from celadon.admission import Operation
 from celadon.kube import GroupVersionKind, Json, JsonObject
-from celadon.kube.json_types import JsonDict
+from celadon.kube.json_types import JsonDict, Needed
+from celadon.kube.json_types import Shape as JsonShape
 from celadon.kube.resources import Catalog
 from celadon.kube.schemas import Schema
-from celadon.migrate.cel_text import (
-    ALWAYS,
-    NEVER,
-    Condition,
-    conjunction,
-    disjunction,
-    negation,
+from celadon.migrate.cel_text import ALWAYS, NEVER, Condition, conjunction, disjunction, negation
+from celadon.migrate.kyverno.cel_policies import (
+    CEL_POLICY_SHAPE,
+    is_cel_policy,
+    translate_cel_policy,
 )
 from celadon.migrate.kyverno.conditions import (
     OPERATIONS,
@@ -34,12 +33,23 @@ from celadon.migrate.kyverno.conditions import (
     operations_of,
     substituted,
 )
-from celadon.migrate.kyverno.exceptions import PolicyException, condition_names
 from celadon.migrate.kyverno.matching import Matching, filtered, kinds_of, matching
 from celadon.migrate.kyverno.mutation import MUTATE_FIELDS, mutation
 from celadon.migrate.kyverno.pattern_translation import Answer, element, judged
 from celadon.migrate.kyverno.pod_security import standard
-from celadon.migrate.kyverno.policies import Policy, Rule, Variant, variants
+from celadon.migrate.kyverno.policies import (
+    POLICY_SHAPE,
+    Policy,
+    PolicyException,
+    Rule,
+    Variant,
+    condition_names,
+    exception_shape,
+    is_exception,
+    is_policy,
+    read_policy,
+    variants,
+)
 from celadon.migrate.kyverno.queries import (
     OPERATION,
     Branch,
@@ -53,9 +63,9 @@ from celadon.migrate.kyverno.queries import (
     elements,
     read,
 )
-from celadon.migrate.losses import NotTranslated
 from celadon.migrate.shapes import Place, Shape, object_place
 from celadon.migrate.translations import (
+    NotTranslated,
     Origin,
     Translation,
     binding_document,
@@ -543,3 +553,61 @@ def _cel(rule: Rule) -> Demand:
         str(one["name"]): str(one["expression"]) for one in rule.value.get("celPreconditions") or ()
     }
     return Demand(wanted, OPERATIONS, tuple(validations), extra)
+
+
+# --- Documents ---------------------------------------------------------------
+
+# Which documents are policies of Kyverno, and what becomes of each.
+
+_CLEANS: Final = ("delete", "it deletes objects", "Keep it in Kyverno, or let a CronJob do it.")
+_GENERATES: Final = (
+    "generate", "it generates objects", "Keep it in Kyverno, or let a controller do it."
+)  # fmt: skip
+_VERIFIES: Final = (
+    "verifyImages", "it verifies images", "Keep it in Kyverno, or use the policy-controller."
+)  # fmt: skip
+_KINDS_WITHOUT_EQUAL: Final = {
+    "CleanupPolicy": _CLEANS,
+    "ClusterCleanupPolicy": _CLEANS,
+    "DeletingPolicy": _CLEANS,
+    "NamespacedDeletingPolicy": _CLEANS,
+    "GeneratingPolicy": _GENERATES,
+    "NamespacedGeneratingPolicy": _GENERATES,
+    "ImageValidatingPolicy": _VERIFIES,
+    "NamespacedImageValidatingPolicy": _VERIFIES,
+}
+"""Kinds of policies that admission policies have no equal of."""
+_NAMED: Final[JsonShape] = {"metadata": Needed({"name": Needed(str), "namespace": str})}
+
+
+def shape_of(document: object) -> JsonShape | None:
+    """The shape that a policy, or an exception to policies, must have; None of what is neither, or
+    not Kyverno's."""
+    if is_policy(document):
+        return POLICY_SHAPE
+    if is_cel_policy(document):
+        return CEL_POLICY_SHAPE
+    if isinstance(document, Mapping) and is_exception(document):
+        return exception_shape(document)
+    return _NAMED if _has_no_equal(document) else None
+
+
+def _has_no_equal(document: object) -> bool:
+    return (
+        isinstance(document, Mapping)
+        and str(document.get("apiVersion", "")).startswith(("kyverno.io/", "policies.kyverno.io/"))
+        and document.get("kind") in _KINDS_WITHOUT_EQUAL
+    )
+
+
+def translate_document(
+    document: JsonObject, catalog: Catalog, exceptions: Sequence[PolicyException] = ()
+) -> list[Translation]:
+    """What becomes of a policy that has its shape: of each of its rules, or of the whole."""
+    if _has_no_equal(document):
+        does, reason, instead = _KINDS_WITHOUT_EQUAL[document["kind"]]
+        origin = Origin(document["metadata"]["name"], "", (), does)
+        return [Translation(origin, reason=reason, instead=instead)]
+    if is_cel_policy(document):
+        return [translate_cel_policy(document, exceptions)]
+    return translate(read_policy(document), catalog, exceptions)

@@ -25,7 +25,7 @@ from celadon.prove.functions import literal
 from celadon.prove.logic import FALSE, TRUE, Formula, both, negated
 from celadon.prove.objects import ITEMS, Inputs
 from celadon.prove.questions import Answer
-from celadon.prove.search import MOST_ITEMS
+from celadon.prove.search import MOST_ITEMS, Claim
 from celadon.prove.values import (
     Case,
     Entry,
@@ -44,7 +44,6 @@ from celadon.prove.values import (
     outcome,
     selected,
 )
-from celadon.prove.witnesses import Claim
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,10 +22,9 @@ from celadon.prove.evaluator import Evaluator
 from celadon.prove.logic import FALSE, Formula, both, either, negated
 from celadon.prove.objects import Inputs
 from celadon.prove.questions import Answer
-from celadon.prove.search import Confirm, Found, Search, T
+from celadon.prove.search import Claim, Confirm, Found, Search, T, free_loops
 from celadon.prove.unmodelled import Unmodelled
 from celadon.prove.values import Maybe, NotModelled, Outcome, Text, certain, is_true
-from celadon.prove.witnesses import Claim, free_loops
 
 MOST_PARTS: Final = 150
 """Values with rules that are looked at in one object."""

@@ -34,9 +34,8 @@ from celadon.prove.definitions.structural_values import StructuralObject
 from celadon.prove.logic import TRUE, Formula, both, either, negated
 from celadon.prove.objects import ITEMS, Inputs
 from celadon.prove.questions import Answer, is_blank
-from celadon.prove.search import MOST_ITEMS
+from celadon.prove.search import MOST_ITEMS, Claim
 from celadon.prove.values import NotModelled, Outcome, Text, is_false, is_true
-from celadon.prove.witnesses import Claim
 
 
 class RuleQuestion(enum.Enum):

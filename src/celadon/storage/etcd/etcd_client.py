@@ -141,8 +141,8 @@ class Exchange:
         seconds: float | None = None,
         heard: Callable[[], object] | None = None,
     ) -> None:
-        """For the next call, which may last so long (None: for ever; none at all: it times out
-        before it is sent). `heard` when something came."""
+        """Set up the next call, which may last so long (None: for ever; none at all: it times out
+        before it is sent). `heard` is called when something came."""
         self._left = bytes(1) + len(request).to_bytes(4, "big") + request
         self._is_taken = False
         self._came = bytearray()
@@ -198,7 +198,8 @@ class Exchange:
             raise refusal(self._status, self._text)
 
     def failure(self, error: pycurl.error) -> contract.ServiceError:
-        """Of libcurl: whether the member can have taken the request is known."""
+        """Turn an error of libcurl into ours: whether the member can have taken the request is
+        known."""
         code, text = error.args
         if code == pycurl.E_OPERATION_TIMEDOUT:
             text = SILENT
@@ -234,7 +235,7 @@ _CALLS: Final = 1 << 20
 
 
 class Connection:
-    """To one member: all calls share one connection of HTTP/2."""
+    """Makes all calls to one member on one connection of HTTP/2."""
 
     def __init__(self, endpoint: Endpoint, settings: EtcdSettings) -> None:
         self._endpoint = endpoint
@@ -299,7 +300,8 @@ class Connection:
         return self._multi.add_handle(exchange.handle)  # type: ignore[no-any-return]
 
     def _say_if_left(self) -> None:
-        """What is under way on a connection that is left is cancelled, as if it were the task."""
+        """Raise ServiceUnavailable where what is under way is cancelled since the connection is
+        left, and not because the task is."""
         task = asyncio.current_task()
         if self.is_left and task is not None and not task.cancelling():
             raise contract.ServiceUnavailable(SILENT) from None
@@ -316,7 +318,8 @@ class Connection:
 
 
 def _content(path: Path) -> bytes:
-    """Of a file that curl is given. Raises OSError, of one that is more than curl takes, too."""
+    """Return the content of a file that curl is given. Raises OSError, also for more than curl
+    takes."""
     content = path.read_bytes()
     if len(content) > _MOST_GIVEN:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
@@ -348,7 +351,8 @@ def _options(endpoint: Endpoint, settings: EtcdSettings) -> list[tuple[int, Any]
 
 
 class EtcdConnections:
-    """Of one process, in one event loop. Raises OSError for files that cannot be read."""
+    """Holds the connections of one process, in one event loop. Raises OSError for files that cannot
+    be read."""
 
     def __init__(self, settings: EtcdSettings) -> None:
         self._settings = settings
@@ -412,13 +416,14 @@ _WATCH: Final = "/etcdserverpb.Watch/Watch"
 
 
 class EtcdClient:
-    """On connections that others may use as well. All methods raise ServiceError."""
+    """Asks etcd on connections that others may use as well. All methods raise ServiceError."""
 
     def __init__(self, connections: EtcdConnections) -> None:
         self._connections = connections
 
     async def revision(self) -> int:
-        """Not older than any write acknowledged so far, to anyone: a majority has confirmed it."""
+        """Return a revision that is not older than any write acknowledged so far, to anyone: a
+        majority has confirmed it."""
         request = messages.range_request(EVERYTHING, count_only=True)
         answer = await self._connections.call(_RANGE, request, repeatable=True)
         return messages.range_answer(answer).revision
@@ -436,7 +441,8 @@ class EtcdClient:
             first = page.found[-1].key + b"\0"
 
     async def transact(self, transaction: EtcdTransaction) -> TransactionAnswer:
-        """After a ServiceUnavailable that is not NotBegun, nobody knows what has become of it."""
+        """Carry out a transaction. After a ServiceUnavailable that is not NotBegun, nobody knows
+        what has become of it."""
         request = messages.transaction_request(transaction)
         answer = await self._connections.call(_TXN, request, repeatable=False)
         return messages.transaction_answer(answer, transaction)
@@ -453,7 +459,8 @@ class EtcdClient:
         await self._connections.call(_COMPACT, request, repeatable=False)
 
     async def changes(self, start: int) -> AsyncGenerator[WatchAnswer, None]:
-        """Of all keys, from a revision on, until the member fails, which is left then."""
+        """Yield the changes of all keys, from a revision on, until the member fails, which is left
+        then."""
         connection = self._connections.current
         request = messages.watch_request(start)
         try:
@@ -510,11 +517,11 @@ HISTORY: Final = 20_000
 
 
 class Missed(Exception):
-    """What the mirror needs to go on is not there any more."""
+    """Says that what the mirror needs to go on is not there any more."""
 
 
 class KeySpelling:
-    """How keys are written in etcd: `prefix` in place of `root`."""
+    """Knows how keys are written in etcd: `prefix` in place of `root`."""
 
     def __init__(self, root: str, prefix: str) -> None:
         self._root = root
@@ -528,7 +535,7 @@ class KeySpelling:
         return (self._prefix + key[len(self._root) :]).encode()
 
     def read(self, key: bytes) -> str | None:
-        """None for what is not ours."""
+        """Return our name of a key; None for what is not ours."""
         if not key.startswith(self.first):
             return None
         try:
@@ -538,10 +545,10 @@ class KeySpelling:
 
 
 class Audience(Protocol):
-    """Who has the keyspace, and tells its readers."""
+    """Has the keyspace, and tells its readers."""
 
     def begin_with(self, space: Keyspace) -> None:
-        """From here on this is the keyspace; changes between it and the former are not known."""
+        """Take this keyspace from here on; changes between it and the former are not known."""
 
     def apply(self, events: Sequence[contract.Event], revision: int) -> None:
         """These events happen, and nothing else up to the revision."""
@@ -642,7 +649,7 @@ class EtcdMirror:
                     parts = []
 
     def _take(self, changes: Sequence[KeyValue]) -> None:
-        """Whole revisions, each the next one. Raises Missed."""
+        """Apply changes of whole revisions, each the next one. Raises Missed."""
         events: list[contract.Event] = []
         former: dict[str, contract.Entry | None] = {}
         taken = self._space.revision
@@ -676,7 +683,7 @@ class EtcdMirror:
         return contract.Event(change.mod_revision, key, entry, previous)
 
     def _catch_up(self) -> None:
-        """With what is known without being shown, as far as there is no gap."""
+        """Apply what is known without being shown, as far as there is no gap."""
         while self._known:
             revision = self._space.revision + 1
             operations = self._known.pop(revision, None)

@@ -89,7 +89,8 @@ _CLASS: Final = _classes()
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """With a `mod_revision`, or with the number of writes if that is given; 0: no such key."""
+    """Compares a key's `mod_revision`, or the number of its writes if that is given; 0: no such
+    key."""
 
     key: bytes
     mod_revision: int = 0
@@ -131,7 +132,7 @@ class KeyValue:
     version: int
 
     def entry(self, key: str) -> Entry | None:
-        """Under the key by which the store knows it."""
+        """Return the entry under the key by which the store knows it."""
         if self.value is None:
             return None
         return Entry(key, self.value, self.create_revision, self.mod_revision)
@@ -172,7 +173,7 @@ def range_request(
 
 
 def range_answer(answer: bytes) -> RangeAnswer:
-    """To `range_request`."""
+    """Read the answer to `range_request`."""
     read = _CLASS["RangeResponse"].FromString(answer)
     return RangeAnswer(read.header.revision, tuple(map(_key_value, read.kvs)), read.more)
 
@@ -201,7 +202,7 @@ def transaction_request(transaction: EtcdTransaction) -> bytes:
 
 
 def transaction_answer(answer: bytes, transaction: EtcdTransaction) -> TransactionAnswer:
-    """To the request of that transaction."""
+    """Read the answer to the request of that transaction."""
     read = _CLASS["TxnResponse"].FromString(answer)
     changed: tuple[bool, ...] = ()
     found: tuple[KeyValue | None, ...] = ()
@@ -223,7 +224,7 @@ def _first(found: Iterable[Any]) -> KeyValue | None:
 
 
 def lease_request(seconds: int) -> bytes:
-    """For a lease that lasts so long."""
+    """Return the request for a lease that lasts so long."""
     return _bytes("LeaseGrantRequest", TTL=seconds)
 
 
@@ -238,7 +239,7 @@ def compaction_request(revision: int) -> bytes:
 
 
 def watch_request(start: int) -> bytes:
-    """Of all changes from that revision on; large answers in parts."""
+    """Return the request for all changes from that revision on; large answers come in parts."""
     create = {
         "key": EVERYTHING,
         "range_end": EVERYTHING,
@@ -314,11 +315,11 @@ _TRANSIENT: Final = frozenset(
 
 
 class NotBegun(ServiceUnavailable):
-    """Nobody has taken the request: it may be sent again, to anyone."""
+    """Says that nobody has taken the request: it may be sent again, to anyone."""
 
 
 class RevisionRefused(ServiceError):
-    """It is compacted, or in the future (`is_future`)."""
+    """Says that a revision is compacted, or in the future (`is_future`)."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)

@@ -81,7 +81,7 @@ class CompactionByOne:
         self._revision = 0
 
     async def run(self) -> None:
-        """Until the task is cancelled."""
+        """Compact again and again, until the task is cancelled."""
         while True:
             await asyncio.sleep(self._interval)
             with suppress(contract.ServiceError):
@@ -111,14 +111,14 @@ class CompactionByOne:
 
 
 class KeyOrder:
-    """In one event loop."""
+    """Orders the writes of a key, in one event loop."""
 
     def __init__(self) -> None:
         self._last: dict[bytes, Turn] = {}
 
     def turn(self, keys: Collection[bytes]) -> Turn:
-        """To be entered at once (`async with`); begins when all former turns of these keys have
-        ended."""
+        """Return a turn that is to be entered at once (`async with`); it begins when all former
+        turns of these keys have ended."""
         return Turn(self._last, keys)
 
 
@@ -135,7 +135,8 @@ class Turn:
         last.update(dict.fromkeys(keys, self))
 
     async def __aenter__(self) -> None:
-        """Nobody ends while others begin to wait: all of this is in one step of the loop."""
+        """Wait for the former turns. Nobody ends while others begin to wait: all of this is in one
+        step of the loop."""
         if not self._former:
             return
         loop = asyncio.get_running_loop()
@@ -173,7 +174,7 @@ class Turn:
 
 
 class RevisionWaiters:
-    """In one event loop."""
+    """Wakes those who wait for a revision, in one event loop."""
 
     def __init__(self) -> None:
         self._waiting: list[tuple[int, int, asyncio.Future[bool]]] = []
@@ -229,7 +230,8 @@ class _Shared:
 
 @dataclass(slots=True)
 class SharedLeases:
-    """In one event loop. `grant` makes a lease of so many seconds, `clock` is in seconds."""
+    """Lets many keys share a lease, in one event loop. `grant` makes a lease of so many seconds,
+    `clock` is in seconds."""
 
     grant: Callable[[int], Awaitable[int]]
     clock: Callable[[], float]
@@ -238,7 +240,7 @@ class SharedLeases:
     _granting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def lease(self, seconds: int) -> int:
-        """For one more key that is to last at least so long. Raises ServiceError."""
+        """Return a lease for one more key that is to last at least so long. Raises ServiceError."""
         async with self._granting:
             now = self.clock()
             shared = self._newest.get(seconds)
@@ -264,7 +266,7 @@ class SharedLeases:
 
 
 class SharedQuestion:
-    """In one event loop. `put` asks, once for all who wait."""
+    """Asks once for all who wait, in one event loop; `put` asks."""
 
     def __init__(self, put: Callable[[], Awaitable[int]]) -> None:
         self._put = put
@@ -382,7 +384,7 @@ class EtcdStore:
                 return
 
     def tell_before(self, coming: Coming) -> None:
-        """Of the values that others write, which are not seen before it returns."""
+        """Set who is told of the values that others write; they are not seen before it returns."""
         self._mirror.coming = coming
 
     # Reading
@@ -481,7 +483,7 @@ class EtcdStore:
         return future
 
     def _start(self, work: Coroutine[Any, Any, None], future: Future[Any]) -> None:
-        """In the loop, whichever thread this is."""
+        """Start work in the loop, whichever thread this is."""
 
         def begin() -> None:
             task = self._loop.create_task(work)
@@ -548,7 +550,7 @@ class EtcdStore:
     async def _transact(
         self, spelled: EtcdTransaction, transaction: contract.Transaction
     ) -> TransactionAnswer:
-        """With leases for what does not last. Raises ServiceError."""
+        """Carry out a transaction, with leases for what does not last. Raises ServiceError."""
         leases = {
             self._spelling.written(one.key): await self._leases.lease(one.seconds)
             for one in transaction.operations
@@ -624,7 +626,8 @@ class EtcdStore:
         return revision
 
     def _forget(self, oldest: int) -> dict[Watcher, None]:
-        """Under the lock. The history up to a revision; gives the watches that had not read it."""
+        """Forget, under the lock, the history up to a revision; return the watches that had not
+        read it."""
         if oldest <= self._keyspace.compacted:
             return {}
         self._keyspace.compact(oldest)
@@ -675,7 +678,7 @@ class EtcdStore:
     # The end
 
     def close(self) -> None:
-        """In the loop of the store it only begins; `aclose` is for there."""
+        """Close the store. In its own loop this only begins; `aclose` is for there."""
         with self._lock:
             self._closed = True
         if self._is_in_loop():
@@ -684,7 +687,7 @@ class EtcdStore:
             asyncio.run_coroutine_threadsafe(self.aclose(), self._loop).result()
 
     async def aclose(self) -> None:
-        """As `close`; returns when everything has ended."""
+        """Close the store as `close` does, and return when everything has ended."""
         with self._lock:
             self._closed = True
         self._ended = self._ending()

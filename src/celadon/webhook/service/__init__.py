@@ -4,17 +4,15 @@ Read first `review_handler` (bytes to bytes, who waits and who is sent away), th
 `webhook_process` (how it all comes together). Needs the packages of `celadon[serve]`.
 """
 
+from celadon.webhook.service.decision_log import DecisionLogSettings
 from celadon.webhook.service.webhook_process import (
+    Certificate,
     ServedCertificate,
     Webhook,
+    WebhookSettings,
     certificate_of,
     run_webhook,
     write_trusted,
-)
-from celadon.webhook.service.webhook_settings import (
-    Certificate,
-    DecisionLogSettings,
-    WebhookSettings,
 )
 
 __all__ = [

@@ -15,6 +15,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Final
 
 from celadon import owner_only
@@ -24,9 +25,20 @@ from celadon.apiserver.operation import warn
 from celadon.kube import JsonObject
 from celadon.kube.fieldmanager import LAST_APPLIED
 from celadon.kube.json_types import JsonDict
+from celadon.records import dataclass
 from celadon.webhook.deciding import Finding
 from celadon.webhook.reviews import Review
-from celadon.webhook.service.webhook_settings import DecisionLogSettings
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionLogSettings:
+    """`path` None is standard output; `sample` is the part of plain admissions that is logged, from
+    0 to 1; `with_objects` adds the whole objects."""
+
+    path: Path | None
+    sample: float = 1.0
+    with_objects: bool = False
+
 
 # --- Secret texts ------------------------------------------------------------
 #

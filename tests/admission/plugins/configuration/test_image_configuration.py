@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.admission.plugins.configuration import BadConfiguration, image_policy, plugin_settings
-from celadon.admission.plugins.plugin_settings import ImagePolicySettings
+from celadon.admission.plugins.plugin_chain import ImagePolicySettings
 
 
 def given(**more: Any) -> dict[str, Any]:

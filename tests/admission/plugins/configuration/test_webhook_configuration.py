@@ -9,7 +9,7 @@ from celadon.admission.plugins.configuration import (
     plugin_settings,
     webhook_settings,
 )
-from celadon.admission.plugins.plugin_settings import WebhookSettings
+from celadon.admission.plugins.plugin_chain import WebhookSettings
 
 V1 = {"apiVersion": "apiserver.config.k8s.io/v1", "kind": "WebhookAdmissionConfiguration"}
 V1ALPHA1 = {"apiVersion": "apiserver.config.k8s.io/v1alpha1", "kind": "WebhookAdmission"}

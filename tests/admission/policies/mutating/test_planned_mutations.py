@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.admission import ObjectWorld, Operation, Request
-from celadon.admission.expressions.activation import RequestContext
+from celadon.admission.activation import RequestContext
 from celadon.admission.policies.compiled_mutations import (
     CompiledMutatingPolicy,
     compile_mutating_policy,

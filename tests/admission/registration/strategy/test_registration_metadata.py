@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.registration.match_rules import validate_meta_update, validate_object_meta
+from celadon.admission.registration.policy_validation import (
+    validate_meta_update,
+    validate_object_meta,
+)
 from celadon.kube import name_rules
 from celadon.kube.validation.object_meta import ANNOTATIONS_BYTES
 

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given as examples
 from hypothesis import strategies as st
 
-from celadon.apiserver.simulation.planning.cron_jobs import cron_job_plan
+from celadon.apiserver.simulation.planning.cron_jobs import cron_job_plan, next_time
 from celadon.apiserver.simulation.planning.plans import Plan
-from celadon.apiserver.simulation.planning.schedule_times import next_time
 from celadon.kube import JsonObject, metadata
 from celadon.kube.validation import parse_schedule
 from tests.apiserver.simulation.planning.sample_objects import (

@@ -7,15 +7,16 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.simulation.planning.placement.filters import (
+from celadon.apiserver.simulation.planning.node_filters import (
+    Neighbours,
+    NodeState,
     fit_of,
     matches_term,
+    needs,
     tolerates,
     unschedulable,
 )
-from celadon.apiserver.simulation.planning.placement.neighbours import Neighbours, NodeState, needs
-from celadon.apiserver.simulation.planning.placement.node_scores import best_node
-from celadon.apiserver.simulation.planning.placement.preemption import preemption_for
+from celadon.apiserver.simulation.planning.node_scores import best_node, preemption_for
 
 ZONE = "topology.kubernetes.io/zone"
 HELPLESS = "3 Preemption is not helpful for scheduling"

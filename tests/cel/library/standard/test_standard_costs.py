@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from celadon.cel import cost as costs
 from celadon.cel import types
 from celadon.cel.cost import MAX_UINT64, CostRule, Range, Sized
 from celadon.cel.errors import EvaluationError
-from celadon.cel.library import standard_costs as costs
 from celadon.cel.syntax import Ident
 from celadon.cel.types import Type
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from celadon.cli.policytest.case_results import plain_document
 from celadon.cli.policytest.importers.gator_suites import expanded
-from celadon.cli.policytest.run.case_results import plain_document
 from tests.cli.files import Json
 
 OWNER: Json = {

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from celadon.cli.policytest.case_results import FileResult
+from celadon.cli.policytest.case_running import RunOptions, run_tests
 from celadon.cli.policytest.importers.foreign_formats import given_tests
 from celadon.cli.policytest.importers.small_formats import changed
-from celadon.cli.policytest.run.case_results import FileResult
-from celadon.cli.policytest.run.case_running import RunOptions, run_tests
 from tests.cli.files import Json, binding, config_map, policy, write
 
 WITH_PARAMS = policy(

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from celadon.admission.registration import decode_object, validate_create
+from celadon.cli.policytest.case_results import plain_document
 from celadon.cli.policytest.mutants.policy_mutants import Alteration, alterations
-from celadon.cli.policytest.run.case_results import plain_document
 from celadon.cli.reading.documents import Document, DocumentReader, Text, read_text
 from tests.cli.files import Json, binding, policy
 

@@ -6,7 +6,7 @@ import pytest
 
 from celadon.cel import unparse
 from celadon.cel.tracing import unexpanded_tree
-from celadon.cli.policytest.counts import AlterationKind as Kind
+from celadon.cli.policytest.case_results import AlterationKind as Kind
 from celadon.cli.policytest.mutants.canonical_expressions import altered_expressions, flat_text
 
 

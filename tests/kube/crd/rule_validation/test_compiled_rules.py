@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.crd.compiled_rules import compile_rules
+from celadon.kube.crd.rule_validation import compile_rules
 from celadon.kube.library.environments import environment
 from celadon.kube.schemas.definition_schemas import decode_schema
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from celadon.cel.extend import types
-from celadon.kube.crd.compiled_rules import rule_scopes
+from celadon.kube.crd.rule_validation import rule_scopes
 from celadon.kube.library import environment
 from celadon.kube.schemas import decode_schema
 

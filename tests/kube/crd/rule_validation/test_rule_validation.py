@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.crd import compiled_rules, rule_validation
+from celadon.kube.crd import rule_validation
 from celadon.kube.crd.custom_kinds import CustomKind
 from celadon.kube.library.costs import OUT_OF_BUDGET
 from tests.kube.crd.test_custom_kinds import INTEGER, TEXT, Json, gizmo, kind, struct
@@ -323,7 +323,7 @@ def test_rules_wait_for_the_schema() -> None:
     known = ruled(struct(a=INTEGER) | {"required": ["a"]}, "self.a > 0")
     assert texts(known, {}) == [
         "spec.a: Required value",
-        f"<nil>: Invalid value: null: {compiled_rules.SKIPPED}",
+        f"<nil>: Invalid value: null: {rule_validation.SKIPPED}",
     ]
 
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from celadon.kube.fieldpath import FieldPath
+from celadon.kube.pod_warnings import overlapping_paths
 from celadon.kube.quantity import parse
 from celadon.kube.validation.pods.pod_specs import pod_spec
-from celadon.kube.warnings.pod_warnings import overlapping_paths
 
 
 class Compared(str):

@@ -6,7 +6,7 @@ from typing import Final
 
 from celadon.kube.schemas import schema_packs
 from celadon.kube.schemas.typed_objects import struct_codec
-from celadon.kube.validation.pods.internal_pod_types import (
+from celadon.kube.validation.pods.internal_types import (
     OF_POD,
     fields_of,
     internal_pod_spec,

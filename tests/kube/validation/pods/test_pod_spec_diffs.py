@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.releases import answering_as
-from celadon.kube.validation.pods.spec_diffs import (
+from celadon.kube.validation.pods.internal_types import (
     claim_spec_diff,
     pod_spec_diff,
     signing_conditions_diff,

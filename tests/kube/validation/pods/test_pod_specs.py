@@ -11,10 +11,10 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import answering_as
 from celadon.kube.validation import text_rules
+from celadon.kube.validation.built_in_validations import validate_create
 from celadon.kube.validation.field_checks import SELINUX_MOUNT, holding
 from celadon.kube.validation.pods.resource_lists import pod_requirements
 from celadon.kube.validation.pods.security_contexts import pod_security_context
-from celadon.kube.validation.validated_kinds import validate_create
 from tests.kube.validation.objects import complaints, container, pod, update_complaints
 
 LABEL = name_rules.dns1123_label("A_")[0]

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from celadon.admission.lint.findings import PolicyExpression, Replacement, Severity, Spot
-from celadon.admission.lint.lint_rule import Report, Rule, at_offset
-from celadon.admission.lint.subjects import Bundle, Registered
+from celadon.admission.lint.subjects import Bundle, Registered, Report, Rule, at_offset
 from celadon.admission.registration.decoding import (
     RegistrationError,
     missing_kind,

@@ -6,10 +6,17 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Final
 
+from celadon.admission.lint.actual_types import ROOT, trials
 from celadon.admission.lint.findings import Severity
-from celadon.admission.lint.lint_rule import Report, Rule, at_node
-from celadon.admission.lint.subjects import Bundle, MutatingCase, MutationPath, Written
-from celadon.admission.lint.trees.actual_types import ROOT, trials
+from celadon.admission.lint.subjects import (
+    Bundle,
+    MutatingCase,
+    MutationPath,
+    Report,
+    Rule,
+    Written,
+    at_node,
+)
 from celadon.cel.syntax import ListLiteral, Literal, MapLiteral, Struct
 from celadon.kube import GroupVersionKind, Json
 from celadon.kube.fieldmanager import MergeType, merge_type

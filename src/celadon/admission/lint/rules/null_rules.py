@@ -7,7 +7,13 @@ from functools import cache, partial
 from typing import Final
 
 from celadon.admission.lint.findings import Role, Severity, Spot, names_of
-from celadon.admission.lint.lint_rule import Report, Rule, at_access, at_node, shown
+from celadon.admission.lint.flow import (
+    RULE_VARIABLES,
+    field_schema,
+    is_demanded_of_rule,
+    is_present,
+    node_of_rule,
+)
 from celadon.admission.lint.subjects import (
     ITEM,
     Access,
@@ -16,14 +22,12 @@ from celadon.admission.lint.subjects import (
     Path,
     PolicyCase,
     Reading,
+    Report,
+    Rule,
     RuleCase,
-)
-from celadon.admission.lint.trees.flow import RULE_VARIABLES
-from celadon.admission.lint.trees.presence import (
-    field_schema,
-    is_demanded_of_rule,
-    is_present,
-    node_of_rule,
+    at_access,
+    at_node,
+    shown,
 )
 from celadon.cel.syntax import Ident, walk
 from celadon.kube import FieldPath, GroupVersionKind

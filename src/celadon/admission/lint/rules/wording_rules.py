@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from celadon.admission.lint.findings import Role, Severity, Spot
-from celadon.admission.lint.lint_rule import Report, Rule
 from celadon.admission.lint.rules.value_rules import nodes_of
-from celadon.admission.lint.subjects import Bundle, PolicyCase
+from celadon.admission.lint.subjects import Bundle, PolicyCase, Report, Rule
 from celadon.admission.registration.registration_types import (
     MutatingAdmissionPolicy,
     MutatingAdmissionPolicyBinding,

@@ -23,6 +23,9 @@ from celadon.records import dataclass
 USAGE: Final = "simulation.celadon.dev/usage"
 """The annotation: what a pod uses on average, such as `cpu=80%,memory=200Mi`; a share is one of
 what it requests."""
+# Defaults of kube-controller-manager: `--horizontal-pod-autoscaler-sync-period`,
+# `-downscale-stabilization` and `-tolerance`; the limit is `scaleUpLimitMinimum` of
+# `horizontal.go`.
 SYNC_SECONDS: Final = 15.0
 """Between two looks."""
 _WINDOW: Final = 300.0
@@ -37,8 +40,8 @@ _NO_METRICS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is scaled: the object, how many replicas it has and is to have, and whether it selects
-    pods."""
+    """This is what is scaled: the object, how many replicas it has and is to have, and whether it
+    selects pods."""
 
     object: JsonObject
     replicas: int
@@ -47,7 +50,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """How many replicas metrics have asked for at a time."""
+    """Holds the number of replicas that metrics asked for at a time."""
 
     at: datetime
     replicas: int
@@ -77,7 +80,8 @@ class _Unknown(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Proposal:
-    """How many replicas a metric asks for, its name, and its value as a status tells it."""
+    """Holds the number of replicas that a metric asks for, its name, and its value as a status
+    tells it."""
 
     replicas: int
     name: str
@@ -98,6 +102,7 @@ class _Sync:
         self.least: int = 1 if least is None else least
         self.most: int = self.spec.get("maxReplicas") or 0
 
+    # As `reconcileAutoscaler`.
     def scaling(self, target: Target | str, recent: Iterable[Recommendation]) -> Scaling:
         if isinstance(target, str):
             self._warn("FailedGetScale", target)
@@ -108,6 +113,7 @@ class _Sync:
         self._set("AbleToScale", "True", "SucceededGetScale", text)
         current = target.replicas
         recommended: int | None = None
+        # Zero replicas are a user's way to switch an autoscaler off.
         if current == 0 and self.least:
             text = "scaling is disabled since the replica count of the target is zero"
             self._set("ScalingActive", "False", "ScalingDisabled", text)
@@ -145,7 +151,8 @@ class _Sync:
     # --- metrics ---
 
     def _proposed(self, target: Target) -> _Proposal | None:
-        """What the metric asks for that asks for most; None if nothing can be said."""
+        """Return what the metric asks for that asks for the most replicas, or None if nothing can
+        be said. Conditions and Events say why."""
         if not target.has_selector:
             self._warn("SelectorRequired", "selector is required")
             text = "the HPA target's scale is missing a selector"
@@ -163,6 +170,8 @@ class _Sync:
         best = max(proposals, key=lambda one: one.replicas, default=None)
         for reason, _, why in failures:
             self._warn(reason, why)
+        # A metric that is not known might ask for more, so that without it nothing is scaled down;
+        # upwards, the others are good enough.
         if failures and (best is None or best.replicas < target.replicas):
             reason, prefix, why = failures[0]
             text = f"the HPA was unable to compute the replica count: {why}"
@@ -200,12 +209,15 @@ class _Sync:
             ratio, value = Decimal(percent) / (share or 1), {"averageUtilization": percent}
             label = f"{name} resource utilization (percentage of request)"
         told_value = {"type": "Resource", "resource": {"name": name, "current": value}}
+        # Without the tolerance, every small change of a load would move a pod.
         if abs(1 - ratio) <= _TOLERANCE:
             return _Proposal(current, label, told_value)
         return _Proposal(math.ceil(ratio * current), label, told_value)
 
     # --- limits ---
 
+    # As `normalizeDesiredReplicas` and `stabilizeRecommendation`: up at once, down only when
+    # nothing in the window has asked for more.
     def _normalized(self, current: int, recommended: int, recent: Iterable[Recommendation]) -> int:
         down = (self.spec.get("behavior") or {}).get("scaleDown") or {}
         seconds = down.get("stabilizationWindowSeconds")
@@ -221,6 +233,8 @@ class _Sync:
         else:
             text = "recommended size matches current size"
             self._set("AbleToScale", "True", "ReadyForNewScale", text)
+        # As `calculateScaleUpLimit`: a metric that has gone mad doubles the pods, but not more, in
+        # a look.
         limit = max(2 * current, _LEAST_LIMIT)
         top = min(limit, self.most)
         reason, text = "DesiredWithinRange", "the desired count is within the acceptable range"
@@ -280,7 +294,8 @@ def _failure_of(metric: JsonObject) -> tuple[str, str]:
 
 
 def _usage(text: str) -> dict[str, str]:
-    """By resource; what is neither a share nor an amount is left out."""
+    """Return the usage that an annotation tells, by resource. Parts that are neither a share nor an
+    amount are left out."""
     found = {}
     for part in text.split(","):
         name, _, amount = (one.strip() for one in part.partition("="))

@@ -6,32 +6,18 @@ As k8s.io/kubernetes `pkg/controller/cronjob`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from celadon.apiserver.simulation.planning import plans
+from celadon.apiserver.simulation.planning import pod_facts as facts
 from celadon.apiserver.simulation.planning.jobs import (
     COMPLETE,
     FAILED,
     finished_condition,
     is_finished,
 )
-from celadon.apiserver.simulation.planning.plans import (
-    NORMAL,
-    WARNING,
-    Plan,
-    Step,
-    Told,
-    Verb,
-    told,
-)
-from celadon.apiserver.simulation.planning.pod_facts import (
-    is_going,
-    read_time,
-    spec_of,
-    status_of,
-    time_text,
-)
-from celadon.apiserver.simulation.planning.schedule_times import UnknownZone, next_time, time_zone
 from celadon.kube import JsonObject, metadata
 from celadon.kube.go import quote
 from celadon.kube.json_types import JsonDict
@@ -39,19 +25,112 @@ from celadon.kube.validation import Schedule, ScheduleError, parse_schedule
 from celadon.kube.workload_controllers import scheduled_job
 from celadon.records import dataclass
 
+# --- Schedules ---------------------------------------------------------------
+#
+# When a schedule is due: the next time after another one.
+#
+# As github.com/robfig/cron `spec.go` and `constantdelay.go`, hour by hour where clocks are
+# changed: a time that a day does not have is left out, and one that it has twice comes twice.
+
+_YEARS: Final = 5
+"""After so many years without a time there is none."""
+_SECOND: Final = timedelta(seconds=1)
+_MINUTE: Final = timedelta(minutes=1)
+_HOUR: Final = timedelta(hours=1)
+_NOON: Final = 12
+_DAY_HOURS: Final = 24
+
+
+class UnknownZone(Exception):
+    """There is no time zone of this name."""
+
+
+def time_zone(name: str) -> tzinfo:
+    """UTC where there is no name. Raises UnknownZone."""
+    if name in {"", "UTC"}:
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise UnknownZone(f"unknown time zone {name}") from error
+
+
+def next_time(schedule: Schedule, after: datetime) -> datetime | None:
+    """Return the first time of the schedule after another time, or None if there is none in the
+    years to come. Raises UnknownZone."""
+    if schedule.every:
+        return after.replace(microsecond=0) + timedelta(seconds=schedule.every)
+    found = _Search(schedule, after.astimezone(time_zone(schedule.zone))).found()
+    return None if found is None else found.astimezone(UTC)
+
+
+class _Search:
+    """Looks for the next time from one onward. Whatever moves to a later month, day or hour begins
+    at its start."""
+
+    def __init__(self, schedule: Schedule, after: datetime) -> None:
+        minutes, hours, self._days, months, self._weekdays = schedule.fields
+        self._minutes, self._hours, self._months = minutes.numbers, hours.numbers, months.numbers
+        self._zone = after.tzinfo
+        self._at = self._moved(after.replace(microsecond=0), _SECOND)
+        self._last_year = self._at.year + _YEARS
+
+    def found(self) -> datetime | None:
+        if self._at.second:
+            self._at = self._moved(self._at.replace(second=0), _MINUTE)
+        while self._at.year <= self._last_year:
+            if self._at.month not in self._months:
+                self._to_next_month()
+            elif not self._day_fits():
+                self._to_next_day()
+            elif self._at.hour not in self._hours:
+                self._at = self._moved(self._at.replace(minute=0), _HOUR)
+            elif self._at.minute not in self._minutes:
+                self._at = self._moved(self._at, _MINUTE)
+            else:
+                return self._at
+        return None
+
+    def _moved(self, at: datetime, by: timedelta) -> datetime:
+        """Return the time that is later by a span of real time, whatever clocks show in between."""
+        return (at.astimezone(UTC) + by).astimezone(self._zone)
+
+    def _day_fits(self) -> bool:
+        of_month = self._at.day in self._days.numbers
+        of_week = self._at.isoweekday() % 7 in self._weekdays.numbers
+        if self._days.is_open or self._weekdays.is_open:
+            return of_month and of_week
+        return of_month or of_week
+
+    def _to_next_month(self) -> None:
+        year, month = divmod(self._at.year * 12 + self._at.month, 12)
+        self._at = datetime(year, month + 1, 1, tzinfo=self._zone)
+
+    def _to_next_day(self) -> None:
+        """Go on to the first hour of the next day, which is another one where a change of clocks
+        leaves out midnight."""
+        day = datetime(self._at.year, self._at.month, self._at.day, tzinfo=self._zone)
+        following = (day + timedelta(days=1)).astimezone(UTC).astimezone(self._zone)
+        if following.hour:
+            hours = following.hour
+            back = _DAY_HOURS - hours if hours > _NOON else -hours
+            following = self._moved(following, timedelta(hours=back))
+        self._at = following
+
+
 PADDING: Final = 0.1
 """Seconds after a time at which a CronJob is looked at, for clocks that differ."""
 MANY: Final = 100
 """Missed times, of which more are told."""
 
 
-def cron_job_plan(cron_job: JsonObject, jobs: Sequence[JsonObject], now: datetime) -> Plan:
+def cron_job_plan(cron_job: JsonObject, jobs: Sequence[JsonObject], now: datetime) -> plans.Plan:
     """The next steps of a CronJob, whose Jobs these are."""
     return _Sync(cron_job, jobs, now).plan()
 
 
 def job_name(cron_job: JsonObject, scheduled: datetime) -> str:
-    """With the minutes since 1970."""
+    """Return the name of the Job for a time, which ends with the minutes since 1970."""
     return f"{metadata.name(cron_job)}-{int(scheduled.timestamp()) // 60}"
 
 
@@ -74,42 +153,44 @@ class _Sync:
 
     def __init__(self, given: JsonObject, jobs: Sequence[JsonObject], now: datetime) -> None:
         self.cron_job = given
-        self.spec = spec_of(given)
+        self.spec = facts.spec_of(given)
         self.jobs = jobs
         self.now = now
-        self.steps: list[Step] = []
+        self.steps: list[plans.Step] = []
         self.again: float | None = None
-        self.status: JsonDict = dict(status_of(given))
+        self.status: JsonDict = dict(facts.status_of(given))
         self.active: list[Any] = list(self.status.get("active") or ())
-        self.started: Step | None = None
+        self.started: plans.Step | None = None
 
     # --- the order of things ---
 
-    def plan(self) -> Plan:
+    def plan(self) -> plans.Plan:
         self._clean_up()
         self._look_at_jobs()
-        if not is_going(self.cron_job):
+        if not facts.is_going(self.cron_job):
             self._schedule()
         if self.started is not None:
             self.steps.append(self.started)
-        elif self._made_status() != status_of(self.cron_job):
+        elif self._made_status() != facts.status_of(self.cron_job):
             self.steps.append(self._status_step())
-        return Plan(tuple(self.steps), self.again)
+        return plans.Plan(tuple(self.steps), self.again)
 
     def _tell(self, reason: str, text: str, *, warning: bool = False) -> None:
-        self.steps.append(told(text, self.cron_job, reason, WARNING if warning else NORMAL))
+        self.steps.append(
+            plans.told(text, self.cron_job, reason, plans.WARNING if warning else plans.NORMAL)
+        )
 
     def _made_status(self) -> JsonDict:
         made = {**self.status, "active": self.active}
         return {key: value for key, value in made.items() if value}
 
-    def _status_step(self) -> Step:
-        return Step(Verb.STATUS, {**self.cron_job, "status": self._made_status()})
+    def _status_step(self) -> plans.Step:
+        return plans.Step(plans.Verb.STATUS, {**self.cron_job, "status": self._made_status()})
 
     # --- Jobs that are there ---
 
     def _clean_up(self) -> None:
-        """Of Jobs that have ended some are kept."""
+        """Delete the oldest of the Jobs that have ended, so that as many stay as the limits say."""
         for field, kind in _LIMITS.items():
             limit = self.spec.get(field)
             if limit is None:
@@ -120,9 +201,9 @@ class _Sync:
 
     def _delete(self, jobs: Iterable[JsonObject]) -> None:
         for job in jobs:
-            done = Told(NORMAL, "SuccessfulDelete", f"Deleted job {metadata.name(job)}")
-            failed = Told(WARNING, "FailedDelete", "Deleted job: ")
-            self.steps.append(Step(Verb.DELETE, job, done, failed))
+            done = plans.Told(plans.NORMAL, "SuccessfulDelete", f"Deleted job {metadata.name(job)}")
+            failed = plans.Told(plans.WARNING, "FailedDelete", "Deleted job: ")
+            self.steps.append(plans.Step(plans.Verb.DELETE, job, done, failed))
             self._forget(metadata.uid(job))
 
     def _forget(self, uid: str) -> None:
@@ -142,7 +223,7 @@ class _Sync:
                 self._forget(uid)
                 text = f"Saw completed job: {name}, condition: {condition['type']}"
                 self._tell("SawCompletedJob", text)
-            ended = status_of(job).get("completionTime")
+            ended = facts.status_of(job).get("completionTime")
             if condition["type"] == COMPLETE and ended:
                 former = self.status.get("lastSuccessfulTime") or ""
                 self.status["lastSuccessfulTime"] = max(ended, former)
@@ -199,7 +280,7 @@ class _Sync:
     def _missed(self, schedule: Schedule, *, with_deadline: bool) -> _Missed:
         """Raises _InvalidSchedule, UnknownZone."""
         began = self.status.get("lastScheduleTime") or metadata.creation_timestamp(self.cron_job)
-        earliest = read_time(began)
+        earliest = facts.read_time(began)
         deadline = self.spec.get("startingDeadlineSeconds")
         if with_deadline and deadline is not None:
             earliest = max(earliest, self.now - timedelta(seconds=deadline))
@@ -239,7 +320,7 @@ class _Sync:
             return
         name = job_name(self.cron_job, scheduled)
         is_started = any(one.get("name") == name for one in self.active)
-        if is_started or self.status.get("lastScheduleTime") == time_text(scheduled):
+        if is_started or self.status.get("lastScheduleTime") == facts.time_text(scheduled):
             return
         policy = self.spec.get("concurrencyPolicy")
         if policy == "Forbid" and self.active:
@@ -255,7 +336,7 @@ class _Sync:
         self._start(name, scheduled)
 
     def _start(self, name: str, scheduled: datetime) -> None:
-        self.status["lastScheduleTime"] = time_text(scheduled)
+        self.status["lastScheduleTime"] = facts.time_text(scheduled)
         present = next((one for one in self.jobs if metadata.name(one) == name), None)
         if present is not None:  # it was made, but not noted
             self._note(present)
@@ -263,15 +344,15 @@ class _Sync:
         zone = time_zone(self.spec.get("timeZone") or "")
         local = scheduled.astimezone(zone).isoformat(timespec="seconds")
         job = scheduled_job(self.cron_job, name, local.replace("+00:00", "Z"))
-        self.started = Step(
-            Verb.CREATE,
+        self.started = plans.Step(
+            plans.Verb.CREATE,
             job,
-            Told(NORMAL, "SuccessfulCreate", f"Created job {name}"),
-            Told(WARNING, "FailedCreate", "Error creating job: "),
+            plans.Told(plans.NORMAL, "SuccessfulCreate", f"Created job {name}"),
+            plans.Told(plans.WARNING, "FailedCreate", "Error creating job: "),
             follow=self._noted,
         )
 
-    def _noted(self, job: JsonObject) -> Step:
+    def _noted(self, job: JsonObject) -> plans.Step:
         self._note(job)
         return self._status_step()
 
@@ -298,7 +379,7 @@ def _end(job: JsonObject) -> str:
 
 
 def _start(job: JsonObject) -> tuple[bool, str, str]:
-    began = status_of(job).get("startTime") or ""
+    began = facts.status_of(job).get("startTime") or ""
     return not began, began, metadata.name(job)
 
 
@@ -309,6 +390,6 @@ _MONTHS: Final = (
 
 
 def _rfc1123(at: datetime) -> str:
-    """In English, wherever this runs."""
+    """Return the time in English, wherever this runs."""
     month = _MONTHS[at.month - 1]
     return f"{_DAYS[at.weekday()]}, {at.day:02} {month} {at.year} {at:%H:%M:%S} UTC"

@@ -10,32 +10,9 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
-from celadon.apiserver.simulation.planning.placement.filters import is_wanted_node, tolerates
-from celadon.apiserver.simulation.planning.plans import (
-    NORMAL,
-    NOTHING_TO_DO,
-    WARNING,
-    Plan,
-    Step,
-    Verb,
-    pod_created,
-    pod_deleted,
-    sooner,
-    told,
-)
-from celadon.apiserver.simulation.planning.pod_facts import (
-    controlled,
-    has_ended,
-    is_available,
-    is_going,
-    is_ready,
-    node_of,
-    phase,
-    scaled,
-    seconds_to_availability,
-    spec_of,
-    status_of,
-)
+from celadon.apiserver.simulation.planning import plans
+from celadon.apiserver.simulation.planning import pod_facts as facts
+from celadon.apiserver.simulation.planning.node_filters import is_wanted_node, tolerates
 from celadon.apiserver.simulation.planning.revisions import (
     claimed_revisions,
     new_revision,
@@ -67,21 +44,21 @@ class DaemonWorld:
     revisions: Sequence[JsonObject]
 
 
-def daemon_set_plan(daemon_set: JsonObject, world: DaemonWorld, now: datetime) -> Plan:
+def daemon_set_plan(daemon_set: JsonObject, world: DaemonWorld, now: datetime) -> plans.Plan:
     """The next steps of a DaemonSet."""
-    if is_going(daemon_set):
-        return NOTHING_TO_DO
-    if not any((spec_of(daemon_set).get("selector") or {}).values()):
+    if facts.is_going(daemon_set):
+        return plans.NOTHING_TO_DO
+    if not any((facts.spec_of(daemon_set).get("selector") or {}).values()):
         text = "This daemon set is selecting all pods. A non-empty selector is required."
-        return Plan((told(text, daemon_set, "SelectingAll", WARNING),))
+        return plans.Plan((plans.told(text, daemon_set, "SelectingAll", plans.WARNING),))
     return _Sync(daemon_set, world, now).plan()
 
 
 def target_node(pod: JsonObject) -> str:
     """The node that a pod is on, or is made for; empty if nothing says so."""
-    if node_of(pod):
-        return node_of(pod)
-    affinity = (spec_of(pod).get("affinity") or {}).get("nodeAffinity") or {}
+    if facts.node_of(pod):
+        return facts.node_of(pod)
+    affinity = (facts.spec_of(pod).get("affinity") or {}).get("nodeAffinity") or {}
     for term in (affinity.get(REQUIRED_TERMS) or {}).get("nodeSelectorTerms") or ():
         for one in term.get("matchFields") or ():
             if one.get("key") == "metadata.name" and one.get("operator") == "In":
@@ -95,27 +72,28 @@ class _Sync:
 
     def __init__(self, given: JsonObject, world: DaemonWorld, now: datetime) -> None:
         self.set = given
-        self.spec = spec_of(given)
+        self.spec = facts.spec_of(given)
         self.world = world
         self.now = now
         self.min_ready: int = self.spec.get("minReadySeconds") or 0
         self.generation = metadata.annotations(given).get(TEMPLATE_GENERATION)
-        self.pods = controlled(world.pods, given)
+        self.pods = facts.controlled(world.pods, given)
         self.by_node = self._pods_by_node()
         self.fit = {metadata.name(one): self._fit(one) for one in world.nodes}
         self.wanted = [name for name, (run, _) in self.fit.items() if run]
-        self.steps: list[Step] = []
-        self.collisions: int | None = status_of(given).get("collisionCount")
+        self.steps: list[plans.Step] = []
+        self.collisions: int | None = facts.status_of(given).get("collisionCount")
 
     def _pods_by_node(self) -> dict[str, list[JsonObject]]:
         found: dict[str, list[JsonObject]] = {}
         for pod in sorted(self.pods, key=_age):
-            if not (has_ended(pod) and is_going(pod)) and target_node(pod):
+            if not (facts.has_ended(pod) and facts.is_going(pod)) and target_node(pod):
                 found.setdefault(target_node(pod), []).append(pod)
         return found
 
     def _fit(self, node: JsonObject) -> tuple[bool, bool]:
-        """Whether a pod is to be made there, and whether one that is there stays."""
+        """Return whether a pod is to be made on the node, and whether one that is there already
+        stays."""
         spec = dict((self.spec.get("template") or {}).get("spec") or {})
         tolerate_node_problems(spec)
         named = spec.get("nodeName") or metadata.name(node)
@@ -124,22 +102,22 @@ class _Sync:
         tolerations = spec.get("tolerations") or ()
         effects = {
             one.get("effect")
-            for one in spec_of(node).get("taints") or ()
+            for one in facts.spec_of(node).get("taints") or ()
             if not tolerates(tolerations, one)
         }
         return not effects & {"NoExecute", "NoSchedule"}, "NoExecute" not in effects
 
     # --- the order of things ---
 
-    def plan(self) -> Plan:
+    def plan(self) -> plans.Plan:
         self.hash, old = self._history()
         strategy = self.spec.get("updateStrategy") or {}
         limits = strategy.get("rollingUpdate") or {}
         rolls = strategy.get("type") == "RollingUpdate"
         total = len(self.wanted)
-        self.max_surge = scaled(limits.get("maxSurge"), total, round_up=True) if rolls else 0
-        self.surges = rolls and scaled(limits.get("maxSurge"), 1, round_up=True) > 0
-        most = scaled(limits.get("maxUnavailable"), total, round_up=True) if rolls else 0
+        self.max_surge = facts.scaled(limits.get("maxSurge"), total, round_up=True) if rolls else 0
+        self.surges = rolls and facts.scaled(limits.get("maxSurge"), 1, round_up=True) > 0
+        most = facts.scaled(limits.get("maxUnavailable"), total, round_up=True) if rolls else 0
         if total and not most and not self.max_surge:
             most = 1
         self._manage()
@@ -150,11 +128,11 @@ class _Sync:
                 self._replace(most)
         self._forget(old)
         self._tell_status()
-        waits = (seconds_to_availability(one, self.min_ready, self.now) for one in self.pods)
-        return Plan(tuple(self.steps), sooner(*(one for one in waits if one)))
+        waits = (facts.seconds_to_availability(one, self.min_ready, self.now) for one in self.pods)
+        return plans.Plan(tuple(self.steps), plans.sooner(*(one for one in waits if one)))
 
     def steps_for_pods(self) -> bool:
-        """Whether pods come or go already: then the update waits until they have."""
+        """Tell whether pods come or go already: then the update waits until they have."""
         return any(one.object.get("kind") == "Pod" for one in self.steps)
 
     # --- history ---
@@ -172,7 +150,7 @@ class _Sync:
         kept = max(current, key=number_of)
         digest = metadata.labels(kept).get(REVISION_HASH) or metadata.name(kept)
         if number_of(kept) < following:
-            self.steps.append(Step(Verb.UPDATE, {**kept, "revision": following}))
+            self.steps.append(plans.Step(plans.Verb.UPDATE, {**kept, "revision": following}))
         return digest, old
 
     def _snapshot(self, number: int) -> str:
@@ -185,7 +163,7 @@ class _Sync:
             digest = template_hash(template, self.collisions)
         name = f"{metadata.name(self.set)}-{digest}"
         made = new_revision(self.set, name, {REVISION_HASH: digest}, number)
-        self.steps.append(Step(Verb.CREATE, made))
+        self.steps.append(plans.Step(plans.Verb.CREATE, made))
         return digest
 
     def _forget(self, old: Sequence[JsonObject]) -> None:
@@ -196,7 +174,7 @@ class _Sync:
             if surplus <= 0:
                 return
             if metadata.labels(one).get(REVISION_HASH) not in live:
-                self.steps.append(Step(Verb.DELETE, one))
+                self.steps.append(plans.Step(plans.Verb.DELETE, one))
                 surplus -= 1
 
     # --- a pod on each node ---
@@ -214,25 +192,26 @@ class _Sync:
                     missing.append(node)
                 surplus += self._excess(kept)
             else:
-                surplus += [one for one in pods or () if not is_going(one)]
+                surplus += [one for one in pods or () if not facts.is_going(one)]
         for node, pods in self.by_node.items():
             if node not in self.fit:
-                surplus += [one for one in pods if not node_of(one)]
+                surplus += [one for one in pods if not facts.node_of(one)]
         self._sync_nodes(missing, surplus)
 
     def _is_kept(self, pod: JsonObject, node: str, surplus: list[JsonObject]) -> bool:
-        """Whether it runs; one that has ended goes, and another one comes later."""
-        if is_going(pod):
+        """Tell whether the pod goes on running. One that has ended joins the surplus, and another
+        one comes later."""
+        if facts.is_going(pod):
             return False
-        if not has_ended(pod):
+        if not facts.has_ended(pod):
             return True
         where = f"{metadata.namespace(pod)}/{metadata.name(pod)} on node {node}"
-        if phase(pod) == "Failed":
+        if facts.phase(pod) == "Failed":
             text = f"Found failed daemon pod {where}, will try to kill it"
-            self.steps.append(told(text, self.set, "FailedDaemonPod", WARNING))
+            self.steps.append(plans.told(text, self.set, "FailedDaemonPod", plans.WARNING))
         else:
             text = f"Found succeeded daemon pod {where}, will try to delete it"
-            self.steps.append(told(text, self.set, "SucceededDaemonPod", NORMAL))
+            self.steps.append(plans.told(text, self.set, "SucceededDaemonPod", plans.NORMAL))
         surplus.append(pod)
         return False
 
@@ -243,18 +222,18 @@ class _Sync:
         new = [one for one in running if metadata.labels(one).get(REVISION_HASH) == self.hash]
         old = [one for one in running if metadata.labels(one).get(REVISION_HASH) != self.hash]
         excess = [*new[1:], *old[1:]]
-        if new and old and (not is_ready(old[0]) or self._is_available(new[0])):
+        if new and old and (not facts.is_ready(old[0]) or self._is_available(new[0])):
             excess.append(old[0])
         return excess
 
     def _sync_nodes(self, missing: Iterable[str], surplus: Iterable[JsonObject]) -> None:
         for node in list(missing)[:BURST]:
-            self.steps.append(pod_created(daemon_pod(self.set, node, self.hash)))
+            self.steps.append(plans.pod_created(daemon_pod(self.set, node, self.hash)))
         for pod in list(surplus)[:BURST]:
-            self.steps.append(pod_deleted(pod))
+            self.steps.append(plans.pod_deleted(pod))
 
     def _is_available(self, pod: JsonObject) -> bool:
-        return is_available(pod, self.min_ready, self.now)
+        return facts.is_available(pod, self.min_ready, self.now)
 
     # --- updates ---
 
@@ -265,10 +244,11 @@ class _Sync:
         return labels.get(REVISION_HASH) == self.hash
 
     def _pairs(self) -> Iterable[tuple[str, JsonObject | None, JsonObject | None, bool]]:
-        """Of each node its new pod and its old one, and whether there is one of each at most."""
+        """Yield each node with its new pod and its old one, and whether it has at most one of
+        each."""
         nodes = [*self.by_node, *(one for one in self.wanted if one not in self.by_node)]
         for node in sorted(nodes):
-            present = [one for one in self.by_node.get(node, ()) if not is_going(one)]
+            present = [one for one in self.by_node.get(node, ()) if not facts.is_going(one)]
             new = [one for one in present if self._is_updated(one)]
             old = [one for one in present if not self._is_updated(one)]
             yield (
@@ -339,7 +319,7 @@ class _Sync:
                 misscheduled += 1
                 continue
             scheduled += 1
-            ready += is_ready(pods[0])
+            ready += facts.is_ready(pods[0])
             available += self._is_available(pods[0])
             updated += self._is_updated(pods[0])
         desired = len(self.wanted)
@@ -356,15 +336,15 @@ class _Sync:
             "observedGeneration": metadata.generation(self.set),
             **{key: value for key, value in optional.items() if value},
         }
-        former: JsonObject = status_of(self.set)
+        former: JsonObject = facts.status_of(self.set)
         if self.collisions is not None:
             made["collisionCount"] = self.collisions
         if "conditions" in former:
             made["conditions"] = former["conditions"]
         if made != former:
-            self.steps.append(Step(Verb.STATUS, {**self.set, "status": made}))
+            self.steps.append(plans.Step(plans.Verb.STATUS, {**self.set, "status": made}))
 
 
 def _age(pod: JsonObject) -> tuple[bool, str, str]:
     """Pods with a node come first, then older ones."""
-    return not node_of(pod), metadata.creation_timestamp(pod), metadata.name(pod)
+    return not facts.node_of(pod), metadata.creation_timestamp(pod), metadata.name(pod)

@@ -11,17 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
+from celadon.apiserver.simulation.planning import pod_facts as facts
 from celadon.apiserver.simulation.planning.plans import NORMAL, WARNING, Plan, Step, Verb, told
-from celadon.apiserver.simulation.planning.pod_facts import (
-    controller_of,
-    is_going,
-    is_ready,
-    read_time,
-    scaled,
-    spec_of,
-    status_of,
-    time_text,
-)
 from celadon.kube import JsonObject, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.records import dataclass
@@ -32,12 +23,13 @@ _CONDITION: Final = "DisruptionAllowed"
 
 
 class _NoScale(Exception):
-    """It is not known how many pods the owner of a pod wants."""
+    """Says that it is not known how many pods the owner of a pod wants."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How many pods an owner wants; several pods may have the same."""
+    """Says how many replicas an owner wants; the owners of several pods may come to the same
+    scale."""
 
     uid: str
     replicas: int
@@ -59,7 +51,7 @@ class _Sync:
 
     def __init__(self, budget: JsonObject, pods: Sequence[JsonObject], now: datetime) -> None:
         self.budget = budget
-        self.spec = spec_of(budget)
+        self.spec = facts.spec_of(budget)
         self.pods = pods
         self.now = now
         self.steps: list[Step] = []
@@ -74,11 +66,11 @@ class _Sync:
             text = f"Failed to calculate the number of expected pods: {error}"
             reason = "CalculateExpectedPodCountFailed"
             self.steps.append(told(text, self.budget, reason, WARNING))
-            self._write({**status_of(self.budget), "disruptionsAllowed": 0}, str(error))
+            self._write({**facts.status_of(self.budget), "disruptionsAllowed": 0}, str(error))
             return Plan(tuple(self.steps))
         disrupted = self._disrupted()
         healthy = sum(
-            is_ready(one) and not is_going(one) and metadata.name(one) not in disrupted
+            facts.is_ready(one) and not facts.is_going(one) and metadata.name(one) not in disrupted
             for one in self.pods
         )
         allowed = max(healthy - desired, 0) if expected > 0 else 0
@@ -96,20 +88,25 @@ class _Sync:
     # --- how many there should be ---
 
     def _expected(self, scales: Mapping[str, Scale | str]) -> tuple[int, int]:
-        """How many pods there should be, and how many of them healthy. Raises _NoScale."""
+        """Return how many pods there should be, and how many of them have to be healthy. Raises
+        _NoScale."""
         most, least = self.spec.get("maxUnavailable"), self.spec.get("minAvailable")
         if most is not None:
             total = self._total(scales)
-            return total, max(total - scaled(most, total, round_up=True), 0)
+            return total, max(total - facts.scaled(most, total, round_up=True), 0)
         if isinstance(least, str):
             total = self._total(scales)
-            return total, scaled(least, total, round_up=True)
+            return total, facts.scaled(least, total, round_up=True)
         return (0, 0) if least is None else (len(self.pods), least)
 
     def _total(self, scales: Mapping[str, Scale | str]) -> int:
-        """Of all owners. Raises _NoScale."""
-        unmanaged = [one for one in self.pods if not controller_of(one)]
-        owners = {controller_of(one).get("uid") or "" for one in self.pods if controller_of(one)}
+        """Return how many replicas all owners of the pods want together. Raises _NoScale."""
+        unmanaged = [one for one in self.pods if not facts.controller_of(one)]
+        owners = {
+            facts.controller_of(one).get("uid") or ""
+            for one in self.pods
+            if facts.controller_of(one)
+        }
         wanted: dict[str, int] = {}
         for uid in owners:
             found = scales[uid]
@@ -130,12 +127,12 @@ class _Sync:
     def _disrupted(self) -> dict[str, str]:
         """Evicted pods that are still there, but not for long."""
         found: dict[str, str] = {}
-        listed = status_of(self.budget).get("disruptedPods") or {}
+        listed = facts.status_of(self.budget).get("disruptedPods") or {}
         for pod in self.pods:
             since = listed.get(metadata.name(pod))
-            if since is None or is_going(pod):
+            if since is None or facts.is_going(pod):
                 continue
-            left = (read_time(since) + DELETION_TIMEOUT - self.now).total_seconds()
+            left = (facts.read_time(since) + DELETION_TIMEOUT - self.now).total_seconds()
             if left < 0:
                 namespace = metadata.namespace(self.budget)  # upstream names it twice
                 text = (
@@ -156,7 +153,7 @@ class _Sync:
             value, reason = "True", "SufficientPods"
         else:
             value, reason = "False", "InsufficientPods"
-        former = status_of(self.budget)
+        former = facts.status_of(self.budget)
         conditions: Sequence[JsonObject] = former.get("conditions") or ()
         present = next((one for one in conditions if one.get("type") == _CONDITION), None)
         kept = present is not None and present.get("status") == value
@@ -166,7 +163,7 @@ class _Sync:
             "observedGeneration": status.get("observedGeneration"),
             "lastTransitionTime": present["lastTransitionTime"]
             if kept and present is not None
-            else time_text(self.now),
+            else facts.time_text(self.now),
             "reason": reason,
             "message": failure,
         }
@@ -182,7 +179,7 @@ class _Sync:
 
 
 def _selector_text(selector: JsonObject) -> str:
-    """As Go prints one."""
+    """Return the selector as Go's `%v` prints a LabelSelector."""
     labels = "".join(
         f"{key}: {value}," for key, value in sorted((selector.get("matchLabels") or {}).items())
     )

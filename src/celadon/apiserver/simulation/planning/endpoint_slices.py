@@ -13,23 +13,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from celadon.apiserver.simulation.planning.plans import (
-    NOTHING_TO_DO,
-    WARNING,
-    Plan,
-    Step,
-    Told,
-    Verb,
-)
-from celadon.apiserver.simulation.planning.pod_facts import (
-    condition_of,
-    has_ended,
-    is_going,
-    is_ready,
-    node_of,
-    spec_of,
-    status_of,
-)
+from celadon.apiserver.simulation.planning import plans
+from celadon.apiserver.simulation.planning import pod_facts as facts
 from celadon.kube import JsonObject, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.well_known_values import HEADLESS, SERVICE_LABEL
@@ -54,19 +39,21 @@ _LONGEST_NAME: Final = 253
 
 
 def has_endpoints(service: JsonObject) -> bool:
-    """Whether its pods are looked for: it selects some, and is no name of something outside."""
-    spec = spec_of(service)
+    """Tell whether the pods of a Service are looked for: it has a selector, and is no name of
+    something outside of the cluster."""
+    spec = facts.spec_of(service)
     return spec.get("selector") is not None and spec.get("type") != "ExternalName"
 
 
 def selects(service: JsonObject, pod: JsonObject) -> bool:
-    """Whether the pod is one of the Service's."""
-    wanted = spec_of(service).get("selector") or {}
+    """Tell whether the Service selects the pod."""
+    wanted = facts.spec_of(service).get("selector") or {}
     return wanted.items() <= metadata.labels(pod).items()
 
 
 def is_own_slice(slice_: JsonObject, service: JsonObject) -> bool:
-    """Whether the controller looks after the slice: others make slices of their own."""
+    """Tell whether this controller looks after the slice: users may add slices of their own to a
+    Service."""
     labels = metadata.labels(slice_)
     return labels.get(SLICE_MANAGED_BY) == SLICE_CONTROLLER and labels.get(
         SERVICE_LABEL
@@ -75,8 +62,9 @@ def is_own_slice(slice_: JsonObject, service: JsonObject) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Reachable:
-    """What is known: the pods that the Service selects, the labels of all nodes by name, and the
-    time of the first change that has not been seen before; empty where there is none."""
+    """Holds what the plan is made from: the pods that the Service selects, the labels of all nodes
+    by name, and the time of the first change that no slice tells of yet; empty where there is
+    none."""
 
     pods: Sequence[JsonObject]
     nodes: Mapping[str, Mapping[str, str]]
@@ -84,7 +72,7 @@ class Reachable:
 
 
 class TriggerTimes:
-    """When the pods of Services were changed, and these made, as far as it is known; as
+    """Remembers when the pods of Services, and these, were changed, as far as it is known; as
     k8s.io/endpointslice `util/trigger_time_tracker.go`. Items are Services."""
 
     def __init__(self) -> None:
@@ -95,7 +83,7 @@ class TriggerTimes:
         former = self._seen.get(item, {})
         times = {"": metadata.creation_timestamp(service)}
         for pod in pods:
-            since = (condition_of(pod, "Ready") or {}).get("lastTransitionTime")
+            since = (facts.condition_of(pod, "Ready") or {}).get("lastTransitionTime")
             if since:
                 times[metadata.name(pod)] = since
         self._seen[item] = times
@@ -106,33 +94,35 @@ class TriggerTimes:
         self._seen.pop(item, None)
 
 
-def slices_plan(service: JsonObject, seen: Reachable, slices: Iterable[JsonObject]) -> Plan:
+# As `Reconcile` of k8s.io/endpointslice `reconciler.go`. Each family of addresses has slices of its
+# own: a slice has one `addressType`, which cannot be changed.
+def slices_plan(service: JsonObject, seen: Reachable, slices: Iterable[JsonObject]) -> plans.Plan:
     """The slices of a Service, brought to what its pods are now."""
     if not has_endpoints(service):
-        return NOTHING_TO_DO
+        return plans.NOTHING_TO_DO
     name, namespace = metadata.name(service), metadata.namespace(service)
-    failed = Told(
-        WARNING,
+    failed = plans.Told(
+        plans.WARNING,
         "FailedToUpdateEndpointSlices",
         f"Error updating Endpoint Slices for Service {namespace}/{name}: ",
     )
     present = [one for one in slices if is_own_slice(one, service)]
     families = _address_types(service)
-    steps: list[Step] = []
+    steps: list[plans.Step] = []
     for family in families:
         work = _SliceWork(service, family, seen.changed_at)
         work.sort_out([one for one in present if one["addressType"] == family], seen)
         steps += work.steps(failed)
     steps += (
-        Step(Verb.DELETE, one, failed=failed)
+        plans.Step(plans.Verb.DELETE, one, failed=failed)
         for one in present
         if one["addressType"] not in families
     )
-    return Plan(tuple(steps))
+    return plans.Plan(tuple(steps))
 
 
 def _address_types(service: JsonObject) -> tuple[str, ...]:
-    return tuple(spec_of(service).get("ipFamilies") or ("IPv4",))
+    return tuple(facts.spec_of(service).get("ipFamilies") or ("IPv4",))
 
 
 class _SliceWork:
@@ -146,6 +136,7 @@ class _SliceWork:
         self._updated: list[JsonDict] = []
         self._deleted: list[JsonObject] = []
 
+    # As `reconcileByAddressType`.
     def sort_out(self, present: Sequence[JsonObject], seen: Reachable) -> None:
         """Endpoints are grouped by their ports: a slice has the same for all."""
         groups: dict[str, list[JsonObject]] = {}
@@ -171,26 +162,33 @@ class _SliceWork:
         if len(present) == len(self._deleted) and not self._created:
             self._hold_place()
 
+    # As `podToEndpoint` of k8s.io/endpointslice `utils.go`.
     def _endpoint(self, pod: JsonObject, seen: Reachable) -> JsonDict | None:
-        """None without an address of the family, or on a node that is not there."""
-        node = node_of(pod)
-        if node not in seen.nodes and not spec_of(self._service).get("publishNotReadyAddresses"):
+        """Return the endpoint of a pod, or None if the pod has no address of the family or is on a
+        node that does not exist."""
+        node = facts.node_of(pod)
+        if node not in seen.nodes and not facts.spec_of(self._service).get(
+            "publishNotReadyAddresses"
+        ):
             return None
         addresses = [one for one in _pod_addresses(pod) if _family(one) == self._family]
         if not addresses:
             return None
-        serving, ending = is_ready(pod), is_going(pod)
-        published = bool(spec_of(self._service).get("publishNotReadyAddresses"))
+        serving, ending = facts.is_ready(pod), facts.is_going(pod)
+        published = bool(facts.spec_of(self._service).get("publishNotReadyAddresses"))
         made: JsonDict = {
             "addresses": addresses,
             "conditions": {
+                # `ready` is never true of a pod that ends, so that proxies which know nothing but
+                # `ready` stop sending to it; who can drain connections looks at `serving` and
+                # `terminating`.
                 "ready": published or (serving and not ending),
                 "serving": serving,
                 "terminating": ending,
             },
         }
         if _has_host_name(pod, self._service):
-            made["hostname"] = spec_of(pod)["hostname"]
+            made["hostname"] = facts.spec_of(pod)["hostname"]
         made["targetRef"] = _target(pod)
         if node:
             made["nodeName"] = node
@@ -199,6 +197,8 @@ class _SliceWork:
             made["zone"] = zone
         return made
 
+    # As `reconcileByPortMapping`. A change of a slice is sent to every node, so that as few slices
+    # as possible are touched, even if some stay half empty.
     def _fill(
         self,
         slices: Sequence[JsonObject],
@@ -238,6 +238,8 @@ class _SliceWork:
                 self._updated.append(_with_endpoints(roomy, endpoints, self._labels()))
                 left = []
 
+    # As the placeholder of `reconcileByAddressType`: by it, a Service without endpoints differs
+    # from one that nobody has looked at yet.
     def _hold_place(self) -> None:
         """A Service without endpoints has one empty slice."""
         made = self._new([], [])
@@ -247,6 +249,8 @@ class _SliceWork:
         else:
             self._created.append(made)
 
+    # As `setEndpointSliceLabels`: labels of the Service are mirrored, but those that say whose a
+    # slice is are the controller's own.
     def _labels(self) -> dict[str, str]:
         labels = metadata.labels(self._service)
         made = {key: value for key, value in labels.items() if key not in _RESERVED}
@@ -274,7 +278,9 @@ class _SliceWork:
             "ports": ports or None,
         }
 
-    def steps(self, failed: Told) -> Iterable[Step]:
+    # As `finalize`: an update is cheaper for all who watch than a deletion and a creation. A
+    # Service that is being deleted gets no new slices; those that it has go with it.
+    def steps(self, failed: plans.Told) -> Iterable[plans.Step]:
         """A slice that would go takes the place of one that would come."""
         reused = []
         for gone in list(self._deleted):
@@ -283,16 +289,16 @@ class _SliceWork:
                 meta = {**metadata.metadata(gone), "labels": made["metadata"]["labels"]}
                 reused.append({**made, "metadata": meta})
                 self._deleted.remove(gone)
-        if not is_going(self._service):
+        if not facts.is_going(self._service):
             for one in self._created:
-                yield Step(Verb.CREATE, _stamped(one, self._changed_at), failed=failed)
+                yield plans.Step(plans.Verb.CREATE, _stamped(one, self._changed_at), failed=failed)
         for one in (*self._updated, *reused):
-            yield Step(Verb.UPDATE, _stamped(one, self._changed_at), failed=failed)
-        yield from (Step(Verb.DELETE, one, failed=failed) for one in self._deleted)
+            yield plans.Step(plans.Verb.UPDATE, _stamped(one, self._changed_at), failed=failed)
+        yield from (plans.Step(plans.Verb.DELETE, one, failed=failed) for one in self._deleted)
 
 
 def _stamped(obj: JsonObject, changed_at: str) -> JsonDict:
-    """With the time of what it follows from, if it is known."""
+    """Return the object with the time of the change that it follows from, if that is known."""
     annotations = {**metadata.annotations(obj)}
     annotations.pop(LAST_CHANGE, None)
     if changed_at:
@@ -313,6 +319,7 @@ def _with_endpoints(slice_: JsonObject, endpoints: list[Any], labels: dict[str, 
     return {**slice_, "metadata": meta, "endpoints": endpoints}
 
 
+# As `getSliceToFill`.
 def _roomiest(slices: Sequence[JsonObject], count: int) -> JsonObject | None:
     """The slice that would be fullest with so many more, if they have room in any."""
     if count >= MAX_ENDPOINTS:
@@ -331,15 +338,15 @@ def _is_owned(slice_: JsonObject, service: JsonObject) -> bool:
 
 
 def _is_headless(service: JsonObject) -> bool:
-    return spec_of(service).get("clusterIP") in (None, "", HEADLESS)
+    return facts.spec_of(service).get("clusterIP") in (None, "", HEADLESS)
 
 
 def _belongs(pod: JsonObject) -> bool:
-    return not has_ended(pod) and bool(_pod_addresses(pod))
+    return not facts.has_ended(pod) and bool(_pod_addresses(pod))
 
 
 def _pod_addresses(pod: JsonObject) -> list[str]:
-    state = status_of(pod)
+    state = facts.status_of(pod)
     found = [one.get("ip") for one in state.get("podIPs") or ()] or [state.get("podIP")]
     return [str(ipaddress.ip_address(one)) for one in found if one]
 
@@ -349,7 +356,7 @@ def _family(address: str) -> str:
 
 
 def _has_host_name(pod: JsonObject, service: JsonObject) -> bool:
-    spec = spec_of(pod)
+    spec = facts.spec_of(pod)
     return bool(spec.get("hostname")) and spec.get("subdomain") == metadata.name(service)
 
 
@@ -363,9 +370,9 @@ def _target(pod: JsonObject) -> dict[str, str]:
 
 
 def _ports(service: JsonObject, pod: JsonObject) -> list[JsonDict]:
-    """Those of the Service that the pod has."""
+    """Return the ports of the Service that the pod has, with the pod's numbers."""
     made = []
-    for port in spec_of(service).get("ports") or ():
+    for port in facts.spec_of(service).get("ports") or ():
         number = _port_number(pod, port)
         if number is None:
             continue
@@ -377,12 +384,14 @@ def _ports(service: JsonObject, pod: JsonObject) -> list[JsonDict]:
     return made
 
 
+# As `FindPort` of k8s.io/endpointslice. A sidecar has ports that others may use; an init container
+# that ends has none any more.
 def _port_number(pod: JsonObject, port: JsonObject) -> int | None:
     """Names are looked up in the containers, and in those that run beside them."""
     target = port.get("targetPort", port.get("port"))
     if isinstance(target, int):
         return target
-    spec, protocol = spec_of(pod), port.get("protocol") or "TCP"
+    spec, protocol = facts.spec_of(pod), port.get("protocol") or "TCP"
     beside = (one for one in spec.get("initContainers") or () if one.get("restartPolicy"))
     for container in (*(spec.get("containers") or ()), *beside):
         for one in container.get("ports") or ():
@@ -392,12 +401,14 @@ def _port_number(pod: JsonObject, port: JsonObject) -> int | None:
     return None
 
 
+# The order of ports means nothing, so it must not make two groups of one.
 def _ports_key(ports: Iterable[JsonObject]) -> str:
     return json.dumps(sorted(json.dumps(dict(one), sort_keys=True) for one in ports))
 
 
 def _endpoint_key(endpoint: JsonObject) -> str:
-    """What makes it the same endpoint, though its conditions change."""
+    """Return what identifies an endpoint while its conditions change: addresses, target and host
+    name."""
     target = endpoint.get("targetRef") or {}
     parts = (target.get("namespace"), target.get("name"), endpoint.get("hostname"))
     return json.dumps([sorted(endpoint.get("addresses") or ()), *parts])
@@ -413,10 +424,10 @@ def endpoints_plan(
     pods: Iterable[JsonObject],
     present: JsonObject | None,
     changed_at: str = "",
-) -> Plan:
+) -> plans.Plan:
     """The Endpoints of a Service, brought to what its pods are now; see `Reachable`."""
     if not has_endpoints(service):
-        return NOTHING_TO_DO
+        return plans.NOTHING_TO_DO
     name, namespace = metadata.name(service), metadata.namespace(service)
     subsets, is_cut = _within_capacity(_subsets(service, pods))
     labels = {**metadata.labels(service), ENDPOINTS_MANAGED_BY: ENDPOINTS_CONTROLLER}
@@ -435,7 +446,7 @@ def endpoints_plan(
         and metadata.labels(present) == labels
         and metadata.annotations(present) == annotations
     ):
-        return NOTHING_TO_DO
+        return plans.NOTHING_TO_DO
     meta |= {"name": name, "namespace": namespace, "labels": labels}
     if annotations or meta.get("annotations"):
         meta["annotations"] = annotations
@@ -443,28 +454,31 @@ def endpoints_plan(
     made = _stamped({**made, "subsets": subsets}, changed_at)
     if present is None:
         text = f"Failed to create endpoint for service {namespace}/{name}: "
-        return Plan((Step(Verb.CREATE, made, failed=_failure("Create", text)),))
+        return plans.Plan((plans.Step(plans.Verb.CREATE, made, failed=_failure("Create", text)),))
     text = f"Failed to update endpoint {namespace}/{name}: "
-    return Plan((Step(Verb.UPDATE, made, failed=_failure("Update", text)),))
+    return plans.Plan((plans.Step(plans.Verb.UPDATE, made, failed=_failure("Update", text)),))
 
 
-def _failure(verb: str, text: str) -> Told:
-    return Told(WARNING, f"FailedTo{verb}Endpoint", text)
+def _failure(verb: str, text: str) -> plans.Told:
+    return plans.Told(plans.WARNING, f"FailedTo{verb}Endpoint", text)
 
 
+# As `syncService` of `endpoints_controller.go`, and `RepackSubsets` of `pkg/api/endpoints`: every
+# pair of address and port is taken apart and put together again, so that equal pods give equal
+# subsets in whatever order they come.
 def _subsets(service: JsonObject, pods: Iterable[JsonObject]) -> list[JsonDict]:
     """Ports that the same addresses have stand together."""
-    published = bool(spec_of(service).get("publishNotReadyAddresses"))
+    published = bool(facts.spec_of(service).get("publishNotReadyAddresses"))
     family = _address_types(service)[0]
     by_port: dict[str, dict[str, tuple[bool, Any]]] = {}
     for pod in sorted(pods, key=metadata.name):
         found = [one for one in _pod_addresses(pod) if _family(one) == family]
-        if has_ended(pod) or not found or (is_going(pod) and not published):
+        if facts.has_ended(pod) or not found or (facts.is_going(pod) and not published):
             continue
         address = _address(service, pod, found[0])
-        ready = published or is_ready(pod)
+        ready = published or facts.is_ready(pod)
         ports: list[JsonDict | None] = [*_ports(service, pod)]
-        if not spec_of(service).get("ports") and _is_headless(service):
+        if not facts.spec_of(service).get("ports") and _is_headless(service):
             ports = [None]
         for port in ports:
             key = json.dumps(port, sort_keys=True)
@@ -499,13 +513,15 @@ def _named(port: JsonDict) -> JsonDict:
 def _address(service: JsonObject, pod: JsonObject, ip: str) -> JsonDict:
     made: JsonDict = {"ip": ip}
     if _has_host_name(pod, service):
-        made["hostname"] = spec_of(pod)["hostname"]
-    if node_of(pod):
-        made["nodeName"] = node_of(pod)
+        made["hostname"] = facts.spec_of(pod)["hostname"]
+    if facts.node_of(pod):
+        made["nodeName"] = facts.node_of(pod)
     made["targetRef"] = _target(pod)
     return made
 
 
+# As `truncateEndpoints`: one object holds all addresses, which has to end somewhere; slices have no
+# such end.
 def _within_capacity(subsets: list[JsonDict]) -> tuple[list[JsonDict], bool]:
     """Ready addresses before others; upstream shares what is left out among the subsets."""
     total = sum(len(one.get(key, ())) for one in subsets for key in _ADDRESS_LISTS)

@@ -52,17 +52,17 @@ def of_numbers(numbers: Iterable[int]) -> Intervals:
 
 
 def count(intervals: Intervals) -> int:
-    """How many numbers there are."""
+    """Return how many numbers the intervals hold."""
     return sum(last - first + 1 for first, last in intervals)
 
 
 def has(intervals: Intervals, number: int) -> bool:
-    """Whether a number is among them."""
+    """Tell whether a number is in one of the intervals."""
     return any(first <= number <= last for first, last in intervals)
 
 
 def overlap(one: Intervals, other: Intervals) -> int:
-    """How many numbers are in both."""
+    """Return how many numbers are in both sets of intervals."""
     return sum(
         max(min(last, end) - max(first, begin) + 1, 0)
         for first, last in one
@@ -98,29 +98,30 @@ def first_missing(taken: Intervals, wanted: int, completions: int) -> list[int]:
 
 
 def index_of(pod: JsonObject) -> int | None:
-    """None for a pod without one, or with one that is none."""
+    """Return the completion index that a pod is annotated with, or None if it has none that is a
+    number."""
     text = metadata.annotations(pod).get(COMPLETION_INDEX, "")
     return int(text) if text.isascii() and text.isdigit() else None
 
 
 def valid_index(pod: JsonObject, completions: int) -> int | None:
-    """As above, and None for one beyond the last."""
+    """Return the completion index of a pod, or None if it has none below `completions`."""
     found = index_of(pod)
     return found if found is not None and found < completions else None
 
 
 def indexes_of(pods: Iterable[JsonObject]) -> Intervals:
-    """Of all pods that have one."""
+    """Return the completion indexes of the pods that have one."""
     return of_numbers(one for one in map(index_of, pods) if one is not None)
 
 
 def failures_of(pod: JsonObject) -> int:
-    """How often its index had failed before it."""
+    """Return how often the index of a pod had failed before this pod was made."""
     return _counted(pod, FAILURE_COUNT)
 
 
 def all_failures_of(pod: JsonObject) -> int:
-    """As above, with those that a policy does not count."""
+    """Return the same with the failures that the Job's policy ignores."""
     return failures_of(pod) + _counted(pod, IGNORED_FAILURE_COUNT)
 
 

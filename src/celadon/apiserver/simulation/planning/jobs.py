@@ -12,54 +12,109 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from celadon.apiserver.simulation.planning.job_indexes import (
-    Intervals,
-    all_failures_of,
-    count,
-    failures_of,
-    first_missing,
-    has,
-    index_of,
-    indexes_of,
-    merged,
-    next_failures,
-    of_numbers,
-    parsed,
-    surplus_of_indexes,
-    text_of,
-    valid_index,
-)
-from celadon.apiserver.simulation.planning.job_policies import failure_ruling, success_message
-from celadon.apiserver.simulation.planning.plans import (
-    NORMAL,
-    NOTHING_TO_DO,
-    WARNING,
-    Plan,
-    Step,
-    Verb,
-    pod_created,
-    pod_deleted,
-    sooner,
-    told,
-)
-from celadon.apiserver.simulation.planning.pod_facts import (
-    finished_at,
-    is_active,
-    is_going,
-    is_ready,
-    is_terminating,
-    phase,
-    read_time,
-    spec_of,
-    status_of,
-    time_text,
-)
+from celadon.apiserver.simulation.planning import job_indexes, plans
+from celadon.apiserver.simulation.planning import pod_facts as facts
 from celadon.apiserver.simulation.planning.replica_pods import pods_to_delete
 from celadon.kube import JsonObject, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.well_known_values import CRITERIA_MET, FAILURE_TARGET
 from celadon.kube.workload_controllers import JOB_CONTROLLER, JOB_TRACKING, job_pod
+from celadon.records import dataclass
 
+# --- Policies of failure and success -----------------------------------------
+#
+# What a Job's policies say: about a pod that has failed, and whether enough indexes succeeded.
+#
+# As k8s.io/kubernetes `pkg/controller/job/pod_failure_policy.go` and `success_policy.go`.
+
+
+@dataclass(frozen=True, slots=True)
+class FailureRuling:
+    """`action` is that of the rule which matched; empty if none did. `message` is why the Job
+    fails, if it does for this pod."""
+
+    action: str = ""
+    message: str = ""
+
+    @property
+    def is_counted(self) -> bool:
+        """Tell whether the failure counts towards `backoffLimit` and its like."""
+        return self.action != "Ignore"
+
+
+# As `matchPodFailurePolicy`.
+def failure_ruling(policy: JsonObject | None, pod: JsonObject) -> FailureRuling:
+    """Return what the first rule that matches says of a failed pod; without one, the failure
+    counts."""
+    where = f"{metadata.namespace(pod)}/{metadata.name(pod)}"
+    for number, rule in enumerate((policy or {}).get("rules") or ()):
+        action = rule.get("action") or ""
+        end = f"matching {action} rule at index {number}"
+        if rule.get("onExitCodes") is not None:
+            found = _container_with_code(pod, rule["onExitCodes"])
+            if found is None:
+                continue
+            code = found["state"]["terminated"]["exitCode"]
+            text = f"Container {found['name']} for pod {where} failed with exit code {code} {end}"
+        else:
+            condition = _matching_condition(pod, rule.get("onPodConditions") or ())
+            if condition is None:
+                continue
+            text = f"Pod {where} has condition {condition['type']} {end}"
+        return FailureRuling(action, text if action == "FailJob" else "")
+    return FailureRuling()
+
+
+# As `getMatchingContainerFromList`: a container that has ended well never matches, not even
+# `NotIn`.
+def _container_with_code(pod: JsonObject, requirement: JsonObject) -> JsonObject | None:
+    state = facts.status_of(pod)
+    name, values = requirement.get("containerName"), requirement.get("values") or ()
+    is_in = requirement.get("operator") == "In"
+    containers: Iterable[JsonObject] = (
+        *(state.get("containerStatuses") or ()),
+        *(state.get("initContainerStatuses") or ()),
+    )
+    for one in containers:
+        ended = (one.get("state") or {}).get("terminated")
+        if ended is None or name not in (None, one["name"]) or not ended["exitCode"]:
+            continue
+        if (ended["exitCode"] in values) == is_in:
+            return one
+    return None
+
+
+def _matching_condition(pod: JsonObject, patterns: Sequence[JsonObject]) -> JsonObject | None:
+    wanted = {(one.get("type"), one.get("status") or "True") for one in patterns}
+    found: Iterable[JsonObject] = facts.status_of(pod).get("conditions") or ()
+    return next((one for one in found if (one["type"], one["status"]) in wanted), None)
+
+
+# As `matchSuccessPolicy`.
+def success_message(
+    policy: JsonObject | None, completions: int, succeeded: job_indexes.Intervals
+) -> str:
+    """Return the message about the rule by which the Job has succeeded, or an empty text if none is
+    met."""
+    if not succeeded:
+        return ""
+    for number, rule in enumerate((policy or {}).get("rules") or ()):
+        indexes, least = rule.get("succeededIndexes"), rule.get("succeededCount")
+        if indexes is not None:
+            wanted = job_indexes.parsed(indexes, completions)
+            both = job_indexes.overlap(wanted, succeeded)
+            is_met = bool(wanted) and (
+                both == job_indexes.count(wanted) or (least is not None and both >= least)
+            )
+        else:
+            is_met = least is not None and job_indexes.count(succeeded) >= least
+        if is_met:
+            return f"Matched rules at index {number}"
+    return ""
+
+
+# Upstream: `DefaultJobPodFailureBackOff` and `MaxJobPodFailureBackOff` of `job_controller.go`; the
+# two numbers after them are `MaxPodCreateDeletePerSync` and `MaxUncountedPods`, which are the same.
 _FIRST_BACKOFF: Final = 10.0
 _LONGEST_BACKOFF: Final = 600.0
 """Seconds after a failure until a pod is made again: after the first one, and at most."""
@@ -70,24 +125,24 @@ COMPLETE: Final = "Complete"
 FAILED: Final = "Failed"
 
 
-def job_plan(job: JsonObject, pods: Sequence[JsonObject], now: datetime) -> Plan:
+def job_plan(job: JsonObject, pods: Sequence[JsonObject], now: datetime) -> plans.Plan:
     """The next steps of a Job whose own pods these are."""
-    if spec_of(job).get("managedBy") not in (None, JOB_CONTROLLER):
-        return NOTHING_TO_DO
+    if facts.spec_of(job).get("managedBy") not in (None, JOB_CONTROLLER):
+        return plans.NOTHING_TO_DO
     if is_finished(job):
         return _after_its_end(job, pods, now)
     return _Sync(job, pods, now).plan()
 
 
-def released_pods(pods: Iterable[JsonObject]) -> Plan:
+def released_pods(pods: Iterable[JsonObject]) -> plans.Plan:
     """Pods whose Job is gone, or has ended, are not held any longer."""
     held = (one for one in pods if JOB_TRACKING in metadata.finalizers(one))
-    return Plan(tuple(Step(Verb.UPDATE, without_tracking(one)) for one in held))
+    return plans.Plan(tuple(plans.Step(plans.Verb.UPDATE, without_tracking(one)) for one in held))
 
 
 def finished_condition(job: JsonObject) -> JsonObject | None:
     """The condition that says that it has ended."""
-    for one in status_of(job).get("conditions") or ():
+    for one in facts.status_of(job).get("conditions") or ():
         if one.get("type") in {COMPLETE, FAILED} and one.get("status") == "True":
             found: JsonObject = one
             return found
@@ -95,7 +150,7 @@ def finished_condition(job: JsonObject) -> JsonObject | None:
 
 
 def is_finished(job: JsonObject) -> bool:
-    """Whether it is complete or has failed."""
+    """Tell whether the Job is complete or has failed."""
     return finished_condition(job) is not None
 
 
@@ -105,29 +160,33 @@ def without_tracking(pod: JsonObject) -> JsonObject:
     return {**pod, "metadata": {**metadata.metadata(pod), "finalizers": kept}}
 
 
-def _after_its_end(job: JsonObject, pods: Sequence[JsonObject], now: datetime) -> Plan:
+# As `processTTL` of `ttlafterfinished_controller.go`. Dependents go first, so that no pod outlives
+# its Job.
+def _after_its_end(job: JsonObject, pods: Sequence[JsonObject], now: datetime) -> plans.Plan:
     steps = released_pods(pods).steps
-    seconds = spec_of(job).get("ttlSecondsAfterFinished")
-    if seconds is None or is_going(job):
-        return Plan(steps)
-    ended = read_time((finished_condition(job) or {})["lastTransitionTime"])
+    seconds = facts.spec_of(job).get("ttlSecondsAfterFinished")
+    if seconds is None or facts.is_going(job):
+        return plans.Plan(steps)
+    ended = facts.read_time((finished_condition(job) or {})["lastTransitionTime"])
     left = (ended + timedelta(seconds=seconds) - now).total_seconds()
     if left > 0:
-        return Plan(steps, left)
-    return Plan((*steps, Step(Verb.DELETE, job, is_foreground=True)))
+        return plans.Plan(steps, left)
+    return plans.Plan((*steps, plans.Step(plans.Verb.DELETE, job, is_foreground=True)))
 
 
+# As `syncJob`. Upstream's expectations, by which it does not make pods twice, are not needed: what
+# is seen here is never older than what was written.
 class _Sync:
     """One look at one Job."""
 
     def __init__(self, job: JsonObject, pods: Sequence[JsonObject], now: datetime) -> None:
         self.job = job
-        self.spec = spec_of(job)
+        self.spec = facts.spec_of(job)
         self.pods = pods
         self.now = now
-        self.steps: list[Step] = []
+        self.steps: list[plans.Step] = []
         self.again: float | None = None
-        self.status: JsonDict = dict(status_of(job))
+        self.status: JsonDict = dict(facts.status_of(job))
         self.conditions: list[Any] = list(self.status.get("conditions") or ())
         self.is_indexed = self.spec.get("completionMode") == "Indexed"
         self.is_suspended = bool(self.spec.get("suspend"))
@@ -141,14 +200,14 @@ class _Sync:
         uncounted = self.status.get("uncountedTerminatedPods") or {}
         self.uncounted_succeeded: list[str] = list(uncounted.get("succeeded") or ())
         self.uncounted_failed: list[str] = list(uncounted.get("failed") or ())
-        self.active_pods = [one for one in pods if is_active(one)]
+        self.active_pods = [one for one in pods if facts.is_active(one)]
         self.active = len(self.active_pods)
         self.created = 0
-        self.ready = sum(map(is_ready, self.active_pods))
-        self.terminating = sum(map(is_terminating, pods))
-        self.succeeded_before: Intervals = ()
-        self.succeeded_indexes: Intervals = ()
-        self.failed_indexes: Intervals | None = None
+        self.ready = sum(map(facts.is_ready, self.active_pods))
+        self.terminating = sum(map(facts.is_terminating, pods))
+        self.succeeded_before: job_indexes.Intervals = ()
+        self.succeeded_indexes: job_indexes.Intervals = ()
+        self.failed_indexes: job_indexes.Intervals | None = None
         self.delayed: dict[int, JsonObject] = {}
 
     def _number(self, field: str, otherwise: int) -> int:
@@ -157,15 +216,15 @@ class _Sync:
 
     # --- the order of things ---
 
-    def plan(self) -> Plan:
+    def plan(self) -> plans.Plan:
         self._count()
         if not self.status.get("startTime") and not self.is_suspended:
-            self.status["startTime"] = time_text(self.now)
+            self.status["startTime"] = facts.time_text(self.now)
         ending = self._ending()
         if ending is not None:
             self._delete_active()
         else:
-            is_managed = not is_going(self.job)
+            is_managed = not facts.is_going(self.job)
             if is_managed:
                 self._manage()
             if self._is_complete():
@@ -174,11 +233,14 @@ class _Sync:
             elif is_managed:
                 self._tell_suspension()
         self._track(ending)
-        return Plan(tuple(self.steps), self.again)
+        return plans.Plan(tuple(self.steps), self.again)
 
     def _count(self) -> None:
-        """How many have succeeded and failed, those that no counter holds yet among them."""
-        new_succeeded = self._new(self.uncounted_succeeded, lambda pod: phase(pod) == "Succeeded")
+        """Count the pods that have succeeded and failed, with those that no counter of the status
+        holds yet."""
+        new_succeeded = self._new(
+            self.uncounted_succeeded, lambda pod: facts.phase(pod) == "Succeeded"
+        )
         new_failed = self._new(self.uncounted_failed, self._has_failed)
         counted = sum(failure_ruling(self.policy, one).is_counted for one in new_failed)
         self.succeeded: int = (
@@ -194,20 +256,27 @@ class _Sync:
             for one in self.pods
             if _is_tracked(one)
             and metadata.uid(one) not in uncounted
-            and (not self.is_indexed or valid_index(one, self.completions or 0) is not None)
+            and (
+                not self.is_indexed
+                or job_indexes.valid_index(one, self.completions or 0) is not None
+            )
             and holds(one)
         ]
 
+    # As `isPodFailed`. With `podReplacementPolicy: Failed`, or a policy that has to see exit codes,
+    # a pod that is being deleted may still succeed.
     def _has_failed(self, pod: JsonObject) -> bool:
         """One that is being deleted counts as failed, unless its end is waited for."""
-        if phase(pod) == "Failed":
+        if facts.phase(pod) == "Failed":
             return True
         if self.waits_for_end:
             return False
-        return is_going(pod) and phase(pod) != "Succeeded"
+        return facts.is_going(pod) and facts.phase(pod) != "Succeeded"
 
     # --- whether it is over ---
 
+    # What has been decided in an earlier round stands, even if the counts would now say something
+    # else; then policies come before limits, since they say more precisely why.
     def _ending(self) -> JsonDict | None:
         """The condition by which the Job ends, if it does."""
         found = self._present(CRITERIA_MET)
@@ -239,38 +308,41 @@ class _Sync:
         seconds, since = self.spec.get("activeDeadlineSeconds"), self.status.get("startTime")
         if seconds is None or since is None or self.is_suspended:
             return None
-        left = seconds - (self.now - read_time(since)).total_seconds()
+        left = seconds - (self.now - facts.read_time(since)).total_seconds()
         if left > 0:
-            self.again = sooner(self.again, left)
+            self.again = plans.sooner(self.again, left)
             return None
         text = "Job was active longer than specified deadline"
         return self._condition(FAILURE_TARGET, "DeadlineExceeded", text)
 
+    # As `pastBackoffLimitOnFailure`. With `backoffLimit: 0`, the first restart is one too many.
     def _restarts_exceed(self) -> bool:
         """Containers that are started again in their pods count as well."""
         template = (self.spec.get("template") or {}).get("spec") or {}
         if template.get("restartPolicy") != "OnFailure":
             return False
-        running = [one for one in self.pods if phase(one) in {"Running", "Pending"}]
+        running = [one for one in self.pods if facts.phase(one) in {"Running", "Pending"}]
         restarts = sum(
             one.get("restartCount") or 0
             for pod in running
             for field in ("initContainerStatuses", "containerStatuses")
-            for one in status_of(pod).get(field) or ()
+            for one in facts.status_of(pod).get(field) or ()
         )
         return restarts >= max(self.limit, 1)
 
+    # As `calculateSucceededIndexes` and `calculateFailedIndexes` of `indexed_job_utils.go`: pods of
+    # an index that has succeeded already add nothing.
     def _index_ending(self, found: JsonDict | None) -> JsonDict | None:
         total = self.completions or 0
-        self.succeeded_before = parsed(self.status.get("completedIndexes") or "", total)
+        self.succeeded_before = job_indexes.parsed(self.status.get("completedIndexes") or "", total)
         new = (
-            valid_index(one, total)
+            job_indexes.valid_index(one, total)
             for one in self.pods
-            if phase(one) == "Succeeded" and _is_tracked(one)
+            if facts.phase(one) == "Succeeded" and _is_tracked(one)
         )
-        numbers = of_numbers(one for one in new if one is not None)
-        self.succeeded_indexes = merged(self.succeeded_before, numbers)
-        self.succeeded = count(self.succeeded_indexes)
+        numbers = job_indexes.of_numbers(one for one in new if one is not None)
+        self.succeeded_indexes = job_indexes.merged(self.succeeded_before, numbers)
+        self.succeeded = job_indexes.count(self.succeeded_indexes)
         if self.per_index is not None:
             self.failed_indexes = self._failed_indexes(total)
             found = found or self._index_failure(self.failed_indexes, total)
@@ -281,14 +353,16 @@ class _Sync:
                 found = self._condition(CRITERIA_MET, "SuccessPolicy", message)
         return found
 
-    def _failed_indexes(self, total: int) -> Intervals:
-        former = parsed(self.status.get("failedIndexes") or "", total)
+    def _failed_indexes(self, total: int) -> job_indexes.Intervals:
+        former = job_indexes.parsed(self.status.get("failedIndexes") or "", total)
         new = (
-            valid_index(one, total)
+            job_indexes.valid_index(one, total)
             for one in self.pods
             if _is_tracked(one) and self._fails_index(one)
         )
-        return merged(former, of_numbers(one for one in new if one is not None))
+        return job_indexes.merged(
+            former, job_indexes.of_numbers(one for one in new if one is not None)
+        )
 
     def _fails_index(self, pod: JsonObject) -> bool:
         if not self._has_failed(pod):
@@ -296,34 +370,41 @@ class _Sync:
         ruling = failure_ruling(self.policy, pod)
         if ruling.action == "FailIndex":
             return True
-        return ruling.is_counted and failures_of(pod) >= (self.per_index or 0)
+        return ruling.is_counted and job_indexes.failures_of(pod) >= (self.per_index or 0)
 
-    def _index_failure(self, failed: Intervals, total: int) -> JsonDict | None:
+    def _index_failure(self, failed: job_indexes.Intervals, total: int) -> JsonDict | None:
         most = self.spec.get("maxFailedIndexes")
-        if most is not None and count(failed) > most:
+        if most is not None and job_indexes.count(failed) > most:
             text = "Job has exceeded the specified maximal number of failed indexes"
             return self._condition(FAILURE_TARGET, "MaxFailedIndexesExceeded", text)
-        if failed and count(failed) + count(self.succeeded_indexes) >= total:
+        if (
+            failed
+            and job_indexes.count(failed) + job_indexes.count(self.succeeded_indexes) >= total
+        ):
             return self._condition(FAILURE_TARGET, "FailedIndexes", "Job has failed indexes")
         return None
 
+    # As `getPodsWithDelayedDeletionPerIndex`. The count of failures lives in annotations of pods
+    # only, so the last failed pod must not be lost before it is handed on.
     def _delayed(self, total: int) -> dict[int, JsonObject]:
         """The last failed pod of each index that is to be tried again: it stays until there is
         another one, which takes over how often the index has failed."""
-        settled = merged(
-            self.succeeded_indexes, self.failed_indexes or (), indexes_of(self.active_pods)
+        settled = job_indexes.merged(
+            self.succeeded_indexes,
+            self.failed_indexes or (),
+            job_indexes.indexes_of(self.active_pods),
         )
         found: dict[int, JsonObject] = {}
         for pod in self.pods:
-            index = valid_index(pod, total)
+            index = job_indexes.valid_index(pod, total)
             if index is None or not _is_tracked(pod) or not self._has_failed(pod):
                 continue
             former = found.get(index)
-            if not has(settled, index) and (
+            if not job_indexes.has(settled, index) and (
                 former is None
                 or (
-                    all_failures_of(former) <= all_failures_of(pod)
-                    and finished_at(pod) >= finished_at(former)
+                    job_indexes.all_failures_of(former) <= job_indexes.all_failures_of(pod)
+                    and facts.finished_at(pod) >= facts.finished_at(former)
                 )
             ):
                 found[index] = pod
@@ -340,7 +421,7 @@ class _Sync:
         return self._condition_with(kind, "True", reason, message)
 
     def _condition_with(self, kind: str, value: str, reason: str, message: str) -> JsonDict:
-        now = time_text(self.now)
+        now = facts.time_text(self.now)
         return {
             "type": kind,
             "status": value,
@@ -351,7 +432,8 @@ class _Sync:
         }
 
     def _set_condition(self, wanted: JsonDict) -> bool:
-        """Whether that changed anything; that something is not so is told only where it was."""
+        """Set a condition, and return whether that changed anything. A condition that is false is
+        only written over one that the Job has."""
         fields = ("status", "reason", "message")
         for number, one in enumerate(self.conditions):
             if one["type"] == wanted["type"]:
@@ -364,27 +446,29 @@ class _Sync:
         self.conditions.append(wanted)
         return True
 
+    # `startTime` begins anew after a suspension, and `activeDeadlineSeconds` with it.
     def _tell_suspension(self) -> None:
         if self.is_suspended:
             text = "Job suspended"
             if self._set_condition(self._condition("Suspended", "JobSuspended", text)):
-                self.steps.append(told(text, self.job, "Suspended"))
+                self.steps.append(plans.told(text, self.job, "Suspended"))
                 self.status.pop("startTime", None)
         else:
             text = "Job resumed"
             wanted = self._condition_with("Suspended", "False", "JobResumed", text)
             if self._set_condition(wanted):
-                self.steps.append(told(text, self.job, "Resumed"))
-                self.status["startTime"] = time_text(self.now)
+                self.steps.append(plans.told(text, self.job, "Resumed"))
+                self.status["startTime"] = facts.time_text(self.now)
 
     # --- pods that come and go ---
 
     def _delete_active(self) -> None:
         """They keep their finalizers until they are counted."""
-        self.steps += map(pod_deleted, self.active_pods)
+        self.steps += map(plans.pod_deleted, self.active_pods)
         self.terminating += self.active
         self.active = self.ready = 0
 
+    # As `manageJob`.
     def _manage(self) -> None:
         if self.is_suspended:
             self._remove(self._surplus(self.active))
@@ -403,45 +487,51 @@ class _Sync:
         if missing > 0:
             self._create(min(missing, MOST_AT_ONCE))
 
+    # As `activePodsForRemoval`: pods of indexes that are too many or twice there go before any
+    # other.
     def _surplus(self, least: int) -> list[JsonObject]:
         gone: list[JsonObject] = []
         left = self.active_pods
         if self.is_indexed:
-            gone, left = surplus_of_indexes(left, self.completions or 0, self.now)
+            gone, left = job_indexes.surplus_of_indexes(left, self.completions or 0, self.now)
         others = pods_to_delete(left, (), max(least - len(gone), 0), self.now)
         return [*gone, *others]
 
     def _remove(self, pods: Sequence[JsonObject]) -> None:
-        """Without being counted."""
+        """Delete pods without counting them as failures."""
         for pod in pods:
             if _is_tracked(pod):
-                self.steps.append(Step(Verb.UPDATE, without_tracking(pod)))
-            self.steps.append(pod_deleted(pod))
+                self.steps.append(plans.Step(plans.Verb.UPDATE, without_tracking(pod)))
+            self.steps.append(plans.pod_deleted(pod))
         self.active -= len(pods)
         self.terminating += len(pods)
-        self.ready -= sum(map(is_ready, pods))
+        self.ready -= sum(map(facts.is_ready, pods))
 
     def _create(self, missing: int) -> None:
         if self.per_index is None and self._must_wait(self._backoff()):
             return
         if not self.is_indexed:
-            self.steps += (pod_created(job_pod(self.job)) for _ in range(missing))
+            self.steps += (plans.pod_created(job_pod(self.job)) for _ in range(missing))
             self._count_created(missing)
             return
-        taken = merged(
-            self.succeeded_indexes, self.failed_indexes or (), indexes_of(self.active_pods)
+        taken = job_indexes.merged(
+            self.succeeded_indexes,
+            self.failed_indexes or (),
+            job_indexes.indexes_of(self.active_pods),
         )
         if self.waits_for_end:
-            taken = merged(taken, indexes_of(filter(is_terminating, self.pods)))
-        indexes = first_missing(taken, missing, self.completions or 0)
+            taken = job_indexes.merged(
+                taken, job_indexes.indexes_of(filter(facts.is_terminating, self.pods))
+            )
+        indexes = job_indexes.first_missing(taken, missing, self.completions or 0)
         if self.per_index is not None:
             waits = {one: self._index_backoff(one) for one in indexes}
             now = [one for one in indexes if not waits[one]]
-            if not now and self._must_wait(sooner(*waits.values()) or 0.0):
+            if not now and self._must_wait(plans.sooner(*waits.values()) or 0.0):
                 return
             indexes = now
         for index in indexes:
-            self.steps.append(pod_created(job_pod(self.job, index, self._failures(index))))
+            self.steps.append(plans.pod_created(job_pod(self.job, index, self._failures(index))))
         self._count_created(len(indexes))
 
     def _count_created(self, number: int) -> None:
@@ -451,24 +541,26 @@ class _Sync:
     def _failures(self, index: int) -> dict[str, str]:
         replaced = self.delayed.get(index)
         is_counted = replaced is None or failure_ruling(self.policy, replaced).is_counted
-        return next_failures(replaced, is_counted=is_counted)
+        return job_indexes.next_failures(replaced, is_counted=is_counted)
 
     def _must_wait(self, seconds: float) -> bool:
         """Upstream says that no pod is active while it waits."""
         if seconds <= 0:
             return False
-        self.again = sooner(self.again, seconds)
+        self.again = plans.sooner(self.again, seconds)
         self.active = 0
         return True
 
+    # As `newBackoffRecord` and `getRemainingTime` of `backoff_utils.go`, whose record is in memory:
+    # here the same is read off the pods, so that it survives a restart.
     def _backoff(self) -> float:
         """Seconds that are left, after so many failures since the last success."""
-        successes = [finished_at(one) for one in self.pods if phase(one) == "Succeeded"]
+        successes = [facts.finished_at(one) for one in self.pods if facts.phase(one) == "Succeeded"]
         last = max(successes, default=None)
         failures = [
-            finished_at(one)
+            facts.finished_at(one)
             for one in self.pods
-            if self._has_failed(one) and (last is None or finished_at(one) > last)
+            if self._has_failed(one) and (last is None or facts.finished_at(one) > last)
         ]
         return self._left_of_backoff(len(failures), max(failures, default=None))
 
@@ -476,7 +568,9 @@ class _Sync:
         former = self.delayed.get(index)
         if former is None:
             return 0.0
-        return self._left_of_backoff(all_failures_of(former) + 1, finished_at(former))
+        return self._left_of_backoff(
+            job_indexes.all_failures_of(former) + 1, facts.finished_at(former)
+        )
 
     def _left_of_backoff(self, failures: int, last: datetime | None) -> float:
         if not failures or last is None:
@@ -486,6 +580,9 @@ class _Sync:
 
     # --- counting ---
 
+    # As `trackJobStatusAndRemoveFinalizers`. Uids are noted in the status before finalizers go, and
+    # become numbers only after that: whoever dies in between counts nothing twice and loses
+    # nothing.
     def _track(self, ending: JsonObject | None) -> None:
         """Pods that have ended are noted, lose their finalizers, and are counted; the Job ends when
         all are."""
@@ -496,7 +593,12 @@ class _Sync:
         released: list[JsonObject] = []
         pods = self.pods
         if self.is_indexed:
-            pods = sorted(pods, key=lambda one: -1 if index_of(one) is None else index_of(one) or 0)
+            pods = sorted(
+                pods,
+                key=lambda one: (
+                    -1 if job_indexes.index_of(one) is None else job_indexes.index_of(one) or 0
+                ),
+            )
         for pod in pods:
             if not _is_tracked(pod) or not self._may_release(pod, ending):
                 continue
@@ -516,12 +618,12 @@ class _Sync:
         if ending is not None and not is_new and not released and not self._has_uncounted():
             ended = self._end(ending)
         self._write_status()
-        self.steps += (Step(Verb.UPDATE, without_tracking(one)) for one in released)
+        self.steps += (plans.Step(plans.Verb.UPDATE, without_tracking(one)) for one in released)
         if ended is not None:
             self._tell_end(ended)
 
     def _move_counted(self, held: set[str]) -> None:
-        """Those that have lost their finalizers go from the lists into the counters."""
+        """Move pods that have lost their finalizers from the lists of uids into the counters."""
         for name, uids in (
             ("succeeded", self.uncounted_succeeded),
             ("failed", self.uncounted_failed),
@@ -530,20 +632,21 @@ class _Sync:
             self.status[name] = (self.status.get(name) or 0) + gone
             uids[:] = [one for one in uids if one in held]
 
+    # As `canRemoveFinalizer`.
     def _may_release(self, pod: JsonObject, ending: JsonObject | None) -> bool:
-        if is_going(self.job) or ending is not None or phase(pod) == "Succeeded":
+        if facts.is_going(self.job) or ending is not None or facts.phase(pod) == "Succeeded":
             return True
         if not self._has_failed(pod):
             return False
-        index = index_of(pod)
+        index = job_indexes.index_of(pod)
         delayed = None if index is None else self.delayed.get(index)
         return delayed is None or metadata.uid(delayed) != metadata.uid(pod)
 
     def _note(self, pod: JsonObject, indexes: list[int], *, all_failed: bool) -> None:
         uid, total = metadata.uid(pod), self.completions or 0
-        index = valid_index(pod, total) if self.is_indexed else None
-        if phase(pod) == "Succeeded" and uid not in self.uncounted_failed:
-            if index is not None and not has(self.succeeded_before, index):
+        index = job_indexes.valid_index(pod, total) if self.is_indexed else None
+        if facts.phase(pod) == "Succeeded" and uid not in self.uncounted_failed:
+            if index is not None and not job_indexes.has(self.succeeded_before, index):
                 indexes.append(index)
             elif not self.is_indexed and uid not in self.uncounted_succeeded:
                 self.uncounted_succeeded.append(uid)
@@ -554,15 +657,19 @@ class _Sync:
                 self.uncounted_failed.append(uid)
 
     def _tell_indexes(self, new: Iterable[int]) -> None:
-        self.succeeded_indexes = merged(self.succeeded_indexes, of_numbers(new))
-        self.status["succeeded"] = count(self.succeeded_indexes)
-        self.status["completedIndexes"] = text_of(self.succeeded_indexes)
+        self.succeeded_indexes = job_indexes.merged(
+            self.succeeded_indexes, job_indexes.of_numbers(new)
+        )
+        self.status["succeeded"] = job_indexes.count(self.succeeded_indexes)
+        self.status["completedIndexes"] = job_indexes.text_of(self.succeeded_indexes)
         if self.failed_indexes is not None:
-            self.status["failedIndexes"] = text_of(self.failed_indexes)
+            self.status["failedIndexes"] = job_indexes.text_of(self.failed_indexes)
 
     def _has_uncounted(self) -> bool:
         return bool(self.uncounted_succeeded or self.uncounted_failed)
 
+    # As `enactJobFinished`; the condition waits until no pod runs any longer
+    # (`delayTerminalCondition`).
     def _end(self, ending: JsonObject) -> JsonDict | None:
         """The last condition; None while pods are still ending."""
         if self.terminating:
@@ -586,20 +693,22 @@ class _Sync:
         for field in ("active", "succeeded", "failed", "completedIndexes", "conditions"):
             if not made.get(field):
                 made.pop(field, None)
-        if made != status_of(self.job):
+        if made != facts.status_of(self.job):
             seen = {**made, "active": self.active - self.created}
             whole, refused = {**self.job, "status": made}, {**self.job, "status": seen}
-            self.steps.append(Step(Verb.STATUS, whole, otherwise=refused))
+            self.steps.append(plans.Step(plans.Verb.STATUS, whole, otherwise=refused))
 
     def _tell_end(self, ended: JsonObject) -> None:
         if ended["type"] == FAILED:
-            self.steps.append(told(ended["message"], self.job, ended["reason"], WARNING))
+            self.steps.append(
+                plans.told(ended["message"], self.job, ended["reason"], plans.WARNING)
+            )
             return
         total = self.completions
         if total is not None and (self.status.get("succeeded") or 0) > total:
             text = "Too many succeeded pods running after completion count reached"
-            self.steps.append(told(text, self.job, "TooManySucceededPods", WARNING))
-        self.steps.append(told("Job completed", self.job, "Completed", NORMAL))
+            self.steps.append(plans.told(text, self.job, "TooManySucceededPods", plans.WARNING))
+        self.steps.append(plans.told("Job completed", self.job, "Completed", plans.NORMAL))
 
 
 def _is_tracked(pod: JsonObject) -> bool:

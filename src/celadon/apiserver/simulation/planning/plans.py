@@ -23,8 +23,8 @@ CREATED_NAME: Final = "{name}"
 
 
 class Verb(enum.Enum):
-    """What is done with the object of a step; `SCALE` changes nothing but how many replicas it is
-    to have, `TELL` writes an Event about it only."""
+    """Names what is done with the object of a step; `SCALE` changes nothing but how many replicas
+    it is to have, `TELL` writes an Event about it only."""
 
     CREATE = "create"
     UPDATE = "update"
@@ -90,6 +90,6 @@ def pod_created(pod: JsonObject) -> Step:
 
 
 def pod_deleted(pod: JsonObject) -> Step:
-    """As above."""
+    """Return the step that deletes a pod, with the Events of its success and of its failure."""
     done = Told(NORMAL, "SuccessfulDelete", f"Deleted pod: {metadata.name(pod)}")
     return Step(Verb.DELETE, pod, done, Told(WARNING, "FailedDelete", "Error deleting: "))

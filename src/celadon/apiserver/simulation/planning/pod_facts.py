@@ -35,7 +35,7 @@ def has_ended(pod: JsonObject) -> bool:
 
 
 def is_going(obj: JsonObject) -> bool:
-    """Whether it is being deleted."""
+    """Tell whether the object is being deleted."""
     return bool(metadata.deletion_timestamp(obj))
 
 
@@ -46,12 +46,12 @@ def condition_of(obj: JsonObject, kind: str) -> JsonObject | None:
 
 
 def is_controlled_by(obj: JsonObject, owner: JsonObject) -> bool:
-    """Whether this very owner manages it."""
+    """Tell whether this very owner, by its uid, manages the object."""
     return controller_of(obj).get("uid") == metadata.uid(owner)
 
 
 def controlled(objects: Iterable[JsonObject], owner: JsonObject) -> list[JsonObject]:
-    """Those that this owner manages."""
+    """Return the objects that this owner manages."""
     return [one for one in objects if is_controlled_by(one, owner)]
 
 
@@ -64,8 +64,8 @@ def scaled(value: int | str | None, total: int, *, round_up: bool) -> int:
 
 
 def finished_at(pod: JsonObject) -> datetime:
-    """When its last container ended; else when it was no longer ready; else when it was deleted;
-    else, which happens in no real cluster, when it was created."""
+    """Return when the pod's last container ended; else when it was no longer ready; else when it
+    was deleted; else, which happens in no real cluster, when it was created."""
     ends = [_end_of_container(one) for one in status_of(pod).get("containerStatuses") or ()]
     known = [one for one in ends if one is not None]
     if known and len(known) == len(ends):
@@ -104,8 +104,8 @@ def node_of(pod: JsonObject) -> str:
 
 
 def selector_of(owner: JsonObject) -> LabelSelector:
-    """That of a workload, where it is labels alone in a ReplicationController; one that is empty
-    or broken matches nothing."""
+    """Return the selector of a workload, which is labels alone in a ReplicationController; one that
+    is empty or broken matches nothing."""
     selector = spec_of(owner).get("selector")
     if owner.get("kind") == "ReplicationController":
         selector = {"matchLabels": selector}
@@ -132,13 +132,13 @@ def is_terminating(pod: JsonObject) -> bool:
 
 
 def is_ready(pod: JsonObject) -> bool:
-    """By its condition."""
+    """Tell whether the condition `Ready` of the pod is true."""
     return is_true((pod.get("status") or {}).get("conditions"), "Ready")
 
 
 def seconds_to_availability(pod: JsonObject, least: float, now: datetime) -> float | None:
-    """Until it has been ready for the least number of seconds; 0 if it has, None if it is not
-    ready."""
+    """Return the seconds until the pod has been ready for long enough; 0 if it has, None if it is
+    not ready."""
     ready = find_condition((pod.get("status") or {}).get("conditions"), "Ready")
     if ready is None or ready.get("status") != "True":
         return None
@@ -164,8 +164,8 @@ class Claims:
 
 
 def claims_of(owner: JsonObject, candidates: Sequence[JsonObject]) -> Claims:
-    """Of the objects in its namespace. An owner that is being deleted adopts and releases
-    nothing."""
+    """Sort the candidates, which are in the owner's namespace, into those that it owns, adopts and
+    releases. An owner that is being deleted adopts and releases nothing."""
     is_going, selector = bool(metadata.deletion_timestamp(owner)), selector_of(owner)
     owned, adopted, released = [], [], []
     for one in candidates:
@@ -187,15 +187,16 @@ def claims_of(owner: JsonObject, candidates: Sequence[JsonObject]) -> Claims:
 
 
 def time_text(time: datetime) -> str:
-    """As objects have it."""
+    """Return the time as objects have it, in whole seconds."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def precise_time_text(time: datetime) -> str:
-    """With microseconds, as Leases and some Events have it."""
+    """Return the time with microseconds, as Leases and some Events have it."""
     return time.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def read_time(text: str) -> datetime:
-    """What an object tells. Objects have been through validation, so it is one."""
+    """Return the time that an object's text tells. Objects have been through validation, so the
+    text is one."""
     return datetime.fromisoformat(text).astimezone(UTC)

@@ -43,9 +43,13 @@ STOP_AFTER: Final = f"{DOMAIN}/stop-after"
 EVICT: Final = f"{DOMAIN}/evict"
 """A text: the node evicts the pod, and says this."""
 
+# As the kubelet (`pkg/kubelet/kubelet.go`): `initialCrashLoopBackOff` is 10 seconds,
+# `MaxCrashLoopBackOff` five minutes. It forgets failures after ten minutes without one; here they
+# are counted by the status and never forgotten.
 FIRST_BACKOFF: Final = 10.0
 LAST_BACKOFF: Final = 300.0
 """Seconds before a container is started again: at its second restart, and at most."""
+# 128 and the number of SIGKILL, as a container ends that did not heed SIGTERM.
 _KILLED: Final = 137
 _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -61,7 +65,8 @@ def duration(text: str) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """What a container does once it starts; None is never."""
+    """Says what a container does once it starts: the seconds until it is ready and until it ends,
+    None for never."""
 
     ready_after: float | None
     run_for: float | None
@@ -71,13 +76,13 @@ class Behaviour:
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """What pods do that say nothing else."""
+    """Says what pods do whose annotations say nothing else."""
 
     ready_after: float = 0.0
     run_for: float = 0.0
 
     def of(self, pod: JsonObject, container: JsonObject) -> Behaviour:
-        """Of one of its containers that are no init containers."""
+        """Return how a container behaves that is no init container."""
         told = metadata.annotations(pod)
         runs_on = restart_policy(pod) == "Always"
         usual = Behaviour(self.ready_after, None if runs_on else self.run_for)
@@ -87,13 +92,16 @@ class Habits:
         return _told(told, usual)
 
     def of_init(self, pod: JsonObject, container: JsonObject) -> Behaviour:
-        """Of an init container: it has done its work at once, or is a sidecar."""
+        """Return how an init container behaves: it has done its work at once, or is a sidecar and
+        runs on."""
         told = metadata.annotations(pod)
         usual = Behaviour(0.0, None if is_sidecar(container) else 0.0)
         is_named = container["name"] in told.get(CONTAINERS, "").split(",")
         return _told(told, usual) if is_named else usual
 
 
+# What cannot be read is as if it were not there: an annotation on a pod must never hold up a
+# cluster.
 def _told(told: Mapping[str, str], usual: Behaviour) -> Behaviour:
     ready, run = usual.ready_after, usual.run_for
     if READY_AFTER in told:
@@ -109,12 +117,12 @@ def _told(told: Mapping[str, str], usual: Behaviour) -> Behaviour:
 
 
 def restart_policy(pod: JsonObject) -> str:
-    """Of the pod."""
+    """Return the restart policy of the pod."""
     return str((pod.get("spec") or {}).get("restartPolicy") or "Always")
 
 
 def is_sidecar(container: JsonObject) -> bool:
-    """Whether an init container runs on."""
+    """Tell whether an init container runs on beside the others."""
     return container.get("restartPolicy") == "Always"
 
 
@@ -133,7 +141,7 @@ class Told:
 
 @dataclass(slots=True)
 class _Progress:
-    """What is found on the way through the containers of a pod."""
+    """Collects what is found on the way through the containers of a pod."""
 
     pod: JsonObject
     now: datetime
@@ -145,7 +153,7 @@ class _Progress:
         self.events.append(Told(kind, reason, message, at))
 
     def named(self) -> str:
-        """As the kubelet calls the pod in messages."""
+        """Return the name that the kubelet gives the pod in messages."""
         pod = self.pod
         return f"{metadata.name(pod)}_{metadata.namespace(pod)}({metadata.uid(pod)})"
 
@@ -157,6 +165,8 @@ def _moved(
     but the second restart waits."""
     found = dict(former or _fresh(container))
     field_path = f"{at}{{{container['name']}}}"
+    # A virtual clock may have been moved by hours: what happened meanwhile happens now, in its
+    # order.
     while True:
         state = found["state"]
         if "running" in state:
@@ -175,6 +185,8 @@ def _moved(
             if wait > 0:
                 return _backing_off(progress, container, found, wait, field_path)
             found = _started(progress, container, found, field_path)
+        # The container waits for its next start (`CrashLoopBackOff`); how it ended stands in
+        # `lastState`.
         elif "reason" in state["waiting"] and found["lastState"]:
             last = found["lastState"]["terminated"]
             wait = _backoff(found["restartCount"], last, progress.now)
@@ -189,6 +201,8 @@ def _moved(
             found = _started(progress, container, found, field_path)
 
 
+# As `convertToAPIContainerStatuses` of `kubelet_pods.go` for a container of which the runtime knows
+# nothing yet.
 def _fresh(container: JsonObject, reason: str = "ContainerCreating") -> JsonDict:
     return {
         "name": container["name"],
@@ -212,6 +226,8 @@ def _is_ready(progress: _Progress, how: Behaviour, age: float) -> bool:
 
 def _restarts(pod: JsonObject, container: JsonObject, code: int, at: str) -> bool:
     policy = restart_policy(pod)
+    # An init container that failed runs again even under `OnFailure`; one that succeeded is done
+    # for good, unless it is a sidecar, which runs as long as the pod does.
     if at == _INIT:
         return is_sidecar(container) or (code != 0 and policy != "Never")
     return policy == "Always" or (policy == "OnFailure" and code != 0)
@@ -232,6 +248,8 @@ def _started(progress: _Progress, container: JsonObject, found: JsonObject, at: 
     named = container["name"]
     if container.get("imagePullPolicy") == "Always":
         progress.tell("Normal", "Pulling", f'Pulling image "{image}"', at)
+        # Nothing is pulled, so that it takes no time and the image has no size; the rest of the
+        # text is the kubelet's (`pkg/kubelet/images/image_manager.go`).
         took = "in 0s (0s including waiting). Image size: 0 bytes."
         progress.tell("Normal", "Pulled", f'Successfully pulled image "{image}" {took}', at)
     else:
@@ -239,10 +257,14 @@ def _started(progress: _Progress, container: JsonObject, found: JsonObject, at: 
         more = " and can be accessed by the pod" if is_since("1.35") else ""
         progress.tell("Normal", "Pulled", present + more, at)
     made, started = f"Created container: {named}", f"Started container {named}"
+    # The message has no name of the container any longer: the event is about the field of the pod
+    # that it stands in.
     if is_since("1.36"):
         made, started = "Container created", "Container started"
     progress.tell("Normal", "Created", made, at)
     progress.tell("Normal", "Started", started, at)
+    # Digests stand for what a runtime would say. They depend on uids alone, so that a run with the
+    # same uids comes to the same statuses.
     seed = f"{metadata.uid(progress.pod)}/{named}/{restarts}"
     resources = container.get("resources") or {}
     asked = {"allocatedResources": resources["requests"]} if resources.get("requests") else {}
@@ -334,7 +356,7 @@ OBSERVED_SINCE: Final = "1.34"
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where a pod is: the node's address, and its own."""
+    """Holds the address of a pod's node, and the pod's own."""
 
     host: str
     pod: str
@@ -342,7 +364,8 @@ class Addresses:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a pod's status becomes, what is told of it, and in how many seconds to look again."""
+    """Holds what a pod's status becomes, what is told of it, and in how many seconds to look
+    again."""
 
     status: JsonObject
     events: Sequence[Told]
@@ -350,7 +373,7 @@ class Step:
 
 
 def next_step(pod: JsonObject, where: Addresses, habits: Habits, now: datetime) -> Step:
-    """Of a pod that runs, or is about to."""
+    """Return what comes next for a pod that runs, or is about to."""
     progress = _Progress(pod, now)
     former = pod.get("status") or {}
     spec = pod.get("spec") or {}
@@ -367,6 +390,8 @@ def next_step(pod: JsonObject, where: Addresses, habits: Habits, now: datetime) 
     phase = _phase(pod, inits, owns, is_initialized=is_initialized)
     if phase in ("Succeeded", "Failed"):
         ended = time_text(now)
+        # Sidecars are stopped when the containers that count have ended, and their exit codes are
+        # not looked at.
         inits = [_ended(one, 0, ended) if "running" in one["state"] else one for one in inits]
         progress.waits.clear()
     status = _status(pod, where, phase, inits, owns, time_text(now))
@@ -402,6 +427,7 @@ def _init_statuses(
     return made, is_initialized
 
 
+# As `getPhase` of `kubelet_pods.go`.
 def _phase(
     pod: JsonObject,
     inits: Sequence[JsonObject],
@@ -416,6 +442,7 @@ def _phase(
     if all("terminated" in one for one in states):
         codes = [one["terminated"]["exitCode"] for one in states]
         return "Failed" if any(codes) else "Succeeded"
+    # A pod that waits for a restart is `Running`; one whose containers have never run is not.
     if any("waiting" in one["state"] and not one["lastState"] for one in owns):
         return "Pending"
     return "Running"
@@ -434,6 +461,7 @@ def _status(
     made |= {"hostIPs": [{"ip": where.host}], "startTime": former.get("startTime") or now}
     if is_since(OBSERVED_SINCE):
         made["observedGeneration"] = metadata.generation(pod)
+    # A pod gets its address with its sandbox, so before its first container runs.
     if phase != "Pending" or any("running" in one["state"] for one in (*inits, *owns)):
         made |= {"podIP": where.pod, "podIPs": [{"ip": where.pod}]}
     if inits:
@@ -446,6 +474,8 @@ def _status(
 # --- Conditions --------------------------------------------------------------
 
 
+# As k8s.io/kubernetes `pkg/kubelet/status/generate.go`. Conditions of others stay, and a time of
+# transition is kept as long as the status is the same.
 def _conditions(
     pod: JsonObject,
     phase: str,
@@ -483,7 +513,7 @@ def _conditions(
 
 
 def _listed(names: Iterable[str]) -> str:
-    """As Go prints a list."""
+    """Return the names as Go prints a list."""
     return f"[{' '.join(names)}]"
 
 
@@ -521,6 +551,8 @@ def _unmet_gates(pod: JsonObject, former: Sequence[JsonObject]) -> Iterator[str]
             yield f'the status of pod readiness gate "{type_}" is not "True", but {state}'
 
 
+# As `GeneratePodInitializedCondition`: a sidecar counts once it has started, others once they have
+# ended well. Once a container of the pod itself has run, nothing can take that back.
 def _initialized(
     pod: JsonObject, phase: str, inits: Sequence[JsonObject], owns: Sequence[JsonObject]
 ) -> dict[str, str]:
@@ -544,8 +576,10 @@ def _initialized(
 # --- Ends --------------------------------------------------------------------
 
 
+# `deletionTimestamp` is the end of the grace period, not the time of the request.
 def seconds_to_end(pod: JsonObject, now: datetime) -> float:
-    """How much longer a deleted pod goes on."""
+    """Return how much longer a deleted pod goes on: as long as it wants to, within its grace
+    period."""
     meta = metadata.metadata(pod)
     grace = float(meta.get("deletionGracePeriodSeconds") or 0)
     until = read_time(metadata.deletion_timestamp(pod))
@@ -555,7 +589,7 @@ def seconds_to_end(pod: JsonObject, now: datetime) -> float:
 
 
 def running_containers(pod: JsonObject) -> Iterator[tuple[str, str]]:
-    """Where they stand in the spec, and their names."""
+    """Yield the place in the spec and the name of each container that runs."""
     status = pod.get("status") or {}
     for field_, at in (("initContainerStatuses", _INIT), ("containerStatuses", _OWN)):
         for one in status.get(field_) or ():
@@ -564,7 +598,7 @@ def running_containers(pod: JsonObject) -> Iterator[tuple[str, str]]:
 
 
 def killed_status(pod: JsonObject, now: str, reason: str = "", message: str = "") -> JsonObject:
-    """Of a pod whose containers were stopped before they had ended."""
+    """Return the status of a pod whose containers were stopped before they had ended."""
     former = pod.get("status") or {}
     made: JsonDict = {**former, "phase": "Failed"}
     for field_ in ("initContainerStatuses", "containerStatuses"):

@@ -13,16 +13,7 @@ from datetime import datetime
 from typing import Final
 
 from celadon.apiserver.controllers.controller_loops import find_condition
-from celadon.apiserver.simulation.planning.pod_facts import (
-    is_active,
-    is_available,
-    is_ready,
-    is_terminating,
-    phase,
-    read_time,
-    seconds_to_availability,
-    time_text,
-)
+from celadon.apiserver.simulation.planning import pod_facts as facts
 from celadon.kube import JsonObject, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
@@ -36,7 +27,7 @@ _PHASES: Final = {"Pending": 0, "Unknown": 1, "Running": 2}
 
 
 def replicas(workload: JsonObject) -> int:
-    """How many pods are wanted."""
+    """Return how many pods the workload wants."""
     found = (workload.get("spec") or {}).get("replicas")
     return found if isinstance(found, int) else 1
 
@@ -48,7 +39,7 @@ def counted(workload: JsonObject, field: str) -> int:
 
 
 def without_zeros(counts: JsonObject) -> JsonDict:
-    """As Go writes fields with `omitempty`."""
+    """Drop what is zero or empty, as Go does for fields with `omitempty`."""
     return {key: value for key, value in counts.items() if value}
 
 
@@ -58,28 +49,29 @@ def without_zeros(counts: JsonObject) -> JsonDict:
 def replica_set_status(
     owner: JsonObject, pods: Sequence[JsonObject], failure: str, now: datetime
 ) -> JsonDict:
-    """Of a ReplicaSet with these pods, or a ReplicationController, which has wanted to make or
-    delete some. `failure` says why it could not; empty if it could."""
-    active = [pod for pod in pods if is_active(pod)]
+    """Return the status of a ReplicaSet or ReplicationController that has these pods. `failure`
+    says why it could not make or delete some; empty if it could."""
+    active = [pod for pod in pods if facts.is_active(pod)]
     least = (owner.get("spec") or {}).get("minReadySeconds") or 0
     labels = metadata.labels((owner.get("spec") or {}).get("template")).items()
     made: JsonDict = {"replicas": len(active)}
     made |= without_zeros(
         {
             "fullyLabeledReplicas": sum(labels <= _labels(pod).items() for pod in active),
-            "readyReplicas": sum(map(is_ready, active)),
-            "availableReplicas": sum(is_available(pod, least, now) for pod in active),
+            "readyReplicas": sum(map(facts.is_ready, active)),
+            "availableReplicas": sum(facts.is_available(pod, least, now) for pod in active),
             "observedGeneration": metadata.generation(owner),
         }
     )
     if is_since(TERMINATING_SINCE) and owner.get("kind") != "ReplicationController":
-        made["terminatingReplicas"] = sum(map(is_terminating, pods))
-    conditions = _conditions(owner, len(active), failure, time_text(now))
+        made["terminatingReplicas"] = sum(map(facts.is_terminating, pods))
+    conditions = _conditions(owner, len(active), failure, facts.time_text(now))
     return {**made, "conditions": conditions} if conditions else made
 
 
 def _labels(pod: JsonObject) -> JsonObject:
-    """Those that were validated, as they are: this is asked of all pods again and again."""
+    """Return the pod's labels, unchecked: they were validated, and this is asked of all pods again
+    and again."""
     found: JsonObject = metadata.metadata(pod).get("labels") or {}
     return found
 
@@ -100,9 +92,9 @@ def _conditions(owner: JsonObject, active: int, failure: str, now: str) -> list[
 
 
 def next_availability(pods: Iterable[JsonObject], least: float, now: datetime) -> float | None:
-    """In how many seconds the first of the pods will have been ready for long enough; None if
-    nobody waits for that."""
-    waits = (seconds_to_availability(pod, least, now) for pod in pods)
+    """Return in how many seconds the first of the pods will have been ready for long enough; None
+    if nobody waits for that."""
+    waits = (facts.seconds_to_availability(pod, least, now) for pod in pods)
     return min((wait for wait in waits if wait), default=None)
 
 
@@ -112,9 +104,9 @@ def next_availability(pods: Iterable[JsonObject], least: float, now: datetime) -
 def pods_to_delete(
     pods: Sequence[JsonObject], related: Iterable[JsonObject], count: int, now: datetime
 ) -> list[JsonObject]:
-    """So many of the pods, those that are missed least first. `related` are the pods of the same
-    ReplicaSet, and of others with the same owner: where many are together, one goes rather."""
-    together = Counter(_node(pod) for pod in related if is_active(pod))
+    """Return so many of the pods, those that are missed least first. `related` are the pods of the
+    same ReplicaSet, and of others with the same owner: where many are together, one goes rather."""
+    together = Counter(_node(pod) for pod in related if facts.is_active(pod))
 
     def compared(one: JsonObject, other: JsonObject) -> int:
         keys = [_first(pod, together[_node(pod)]) for pod in (one, other)]
@@ -139,12 +131,13 @@ def _node(pod: JsonObject) -> str:
 
 
 def _first(pod: JsonObject, together: int) -> tuple[object, ...]:
-    """Without a node, not running, not ready, cheap, in company: these come first."""
+    """Return what pods are compared by: those go first that have no node, do not run, are not
+    ready, are cheap, or have company."""
     try:
         cost = int(metadata.annotations(pod).get(DELETION_COST, "0"))
     except ValueError:
         cost = 0
-    return bool(_node(pod)), _PHASES.get(phase(pod), 0), is_ready(pod), cost, -together
+    return bool(_node(pod)), _PHASES.get(facts.phase(pod), 0), facts.is_ready(pod), cost, -together
 
 
 def _ready_since(pod: JsonObject) -> str:
@@ -153,7 +146,7 @@ def _ready_since(pod: JsonObject) -> str:
 
 
 def _restarts(pod: JsonObject) -> tuple[int, int]:
-    """Of its containers, and of its sidecars, at most."""
+    """Return the highest restart count of the pod's containers, and that of its sidecars."""
     status, spec = pod.get("status") or {}, pod.get("spec") or {}
     sidecars = {
         one.get("name")
@@ -170,6 +163,7 @@ def _restarts(pod: JsonObject) -> tuple[int, int]:
 
 
 def _magnitude(since: str, now: datetime) -> int:
-    """Of the time that has gone by, in nanoseconds: the binary logarithm."""
-    gone = (now - read_time(since)).total_seconds() * 1e9
+    """Return the binary logarithm of the time that has gone by, in nanoseconds, as a whole number;
+    -1 for none. Upstream compares ages by it, so that pods of about the same age count as equal."""
+    gone = (now - facts.read_time(since)).total_seconds() * 1e9
     return int(math.log2(gone)) if gone > 0 else -1

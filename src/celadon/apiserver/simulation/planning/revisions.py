@@ -10,14 +10,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from celadon.apiserver.simulation.planning import pod_facts as facts
 from celadon.apiserver.simulation.planning.plans import Step, Verb
-from celadon.apiserver.simulation.planning.pod_facts import (
-    controller_of,
-    is_controlled_by,
-    is_going,
-    selector_of,
-    spec_of,
-)
 from celadon.kube import JsonObject, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
@@ -29,8 +23,9 @@ _FNV_START: Final = 0x811C9DC5
 
 
 def template_patch(workload: JsonObject) -> JsonDict:
-    """What a revision of the workload holds. Older releases write a time that is not set."""
-    template = spec_of(workload).get("template") or {}
+    """Return the patch that a revision of the workload holds. Releases before 1.34 write a time in
+    it that is not set."""
+    template = facts.spec_of(workload).get("template") or {}
     if not is_since(_NO_TIMES_SINCE):
         meta = {"creationTimestamp": None, **metadata.metadata(template)}
         template = {**template, "metadata": meta}
@@ -41,11 +36,12 @@ def with_template(workload: JsonObject, revision: JsonObject) -> JsonObject:
     """The workload with the template that the revision holds."""
     kept = ((revision.get("data") or {}).get("spec") or {}).get("template") or {}
     template = {key: value for key, value in kept.items() if key != "$patch"}
-    return {**workload, "spec": {**spec_of(workload), "template": template}}
+    return {**workload, "spec": {**facts.spec_of(workload), "template": template}}
 
 
 def patch_hash(patch: JsonObject, collisions: int) -> str:
-    """Of the text that Go writes: keys in order, and signs of HTML escaped."""
+    """Return the FNV hash of the patch as Go writes it: keys in order, and signs of HTML
+    escaped."""
     text = json.dumps(patch, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -56,7 +52,7 @@ def patch_hash(patch: JsonObject, collisions: int) -> str:
 
 
 def number_of(revision: JsonObject) -> int:
-    """How often there has been a change."""
+    """Return the number of a revision, which counts the changes of the workload."""
     found: int = revision.get("revision") or 0
     return found
 
@@ -75,14 +71,14 @@ def claimed_revisions(
 ) -> tuple[list[JsonObject], list[Step]]:
     """A workload's own in their order, and the steps by which it takes those that nobody has and
     that it selects. One that is being deleted looks at these, too, and takes none."""
-    selector = selector_of(workload)
+    selector = facts.selector_of(workload)
     found: list[JsonObject] = []
     steps: list[Step] = []
     for one in revisions:
-        if is_controlled_by(one, workload):
+        if facts.is_controlled_by(one, workload):
             found.append(one)
-        elif not controller_of(one) and selector.matches(metadata.labels(one)):
-            if not is_going(workload):
+        elif not facts.controller_of(one) and selector.matches(metadata.labels(one)):
+            if not facts.is_going(workload):
                 meta = metadata.metadata(one)
                 owners = [*meta.get("ownerReferences", ()), owner_reference(workload)]
                 one = {**one, "metadata": {**meta, "ownerReferences": owners}}
@@ -95,7 +91,7 @@ def new_revision(
     workload: JsonObject, name: str, hash_label: Mapping[str, str], number: int
 ) -> JsonDict:
     """One for the template that the workload has."""
-    labels = metadata.metadata(spec_of(workload).get("template") or {}).get("labels") or {}
+    labels = metadata.metadata(facts.spec_of(workload).get("template") or {}).get("labels") or {}
     meta: JsonDict = {
         "name": name,
         "namespace": metadata.namespace(workload),
@@ -117,7 +113,8 @@ def new_revision(
 def beyond_limit(
     history: Sequence[JsonObject], live: Iterable[str], limit: int
 ) -> Sequence[JsonObject]:
-    """Those of a history in order that are one too many; names that are `live` do not count."""
+    """Return the oldest revisions of a history beyond the limit. Those whose names are `live` are
+    kept and do not count."""
     kept = set(live)
     past = [one for one in history if metadata.name(one) not in kept]
     return past[: max(len(past) - limit, 0)] if limit >= 0 else ()

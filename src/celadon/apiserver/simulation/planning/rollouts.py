@@ -54,7 +54,7 @@ PROGRESSING: Final = "Progressing"
 
 
 def template_without_hash(workload: JsonObject) -> JsonObject:
-    """By which a Deployment knows its ReplicaSets."""
+    """Return the pod template without the hash: by it a Deployment knows its ReplicaSets."""
     template: JsonObject = (workload.get("spec") or {}).get("template") or {}
     meta = metadata.metadata(template)
     labels = {
@@ -68,6 +68,8 @@ def by_age(sets: Iterable[JsonObject]) -> list[JsonObject]:
     return sorted(sets, key=lambda one: (metadata.creation_timestamp(one), metadata.name(one)))
 
 
+# As `FindNewReplicaSet`. Of several ReplicaSets with the template, which only a lost race makes,
+# the oldest counts as the new one, so that all who look choose the same.
 def new_and_old(
     deployment: JsonObject, sets: Iterable[JsonObject]
 ) -> tuple[JsonObject | None, list[JsonObject]]:
@@ -79,7 +81,7 @@ def new_and_old(
 
 
 def active_sets(sets: Iterable[JsonObject]) -> list[JsonObject]:
-    """Those that are to have pods."""
+    """Return the ReplicaSets that are to have pods."""
     return [one for one in sets if replicas(one) > 0]
 
 
@@ -92,11 +94,14 @@ def revision_of(replica_set: JsonObject) -> int:
         return 0
 
 
+# As `SetNewReplicaSetAnnotations`: revisions count up even when a template comes back, so that
+# `kubectl rollout history` has each template once, under its last number.
 def new_annotations(
     deployment: JsonObject, replica_set: JsonObject, revision: int, *, exists: bool
 ) -> dict[str, str]:
-    """Those of the new ReplicaSet: the Deployment's, and a revision that is greater than those of
-    all others. One that is rolled back to remembers the revisions that it had."""
+    """Return the annotations of the new ReplicaSet: the Deployment's, and a revision that is
+    greater than those of all others. One that is rolled back to remembers the revisions that it
+    had."""
     made = metadata.annotations(replica_set)
     for key, value in metadata.annotations(deployment).items():
         if key not in NOT_COPIED:
@@ -118,12 +123,17 @@ def _history(text: str, revision: str) -> str:
     return ",".join((*revisions, revision))
 
 
+# Without them nobody could tell a ReplicaSet that is on its way to its size from one whose
+# Deployment was scaled meanwhile.
 def size_annotations(deployment: JsonObject) -> dict[str, str]:
-    """By which its ReplicaSets know how large it was when they were scaled last."""
+    """Return the annotations by which ReplicaSets know how large their Deployment was when they
+    were scaled last."""
     wanted = replicas(deployment)
     return {DESIRED_REPLICAS: str(wanted), MAX_REPLICAS: str(wanted + max_surge(deployment))}
 
 
+# As `cleanupDeployment`. A ReplicaSet whose controller has not yet seen its last spec may still
+# have pods, whatever its status says.
 def cleanable(deployment: JsonObject, old: Iterable[JsonObject]) -> list[JsonObject]:
     """Old ReplicaSets beyond `revisionHistoryLimit`, which have no pods."""
     limit = (deployment.get("spec") or {}).get("revisionHistoryLimit")
@@ -144,13 +154,15 @@ def cleanable(deployment: JsonObject, old: Iterable[JsonObject]) -> list[JsonObj
 
 
 def is_rolling(deployment: JsonObject) -> bool:
-    """Whether old pods go while new ones come."""
+    """Tell whether old pods go while new ones come."""
     strategy = (deployment.get("spec") or {}).get("strategy") or {}
     return bool(strategy.get("type") == "RollingUpdate")
 
 
+# As `ResolveFenceposts`: percentages of `maxSurge` round up and those of `maxUnavailable` down.
 def _fenceposts(deployment: JsonObject) -> tuple[int, int]:
-    """How many pods there may be too many, and too few. One of them is not zero."""
+    """Return how many pods there may be too many, and too few. One of them is not zero, or a
+    rollout would not move."""
     strategy = (deployment.get("spec") or {}).get("strategy") or {}
     told, total = strategy.get("rollingUpdate") or {}, replicas(deployment)
     surge = scaled(told.get("maxSurge"), total, round_up=True)
@@ -159,12 +171,12 @@ def _fenceposts(deployment: JsonObject) -> tuple[int, int]:
 
 
 def max_surge(deployment: JsonObject) -> int:
-    """How many pods there may be too many."""
+    """Return how many pods there may be too many."""
     return _fenceposts(deployment)[0] if is_rolling(deployment) else 0
 
 
 def max_unavailable(deployment: JsonObject) -> int:
-    """How many pods may not be available."""
+    """Return how many pods may not be available."""
     if not is_rolling(deployment):
         return 0
     return min(_fenceposts(deployment)[1], replicas(deployment))
@@ -175,8 +187,10 @@ def total(sets: Iterable[JsonObject]) -> int:
     return sum(map(replicas, sets))
 
 
+# As `NewRSNewReplicas`.
 def new_size(deployment: JsonObject, sets: Sequence[JsonObject], new: JsonObject | None) -> int:
-    """What the new ReplicaSet may grow to now; None has none yet, and is not among `sets`."""
+    """Return the size that the new ReplicaSet may have now. `new` is None as long as there is none,
+    and is one of `sets` otherwise."""
     wanted, size = replicas(deployment), 0 if new is None else replicas(new)
     if not is_rolling(deployment):
         return wanted
@@ -186,8 +200,8 @@ def new_size(deployment: JsonObject, sets: Sequence[JsonObject], new: JsonObject
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What size a ReplicaSet should have. `always`: its annotations are written even when the size
-    stays."""
+    """Says what size a ReplicaSet should have. `always`: its annotations are written even when the
+    size stays."""
 
     replica_set: JsonObject
     size: int
@@ -197,8 +211,8 @@ class Scale:
 def rolling_step(
     deployment: JsonObject, new: JsonObject, old: Sequence[JsonObject]
 ) -> Sequence[Scale]:
-    """What comes next in a rolling update: the new ReplicaSet grows as far as it may; if it may
-    not, old ones shrink as far as they may, those that are broken first."""
+    """Return what comes next in a rolling update: the new ReplicaSet grows as far as it may; if it
+    may not, old ones shrink as far as they may, those that are broken first."""
     wanted = replicas(deployment)
     if replicas(new) > wanted:
         return (Scale(new, wanted),)
@@ -208,7 +222,12 @@ def rolling_step(
     return _shrunk(deployment, new, by_age(active_sets(old)))
 
 
+# As `reconcileOldReplicaSets`, in its two steps: pods that are not available go first and cost
+# nothing (`cleanupUnhealthyReplicas`), then available ones, as long as enough of them stay
+# (`scaleDownOldReplicaSetsForRollingUpdate`).
 def _shrunk(deployment: JsonObject, new: JsonObject, old: Sequence[JsonObject]) -> Sequence[Scale]:
+    # Pods of the new ReplicaSet that are not available yet may not be made up for by old ones that
+    # go.
     least = replicas(deployment) - max_unavailable(deployment)
     missing = replicas(new) - counted(new, "availableReplicas")
     room = total((*old, new)) - least - missing
@@ -229,23 +248,27 @@ def _shrunk(deployment: JsonObject, new: JsonObject, old: Sequence[JsonObject]) 
     return tuple(one for one in found if one.size != replicas(one.replica_set))
 
 
+# As `isScalingEvent`: a size that the user has changed is put into force before a rollout goes on.
 def is_scaled(deployment: JsonObject, sets: Iterable[JsonObject]) -> bool:
-    """Whether the Deployment has got another size since its ReplicaSets were scaled."""
+    """Tell whether the Deployment has got another size since its ReplicaSets were scaled."""
     wanted = str(replicas(deployment))
     told = (metadata.annotations(one).get(DESIRED_REPLICAS) for one in active_sets(sets))
     return any(text is not None and text.isdigit() and text != wanted for text in told)
 
 
+# As `scale` of `sync.go`.
 def scaling_step(
     deployment: JsonObject, new: JsonObject | None, old: Sequence[JsonObject]
 ) -> Sequence[Scale]:
-    """When the size has changed, or the Deployment is paused: all grow or shrink alike."""
+    """Return the sizes of all ReplicaSets, which grow or shrink alike when the size has changed or
+    the Deployment is paused."""
     wanted = replicas(deployment)
     active = active_sets((*old, *(() if new is None else (new,))))
     if len(active) <= 1:
         latest = new if new is not None else next(reversed(by_age(old)), None)
         only = active[0] if active else latest
         return () if only is None or replicas(only) == wanted else (Scale(only, wanted),)
+    # Old ReplicaSets that appear when the rollout is over were adopted, and are of no use.
     if new is not None and _is_saturated(deployment, new):
         return tuple(Scale(one, 0) for one in active if one is not new)
     return _proportional(deployment, active) if is_rolling(deployment) else ()
@@ -257,6 +280,8 @@ def _is_saturated(deployment: JsonObject, new: JsonObject) -> bool:
     return replicas(new) == wanted == counted(new, "availableReplicas") and told == str(wanted)
 
 
+# Each ReplicaSet gets its share of what is added or taken away, so that a rollout in the middle
+# stays in the middle. What rounding leaves over goes to the largest one.
 def _proportional(deployment: JsonObject, active: Sequence[JsonObject]) -> Sequence[Scale]:
     wanted = replicas(deployment)
     allowed = wanted + max_surge(deployment) if wanted else 0
@@ -282,6 +307,9 @@ def _largest_first(sets: Sequence[JsonObject], *, newest_first: bool) -> list[Js
     return sorted(aged, key=lambda one: -replicas(one))
 
 
+# As `getReplicaSetFraction`, which rounds to the nearest number, a half away from zero. The size
+# before is that of the annotation; ReplicaSets of old controllers have none, and then the status
+# has to do.
 def _fraction(deployment: JsonObject, replica_set: JsonObject) -> int:
     size, wanted = replicas(replica_set), replicas(deployment)
     if wanted == 0:
@@ -313,8 +341,8 @@ def deployment_condition(type_: str, status: str, reason: str, message: str, now
 def put_condition(
     conditions: Sequence[JsonObject], wanted: JsonObject, *, anew: bool = False
 ) -> list[JsonObject]:
-    """With this one as the last; as they are, if there is one with that status and reason, unless
-    it is to be told `anew`."""
+    """Return the conditions with this one as the last; as they are, if there is one with that
+    status and reason, unless it is to be told `anew`."""
     former = find_condition(conditions, wanted["type"])
     others = [one for one in conditions if one is not former]
     if former is None or former.get("status") != wanted["status"]:
@@ -326,12 +354,12 @@ def put_condition(
 
 
 def without_condition(conditions: Sequence[JsonObject], type_: str) -> list[JsonObject]:
-    """Of the other types."""
+    """Return the conditions of all other types."""
     return [one for one in conditions if one.get("type") != type_]
 
 
 def has_deadline(deployment: JsonObject) -> bool:
-    """Whether it says how long progress may take."""
+    """Tell whether the Deployment says how long progress may take."""
     found = (deployment.get("spec") or {}).get("progressDeadlineSeconds")
     return found is not None and found != NO_DEADLINE
 
@@ -342,8 +370,8 @@ def progressing(deployment: JsonObject) -> JsonObject | None:
 
 
 def paused_condition(deployment: JsonObject, now: str) -> JsonObject | None:
-    """What is to be said because it was paused or resumed; None where nothing is. That it has
-    timed out is not taken back."""
+    """Return the condition that tells of a pause or its end, or None where there is nothing to
+    tell. A rollout that has timed out stays so."""
     found = progressing(deployment)
     reason = "" if found is None else found.get("reason")
     if not has_deadline(deployment) or reason == TIMED_OUT:
@@ -390,11 +418,13 @@ def deployment_status(
 
 
 def _is_uncounted(replica_set: JsonObject) -> bool:
-    """Whether somebody has seen it who does not count pods that are being deleted."""
+    """Tell whether the status was written by a controller that does not count pods that are being
+    deleted."""
     status = replica_set.get("status") or {}
     return bool(status.get("observedGeneration")) and status.get("terminatingReplicas") is None
 
 
+# As `DeploymentComplete`.
 def is_complete(deployment: JsonObject, status: JsonObject) -> bool:
     """All pods are new and available, and there are no others."""
     wanted = replicas(deployment)
@@ -403,10 +433,11 @@ def is_complete(deployment: JsonObject, status: JsonObject) -> bool:
     return all(one == wanted for one in counts) and seen >= metadata.generation(deployment)
 
 
+# As `syncRolloutStatus` of `progress.go`.
 def rollout_status(
     deployment: JsonObject, new: JsonObject | None, old: Sequence[JsonObject], now: datetime
 ) -> JsonDict:
-    """As `deployment_status`, and how the rollout goes."""
+    """Return what `deployment_status` says, with the conditions that tell how the rollout goes."""
     status = deployment_status(deployment, new, old, now)
     conditions = status["conditions"]
     if not has_deadline(deployment):
@@ -431,6 +462,7 @@ def _progress(
 ) -> list[JsonObject]:
     conditions: list[JsonObject] = status["conditions"]
     current = progressing(deployment)
+    # A Deployment that is done keeps saying so: pods that fail later are no rollout that fails.
     is_of_one = (status.get("replicas") or 0) == (status.get("updatedReplicas") or 0)
     if is_of_one and current is not None and current.get("reason") == NEW_AVAILABLE:
         return conditions
@@ -452,6 +484,7 @@ def _progress(
     return conditions
 
 
+# As `DeploymentProgressing`.
 def _has_progressed(former: JsonObject, status: JsonObject) -> bool:
     def old(counts: JsonObject) -> int:
         return int((counts.get("replicas") or 0) - (counts.get("updatedReplicas") or 0))
@@ -461,6 +494,8 @@ def _has_progressed(former: JsonObject, status: JsonObject) -> bool:
     return more or old(status) < old(former)
 
 
+# As `DeploymentTimedOut`. The deadline runs from the last progress, not from the beginning, and a
+# rollout that has once timed out stays so until there is progress.
 def _has_timed_out(deployment: JsonObject, current: JsonObject | None, now: datetime) -> bool:
     if current is None or current.get("reason") == NEW_AVAILABLE:
         return False
@@ -473,8 +508,10 @@ def _seconds_left(deployment: JsonObject, current: JsonObject, now: datetime) ->
     return float(limit - (now - since).total_seconds())
 
 
+# As `requeueStuckDeployment`: nothing happens to a rollout that is stuck, so somebody has to come
+# back and say so; a second later, since conditions have whole seconds.
 def seconds_to_deadline(deployment: JsonObject, status: JsonObject, now: datetime) -> float | None:
-    """When to look again whether there was progress; None where nobody waits for that."""
+    """Return when to look again whether there was progress; None where nobody waits for that."""
     current = find_condition(status.get("conditions"), PROGRESSING)
     if not has_deadline(deployment) or current is None:
         return None

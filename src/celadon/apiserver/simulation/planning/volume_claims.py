@@ -10,17 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from celadon.apiserver.simulation.planning.plans import (
-    NORMAL,
-    NOTHING_TO_DO,
-    WARNING,
-    EventType,
-    Plan,
-    Step,
-    Told,
-    Verb,
-    told,
-)
+from celadon.apiserver.simulation.planning import plans
 from celadon.apiserver.simulation.planning.pod_facts import is_going, node_of, spec_of, status_of
 from celadon.kube import JsonObject, metadata
 from celadon.kube.json_types import JsonDict
@@ -29,6 +19,7 @@ from celadon.kube.selectors import label_selector
 from celadon.kube.well_known_values import DEFAULT_STORAGE_CLASS, STORAGE_CLASS
 from celadon.records import dataclass
 
+# Names of k8s.io/component-helpers `storage/volume/pv_helpers.go`.
 SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 """The annotation by which a claim is told for which node its volume should be."""
 BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
@@ -56,11 +47,11 @@ class VolumeWorld:
 # --- Claims ------------------------------------------------------------------
 
 
-def claim_plan(claim: JsonObject, world: VolumeWorld) -> Plan:
+def claim_plan(claim: JsonObject, world: VolumeWorld) -> plans.Plan:
     """The next steps of a claim."""
     if is_going(claim):
         return _unprotected(claim, world.pods)
-    return Plan(tuple(_Claim(claim, world).steps()))
+    return plans.Plan(tuple(_Claim(claim, world).steps()))
 
 
 def users_of(claim: JsonObject, pods: Iterable[JsonObject]) -> list[JsonObject]:
@@ -76,12 +67,13 @@ def users_of(claim: JsonObject, pods: Iterable[JsonObject]) -> list[JsonObject]:
     ]
 
 
-def _unprotected(claim: JsonObject, pods: Iterable[JsonObject]) -> Plan:
+# As `pvc_protection_controller.go`: a claim stays as long as a pod may have its volume mounted.
+def _unprotected(claim: JsonObject, pods: Iterable[JsonObject]) -> plans.Plan:
     """A claim that is being deleted goes when no pod on a node names it."""
     held = CLAIM_PROTECTION in metadata.finalizers(claim)
     if not held or any(map(node_of, users_of(claim, pods))):
-        return NOTHING_TO_DO
-    return Plan((Step(Verb.UPDATE, _without(claim, CLAIM_PROTECTION)),))
+        return plans.NOTHING_TO_DO
+    return plans.Plan((plans.Step(plans.Verb.UPDATE, _without(claim, CLAIM_PROTECTION)),))
 
 
 def _without(obj: JsonObject, finalizer: str) -> JsonObject:
@@ -106,7 +98,8 @@ class _Claim:
     def _is_own(self, kind: JsonObject) -> bool:
         return metadata.name(kind) == self.class_name
 
-    def steps(self) -> Iterable[Step]:
+    # As `syncClaim` of `pv_controller.go`.
+    def steps(self) -> Iterable[plans.Step]:
         name = self.spec.get("volumeName")
         if BIND_COMPLETED in self.annotations:
             return self._bound(name)
@@ -118,30 +111,32 @@ class _Claim:
         reference = spec_of(volume).get("claimRef")
         if reference is not None and not _refers_to(reference, self.claim):
             text = f'volume "{name}" already bound to a different claim.'
-            return [self._told("FailedBinding", text, WARNING), *self._phase("Pending")]
+            return [self._told("FailedBinding", text, plans.WARNING), *self._phase("Pending")]
         problem = self._mismatch(volume) if reference is None else ""
         if problem:
             text = f'Cannot bind to requested volume "{name}": {problem}'
-            return [self._told("VolumeMismatch", text, WARNING), *self._phase("Pending")]
+            return [self._told("VolumeMismatch", text, plans.WARNING), *self._phase("Pending")]
         return self._bind(volume)
 
-    def _told(self, reason: str, text: str, kind: EventType = NORMAL) -> Step:
-        return told(text, self.claim, reason, kind)
+    def _told(self, reason: str, text: str, kind: plans.EventType = plans.NORMAL) -> plans.Step:
+        return plans.told(text, self.claim, reason, kind)
 
     # --- bound ---
 
-    def _bound(self, name: str | None) -> Iterable[Step]:
+    # As `syncBoundClaim`. A claim that has lost its volume is never bound again: whoever reads it
+    # would take an empty volume for its data.
+    def _bound(self, name: str | None) -> Iterable[plans.Step]:
         volume = self.volumes.get(name or "")
         if volume is None:
             what = "its" if name else "reference to"
             text = f"Bound claim has lost {what} PersistentVolume. Data on the volume is lost!"
-            return self._phase("Lost", Told(WARNING, "ClaimLost", text))
+            return self._phase("Lost", plans.Told(plans.WARNING, "ClaimLost", text))
         reference = spec_of(volume).get("claimRef")
         if reference is None:
             return self._bind(volume)
         if reference.get("uid") != metadata.uid(self.claim):
             text = "Two claims are bound to the same volume, this one is bound incorrectly"
-            return self._phase("Lost", Told(WARNING, "ClaimMisbound", text))
+            return self._phase("Lost", plans.Told(plans.WARNING, "ClaimMisbound", text))
         spec, state = spec_of(volume), status_of(self.claim)
         made = {
             **state,
@@ -151,8 +146,8 @@ class _Claim:
         }
         return self._status(made)
 
-    def _phase(self, phase: str, done: Told | None = None) -> Iterable[Step]:
-        """What a claim had of a volume goes with it."""
+    def _phase(self, phase: str, done: plans.Told | None = None) -> Iterable[plans.Step]:
+        """Set the phase of the claim, without what its status had of a volume."""
         kept = {
             key: value
             for key, value in status_of(self.claim).items()
@@ -160,14 +155,16 @@ class _Claim:
         }
         return self._status({**kept, "phase": phase}, done)
 
-    def _status(self, made: JsonObject, done: Told | None = None) -> Iterable[Step]:
+    def _status(self, made: JsonObject, done: plans.Told | None = None) -> Iterable[plans.Step]:
         if made == status_of(self.claim):
             return ()
-        return (Step(Verb.STATUS, {**self.claim, "status": made}, done),)
+        return (plans.Step(plans.Verb.STATUS, {**self.claim, "status": made}, done),)
 
     # --- not bound yet ---
 
-    def _unbound(self) -> Iterable[Step]:
+    # As `syncUnboundClaim`. A volume that an administrator has meant for this claim comes before
+    # any other, however it is chosen.
+    def _unbound(self) -> Iterable[plans.Step]:
         own = [one for one in self.world.volumes if self._is_meant(one)]
         if own:
             return self._bind(own[0])
@@ -176,11 +173,12 @@ class _Claim:
         fitting = self._best() if not waits or selected else None
         if fitting is not None:
             return self._bind(fitting)
+        # As `assignDefaultStorageClass`: claims that are older than the default class get it, too.
         if not self.has_class:
             default = next((one for one in self.world.classes if _is_default(one)), None)
             if default is not None:
                 spec = {**self.spec, "storageClassName": metadata.name(default)}
-                return (Step(Verb.UPDATE, {**self.claim, "spec": spec}),)
+                return (plans.Step(plans.Verb.UPDATE, {**self.claim, "spec": spec}),)
         if waits and not selected:
             return (self._waiting(),)
         if self.class_name:
@@ -192,7 +190,7 @@ class _Claim:
         reference = spec_of(volume).get("claimRef")
         return reference is not None and _refers_to(reference, self.claim)
 
-    def _waiting(self) -> Step:
+    def _waiting(self) -> plans.Step:
         pods = [one for one in users_of(self.claim, self.world.pods) if not node_of(one)]
         names = ",".join(map(metadata.name, pods))
         if not pods:
@@ -201,6 +199,7 @@ class _Claim:
         what = "pod" if len(pods) == 1 else "pods"
         return self._told("WaitForPodScheduled", f"waiting for {what} {names} to be scheduled")
 
+    # As `FindMatchingVolume`: the smallest one wastes least.
     def _best(self) -> JsonObject | None:
         """The smallest of the volumes that would do."""
         fitting = [
@@ -216,7 +215,7 @@ class _Claim:
         return selector is None or label_selector(selector).matches(metadata.labels(volume))
 
     def _mismatch(self, volume: JsonObject) -> str:
-        """Why the volume would not do; empty if it would."""
+        """Return why the volume does not do for the claim, or an empty text if it does."""
         spec = spec_of(volume)
         requested = ((self.spec.get("resources") or {}).get("requests") or {}).get(_STORAGE, "0")
         if _size(volume) < parse(requested).as_decimal():
@@ -229,35 +228,40 @@ class _Claim:
             return "incompatible accessMode"
         return ""
 
-    def _bind(self, volume: JsonObject) -> Iterable[Step]:
+    # As `bind`. Both writes may be interrupted, so their order matters: a volume that names a claim
+    # is taken, whoever looks at it next.
+    def _bind(self, volume: JsonObject) -> Iterable[plans.Step]:
         """The volume names the claim first, then the claim the volume."""
         spec = spec_of(volume)
         wanted = reference_to(self.claim)
         present = spec.get("claimRef")
         if present is None or not present.get("uid"):
+            # The annotation says that the reference may be undone together with the claim; one that
+            # an administrator has written may not.
             note = {BOUND_BY_CONTROLLER: "yes"} if present is None else {}
             bound = {**volume, "spec": {**spec, "claimRef": wanted}}
-            yield Step(Verb.UPDATE, _annotated(bound, note))
+            yield plans.Step(plans.Verb.UPDATE, _annotated(bound, note))
         notes = {BIND_COMPLETED: "yes"}
         if not self.spec.get("volumeName"):
             notes[BOUND_BY_CONTROLLER] = "yes"
         name = metadata.name(volume)
         claim = {**self.claim, "spec": {**self.spec, "volumeName": name}}
-        yield Step(Verb.UPDATE, _annotated(claim, notes))
+        yield plans.Step(plans.Verb.UPDATE, _annotated(claim, notes))
 
     # --- provisioning ---
 
-    def _provision(self) -> Iterable[Step]:
+    # As `provisionClaimOperationExternal`, and then as the external provisioner that it waits for.
+    def _provision(self) -> Iterable[plans.Step]:
         kind = self.kind
         if kind is None:
             text = f'storageclass.storage.k8s.io "{self.class_name}" not found'
-            return (self._told("ProvisioningFailed", text, WARNING),)
+            return (self._told("ProvisioningFailed", text, plans.WARNING),)
         provisioner = kind.get("provisioner") or ""
         if provisioner == NO_PROVISIONER:
             return ()
         if any(self.annotations.get(one) != provisioner for one in PROVISIONER):
             notes = dict.fromkeys(PROVISIONER, provisioner)
-            return (Step(Verb.UPDATE, _annotated(self.claim, notes)),)
+            return (plans.Step(plans.Verb.UPDATE, _annotated(self.claim, notes)),)
         text = (
             f"Waiting for a volume to be created either by the external provisioner "
             f"'{provisioner}' or manually by the system administrator. If volume creation is "
@@ -266,20 +270,23 @@ class _Claim:
         where = f"{metadata.namespace(self.claim)}/{metadata.name(self.claim)}"
         provisioning = f'External provisioner is provisioning volume for claim "{where}"'
         name = provisioned_name(self.claim)
-        done = Told(NORMAL, "ProvisioningSucceeded", f"Successfully provisioned volume {name}")
+        done = plans.Told(
+            plans.NORMAL, "ProvisioningSucceeded", f"Successfully provisioned volume {name}"
+        )
         failed = f'failed to provision volume with StorageClass "{self.class_name}": '
         return (
             self._told("ExternalProvisioning", text),
             self._told("Provisioning", provisioning),
-            Step(
-                Verb.CREATE,
+            plans.Step(
+                plans.Verb.CREATE,
                 self._volume(name, provisioner, kind),
                 done,
-                Told(WARNING, "ProvisioningFailed", failed),
+                plans.Told(plans.WARNING, "ProvisioningFailed", failed),
                 may_exist=True,
             ),
         )
 
+    # Kubelets here mount nothing, so it does not matter what the volume is made of.
     def _volume(self, name: str, provisioner: str, kind: JsonObject) -> JsonDict:
         requests = (self.spec.get("resources") or {}).get("requests") or {}
         spec: JsonDict = {
@@ -303,12 +310,12 @@ class _Claim:
 
 
 def provisioned_name(claim: JsonObject) -> str:
-    """Of the volume that is made for a claim."""
+    """Return the name of the volume that is made for a claim."""
     return f"pvc-{metadata.uid(claim)}"
 
 
 def reference_to(claim: JsonObject) -> dict[str, str]:
-    """How a volume names its claim."""
+    """Return the `claimRef` by which a volume names its claim."""
     return {
         "kind": "PersistentVolumeClaim",
         "namespace": metadata.namespace(claim),
@@ -320,7 +327,7 @@ def reference_to(claim: JsonObject) -> dict[str, str]:
 
 
 def _refers_to(reference: JsonObject, claim: JsonObject) -> bool:
-    """By name, and by uid where it has one."""
+    """Tell whether the reference is to this claim: by name, and by uid where it has one."""
     return (
         reference.get("namespace") == metadata.namespace(claim)
         and reference.get("name") == metadata.name(claim)
@@ -349,29 +356,33 @@ def _size(volume: JsonObject) -> Any:  # noqa: ANN401 - a Decimal
 # --- Volumes -----------------------------------------------------------------
 
 
-def volume_plan(volume: JsonObject, claim: JsonObject | None) -> Plan:
+# As `syncVolume`, with the finalizer of `pv_protection_controller.go`.
+def volume_plan(volume: JsonObject, claim: JsonObject | None) -> plans.Plan:
     """The next steps of a volume; `claim` is the one that it names, if that is there."""
     phase = status_of(volume).get("phase")
     if is_going(volume):
         if VOLUME_PROTECTION in metadata.finalizers(volume) and phase != "Bound":
-            return Plan((Step(Verb.UPDATE, _without(volume, VOLUME_PROTECTION)),))
+            return plans.Plan((plans.Step(plans.Verb.UPDATE, _without(volume, VOLUME_PROTECTION)),))
         if claim is not None:
-            return NOTHING_TO_DO
+            return plans.NOTHING_TO_DO
     reference = spec_of(volume).get("claimRef")
     if reference is None or not reference.get("uid"):
         return _in_phase(volume, "Available")
     if claim is not None and metadata.uid(claim) == reference["uid"]:
         is_bound = spec_of(claim).get("volumeName") == metadata.name(volume)
-        return _in_phase(volume, "Bound") if is_bound else NOTHING_TO_DO
+        return _in_phase(volume, "Bound") if is_bound else plans.NOTHING_TO_DO
+    # The claim is gone, or another one has its name: what is on the volume belongs to nobody.
     if phase != "Released":
         return _in_phase(volume, "Released")
     if spec_of(volume).get("persistentVolumeReclaimPolicy") != "Delete" or is_going(volume):
-        return NOTHING_TO_DO
-    return Plan((Step(Verb.DELETE, volume),))
+        return plans.NOTHING_TO_DO
+    return plans.Plan((plans.Step(plans.Verb.DELETE, volume),))
 
 
-def _in_phase(volume: JsonObject, phase: str) -> Plan:
+def _in_phase(volume: JsonObject, phase: str) -> plans.Plan:
     state = status_of(volume)
     if state.get("phase") == phase:
-        return NOTHING_TO_DO
-    return Plan((Step(Verb.STATUS, {**volume, "status": {**state, "phase": phase}}),))
+        return plans.NOTHING_TO_DO
+    return plans.Plan(
+        (plans.Step(plans.Verb.STATUS, {**volume, "status": {**state, "phase": phase}}),)
+    )

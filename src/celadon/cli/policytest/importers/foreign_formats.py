@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from celadon.cli.policytest.files.file_format import KIND
-from celadon.cli.policytest.files.file_tests import is_policy_test, read_test
+from celadon.cli.policytest.case_results import PolicyTest
+from celadon.cli.policytest.file_format import KIND
+from celadon.cli.policytest.file_tests import is_policy_test, read_test
 from celadon.cli.policytest.importers import gator_suites, kyverno_tests, small_formats
 from celadon.cli.policytest.importers.rewriting import Rewriting, Rewritten
-from celadon.cli.policytest.run.case_results import PolicyTest
 from celadon.cli.reading.documents import (
     DocumentReader,
     Problem,

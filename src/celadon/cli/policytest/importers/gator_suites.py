@@ -22,9 +22,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.admission.registration import BINDING_KIND, POLICY_KIND
+from celadon.cli.policytest.case_results import CaseVerdict
 from celadon.cli.policytest.importers.rewriting import Rewriting, Rewritten
 from celadon.cli.policytest.importers.small_formats import is_review, request_fields
-from celadon.cli.policytest.run.case_results import CaseVerdict
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.locations import Chunk

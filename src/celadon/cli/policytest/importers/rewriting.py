@@ -20,9 +20,7 @@ from celadon.admission.registration import (
 )
 from celadon.cli.check.check_report import Place
 from celadon.cli.own_files import API_VERSION, problem_at
-from celadon.cli.policytest.files.file_format import KIND
-from celadon.cli.policytest.files.file_tests import ObjectReader, read_test
-from celadon.cli.policytest.run.case_results import (
+from celadon.cli.policytest.case_results import (
     Case,
     CaseVerdict,
     Doubt,
@@ -30,6 +28,8 @@ from celadon.cli.policytest.run.case_results import (
     PolicyTest,
     Vacuity,
 )
+from celadon.cli.policytest.file_format import KIND
+from celadon.cli.policytest.file_tests import ObjectReader, read_test
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.locations import Chunk

@@ -18,8 +18,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from celadon.cel import CelError, Environment
+from celadon.cli.policytest.case_results import CaseVerdict
 from celadon.cli.policytest.importers.rewriting import Rewriting, Rewritten, after_mutation
-from celadon.cli.policytest.run.case_results import CaseVerdict
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.cli.reading.locations import Chunk

@@ -18,8 +18,8 @@ from typing import Final
 from celadon.cel import syntax, unparse
 from celadon.cel.extend import Uint
 from celadon.cel.tracing import Written, unexpanded_tree, written_tree
-from celadon.cli.policytest.counts import AlterationKind
-from celadon.cli.policytest.counts import AlterationKind as Kind
+from celadon.cli.policytest.case_results import AlterationKind
+from celadon.cli.policytest.case_results import AlterationKind as Kind
 from celadon.records import dataclass
 
 # --- Parts of trees ----------------------------------------------------------

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from celadon.admission.registration import BINDING_KIND, MUTATING_BINDING_KIND
-from celadon.cli.explain.annotated_source import shortened
-from celadon.cli.policytest.counts import AlterationKind
-from celadon.cli.policytest.counts import AlterationKind as Kind
+from celadon.cli.annotated_source import shortened
+from celadon.cli.policytest.case_results import AlterationKind
+from celadon.cli.policytest.case_results import AlterationKind as Kind
 from celadon.cli.policytest.mutants.canonical_expressions import (
     AlteredExpression,
     altered_expressions,

@@ -16,6 +16,7 @@ from celadon.kube.validation.field_checks import (
     RESTART_RULES,
     ZERO_SLEEP,
     Errors,
+    broken_rules,
     by_gate,
     choice_in,
     each,
@@ -26,7 +27,6 @@ from celadon.kube.validation.field_checks import (
     required_name,
     supported,
 )
-from celadon.kube.validation.field_rules import broken_rules
 from celadon.kube.validation.pods.env_vars import environment
 from celadon.kube.validation.pods.resource_lists import requirements
 from celadon.kube.validation.pods.security_contexts import container_security_context

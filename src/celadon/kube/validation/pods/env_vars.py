@@ -15,12 +15,12 @@ from celadon.kube.validation.field_checks import (
     RELAXED_VARIABLES,
     Errors,
     by_gate,
+    containers_of,
     each,
     items,
     qualified_name,
     required_name,
 )
-from celadon.kube.validation.pods.windows_pods import containers_of
 from celadon.kube.well_known_values import CONTAINER_LISTS
 
 ENV_FIELDS: Final = (

@@ -29,13 +29,16 @@ from celadon.kube.validation.field_checks import (
     only_with,
     qualified_name,
 )
-from celadon.kube.validation.pod_annotations import annotation_changes
 from celadon.kube.validation.pods.containers import trimmed_image
-from celadon.kube.validation.pods.internal_pod_types import internal_pod_spec, internal_value
-from celadon.kube.validation.pods.pod_specs import pod_in_general
+from celadon.kube.validation.pods.internal_types import (
+    ephemeral_container_diff,
+    internal_pod_spec,
+    internal_value,
+    pod_spec_diff,
+)
+from celadon.kube.validation.pods.pod_specs import annotation_changes, pod_in_general
 from celadon.kube.validation.pods.scheduling import tolerations
-from celadon.kube.validation.pods.spec_diffs import ephemeral_container_diff, pod_spec_diff
-from celadon.kube.validation.pods.windows_pods import NOT_ON_WINDOWS
+from celadon.kube.validation.pods.security_contexts import NOT_ON_WINDOWS
 from celadon.kube.validation.text_rules import older_address
 from celadon.kube.well_known_values import MIRROR_POD, REQUIRED_TERMS
 

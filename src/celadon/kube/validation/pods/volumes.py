@@ -13,6 +13,7 @@ from celadon.kube.quantity import parse_amounts
 from celadon.kube.releases import wording
 from celadon.kube.validation.field_checks import (
     Errors,
+    broken_rules,
     dns_label,
     dns_subdomain,
     driver_name,
@@ -21,7 +22,6 @@ from celadon.kube.validation.field_checks import (
     present,
     supported,
 )
-from celadon.kube.validation.field_rules import broken_rules
 from celadon.kube.validation.object_meta import validate_annotations
 from celadon.kube.validation.pods.env_vars import field_selector, no_backsteps, resource_selector
 from celadon.kube.validation.pods.resource_lists import positive_quantity, quantity_value

@@ -1,0 +1,446 @@
+"""Why a request was decided as it was: the engine, with somebody looking on.
+
+    explained = explain(engine, request, world)          what validating policies did
+    explain_hooks(hooks, request, world)                 which webhooks it goes to
+    explained.verdict                                    the engine's own
+    looking = MutationLook(engine, world)                what mutating policies did: made before
+    engine.rounds(world, kinds, contexts=looking.context)
+    looking.explained(notes, request)
+
+The engine itself runs: the request's context hands out budgets that trace what is paid from them,
+and matching says why it does not match. What came of it is put together as values (`explanations`),
+which others show. Notes, decisions, failures and changes name their policy, binding and param; so
+do the cases that were looked at. Expressions are found by the field of the policy that they stand
+in. Nothing is decided here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, TypeVar, assert_never
+
+from celadon.admission import explanations
+from celadon.admission.compiled_expressions import Expression
+from celadon.admission.decision_source import Source
+from celadon.admission.explanations import (
+    BindingExplanation,
+    Budget,
+    CaseExplanation,
+    Explanation,
+    ExpressionRun,
+    MatchReason,
+    ParamLookup,
+    Part,
+    PolicyExplanation,
+    RuleReason,
+    SelectorReason,
+    VariablePart,
+)
+from celadon.admission.policies.compiled_mutations import (
+    FORBIDDEN,
+    Change,
+    CompiledMutatingPolicy,
+    MutationFailure,
+    MutationNotes,
+    compile_mutating_policy,
+)
+from celadon.admission.policies.compiled_policy import CompiledPolicy, PolicyFrame, compile_policy
+from celadon.admission.policies.matching import Binding, Hook, is_exempt, target_of
+from celadon.admission.policies.mutating import MutatingEngine
+from celadon.admission.policies.validating import Engine
+from celadon.admission.registration.registration_types import (
+    IGNORE,
+    MutatingAdmissionPolicy,
+    ValidatingAdmissionPolicy,
+)
+from celadon.admission.request import Request
+from celadon.admission.verdict import Cause, Decision, Note, Outcome, Verdict
+from celadon.admission.webhooks.hooks import Excluded, HookSet, resources_of
+from celadon.admission.webhooks.hooks import Hook as WebhookHook
+from celadon.admission.world import World
+from celadon.kube import StatusError
+from celadon.records import dataclass
+
+Compiled = TypeVar("Compiled", CompiledPolicy, CompiledMutatingPolicy)
+
+_OF_CASES: Final = frozenset(
+    {Outcome.EVALUATED, Outcome.CONDITION_FALSE, Outcome.CONDITION_ERROR_IGNORED}
+)
+"""Outcomes with a param, if only the null one."""
+_ANNOTATIONS: Final = "auditAnnotations"
+
+
+def explain(engine: Engine, request: Request, world: World) -> explanations.Explanation:
+    """Return what validating policies did with a request."""
+    context = explanations.LookingOn(request, world)
+    verdict = engine.explain(request, world, context)
+    said = _Said(verdict.notes, verdict.decisions, cases=[(0, one) for one in context.cases])
+    hooks = engine.hooks_for(request.resource)
+    exempt = not hooks and is_exempt(request.resource)
+    return explanations.Explanation(request, exempt, _policies(hooks, context, said), verdict)
+
+
+class MutationLook:
+    """Looks at the rounds of mutating policies: each has a request, and a context, of its own."""
+
+    def __init__(self, engine: MutatingEngine) -> None:
+        self._engine = engine
+        self._contexts: list[explanations.LookingOn] = []
+
+    def context(self, request: Request, world: World) -> explanations.LookingOn:
+        """Return the context for the next round."""
+        context = explanations.LookingOn(request, world)
+        self._contexts.append(context)
+        return context
+
+    def explained(
+        self, notes: MutationNotes, refused: StatusError | None
+    ) -> explanations.Explanation:
+        """Return what they did with the request of the first round, and whether they refused it.
+        There must have been one."""
+        context = self._contexts[0]
+        said = _Said(
+            notes.notes,
+            failures=notes.failures,
+            changes=notes.changes,
+            cases=[
+                (number, one)
+                for number, round_ in enumerate(self._contexts)
+                for one in round_.cases
+            ],
+        )
+        hooks = self._engine.hooks_for(context.request)
+        exempt = not hooks and is_exempt(context.request.resource)
+        verdict = Verdict(notes=tuple(notes.notes))
+        if refused is not None:
+            code, body = refused.status.code, refused.status.to_json()
+            verdict = replace(verdict, allowed=False, code=code, status=body)
+        return explanations.Explanation(
+            context.request, exempt, _policies(hooks, context, said), verdict
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """All that was said and seen; `cases` with the number of their round."""
+
+    notes: Sequence[Note]
+    decisions: Sequence[Decision] = ()
+    failures: Sequence[MutationFailure] = ()
+    changes: Sequence[Change] = ()
+    cases: Sequence[tuple[int, explanations.CaseRecord]] = ()
+
+    def of(self, policy: str, binding: str, *, cases: bool = False) -> _Said:
+        """Return what is about a policy and a binding, empty for none: about its params and what it
+        was evaluated to, or about itself."""
+
+        def about(one: Note | Decision | MutationFailure | Change) -> bool:
+            return one.policy == policy and one.binding == binding
+
+        return _Said(
+            [one for one in self.notes if about(one) and (one.outcome in _OF_CASES) is cases],
+            [
+                one
+                for one in self.decisions
+                if about(one) and (one.cause is not Cause.CONFIGURATION) is cases
+            ],
+            [one for one in self.failures if about(one) and (one.reason != FORBIDDEN) is cases],
+            [one for one in self.changes if about(one) and cases],
+            [(n, one) for n, one in self.cases if (one.policy, one.binding) == (policy, binding)],
+        )
+
+
+def _policies(
+    hooks: Iterable[Hook[Compiled]], context: explanations.LookingOn, said: _Said
+) -> tuple[explanations.PolicyExplanation, ...]:
+    found = []
+    for hook in hooks:
+        own = said.of(hook.policy.name, "")
+        match = _constraints(hook, context)
+        asked = match.hit is not None and not (own.decisions or own.failures)
+        found.append(
+            explanations.PolicyExplanation(
+                hook.policy,
+                hook.static,
+                hook.policy.spec.failure_policy == IGNORE,
+                match,
+                tuple(own.notes),
+                tuple(own.decisions),
+                tuple(own.failures),
+                tuple(_binding(hook, one, context, said, asked=asked) for one in hook.bindings),
+            )
+        )
+    return tuple(found)
+
+
+def _constraints(hook: Hook[Compiled], context: explanations.LookingOn) -> explanations.MatchReason:
+    """A policy without match constraints matches nothing."""
+    constraints = hook.policy.spec.match_constraints
+    if constraints is None:
+        return explanations.MatchReason(None, "matchConstraints")
+    return explanations.match_reason(constraints, target_of(context.request), context)
+
+
+def _binding(
+    hook: Hook[Compiled],
+    binding: Binding,
+    context: explanations.LookingOn,
+    said: _Said,
+    *,
+    asked: bool,
+) -> explanations.BindingExplanation:
+    policy, spec = hook.policy, binding.spec
+    own = said.of(policy.name, binding.name)
+    of_cases = said.of(policy.name, binding.name, cases=True)
+    match = lookup = None
+    if asked:
+        match = explanations.match_reason(spec.match_resources, target_of(context.request), context)
+    if match is not None and match.hit is not None:
+        found = dict.fromkeys(case.param for _, case in of_cases.cases)
+        namespace, catalog = context.request.namespace, context.world.catalog
+        kind = policy.spec.param_kind
+        lookup = explanations.param_lookup(kind, spec.param_ref, namespace, catalog, tuple(found))
+    return explanations.BindingExplanation(
+        binding,
+        match,
+        lookup,
+        tuple(own.notes),
+        tuple(own.decisions),
+        tuple(own.failures),
+        tuple(_case(hook.compiled, case, n, of_cases) for n, case in of_cases.cases),
+    )
+
+
+def _case(
+    policy: CompiledPolicy | CompiledMutatingPolicy,
+    case: explanations.CaseRecord,
+    number: int,
+    said: _Said,
+) -> explanations.CaseExplanation:
+    """`said` is of the binding."""
+    notes = [one for one in said.notes if one.param == case.param]
+    decisions = [one for one in said.decisions if one.param == case.param]
+    failures = [one for one in said.failures if one.param == case.param]
+    changes = [one for one in said.changes if (one.param, one.round) == (case.param, number)]
+    runs = {one.expression.source: one for meter in case.meters for one in meter.runs}
+    validations: tuple[explanations.Part, ...] = ()
+    annotations: tuple[explanations.Part, ...] = ()
+    mutations: tuple[explanations.Part, ...] = ()
+    match policy:
+        case CompiledPolicy():
+            validations = _validations(policy, runs, decisions)
+            annotations = _annotations(policy, runs, decisions)
+        case CompiledMutatingPolicy():
+            mutations = _mutations(policy, runs, failures, changes)
+        case _:
+            assert_never(policy)
+    taken = {id(one.decision) for one in (*validations, *annotations)}
+    blamed = {id(one.failure) for one in mutations}
+    return explanations.CaseExplanation(
+        case.param,
+        case.hit,
+        number,
+        notes[0] if notes else None,
+        tuple(one for one in decisions if id(one) not in taken),
+        tuple(one for one in failures if id(one) not in blamed),
+        tuple(_budget(meter) for meter in case.meters if meter.runs),
+        tuple(_part(one.expression, runs, one.name) for one in policy.conditions),
+        _variables(policy, case),
+        validations,
+        annotations,
+        mutations,
+    )
+
+
+_Runs = Mapping[Source, explanations.ExpressionRun]
+
+
+def _part(expression: Expression, runs: _Runs, name: str = "") -> explanations.Part:
+    run = runs.get(expression.source)
+    return explanations.Part(expression.source, expression.text, run, name, expression.detail)
+
+
+def _validations(
+    policy: CompiledPolicy, runs: _Runs, decisions: Sequence[Decision]
+) -> tuple[explanations.Part, ...]:
+    """Return the validations with their decisions, if there is one of each: else one stands for
+    all."""
+    own = [
+        one for one in decisions if one.cause in _OWN and _ANNOTATIONS not in one.source.path.steps
+    ]
+    each = {one.index: one for one in own} if len(own) == len(policy.validations) else {}
+    found = []
+    for index, one in enumerate(policy.validations):
+        asked = one.message_expression
+        message = None if asked is None else _part(asked, runs)
+        part = _part(one.expression, runs)
+        found.append(replace(part, decision=each.get(index), message=message))
+    return tuple(found)
+
+
+_OWN: Final = frozenset({Cause.VALIDATION, Cause.ERROR})
+
+
+def _annotations(
+    policy: CompiledPolicy, runs: _Runs, decisions: Sequence[Decision]
+) -> tuple[explanations.Part, ...]:
+    wrong = {one.index: one for one in decisions if one.cause is Cause.ANNOTATION}
+    return tuple(
+        replace(_part(one.expression, runs, one.key), decision=wrong.get(index))
+        for index, one in enumerate(policy.annotations)
+    )
+
+
+def _mutations(
+    policy: CompiledMutatingPolicy,
+    runs: _Runs,
+    failures: Sequence[MutationFailure],
+    changes: Sequence[Change],
+) -> tuple[explanations.Part, ...]:
+    wrong = {one.index: one for one in failures if one.index is not None}
+    done = {one.index: one for one in changes}
+    return tuple(
+        replace(_part(one.expression, runs), change=done.get(index), failure=wrong.get(index))
+        for index, one in enumerate(policy.mutations)
+    )
+
+
+def _variables(
+    policy: PolicyFrame, case: explanations.CaseRecord
+) -> tuple[explanations.VariablePart, ...]:
+    """All of the policy, with their runs in the phases of the case."""
+    runs: dict[Source, list[explanations.ExpressionRun]] = {}
+    for meter in case.meters:
+        for run in meter.runs:
+            for read in run.all_variables():
+                runs.setdefault(read.expression.source, []).append(read)
+    return tuple(
+        explanations.VariablePart(
+            one.source, name, one.text, tuple(runs.get(one.source, ())), one.detail
+        )
+        for name, one in policy.variables.items()
+    )
+
+
+def _budget(meter: explanations.TracingMeter) -> explanations.Budget:
+    field = meter.runs[0].expression.source.path.steps[1]
+    return explanations.Budget(str(field), meter.budget, sum(one.charged for one in meter.runs))
+
+
+__all__ = [
+    "BindingExplanation",
+    "Budget",
+    "CaseExplanation",
+    "Explanation",
+    "ExpressionRun",
+    "HookExplanation",
+    "MatchReason",
+    "MutationLook",
+    "ParamLookup",
+    "Part",
+    "PolicyExplanation",
+    "RuleReason",
+    "SelectorReason",
+    "VariablePart",
+    "explain",
+    "explain_hooks",
+    "policy_expressions",
+]
+
+
+# --- Every expression --------------------------------------------------------
+#
+# All expressions of a policy, compiled, whether anything evaluates them or not.
+#
+# A run of an expression (`ExpressionRun`) names the same field; the nodes of both have the same
+# ids, since the same text is parsed in the same way.
+
+
+def policy_expressions(
+    policy: ValidatingAdmissionPolicy | MutatingAdmissionPolicy, version: str
+) -> tuple[Expression, ...]:
+    """Match conditions, variables, then validations with their messages and audit annotations, or
+    mutations; as this version of Kubernetes compiles what it has stored."""
+    if isinstance(policy, MutatingAdmissionPolicy):
+        mutating = compile_mutating_policy(policy, version)
+        conditions, variables = mutating.conditions, mutating.variables
+        found = [one.expression for one in mutating.mutations]
+    else:
+        compiled = compile_policy(policy, version)
+        conditions, variables = compiled.conditions, compiled.variables
+        found = []
+        for one in compiled.validations:
+            found.append(one.expression)
+            if one.message_expression is not None:
+                found.append(one.message_expression)
+        found += [annotation.expression for annotation in compiled.annotations]
+    return (*(one.expression for one in conditions), *variables.values(), *found)
+
+
+# --- Hook explanations -------------------------------------------------------
+#
+# Why a webhook gets a request, or does not: rules, selectors, match conditions.
+#
+# Nobody is called. Each hook is asked as if it were alone, since a broken condition of one of
+# them keeps a server from asking any.
+
+
+@dataclass(frozen=True, slots=True)
+class HookExplanation:
+    """`asked` says whether it gets the request. `ignored` is the error of a condition that its
+    failure policy makes nothing of, `refusal` what the client is told instead of asking anyone."""
+
+    hook: WebhookHook
+    match: explanations.MatchReason
+    asked: bool
+    conditions: tuple[explanations.Part, ...] = ()
+    budgets: tuple[explanations.Budget, ...] = ()
+    ignored: str = ""
+    refusal: StatusError | None = None
+
+
+def explain_hooks(hooks: HookSet, request: Request, world: World) -> tuple[HookExplanation, ...]:
+    """All of them, in the order in which they are asked."""
+    return tuple(
+        _explained(hooks, one, explanations.LookingOn(request, world)) for one in hooks.hooks
+    )
+
+
+def _explained(
+    hooks: HookSet, hook: WebhookHook, context: explanations.LookingOn
+) -> HookExplanation:
+    if not hook.webhook.rules:
+        return HookExplanation(hook, explanations.MatchReason(None, "rules"), asked=False)
+    match = explanations.match_reason(
+        resources_of(hook.webhook), target_of(context.request), context
+    )
+    if match.hit is None:
+        return HookExplanation(hook, match, asked=False)
+    context.begin("", hook.name, "", match.hit)
+    refusal, ignored, found = None, "", None
+    try:
+        found = hooks.select(hook, context)
+    except StatusError as error:
+        refusal = error
+    if isinstance(found, Excluded) and found.result.failure is not None:
+        ignored = found.result.failure.text
+    asked = found is not None and not isinstance(found, Excluded)
+    meters = context.cases[0].meters
+    runs = {run.expression.source: run for meter in meters for run in meter.runs}
+    conditions = tuple(
+        explanations.Part(
+            one.expression.source,
+            one.expression.text,
+            runs.get(one.expression.source),
+            one.name,
+            one.expression.detail,
+        )
+        for one in hook.conditions
+    )
+    budgets = tuple(
+        explanations.Budget("matchConditions", meter.budget, sum(run.charged for run in meter.runs))
+        for meter in meters
+        if meter.runs
+    )
+    return HookExplanation(hook, match, asked, conditions, budgets, ignored, refusal)

@@ -1,0 +1,572 @@
+"""Our own type check: every expression of a policy against every kind it matches, and mutating
+policies tried out on objects of each.
+
+The API server's check stops at ten kinds and at wildcards, looks at validations only, and sees the
+published schema, which differs from what the data is (`kube.View`). Here nothing is left out, and
+an expression is wrong only if it is wrong for the JSON that it will meet: objects may be used like
+maps, which they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple, TypeAlias
+
+from celadon.admission.compiled_expressions import (
+    OBJECT_TYPES,
+    VARIABLES,
+    variable_type,
+    variable_types,
+    variables_object,
+)
+from celadon.admission.lint.findings import Mistake, PolicyExpression, Role
+from celadon.admission.lint.subjects import (
+    Bundle,
+    KindTypes,
+    MutatingCase,
+    MutationPath,
+    PolicyCase,
+    Written,
+)
+from celadon.admission.policies.mutating import MutatingEngine, PolicyRounds
+from celadon.admission.registration.registration_types import (
+    BindingSpec,
+    MutatingAdmissionPolicyBinding,
+    PolicySpec,
+)
+from celadon.admission.request import Operation, Request, default_options
+from celadon.admission.world import ObjectWorld
+from celadon.cel import Environment, Issue, IssueKind, syntax, types
+from celadon.kube import (
+    ApiVersionError,
+    FieldPath,
+    GroupVersionKind,
+    JsonObject,
+    StatusError,
+    parse_api_version,
+)
+from celadon.kube.fieldmanager import MutatedKinds
+from celadon.kube.json_types import JsonDict
+from celadon.kube.library import environment
+from celadon.kube.registry import drafted, patch_between
+from celadon.kube.schemas import DecodeError
+from celadon.patterns import late_pattern
+from celadon.records import dataclass
+
+# --- Shared checks -----------------------------------------------------------
+#
+# One expression checked for many kinds: once for all in which what it reads has the same types.
+#
+# Most of what policies read (`variables.name`, `request.operation`, `object.metadata.labels`)
+# has the same type in every kind, and without this a policy of thousands of expressions would
+# be checked as many times as there are kinds.
+#
+# INVARIANT (same types): what a check finds follows from the types at the ends of the chains of
+# fields that the tree reads. Where that cannot be said, nothing is shared: a field that is not
+# there and an object are called by the name of the kind, and a qualified name may be one of its
+# types.
+
+
+_Chain: TypeAlias = tuple[str, ...]
+"""A name and the fields selected from it: `object.metadata.name`."""
+
+
+class Verdict(NamedTuple):
+    """This is what a check found: the type under which a variable of it is known later, dyn if it
+    has issues; each issue with its node."""
+
+    variable_type: types.Type
+    issues: tuple[tuple[Issue, syntax.Expr | None], ...]
+
+
+UNCHECKED: Final = Verdict(types.DYN, ())
+"""Of what is not checked."""
+
+
+class SharedTypes:
+    """Equal types made the same one, so that many are compared by identity: deep ones take long."""
+
+    def __init__(self) -> None:
+        self._same: dict[types.Type, types.Type] = {}
+        self._known: dict[int, tuple[types.Type, types.Type | None]] = {}
+
+    def shared(self, given: types.Type) -> types.Type | None:
+        """The one that stands for it; None if there are objects in it, which belong to a kind."""
+        known = self._known.get(id(given))
+        if known is None:
+            same = None if _has_objects(given) else self._same.setdefault(given, given)
+            known = self._known[id(given)] = (given, same)
+        return known[1]
+
+
+class SharedChecks:
+    """The checks of one tree, in environments with the same functions."""
+
+    def __init__(self, tree: syntax.Ast, shared_types: SharedTypes) -> None:
+        self.tree: Final = tree
+        self._types = shared_types
+        self._chains = _chains(tree.root)
+        self._verdicts: dict[tuple[int, ...], Verdict] = {}
+
+    def check(self, env: Environment) -> Verdict:
+        """Return what `env.check` of the tree finds."""
+        read = self._types_read(env)
+        if read is None:
+            return _verdict(self.tree, env)
+        verdict = self._verdicts.get(read)
+        if verdict is None:
+            verdict = self._verdicts[read] = _verdict(self.tree, env)
+        return verdict
+
+    def _types_read(self, env: Environment) -> tuple[int, ...] | None:
+        """The identities of the types at the ends of the chains, None if they do not say all."""
+        if self._chains is None:
+            return None
+        read = []
+        for chain in self._chains:
+            found = _type_at(env, chain)
+            shared = None if found is None else self._types.shared(found)
+            if shared is None:
+                return None
+            read.append(id(shared))
+        return tuple(read)
+
+
+def _verdict(tree: syntax.Ast, env: Environment) -> Verdict:
+    checked, issues = env.check(tree)
+    nodes = {node.id: node for node in syntax.walk(tree.root)} if issues else {}
+    found = tuple((issue, nodes.get(issue.node or 0)) for issue in issues)
+    return Verdict(types.DYN if checked is None else variable_type(checked.type), found)
+
+
+def _chains(root: syntax.Expr) -> tuple[_Chain, ...] | None:
+    """The longest chains, each once; None for a tree that names types with fields."""
+    found: dict[_Chain, None] = {}
+    inside: set[int] = set()
+    for node in reversed(syntax.walk(root)):
+        if node.__class__ is syntax.Struct:
+            return None
+        if node.__class__ is syntax.Select:
+            inside.add(node.operand.id)
+        if node.id not in inside and (chain := _chain(node)):
+            found[chain] = None
+    return tuple(found)
+
+
+def _chain(node: syntax.Expr) -> _Chain:
+    """Empty for what does not begin with a name."""
+    fields = []
+    while node.__class__ is syntax.Select:
+        fields.append(node.field)
+        node = node.operand
+    return (node.name, *reversed(fields)) if node.__class__ is syntax.Ident else ()
+
+
+def _type_at(env: Environment, chain: _Chain) -> types.Type | None:
+    """The type at its end; `ERROR` for what is no name out here (a loop's variable); None where
+    only a check can say it."""
+    name, *fields = chain
+    scope = env.declarations
+    if scope.may_qualify(name):
+        return None
+    known = scope.find_identifier(name)
+    found = types.ERROR if known is None else known.type
+    for field in fields:
+        if found.kind is types.Kind.OBJECT:
+            member = scope.find_field(found.name, field)
+            if member is None:
+                return None
+            found = member
+        elif found.kind is types.Kind.MAP:
+            found = found.params[1]
+        elif not types.is_dyn(found):
+            return None
+    return found
+
+
+def _has_objects(given: types.Type) -> bool:
+    return given.kind is types.Kind.OBJECT or any(map(_has_objects, given.params))
+
+
+MAX_KINDS: Final = 200
+"""Kinds of one policy that are looked at: more than a server has built in."""
+
+
+_DISCRIMINATORS: Final = frozenset({"kind", "resource", "apiVersion", "requestKind"})
+"""Fields whose reading says that an expression tells kinds apart."""
+
+_BaseKey: TypeAlias = tuple[GroupVersionKind, bool, GroupVersionKind | None, bool]
+
+
+class ActualTypes:
+    """Checks the policies of a bundle; the types of a kind are made once."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        self._bundle = bundle
+        self._types = KindTypes(bundle.custom)
+        self._bases: dict[_BaseKey, Environment] = {}
+
+    def kinds(self, case: PolicyCase) -> list[GroupVersionKind]:
+        """The matched kinds whose schema is known."""
+        return [kind for kind in case.kinds[:MAX_KINDS] if self._types.of(kind) is not None]
+
+    def mistakes(self, case: PolicyCase) -> list[Mistake]:
+        """Return the mistakes that show when the policy runs. A field that only some kinds have is
+        none where the policy looks which kind it has before it."""
+        checks = _checks(case)
+        found = self._found(case, checks)
+        known = len(self.kinds(case)) if found else 0
+        return [
+            one
+            for one in found
+            if not _works_on_data(one, checks[one.expression.path].tree)
+            and (len(one.kinds) == known or not _tells_kinds_apart(case, one))
+        ]
+
+    def _found(self, case: PolicyCase, checks: Mapping[FieldPath, SharedChecks]) -> list[Mistake]:
+        found: dict[tuple[FieldPath, int | None, str], Mistake] = {}
+        for kind in self.kinds(case):
+            for one, issue, node in self._check(case, kind, checks):
+                key = (one.path, issue.offset, _without_names(issue.message, kind))
+                before = found.setdefault(key, Mistake(one, issue, node, ()))
+                found[key] = replace(before, kinds=(*before.kinds, kind))
+        return list(found.values())
+
+    def _check(
+        self, case: PolicyCase, kind: GroupVersionKind, checks: Mapping[FieldPath, SharedChecks]
+    ) -> Iterator[tuple[PolicyExpression, Issue, syntax.Expr | None]]:
+        known: dict[str, types.Type] = {}
+        environments: dict[Role, Environment] = {}
+        verdicts: dict[tuple[Role, int], Verdict] = {}
+        for one in case.expressions:
+            found = UNCHECKED
+            if (shared := checks.get(one.path)) is not None:
+                asked = (one.role, id(shared))
+                if (verdict := verdicts.get(asked)) is None:
+                    env = environments.get(one.role)
+                    if env is None:
+                        env = self._environment(case, kind, one.role, known)
+                        environments[one.role] = env
+                    verdict = verdicts[asked] = shared.check(env)
+                found = verdict
+            if one.role is Role.VARIABLE:
+                known[one.name] = found.variable_type
+            for issue, node in found.issues:
+                yield one, issue, node
+
+    def _environment(
+        self, case: PolicyCase, kind: GroupVersionKind, role: Role, known: Mapping[str, types.Type]
+    ) -> Environment:
+        """Return what an expression in this role may name, typed for this kind; `variables` has
+        what is known by the time of the check."""
+        param_kind = self._param_kind(case.spec)
+        env = self._base(
+            kind,
+            param_kind,
+            has_params=case.spec.param_kind is not None,
+            is_message=role is Role.MESSAGE,
+        )
+        if not case.spec.variables or role is Role.CONDITION:
+            return env
+        return env.extend({"variables": VARIABLES}, [variables_object(known)])
+
+    def _base(
+        self,
+        kind: GroupVersionKind,
+        param_kind: GroupVersionKind | None,
+        *,
+        has_params: bool,
+        is_message: bool,
+    ) -> Environment:
+        key = (kind, has_params, param_kind, is_message)
+        env = self._bases.get(key)
+        if env is None:
+            obj = self._types.of(kind)
+            params = None if param_kind is None else self._types.of(param_kind)
+            assert obj is not None
+            declared = types.DYN if params is None else params.type
+            names = variable_types(
+                obj.type, params=declared if has_params else None, authorizer=not is_message
+            )
+            objects = (*OBJECT_TYPES, *obj.objects, *(() if params is None else params.objects))
+            release = environment(self._bundle.settings.version)
+            env = self._bases[key] = release.extend(names, objects)
+        return env
+
+    def _param_kind(self, spec: PolicySpec) -> GroupVersionKind | None:
+        if spec.param_kind is None:
+            return None
+        try:
+            group_version = parse_api_version(spec.param_kind.api_version)
+        except ApiVersionError:
+            return None
+        return GroupVersionKind(*group_version, spec.param_kind.kind)
+
+
+def _checks(case: PolicyCase) -> Mapping[FieldPath, SharedChecks]:
+    """Return the checks by expression; they are the same for those with the same text. Variables
+    have their own: which others they may name depends on where they stand."""
+    shared = SharedTypes()
+    by_text: dict[str | FieldPath, SharedChecks] = {}
+    found = {}
+    for one in case.expressions:
+        if one.checked is not None and one.tree is not None:
+            key = one.path if one.role is Role.VARIABLE else one.text
+            if (checks := by_text.get(key)) is None:
+                checks = by_text[key] = SharedChecks(one.tree, shared)
+            found[one.path] = checks
+    return found
+
+
+def _without_names(message: str, kind: GroupVersionKind) -> str:
+    """The message without the name of the kind, so that kinds can share it."""
+    return re.sub(rf"\b{re.escape(kind.kind)}\b", "*", message)
+
+
+def _works_on_data(mistake: Mistake, tree: syntax.Ast) -> bool:
+    """Return whether only the names of types are in the way. At run time objects are maps, which
+    can be indexed, searched, measured, iterated and joined, and literals may be mixed."""
+    issue, node = mistake.issue, mistake.node
+    root = mistake.kinds[0].kind
+    if issue.kind is IssueKind.NOT_A_RANGE:
+        return _is_object(issue.types[0], root)
+    if issue.kind is IssueKind.TYPE_MISMATCH:
+        return node is not None and node.id in _literal_parts(tree)
+    if node.__class__ is not syntax.Call or issue.kind is not IssueKind.NO_OVERLOAD:
+        return False
+    operands = issue.types
+    first, last = operands[0], operands[-1]
+    if node.function in (syntax.INDEX, syntax.OPT_INDEX):
+        return _is_object(first, root) and last in (types.STRING, types.DYN)
+    if node.function == "size":
+        return _is_object(first, root)
+    if node.function == syntax.IN:
+        return _is_object(last, root)
+    if node.function in (syntax.ADD, syntax.EQUALS, syntax.NOT_EQUALS):
+        return len(_shapes(operands, root)) == 1
+    return node.function == syntax.CONDITIONAL and len(_shapes(operands[1:], root)) == 1
+
+
+def _shapes(operands: Sequence[types.Type], root: str) -> set[types.Type]:
+    """The operands' types with all objects and maps alike."""
+    return {_shape(one, root) for one in operands}
+
+
+def _shape(given: types.Type, root: str) -> types.Type:
+    if given.kind is types.Kind.MAP or _is_object(given, root):
+        return types.map_of(types.DYN, types.DYN)
+    return replace(given, params=tuple(_shape(one, root) for one in given.params))
+
+
+def _literal_parts(tree: syntax.Ast) -> set[int]:
+    """The nodes that are elements, keys or values of literals."""
+    found: set[int] = set()
+    for node in syntax.walk(tree.root):
+        if node.__class__ is syntax.ListLiteral:
+            found.update(element.id for element in node.elements)
+        elif node.__class__ is syntax.MapLiteral:
+            found.update(part.id for entry in node.entries for part in (entry.key, entry.value))
+            found.update(entry.id for entry in node.entries)
+    return found
+
+
+def _is_object(given: types.Type, root: str) -> bool:
+    """Return whether it is the kind's own type or that of an object in it."""
+    return given.name == root or given.name.startswith(f"{root}.")
+
+
+def _tells_kinds_apart(case: PolicyCase, mistake: Mistake) -> bool:
+    """Return whether the policy looks which kind it has before it."""
+    if any(access.path[-1] in _DISCRIMINATORS for access in case.accesses):
+        return True
+    checked = mistake.expression.checked
+    nodes = [] if checked is None else syntax.walk(checked.root)
+    return any(node.__class__ is syntax.Select and node.test_only for node in nodes)
+
+
+# --- Mutating policies tried out ---------------------------------------------
+#
+# Mutating policies tried out: on the smallest object of each kind, and on one with everything
+# that pods usually have; twice, to see whether the second run changes something again.
+#
+# Only one mutation at a time, without its match conditions: what a policy cares for is its
+# author's business, but a failure or a change that comes back is there for every object that it
+# does care for.
+
+_MOST_KINDS: Final = 5
+"""Kinds of one policy that are tried: rules with wildcards match hundreds."""
+_MISSING: Final = late_pattern(r'doc is missing path: "?([^":]*)')
+_POD: Final = {"containers": [{"name": "app", "image": "example.com/app:1"}]}
+_TEMPLATED: Final = frozenset({"Deployment", "DaemonSet", "StatefulSet", "ReplicaSet", "Job"})
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """This is what one mutation did to an object of one kind: the second run changed something
+    again, or the first failed for want of what is above its path."""
+
+    case: MutatingCase
+    expression: PolicyExpression
+    kind: GroupVersionKind
+    unstable_path: str = ""
+    missing_parent: str = ""
+
+    @property
+    def is_unstable(self) -> bool:
+        """Return whether the second run changed something again."""
+        return bool(self.unstable_path)
+
+    @property
+    def node(self) -> syntax.Expr:
+        """The whole expression."""
+        assert self.expression.checked is not None, "what does not compile is not tried"
+        return self.expression.checked.ast.root
+
+
+def trials(bundle: Bundle) -> Iterator[Trial]:
+    """One for each mutation that compiles, for the first kind where something was found."""
+    for case in bundle.mutating:
+        if case.policy.spec.param_kind is not None:
+            continue
+        for expression in case.expressions:
+            if expression.checked is not None:
+                yield from _tried(bundle, case, expression)
+
+
+def _tried(bundle: Bundle, case: MutatingCase, expression: PolicyExpression) -> Iterator[Trial]:
+    for kind in case.kinds[:_MOST_KINDS]:
+        resource = bundle.catalog.by_gvk(kind)
+        if resource is None or kind in bundle.custom:
+            continue
+        for sample in _samples(kind):
+            request = Request(
+                Operation.CREATE,
+                kind,
+                resource.gvr,
+                name="sample",
+                namespace="default" if resource.namespaced else "",
+                object=sample,
+                options=default_options(Operation.CREATE),
+            )
+            found = _trial(case, expression, request)
+            if found is not None:
+                yield found
+                return
+
+
+def _samples(kind: GroupVersionKind) -> Iterator[JsonObject]:
+    obj: JsonDict = {"metadata": {"name": "sample", "namespace": "default"}}
+    if kind.kind == "Pod":
+        obj["spec"] = _POD
+    elif kind.kind in _TEMPLATED:
+        obj["spec"] = {
+            "selector": {"matchLabels": {"app": "a"}},
+            "template": {"metadata": {"labels": {"app": "a"}}, "spec": _POD},
+        }
+    rich = {**obj["metadata"], "labels": {"app": "a"}, "annotations": {"note": "n"}}
+    for meta in (obj["metadata"], rich):
+        try:
+            yield drafted({**obj, "metadata": meta}, kind).form()
+        except DecodeError:
+            return
+
+
+def _trial(case: MutatingCase, expression: PolicyExpression, request: Request) -> Trial | None:
+    mutation = case.policy.spec.mutations[expression.index]
+    spec = replace(
+        case.policy.spec, mutations=(mutation,), match_conditions=(), failure_policy="Fail"
+    )
+    binding = MutatingAdmissionPolicyBinding({"name": "b"}, BindingSpec(case.name))
+    engine = MutatingEngine([replace(case.policy, spec=spec)], [binding])
+    world = ObjectWorld(implicit_namespaces=True)
+
+    def run(asked: Request) -> tuple[JsonObject | None, PolicyRounds]:
+        rounds = engine.rounds(world, MutatedKinds())
+        return rounds.run(asked, 0), rounds
+
+    try:
+        first, rounds = run(request)
+        if not rounds.notes.changes:
+            return None
+        second, _ = run(replace(request, object=first))
+    except StatusError as error:
+        missing = _MISSING.search(str(error))
+        if missing is None:
+            return None
+        parent = missing[1].rpartition("/")[0]
+        return Trial(case, expression, request.kind, missing_parent=parent)
+    again = patch_between(first, second)
+    if not again:
+        return None
+    return Trial(case, expression, request.kind, unstable_path=str(again[0]["path"]))
+
+
+# --- Written fields ----------------------------------------------------------
+#
+# What the expression of a mutation writes, as far as its text says.
+#
+# Objects are followed through literals, the branches of conditions, lists and what `map` makes
+# of the items of a list. Of JSON patches only paths that are constants are known.
+
+
+ROOT: Final = "Object"
+PATCH: Final = "JSONPatch"
+
+
+def written_fields(expression: PolicyExpression) -> Iterator[Written]:
+    """Everything that is known to be written, in the order of the text."""
+    if expression.checked is None:
+        return
+    for node in syntax.walk(expression.checked.ast.root):
+        if isinstance(node, syntax.Struct) and node.type_name == ROOT:
+            yield from _fields(expression, node, ())
+        elif isinstance(node, syntax.Struct) and node.type_name == PATCH:
+            found = _operation(expression, node)
+            if found is not None:
+                yield found
+
+
+def _fields(
+    expression: PolicyExpression, node: syntax.Struct, path: MutationPath
+) -> Iterator[Written]:
+    for field in node.fields:
+        here = (*path, field.name)
+        inner = list(_structs(field.value))
+        name = inner[0].type_name if inner else ""
+        yield Written(expression, here, field.value, field.value, type_name=name)
+        for struct in inner:
+            yield from _fields(expression, struct, here)
+        if isinstance(field.value, syntax.MapLiteral):
+            for entry in field.value.entries:
+                if isinstance(entry.key, syntax.Literal):
+                    yield Written(
+                        expression, (*here, str(entry.key.value)), entry.value, entry.value
+                    )
+
+
+def _structs(value: syntax.Expr) -> Iterator[syntax.Struct]:
+    """The objects that a value is, or that are its items."""
+    match value:
+        case syntax.Struct():
+            yield value
+        case syntax.ListLiteral():
+            for element in value.elements:
+                yield from _structs(element)
+        case syntax.Comprehension():
+            yield from _structs(value.step)
+        case _:
+            for part in getattr(value, "args", ()):
+                yield from _structs(part)
+
+
+def _operation(expression: PolicyExpression, node: syntax.Struct) -> Written | None:
+    given = {field.name: field.value for field in node.fields}
+    op, path = given.get("op"), given.get("path")
+    if not isinstance(op, syntax.Literal) or not isinstance(path, syntax.Literal):
+        return None
+    steps = tuple(
+        part.replace("~1", "/").replace("~0", "~") for part in str(path.value).split("/")[1:]
+    )
+    return Written(expression, steps, path, given.get("value"), str(op.value))

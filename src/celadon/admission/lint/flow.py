@@ -1,0 +1,611 @@
+"""What the expressions of a policy read, and what is known at that point: what they have made sure
+of, and what follows once one was true or false.
+
+`&&` and `||` absorb the errors of one side when the other decides, whatever the order, so each side
+is read with what the other makes sure of. Match conditions come before everything else: where one
+of them is false, nothing is evaluated. A message expression is evaluated only after its validation
+was false. A variable is followed into its expression where it is used, with what is known there.
+
+The rules at one node of a definition are read with what the others make sure of: where one of those
+is false, the object is refused anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from functools import reduce
+from itertools import accumulate
+from typing import Any, Final, NamedTuple
+
+from celadon.admission.lint.findings import PolicyExpression, Role
+from celadon.admission.lint.subjects import (
+    ITEM,
+    NOTHING,
+    OPERATIONS,
+    Access,
+    Facts,
+    Path,
+    Reading,
+    there,
+)
+from celadon.cel import syntax
+from celadon.kube import FieldPath, GroupVersionKind
+from celadon.kube.crd import OLD_SELF, SELF
+from celadon.kube.registry import create
+from celadon.kube.releases import per_release
+from celadon.kube.schemas import (
+    ABSENT,
+    DecodeError,
+    Schema,
+    component_name,
+    escape,
+    resolved,
+    schema_for,
+)
+from celadon.kube.well_known_values import OBJECT_FIELDS
+
+# --- Presence ----------------------------------------------------------------
+#
+# Which fields an object surely has when a policy sees it.
+#
+# A schema says what a client must send; a policy sees what defaulting made of it, and structs
+# that Go always writes. So the least object of a kind is built that still has the parents of the
+# field in question, and goes through the same stages as a created one.
+
+_MAX_DEPTH: Final = 24
+"""Levels of required fields that are filled in; no built-in kind needs as many."""
+_NOW: Final = "2024-01-01T00:00:00Z"
+_SCALARS: Final = {"integer": 1, "number": 1, "boolean": True}
+_FORMATS: Final = {"date-time": _NOW, "byte": "eA==", "quantity": "1"}
+_METADATA: Final = frozenset(
+    {"creationTimestamp", "generation", "managedFields", "name", "namespace", "uid"}
+)
+"""What validating admission finds in the metadata of every object (`namespace` in namespaces)."""
+
+_VALIDATED: Final[tuple[Path, ...]] = (
+    ("containers", ITEM, "image"),
+    ("initContainers", ITEM, "image"),
+    ("spec", "selector", "matchLabels"),
+    ("spec", "template"),
+    ("spec", "template", "metadata", "labels"),
+)
+"""Ends of paths that API validation, which comes before validating admission, insists on."""
+
+
+def field_schema(schema: Schema, path: Path) -> Schema | None:
+    """The schema below a root's, `path` being the steps; None where it is not declared."""
+    here = resolved(schema)
+    for step in path:
+        if step == ITEM and here.items is not None:
+            inner: Schema | None = here.items
+        elif here.additional_properties is not None:
+            inner = here.additional_properties
+        else:
+            inner = here.properties.get(step)
+        if inner is None:
+            return None
+        here = resolved(inner)
+    return here
+
+
+def is_present(schema: Schema, kind: GroupVersionKind, path: Path) -> bool:
+    """Return whether an object that has the parent of this field also has the field."""
+    if path == () or path[-1] == ITEM or (len(path) == 1 and path[0] in OBJECT_FIELDS):
+        return True
+    if path[0] == "metadata":
+        return len(path) == 2 and path[1] in _METADATA
+    parent = field_schema(schema, path[:-1])
+    if parent is not None and parent.additional_properties is not None:
+        return False
+    if component_name(kind) is None:
+        return _is_demanded(parent, path[-1])
+    if any(path[-len(one) :] == one for one in _VALIDATED):
+        return True
+    return _built_in(kind, path)
+
+
+def node_of_rule(schema: Schema, path: Path) -> Schema | None:
+    """The schema that a rule at `schema` reads by this path, in which names are escaped."""
+    found = _nodes_of_rule(schema, path)
+    return found[0] if found else None
+
+
+def is_demanded_of_rule(schema: Schema, path: Path, *, is_root: bool) -> bool:
+    """Return whether a rule at `schema` finds this field where it finds the one above. What only
+    some branches demand counts as demanded: which branch it is, is often said by another field."""
+    if path[-1] == ITEM:
+        return True
+    parents = _nodes_of_rule(schema, path[:-1])
+    if not parents or (path[-1] in OBJECT_FIELDS and parents[0].embedded_resource):
+        return True
+    if is_root and ((path[:-1] == () and path[0] in OBJECT_FIELDS) or path == ("metadata", "name")):
+        return True
+    if parents[0].additional_properties is not None:
+        return False
+    return any(_is_demanded(one, _raw_name(parents[0], path[-1])) for one in parents)
+
+
+def _nodes_of_rule(schema: Schema, path: Path) -> list[Schema]:
+    """The node at the end of a path, then what branches say of it; empty if it is not declared."""
+    nodes = _with_branches([schema])
+    for step in path:
+        name = _raw_name(nodes[0], step)
+        below = [inner for one in nodes if (inner := _inner(one, name)) is not None]
+        if _inner(nodes[0], name) is None:
+            return []
+        nodes = _with_branches(below)
+    return nodes
+
+
+def _inner(schema: Schema, step: str) -> Schema | None:
+    if step == ITEM and schema.items is not None:
+        return schema.items
+    return schema.additional_properties or schema.properties.get(step)
+
+
+def _with_branches(nodes: list[Schema]) -> list[Schema]:
+    found = list(nodes)
+    for one in found:
+        found += (*one.all_of, *one.any_of, *one.one_of)
+    return found
+
+
+def _raw_name(schema: Schema, name: str) -> str:
+    if name in schema.properties or "__" not in name:
+        return name
+    return next((raw for raw in schema.properties if escape(raw) == name), name)
+
+
+def _is_demanded(parent: Schema | None, field: str) -> bool:
+    """Return whether a custom resource must have the field: it is required, or has a default."""
+    if parent is None or field in parent.required:
+        return True
+    member = parent.properties.get(field)
+    return member is not None and member.default is not ABSENT
+
+
+@per_release(maxsize=4096)
+def _built_in(kind: GroupVersionKind, path: Path) -> bool:
+    schema = schema_for(kind)
+    assert schema is not None
+    obj = _least(schema, path[:-1], 0)
+    obj["metadata"] = {"name": "x", "namespace": "default"}
+    try:
+        made: Any = create.admit_form(obj, kind)
+    except DecodeError:
+        return True  # the least object is not good enough to tell
+    for step in path[:-1]:
+        if step == ITEM:
+            made = next(iter(made.values() if isinstance(made, dict) else made or ()), None)
+        else:
+            made = made.get(step) if isinstance(made, dict) else None
+    return not isinstance(made, dict) or path[-1] in made
+
+
+def _least(schema: Schema, path: Path, depth: int) -> Any:  # noqa: ANN401 - any JSON
+    """The least value with the steps of `path` in it."""
+    here = resolved(schema)
+    step, rest = (path[0], path[1:]) if path else ("", ())
+    if here.items is not None or here.type == "array":
+        return [] if here.items is None else [_least(here.items, rest, depth + 1)]
+    if here.additional_properties is not None:
+        return {step: _least(here.additional_properties, rest, depth + 1)} if step else {}
+    if here.type == "object":
+        made = {}
+        members = here.properties
+        for name in {*here.required, step} & members.keys():
+            if depth < _MAX_DEPTH:
+                made[name] = _least(members[name], rest if name == step else (), depth + 1)
+        return made
+    if here.type == "string":
+        return here.enum[0] if here.enum else _FORMATS.get(here.format, "x")
+    return _SCALARS.get(here.type, 1 if here.int_or_string else {})
+
+
+# --- Outcomes ----------------------------------------------------------------
+#
+# What is known once an expression was true, or false.
+#
+# Only what guards are made of in practice is understood: `has`, comparison with null, `in`,
+# `request.operation`, and these below `&&`, `||`, `!` and `?:`. Anything else tells nothing. In
+# particular, that something was read without failing proves nothing to the other side of `&&`,
+# which would fail in the same way.
+
+RULE_VARIABLES: Final = frozenset({SELF, OLD_SELF})
+"""Those of rules in definitions."""
+ROOTS: Final = RULE_VARIABLES | {"object", "oldObject", "request", "params", "namespaceObject"}
+_VARIABLES: Final = "variables"
+OPERATION: Final = ("request", "operation")
+_NULL_ON: Final[Mapping[Path | None, frozenset[str]]] = {
+    ("object",): frozenset({"DELETE"}),
+    ("oldObject",): frozenset({"CREATE", "CONNECT"}),
+}
+"""The operations on which a variable is null; on the others it is not."""
+
+
+class Outcomes(NamedTuple):
+    """This is what is known where the expression is true, and where it is false."""
+
+    if_true: Facts = NOTHING
+    if_false: Facts = NOTHING
+
+    def negated(self) -> Outcomes:
+        return Outcomes(self.if_false, self.if_true)
+
+
+UNKNOWN: Final = Outcomes()
+
+
+class Names:
+    """This is what the names in an expression stand for: its local variables, by their paths, and
+    the policy's `variables`."""
+
+    def __init__(self, variables: Mapping[str, PolicyExpression]) -> None:
+        self.variables = variables
+        self.locals: dict[str, Path | None] = {}
+        self._outcomes: dict[int, Outcomes] = {}
+        self._open: set[str] = set()
+
+    def forget(self) -> None:
+        """Ready for another expression after one was given up half way."""
+        self.locals = {}
+        self._open.clear()
+
+    def variable(self, node: syntax.Expr) -> PolicyExpression | None:
+        """The expression that `variables.x` means."""
+        if node.__class__ is syntax.Select and not node.test_only:
+            base = node.operand
+            if base.__class__ is syntax.Ident and base.name == _VARIABLES:
+                return self.variables.get(node.field)
+        return None
+
+    def path(self, node: syntax.Expr) -> Path | None:
+        """The path that a chain of selections and indices reads."""
+        steps: list[str] = []
+        while True:
+            if node.__class__ is syntax.Select:
+                meant = self.variable(node)
+                if meant is not None and meant.checked is not None:
+                    if meant.name in self._open:
+                        return None
+                    self._open.add(meant.name)
+                    base = self.path(meant.checked.root)
+                    self._open.discard(meant.name)
+                    return None if base is None else base + tuple(reversed(steps))
+                steps.append(node.field)
+                node = node.operand
+            elif node.__class__ is syntax.Call and node.function in (
+                syntax.INDEX,
+                syntax.OPT_INDEX,
+                syntax.OPT_SELECT,
+            ):
+                key = node.args[1]
+                steps.append(_text(key) or ITEM)
+                node = node.args[0]
+            elif node.__class__ is syntax.Call and _is_empty_default(node):
+                node = node.target or node
+            elif node.__class__ is syntax.Ident:
+                base = self.locals.get(node.name, (node.name,) if node.name in ROOTS else None)
+                return None if base is None else base + tuple(reversed(steps))
+            else:
+                return None
+
+    def outcomes(self, node: syntax.Expr) -> Outcomes:
+        """INVARIANT (one scope per node): a node is always asked about with the same locals."""
+        known = self._outcomes.get(id(node))
+        if known is None:
+            try:
+                known = self._derive(node)
+            except RecursionError:
+                known = UNKNOWN
+            self._outcomes[id(node)] = known
+        return known
+
+    def _derive(self, node: syntax.Expr) -> Outcomes:
+        if node.__class__ is syntax.Select:
+            if node.test_only:
+                base = self.path(node.operand)
+                return Outcomes(NOTHING if base is None else there((*base, node.field)))
+            meant = self.variable(node)
+            if meant is None or meant.checked is None:
+                return UNKNOWN
+            return self.outcomes(meant.checked.root)
+        if node.__class__ is syntax.Call:
+            return self._call(node)
+        return UNKNOWN
+
+    def _call(self, node: syntax.Call) -> Outcomes:
+        args = node.args
+        match node.function:
+            case "_&&_":
+                left, right = self.outcomes(args[0]), self.outcomes(args[1])
+                return Outcomes(left.if_true.and_(right.if_true), left.if_false.or_(right.if_false))
+            case "_||_":
+                left, right = self.outcomes(args[0]), self.outcomes(args[1])
+                return Outcomes(left.if_true.or_(right.if_true), left.if_false.and_(right.if_false))
+            case "!_":
+                return self.outcomes(args[0]).negated()
+            case "_?_:_":
+                return self._conditional(args)
+            case "_==_":
+                return self._equals(args)
+            case "_!=_":
+                return self._equals(args).negated()
+            case "@in":
+                return self._contained(args)
+            case "hasValue" if node.target is not None:
+                return Outcomes(there(self.path(node.target)))
+        return UNKNOWN
+
+    def _conditional(self, args: tuple[syntax.Expr, ...]) -> Outcomes:
+        condition, then, otherwise = (self.outcomes(arg) for arg in args)
+        yes, no = condition.if_true, condition.if_false
+        if _is_literal(args[2], value=False):
+            return Outcomes(yes.and_(then.if_true), no.or_(then.if_false))
+        if _is_literal(args[1], value=True):
+            return Outcomes(yes.or_(otherwise.if_true), no.and_(otherwise.if_false))
+        return Outcomes(
+            yes.and_(then.if_true).or_(no.and_(otherwise.if_true)),
+            yes.and_(then.if_false).or_(no.and_(otherwise.if_false)),
+        )
+
+    def _equals(self, args: tuple[syntax.Expr, ...]) -> Outcomes:
+        left, right = args
+        if left.__class__ is syntax.Literal:
+            left, right = right, left
+        if right.__class__ is not syntax.Literal:
+            return UNKNOWN
+        if right.value is None:
+            return _null(self.path(left))
+        if right.value.__class__ is bool:
+            found = self.outcomes(left)
+            return found if right.value else found.negated()
+        path = self.path(left)
+        if path == OPERATION:
+            return _operations({_text(right)})
+        return UNKNOWN
+
+    def _contained(self, args: tuple[syntax.Expr, ...]) -> Outcomes:
+        element, container = args
+        if container.__class__ is syntax.ListLiteral:
+            if self.path(element) != OPERATION:
+                return UNKNOWN
+            texts = {_text(one) for one in container.elements}
+            return UNKNOWN if None in texts else _operations(texts)
+        base = self.path(container)
+        if base is None:
+            return UNKNOWN
+        key = _text(element)
+        return UNKNOWN if key is None else Outcomes(there((*base, key)))
+
+
+def _null(path: Path | None) -> Outcomes:
+    """Return what is known of a value that is null or is not; whether an object is, depends on the
+    operation."""
+    there_is = there(path)
+    if path not in _NULL_ON:
+        return Outcomes(NOTHING, there_is)
+    without = _NULL_ON[path]
+    is_there = there_is.and_(Facts(operations=OPERATIONS - without))
+    return Outcomes(Facts(operations=without), is_there)
+
+
+def _operations(named: Set[str | None]) -> Outcomes:
+    wanted = OPERATIONS & named
+    return Outcomes(Facts(operations=wanted), Facts(operations=OPERATIONS - wanted))
+
+
+def _is_empty_default(node: syntax.Call) -> bool:
+    """`x.orValue({})`: what is in it was in `x`."""
+    if node.function != "orValue" or node.target is None:
+        return False
+    default = node.args[0]
+    if default.__class__ is syntax.ListLiteral:
+        return not default.elements
+    return default.__class__ is syntax.MapLiteral and not default.entries
+
+
+def _text(node: syntax.Expr) -> str | None:
+    """The value of a string literal."""
+    if node.__class__ is syntax.Literal and isinstance(node.value, str):
+        return node.value
+    return None
+
+
+def _is_literal(node: syntax.Expr, *, value: bool) -> bool:
+    return node.__class__ is syntax.Literal and node.value is value
+
+
+# --- Flow --------------------------------------------------------------------
+
+MAX_STEPS: Final = 20_000
+"""Nodes of one expression that are looked at, counting variables as often as they are used."""
+
+
+def accesses(
+    expressions: Sequence[PolicyExpression], operations: frozenset[str]
+) -> Iterator[Access]:
+    """Every field that is read when the policy is evaluated for one of these operations."""
+    variables = {
+        one.name: one
+        for one in expressions
+        if one.role is Role.VARIABLE and one.checked is not None
+    }
+    names = Names(variables)
+    start = Facts(operations=operations)
+    conditions = [one for one in expressions if one.role is Role.CONDITION]
+    tested = [_when_true(one, names) for one in conditions]
+    matched = reduce(Facts.and_, tested, start)
+    beside = dict(zip((one.path for one in conditions), _others(start, tested), strict=True))
+    yield from _walked(expressions, names, matched, beside)
+
+
+def rule_accesses(
+    expressions: Sequence[PolicyExpression], transitions: Set[int]
+) -> Iterator[Access]:
+    """Every field that the rules at a node and their messages read. `transitions` are the rules
+    that are evaluated only in updates: nothing that they make sure of counts for the others."""
+    names = Names({})
+    rules = [one for one in expressions if one.role is Role.RULE]
+    tested = [_when_true(one, names) for one in rules]
+    always = [
+        NOTHING if one.index in transitions else _held_before(facts)
+        for one, facts in zip(rules, tested, strict=True)
+    ]
+    stored = reduce(Facts.and_, always, Facts())
+    in_updates, on_creation = _others(stored, tested), _others(Facts(), always)
+    beside = {
+        one.path: update if one.index in transitions else creation
+        for one, update, creation in zip(rules, in_updates, on_creation, strict=True)
+    }
+    yield from _walked(expressions, names, Facts(), beside)
+
+
+def _held_before(facts: Facts) -> Facts:
+    """Return what was true of what was stored, too: the rule is always evaluated."""
+    before = {(OLD_SELF, *path[1:]) for path in facts.present if path[0] == SELF}
+    return Facts(facts.present | before, facts.operations)
+
+
+def _walked(
+    expressions: Sequence[PolicyExpression],
+    names: Names,
+    matched: Facts,
+    beside: Mapping[FieldPath, Facts],
+) -> Iterator[Access]:
+    """Yield what expressions read that are evaluated with what is known by `matched`, some of them
+    with what others make sure of instead."""
+    verdicts = {one.index: one for one in expressions if one.role in (Role.VALIDATION, Role.RULE)}
+    for one in expressions:
+        facts = beside.get(one.path, matched)
+        if one.role is Role.VARIABLE or one.checked is None:
+            continue
+        if one.role is Role.MESSAGE:
+            verdict = verdicts[one.index].checked
+            if verdict is not None:
+                facts = facts.and_(names.outcomes(verdict.root).if_false)
+        walker = _Walker(one, names)
+        try:
+            walker.visit(one.checked.root, facts)
+        except RecursionError:
+            names.forget()  # what was found so far is true; nobody nests as deep by hand
+        yield from walker.found
+
+
+def _when_true(condition: PolicyExpression, names: Names) -> Facts:
+    checked = condition.checked
+    return NOTHING if checked is None else names.outcomes(checked.root).if_true
+
+
+def _others(start: Facts, tested: Sequence[Facts]) -> list[Facts]:
+    """Return for each of these facts what is known of all the others, in time that grows with their
+    number alone."""
+    before = list(accumulate(tested, Facts.and_, initial=start))
+    after = list(accumulate(reversed(tested), Facts.and_, initial=NOTHING))
+    after.reverse()
+    return [one.and_(other) for one, other in zip(before, after[1:], strict=False)]
+
+
+class _Walker:
+    """Reads one expression, and the variables it uses."""
+
+    def __init__(self, within: PolicyExpression, names: Names) -> None:
+        self.found: list[Access] = []
+        self._within = within
+        self._names = names
+        self._current = within
+        self._entered: set[tuple[str, Facts]] = set()
+        self._steps = 0
+
+    def visit(self, node: syntax.Expr, facts: Facts) -> None:
+        self._steps += 1
+        if self._steps > MAX_STEPS:
+            return
+        if node.__class__ is syntax.Select:
+            self._select(node, facts)
+        elif node.__class__ is syntax.Call:
+            self._call(node, facts)
+        elif node.__class__ is syntax.Comprehension:
+            self._comprehension(node, facts)
+        else:
+            for child in syntax.children(node):
+                self.visit(child, facts)
+
+    def _select(self, node: syntax.Select, facts: Facts) -> None:
+        meant = self._names.variable(node)
+        if meant is not None:
+            self._enter(meant, facts)
+            return
+        self.visit(node.operand, facts)
+        base = self._names.path(node.operand)
+        if base is not None:
+            reading = Reading.TEST if node.test_only else Reading.READ
+            if _is_optional(node.operand):
+                reading = Reading.OPTIONAL
+            self._add((*base, node.field), reading, facts, node)
+
+    def _enter(self, variable: PolicyExpression, facts: Facts) -> None:
+        key = (variable.name, facts)
+        if variable.checked is None or key in self._entered:
+            return
+        self._entered.add(key)
+        outer, self._current = self._current, variable
+        self.visit(variable.checked.root, facts)
+        self._current = outer
+
+    def _add(self, path: Path, reading: Reading, facts: Facts, node: syntax.Expr) -> None:
+        self.found.append(Access(path, reading, facts, node, self._current, self._within))
+
+    def _call(self, node: syntax.Call, facts: Facts) -> None:
+        args = node.args
+        outcomes = self._names.outcomes
+        if node.function == syntax.LOGICAL_AND:
+            self.visit(args[0], facts.and_(outcomes(args[1]).if_true))
+            self.visit(args[1], facts.and_(outcomes(args[0]).if_true))
+        elif node.function == syntax.LOGICAL_OR:
+            self.visit(args[0], facts.and_(outcomes(args[1]).if_false))
+            self.visit(args[1], facts.and_(outcomes(args[0]).if_false))
+        elif node.function == syntax.CONDITIONAL:
+            condition = outcomes(args[0])
+            self.visit(args[0], facts)
+            self.visit(args[1], facts.and_(condition.if_true))
+            self.visit(args[2], facts.and_(condition.if_false))
+        else:
+            for child in syntax.children(node):
+                self.visit(child, facts)
+            if node.function in (syntax.INDEX, syntax.OPT_INDEX, syntax.OPT_SELECT):
+                path = self._names.path(node)
+                if path is not None:
+                    reading = Reading.OPTIONAL if _is_optional(node) else Reading.READ
+                    self._add(path, reading, facts, node)
+            elif node.function == "value" and node.target is not None:
+                path = self._names.path(node.target)
+                if path is not None:
+                    self._add(path, Reading.VALUE, facts, node)
+
+    def _comprehension(self, node: syntax.Comprehension, facts: Facts) -> None:
+        self.visit(node.iter_range, facts)
+        self.visit(node.accu_init, facts)
+        over = self._names.path(node.iter_range)
+        item = None if over is None else (*over, ITEM)
+        inner: Mapping[str, Path | None] = {
+            node.iter_var: None if node.iter_var2 else item,
+            node.iter_var2: item,
+            node.accu_var: self._names.path(node.accu_init),
+        }
+        hidden = dict(self._names.locals)
+        self._names.locals.update(inner)
+        for part in (node.condition, node.step, node.result):
+            self.visit(part, facts)
+        self._names.locals = hidden
+
+
+def _is_optional(node: syntax.Expr) -> bool:
+    """Return whether it gives an optional, so that fields below it may be absent."""
+    while node.__class__ is syntax.Select:
+        node = node.operand
+    if node.__class__ is not syntax.Call:
+        return False
+    if node.function in (syntax.OPT_SELECT, syntax.OPT_INDEX):
+        return True
+    return node.function == syntax.INDEX and _is_optional(node.args[0])

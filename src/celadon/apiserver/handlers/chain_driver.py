@@ -1,0 +1,300 @@
+"""Drives the chain of admission for a server: `celadon.admission.chain` says what comes next.
+
+Plugins and policies run on the event loop, or in a worker where they may take long; webhooks are
+called over the network and counted. `ServerAdmitters` knows whom a server asks, `RequestAdmitters`
+asks them about one request and keeps what they say in the notes of the call.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from typing import Final
+
+from celadon.admission import Engine, Operation, Request, Verdict, World
+from celadon.admission.chain import Admitters, Chain, NoteTaker, Stage, Step, Steps, WebhookCalls
+from celadon.admission.plugins import Opinion, PluginChain
+from celadon.admission.policies.mutating import MutatingEngine, PolicyRounds
+from celadon.admission.webhooks import MutatingPhase, Readmit, ValidatingPhase, WebhookNotes
+from celadon.apiserver.caches.policy_view import PolicyView
+from celadon.apiserver.caches.served_resources import ServedResources
+from celadon.apiserver.forks import require_server
+from celadon.apiserver.handlers.calls import Call
+from celadon.apiserver.handlers.endpoints import is_terminating
+from celadon.apiserver.operation.server_metrics import MutationTimer, PolicyTimer
+from celadon.apiserver.request_work import Pace
+from celadon.apiserver.webhook_phases import Webhooks
+from celadon.kube import (
+    GroupVersionKind,
+    GroupVersionResource,
+    JsonObject,
+    StatusError,
+    status,
+)
+from celadon.kube.crd import CustomKind
+from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.fieldmanager import MutatedKinds, renews
+from celadon.kube.registry import Draft, read_mutated
+from celadon.kube.releases import is_since
+from celadon.records import dataclass
+
+_NO_CONTEXT: Final = DefaultingContext()
+_GOING: Final = "create not allowed while custom resource definition is terminating"
+
+
+class _LatestRules:
+    """One object for as long as all parts of the rules are the same objects."""
+
+    __slots__ = ("_parts",)
+
+    def __init__(self) -> None:
+        self._parts: tuple[object, ...] = ()
+
+    def of(self, parts: tuple[object, ...]) -> object:
+        former = self._parts
+        if len(former) != len(parts) or any(map(operator.is_not, former, parts)):
+            self._parts = parts
+        return self._parts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerAdmitters:
+    """Whom a server asks. A view of policies is None where their plugin is switched off."""
+
+    plugins: PluginChain
+    mutating: PolicyView[MutatingEngine] | None
+    validating: PolicyView[Engine] | None
+    webhooks: Webhooks
+    served: ServedResources
+    world: World
+    mutation_timer: MutationTimer
+    timer: PolicyTimer
+    pace: Pace = field(default_factory=Pace)
+
+    latest: _LatestRules = field(default_factory=lambda: _LatestRules())
+    latest_webhooks: _LatestRules = field(default_factory=lambda: _LatestRules())
+
+    def rules(self, resource: GroupVersionResource) -> object:
+        """Another object when any webhook has changed, or any policy that could see requests for
+        the resource. Nothing is compiled for it."""
+        webhooks = self.webhooks.rules(mutating=True), self.webhooks.rules(mutating=False)
+        views = [
+            view
+            for view in (self.mutating, self.validating)
+            if view is not None and view.may_concern(resource)
+        ]
+        if not views:  # policies themselves: who writes a thousand changes no rules for the next
+            return self.latest_webhooks.of(webhooks)
+        return self.latest.of((*(view.rules() for view in views), *webhooks))
+
+    def about(self, call: Call) -> RequestAdmitters:
+        """Return the admitters for one request."""
+        return RequestAdmitters(self, call)
+
+
+class RequestAdmitters(Admitters, NoteTaker):
+    """Asks whom a server asks about one request, and keeps what they say beside yes and no.
+
+    `rules` is the engine of the policies that are asked next, `asked` the notes of the webhooks
+    that are.
+    """
+
+    __slots__ = ("_call", "asked", "of", "rules")
+
+    def __init__(self, admitters: ServerAdmitters, call: Call) -> None:
+        self._call = call
+        self.of = admitters
+        self.rules: Engine | MutatingEngine | None = None
+        self.asked: WebhookNotes | None = None
+
+    def mutate(self, draft: Draft | None, request: Request) -> StatusError | None:
+        """The first half of the plugins, and before them whether anything of the kind may come."""
+        return self._kept_out(request) or self.of.plugins.mutate(draft, request, self.of.world)
+
+    def _kept_out(self, request: Request) -> StatusError | None:
+        """Nothing is created, by an apply neither, whose definition is on its way out."""
+        resource = self._call.endpoint.resource
+        if request.operation is not Operation.CREATE or not resource.custom:
+            return None
+        definition = self.of.served.current().definition_of(resource)
+        if not is_terminating(definition) or not is_since("1.34"):
+            return None
+        return status.forbidden(resource.gvr.group_resource, request.name, _GOING)
+
+    def mutating_policies(self, request: Request, draft: Draft | None) -> _TimedRounds | None:
+        """None where no policy could have a say."""
+        admitters = self.of
+        if admitters.mutating is None or not admitters.mutating.may_concern(request.resource):
+            return None
+        engine = self.rules = admitters.mutating.engine()
+        if not engine.concerns(request, admitters.world):
+            return None
+        context = _NO_CONTEXT if draft is None else draft.run.context
+        kinds = MutatedKinds(context, admitters.served.current().custom.get)
+        timer = admitters.mutation_timer
+        return _TimedRounds(engine.rounds(admitters.world, kinds, timer), timer)
+
+    def mutating_webhooks(self, request: Request, draft: Draft | None) -> MutatingPhase | None:
+        """None where no webhook could have a say."""
+        webhooks = self.of.webhooks
+        if not webhooks.mutates(request):
+            return None
+        if draft is None:
+            phase = webhooks.mutation(_as_it_is, coarse_times=False)
+        else:
+            fine_times = _has_fine_times(draft, request.old_object)
+            phase = webhooks.mutation(self._readmit(draft), coarse_times=fine_times)
+        self.asked = phase.notes
+        return phase
+
+    def _readmit(self, draft: Draft) -> Readmit:
+        custom: Mapping[GroupVersionKind, CustomKind] = self.of.served.current().custom
+
+        def readmit(document: object, kind: GroupVersionKind) -> tuple[JsonObject, JsonObject]:
+            schema = custom.get(kind)
+            decoded, made = read_mutated(document, kind, schema, draft.run.context)
+            return decoded, made.form()
+
+        return readmit
+
+    def validate(self, request: Request) -> Opinion:
+        """The second half of the plugins."""
+        return self.of.plugins.validate(request, self.of.world)
+
+    def validating_policies(self, request: Request) -> Callable[[Request], Verdict] | None:
+        """None for resources that no policy sees."""
+        view = self.of.validating
+        if view is None or not view.may_concern(request.resource):
+            return None
+        engine = self.rules = view.engine()
+        timer, world = self.of.timer, self.of.world
+
+        def review(request: Request) -> Verdict:
+            began = timer.begin()
+            verdict = engine.review(request, world, timer)
+            timer.ended(began, request.operation.value, verdict)
+            return verdict
+
+        return review
+
+    def validating_webhooks(self, request: Request) -> Callable[[Request], ValidatingPhase] | None:
+        """None where no webhook could have a say."""
+        webhooks = self.of.webhooks
+        if not webhooks.may_validate(request):
+            return None
+        begin = webhooks.validation()
+
+        def begin_validation(request: Request) -> ValidatingPhase:
+            phase = begin(request)
+            self.asked = phase.notes
+            return phase
+
+        return begin_validation
+
+    def take_opinion(self, opinion: Opinion) -> None:
+        """Kept of refused requests, too."""
+        self._call.notes.warnings += opinion.warnings
+        self._call.notes.annotate(opinion.audit_annotations)
+
+    def take_verdict(self, verdict: Verdict) -> None:
+        """Likewise."""
+        self._call.notes.warnings += verdict.warnings
+        self._call.notes.annotate(verdict.audit_annotations)
+
+    def take_webhooks(self, notes: WebhookNotes) -> None:
+        """What webhooks have said beside yes and no."""
+        self._call.notes.warnings += notes.warnings
+        self._call.notes.annotate(notes.annotations)
+        self._call.notes.request_audit.update(notes.request_annotations)
+
+    async def drive(self, chain: Chain, steps: Steps) -> None:
+        """Take a chain through these steps of its. Raises StatusError."""
+        call, pace, request = self._call, self.of.pace, chain.request
+        subject = request.resource, request.subresource, request.operation
+        # The first step asks the views, which decode and compile what has changed.
+        kind: tuple[object, ...] = ("first", *subject, chain.draft is None)
+        rules = self.of.rules(request.resource)
+        step = await pace.step(call.work, kind, rules, next, steps, None)
+        while step is not None:
+            if step is Stage.MUTATING_POLICIES or step is Stage.VALIDATING_POLICIES:
+                kind = (step, *subject, chain.rounds)
+                waits = functools.partial(self._needs_conversion, chain.request)
+                step = await pace.step(call.work, kind, self.rules, next, steps, None, waits=waits)
+            elif step is Stage.MUTATING_WEBHOOKS or step is Stage.VALIDATING_WEBHOOKS:
+                step = await self._call_webhooks(chain, step, steps)
+            else:
+                step = await call.work.step(next, steps, None)
+
+    def _needs_conversion(self, request: Request) -> bool:
+        """Return whether policies that may look at a request have params which a webhook
+        converts."""
+        served, rules = self.of.served.current(), self.rules
+        if not served.conversions or rules is None:
+            return False
+        sources = rules.param_sources(request, self.of.world)
+        found = (served.catalog.by_gvr(one.resource) for one in sources)
+        return any(one is not None and one.by_webhook for one in found)
+
+    async def _call_webhooks(self, chain: Chain, stage: Stage, steps: Steps) -> Step | None:
+        """A round of calls, up to the step behind it."""
+        require_server("webhooks")
+        webhooks, pace, work = self.of.webhooks, self.of.pace, self._call.work
+        mutating = stage is Stage.MUTATING_WEBHOOKS
+        rules = webhooks.rules(mutating=mutating)
+        request = chain.request
+        kind = stage, request.resource, request.subresource, request.operation, chain.rounds
+
+        async def next_step() -> Step | None:
+            """Return the next step. What selects webhooks, and what makes something of an answer,
+            may take long."""
+            return await pace.step(work, kind, rules, next, steps, None)
+
+        step = None if mutating else await next_step()  # which makes the phase, or refuses to
+        assert self.asked is not None, "there is a phase"
+        operation = request.operation.value
+        async with webhooks.round(self.asked, operation, work, mutating=mutating) as calling:
+            if mutating:
+                step = await next_step()
+            while isinstance(step, WebhookCalls):
+                await calling.answer(step, self._call.remaining)
+                step = await next_step()
+        return step
+
+
+class _TimedRounds:
+    """Rounds of mutating policies whose time is taken."""
+
+    __slots__ = ("_rounds", "_timer")
+
+    def __init__(self, rounds: PolicyRounds, timer: MutationTimer) -> None:
+        self._rounds = rounds
+        self._timer = timer
+
+    @property
+    def wants_another(self) -> bool:
+        return self._rounds.wants_another
+
+    def run(self, request: Request, number: int) -> JsonObject | None:
+        began, rejected = self._timer.begin(), True
+        try:
+            made = self._rounds.run(request, number)
+            rejected = False
+        finally:
+            self._timer.ended(began, request.operation.value, rejected=rejected)
+        return made
+
+
+def _as_it_is(document: JsonObject, kind: GroupVersionKind) -> tuple[JsonObject, JsonObject]:
+    """Options of connections have no defaults."""
+    return document, document
+
+
+def _has_fine_times(draft: Draft, old: JsonObject | None) -> bool:
+    """Return whether the request has made or renewed an entry of `managedFields`: its time is that
+    of the server's clock until the object is written."""
+    entries = (draft.meta or {}).get("managedFields")
+    if draft.is_custom or not entries:
+        return False
+    return old is None or renews(draft.form(), old)

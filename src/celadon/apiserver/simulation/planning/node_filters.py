@@ -1,0 +1,541 @@
+"""On which node a pod may run, and why not on others: taints, affinity, ports, resources, and how
+the pods that are there are spread.
+
+As the filters of k8s.io/kubernetes `pkg/scheduler/framework/plugins`, in their order and words: the
+first that says no speaks for its node. Of several nodes that will do, `node_scores` chooses one; it
+also says who has to go if none will. Nothing is read or written here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
+from typing import Final, TypeAlias
+
+from celadon.apiserver.simulation.planning.pod_facts import has_ended, node_of
+from celadon.kube import JsonObject, metadata
+from celadon.kube.quantity import parse_amounts, pod_needs
+from celadon.kube.releases import is_since
+from celadon.kube.selectors import LabelSelector, Operator, Requirement, label_selector
+from celadon.kube.well_known_values import PREFERRED_TERMS, REQUIRED_TERMS
+from celadon.records import dataclass
+
+# --- Neighbours --------------------------------------------------------------
+#
+# Nodes with the pods that are on them, and how many pods of a sort are where.
+#
+# What has been counted for one pod is kept for those that come after it: a thousand equal pods
+# cost a thousand looks, not their square.
+
+NEAR: Final = "podAffinity"
+FAR: Final = "podAntiAffinity"
+LEAST_ASKED: Final = {"cpu": 100, "memory": 200 << 20}
+"""What a pod counts for that asks for nothing: thousandths of a CPU, bytes."""
+Place: TypeAlias = tuple[str, str]
+"""A topology, and where in it."""
+
+
+def amounts(listed: JsonObject) -> dict[str, int]:
+    """Return amounts of resources as whole numbers: thousandths of a CPU, units of all else."""
+    found = {}
+    for name, text in listed.items():
+        quantity = parse_amounts(str(text))
+        found[name] = quantity.int64_value(3) if name == "cpu" else quantity.int64_value()
+    return found
+
+
+def needs(pod: JsonObject) -> dict[str, int]:
+    """Return what a pod requests of a node."""
+    return amounts(pod_needs(pod.get("spec") or {}, "requests"))
+
+
+@dataclass(slots=True)
+class NodeState:
+    """A node, the pods that are on it, what they ask for together, and how many of them do not ask
+    for something."""
+
+    node: JsonObject
+    pods: list[JsonObject] = field(default_factory=list)
+    used: Counter[str] = field(default_factory=Counter)
+    unasked: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def name(self) -> str:
+        """Return the name of the node."""
+        return metadata.name(self.node)
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """Return the labels of the node."""
+        return metadata.labels(self.node)
+
+    def take(self, pod: JsonObject, wanted: Mapping[str, int]) -> None:
+        """Note that a pod is here."""
+        self.pods.append(pod)
+        self.used.update(wanted)
+        self.unasked.update(name for name in LEAST_ASKED if not wanted.get(name))
+
+    def without(self, gone: Iterable[JsonObject]) -> NodeState:
+        """The same node when some of its pods have left it."""
+        left = {id(one) for one in gone}
+        made = NodeState(self.node)
+        for pod in self.pods:
+            if id(pod) not in left:
+                made.take(pod, needs(pod))
+        return made
+
+    def places(self, topologies: Iterable[str]) -> Iterable[Place]:
+        """Yield the places that the node is in, one for each of the topologies that it has a label
+        for."""
+        return ((one, self.labels[one]) for one in topologies if one in self.labels)
+
+
+# --- Sorts of pods -----------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PodSort:
+    """Pods in some namespaces that a selector matches; with `living` those only that are not being
+    deleted."""
+
+    namespaces: frozenset[str]
+    selector: LabelSelector
+    of_namespaces: LabelSelector | None = None
+    living: bool = False
+
+    def matches(self, pod: JsonObject, namespaces: Mapping[str, Mapping[str, str]]) -> bool:
+        """Tell whether a pod is of this sort; `namespaces` are the labels of namespaces."""
+        name = metadata.namespace(pod)
+        is_there = name in self.namespaces or (
+            self.of_namespaces is not None and self.of_namespaces.matches(namespaces.get(name, {}))
+        )
+        if not is_there or not self.selector.matches(metadata.labels(pod)):
+            return False
+        return not (self.living and metadata.deletion_timestamp(pod))
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A term of a pod's affinity to other pods, or of what it does not want beside it; `weight` is
+    0 where it is required."""
+
+    sort: PodSort
+    topology: str
+    weight: int = 0
+
+
+def affinity_of(pod: JsonObject, kind: str) -> JsonObject:
+    """One kind of the affinities of a pod; empty where there is none."""
+    found: JsonObject = ((pod.get("spec") or {}).get("affinity") or {}).get(kind) or {}
+    return found
+
+
+def required_terms(pod: JsonObject, kind: str) -> list[Term]:
+    """Return the terms of a pod's affinity without which it does not run."""
+    return [_term(pod, one) for one in affinity_of(pod, kind).get(REQUIRED_TERMS) or ()]
+
+
+def preferred_terms(pod: JsonObject, kind: str) -> list[Term]:
+    """Return the terms of a pod's affinity that it would rather have. What it would rather not have
+    weighs less than nothing."""
+    sign = -1 if kind == FAR else 1
+    return [
+        _term(pod, one.get("podAffinityTerm") or {}, sign * int(one.get("weight") or 0))
+        for one in affinity_of(pod, kind).get(PREFERRED_TERMS) or ()
+    ]
+
+
+def _term(pod: JsonObject, term: JsonObject, weight: int = 0) -> Term:
+    of_namespaces, named = term.get("namespaceSelector"), term.get("namespaces") or ()
+    if of_namespaces is None and not named:
+        named = (metadata.namespace(pod),)
+    sort = PodSort(
+        frozenset(named),
+        label_selector(term.get("labelSelector")),
+        None if of_namespaces is None else label_selector(of_namespaces),
+    )
+    return Term(sort, term["topologyKey"], weight)
+
+
+class Neighbours:
+    """All nodes with their pods; `namespaces` are the labels of namespaces."""
+
+    def __init__(
+        self, states: Sequence[NodeState], namespaces: Mapping[str, Mapping[str, str]]
+    ) -> None:
+        self.states = states
+        self.namespaces = namespaces
+        self._counts: dict[PodSort, Counter[str]] = {}
+        self._owners: dict[str, Counter[str]] = {}
+        self._terms: dict[tuple[str, Term], Counter[Place]] = {}
+        for state in states:
+            for pod in state.pods:
+                self._note(state, pod)
+
+    def take(self, state: NodeState, pod: JsonObject, wanted: Mapping[str, int]) -> None:
+        """Note that a pod is on a node."""
+        state.take(pod, wanted)
+        for sort, counts in self._counts.items():
+            counts[state.name] += sort.matches(pod, self.namespaces)
+        self._note(state, pod)
+
+    def replacing(self, former: NodeState, state: NodeState) -> Neighbours:
+        """The same, but for one node."""
+        states = [state if one is former else one for one in self.states]
+        return Neighbours(states, self.namespaces)
+
+    def counted(self, sort: PodSort) -> Counter[str]:
+        """Return how many pods of a sort are on each node. The counts are kept for the next pod."""
+        found = self._counts.get(sort)
+        if found is None:
+            found = self._counts[sort] = Counter()
+            for state in self.states:
+                found[state.name] = sum(sort.matches(one, self.namespaces) for one in state.pods)
+        return found
+
+    def of_owner(self, uid: str) -> Counter[str]:
+        """Return how many living pods an owner has on each node."""
+        return self._owners.get(uid) or Counter()
+
+    def terms(self, kind: str) -> Iterable[tuple[Term, Mapping[Place, int]]]:
+        """Yield what the pods that are here say of others, with how many say so in which places."""
+        return ((term, places) for (one, term), places in self._terms.items() if one == kind)
+
+    def _note(self, state: NodeState, pod: JsonObject) -> None:
+        for one in metadata.metadata(pod).get("ownerReferences") or ():
+            if one.get("controller") and not metadata.deletion_timestamp(pod):
+                self._owners.setdefault(one.get("uid") or "", Counter())[state.name] += 1
+        if (pod.get("spec") or {}).get("affinity"):
+            for kind in (NEAR, FAR):
+                for term in (*required_terms(pod, kind), *preferred_terms(pod, kind)):
+                    for place in state.places((term.topology,)):
+                        self._terms.setdefault((kind, term), Counter())[place] += 1
+
+
+NO_NODES: Final = "no nodes available to schedule pods"
+NODE_AFFINITY: Final = "nodeAffinity"
+PODS_RESOURCE: Final = "pods"
+UNSCHEDULABLE_TAINT: Final = "node.kubernetes.io/unschedulable"
+_CLAIMS_SINCE: Final = "1.34"
+"""The release whose scheduler also tries to free claims of devices."""
+_PLACED_EFFECTS: Final = frozenset({"NoSchedule", "NoExecute"})
+_OPERATORS: Final = {
+    "In": Operator.IN,
+    "NotIn": Operator.NOT_IN,
+    "Exists": Operator.EXISTS,
+    "DoesNotExist": Operator.DOES_NOT_EXIST,
+    "Gt": Operator.GREATER_THAN,
+    "Lt": Operator.LESS_THAN,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Says why a node will not do. `final`: it would not help if pods left it."""
+
+    reasons: Sequence[str]
+    final: bool = False
+
+
+# --- Taints ------------------------------------------------------------------
+
+
+def tolerates(tolerations: Iterable[JsonObject], taint: JsonObject) -> bool:
+    """Tell whether one of the tolerations is about this taint."""
+    return any(_is_about(one, taint) for one in tolerations)
+
+
+def _is_about(toleration: JsonObject, taint: JsonObject) -> bool:
+    if (toleration.get("effect") or taint.get("effect")) != taint.get("effect"):
+        return False
+    if (toleration.get("key") or taint.get("key")) != taint.get("key"):
+        return False
+    operator = toleration.get("operator") or "Equal"
+    mine, other = toleration.get("value") or "", taint.get("value") or ""
+    if operator in ("Gt", "Lt"):
+        is_number = mine.lstrip("-").isdigit() and other.lstrip("-").isdigit()
+        return is_number and (int(other) > int(mine)) == (operator == "Gt") and mine != other
+    return operator == "Exists" or bool(mine == other)
+
+
+def _tolerations(pod: JsonObject) -> Sequence[JsonObject]:
+    found: Sequence[JsonObject] = (pod.get("spec") or {}).get("tolerations") or ()
+    return found
+
+
+def _taints(pod: JsonObject, state: NodeState) -> Refusal | None:
+    spec = state.node.get("spec") or {}
+    cordoned = {"key": UNSCHEDULABLE_TAINT, "effect": "NoSchedule"}
+    tolerations = _tolerations(pod)
+    if spec.get("unschedulable") and not tolerates(tolerations, cordoned):
+        return Refusal(("node(s) were unschedulable",), final=True)
+    for taint in spec.get("taints") or ():
+        if taint.get("effect") in _PLACED_EFFECTS and not tolerates(tolerations, taint):
+            return Refusal(("node(s) had untolerated taint(s)",), final=True)
+    return None
+
+
+# --- Node affinity -----------------------------------------------------------
+
+
+def matches_term(term: JsonObject, node: JsonObject) -> bool:
+    """Tell whether a NodeSelectorTerm matches the node; an empty term matches nothing."""
+    expressions, fields = term.get("matchExpressions") or (), term.get("matchFields") or ()
+    named = {"metadata.name": metadata.name(node)}
+    return bool(expressions or fields) and all(
+        _requirement(one).matches(values)
+        for listed, values in ((expressions, metadata.labels(node)), (fields, named))
+        for one in listed
+    )
+
+
+def _requirement(expression: JsonObject) -> Requirement:
+    values = tuple(expression.get("values") or ("",))
+    return Requirement(expression["key"], _OPERATORS[expression["operator"]], values)
+
+
+def is_wanted_node(pod: JsonObject, node: JsonObject) -> bool:
+    """Tell whether the node selector and the required node affinity of a pod allow the node."""
+    spec = pod.get("spec") or {}
+    if not (spec.get("nodeSelector") or {}).items() <= metadata.labels(node).items():
+        return False
+    required = affinity_of(pod, NODE_AFFINITY).get(REQUIRED_TERMS)
+    return required is None or any(
+        matches_term(term, node) for term in required.get("nodeSelectorTerms") or ()
+    )
+
+
+def _node_affinity(pod: JsonObject, state: NodeState) -> Refusal | None:
+    if is_wanted_node(pod, state.node):
+        return None
+    return Refusal(("node(s) didn't match Pod's node affinity/selector",), final=True)
+
+
+# --- Ports and resources -----------------------------------------------------
+
+
+def _host_ports(pod: JsonObject) -> Iterator[tuple[str, int, str]]:
+    spec = pod.get("spec") or {}
+    sidecars = (
+        one for one in spec.get("initContainers") or () if one.get("restartPolicy") == "Always"
+    )
+    for container in (*(spec.get("containers") or ()), *sidecars):
+        for port in container.get("ports") or ():
+            if port.get("hostPort"):
+                address = port.get("hostIP") or "0.0.0.0"
+                yield port.get("protocol") or "TCP", port["hostPort"], address
+
+
+def _ports(pod: JsonObject, state: NodeState) -> Refusal | None:
+    wanted = list(_host_ports(pod))
+    if not wanted:
+        return None
+    taken = {port for one in state.pods for port in _host_ports(one)}
+    for protocol, port, address in wanted:
+        for other in (one for one in taken if one[:2] == (protocol, port)):
+            if "0.0.0.0" in (address, other[2]) or address == other[2]:
+                return Refusal(("node(s) didn't have free ports for the requested pod ports",))
+    return None
+
+
+def _resources(asked: Mapping[str, int], state: NodeState) -> Refusal | None:
+    allocatable = amounts((state.node.get("status") or {}).get("allocatable") or {})
+    reasons, final = [], False
+    if len(state.pods) + 1 > allocatable.get(PODS_RESOURCE, 0):
+        reasons.append("Too many pods")
+    for name, wanted in asked.items():
+        there = allocatable.get(name, 0)
+        if wanted and wanted > there - state.used[name]:
+            reasons.append(f"Insufficient {name}")
+            final |= wanted > there
+    return Refusal(reasons, final) if reasons else None
+
+
+# --- Other pods --------------------------------------------------------------
+
+
+class PodAffinity:
+    """Knows which places are required or forbidden by affinity between pods; worked out once for
+    all nodes."""
+
+    def __init__(self, pod: JsonObject, neighbours: Neighbours) -> None:
+        self._near = required_terms(pod, NEAR)
+        self._far = required_terms(pod, FAR)
+        spaces = neighbours.namespaces
+        self._with = [_places(term, neighbours) for term in self._near]
+        self._without = [_places(term, neighbours) for term in self._far]
+        self._refused = {
+            place
+            for term, places in neighbours.terms(FAR)
+            if not term.weight and term.sort.matches(pod, spaces)
+            for place in places
+        }
+        self._is_first = not any(self._with) and all(
+            term.sort.matches(pod, spaces) for term in self._near
+        )
+
+    def refusal(self, state: NodeState) -> Refusal | None:
+        """Return why affinity between pods forbids the node, or None if it allows it."""
+        if not self._is_near(state):
+            return Refusal(("node(s) didn't match pod affinity rules",), final=True)
+        for term, places in zip(self._far, self._without, strict=True):
+            if state.labels.get(term.topology) in places:
+                return Refusal(("node(s) didn't match pod anti-affinity rules",))
+        if any(state.labels.get(topology) == place for topology, place in self._refused):
+            return Refusal(("node(s) didn't satisfy existing pods anti-affinity rules",))
+        return None
+
+    def _is_near(self, state: NodeState) -> bool:
+        """The first of pods that want to be together may run anywhere."""
+        for term, places in zip(self._near, self._with, strict=True):
+            place = state.labels.get(term.topology)
+            if place is None or (place not in places and not self._is_first):
+                return False
+        return True
+
+
+def _places(term: Term, neighbours: Neighbours) -> frozenset[str]:
+    """The values of its topology where pods are that it matches."""
+    counts = neighbours.counted(term.sort)
+    return frozenset(
+        state.labels[term.topology]
+        for state in neighbours.states
+        if term.topology in state.labels and counts[state.name]
+    )
+
+
+def alike(pod: JsonObject, constraint: JsonObject) -> PodSort:
+    """The pods that a constraint wants to be spread, of which one is this pod."""
+    found = label_selector(constraint.get("labelSelector"))
+    mine = metadata.labels(pod)
+    same = (
+        Requirement(key, Operator.IN, (mine[key],))
+        for key in constraint.get("matchLabelKeys") or ()
+        if key in mine
+    )
+    selector = LabelSelector((*found.requirements, *same), found.nothing)
+    return PodSort(frozenset((metadata.namespace(pod),)), selector, living=True)
+
+
+class TopologySpread:
+    """Knows how evenly the pods like one must be spread; worked out once for all nodes."""
+
+    def __init__(self, pod: JsonObject, neighbours: Neighbours) -> None:
+        constraints = (pod.get("spec") or {}).get("topologySpreadConstraints") or ()
+        self._pod = pod
+        self._hard = [one for one in constraints if one.get("whenUnsatisfiable") == "DoNotSchedule"]
+        keys = [one["topologyKey"] for one in self._hard]
+        states = [one for one in neighbours.states if all(key in one.labels for key in keys)]
+        self._counts = [self._counted(one, states, neighbours) for one in self._hard]
+
+    def _counted(
+        self, constraint: JsonObject, states: Sequence[NodeState], neighbours: Neighbours
+    ) -> Counter[str]:
+        counts: Counter[str] = Counter()
+        of_nodes = neighbours.counted(alike(self._pod, constraint))
+        for state in states:
+            if self._is_considered(constraint, state):
+                counts[state.labels[constraint["topologyKey"]]] += of_nodes[state.name]
+        return counts
+
+    def _is_considered(self, constraint: JsonObject, state: NodeState) -> bool:
+        honors_affinity = constraint.get("nodeAffinityPolicy", "Honor") == "Honor"
+        if honors_affinity and not is_wanted_node(self._pod, state.node):
+            return False
+        honors_taints = constraint.get("nodeTaintsPolicy", "Ignore") == "Honor"
+        return not honors_taints or _taints(self._pod, state) is None
+
+    def refusal(self, state: NodeState) -> Refusal | None:
+        """Return why a pod on this node would be spread too unevenly, or None if it would not."""
+        unmet = "node(s) didn't match pod topology spread constraints"
+        for constraint, counts in zip(self._hard, self._counts, strict=True):
+            place = state.labels.get(constraint["topologyKey"])
+            if place is None:
+                return Refusal((f"{unmet} (missing required label)",), final=True)
+            least = min(counts.values(), default=0)
+            if len(counts) < (constraint.get("minDomains") or 1):
+                least = 0
+            own = alike(self._pod, constraint).selector.matches(metadata.labels(self._pod))
+            if counts[place] + own - least > constraint["maxSkew"]:
+                return Refusal((unmet,))
+        return None
+
+
+# --- Decision ----------------------------------------------------------------
+
+
+class Filters:
+    """Holds what a pod asks of nodes, worked out once for all of them."""
+
+    def __init__(self, pod: JsonObject, neighbours: Neighbours) -> None:
+        self._pod = pod
+        self._wanted = needs(pod)
+        self._spread = TopologySpread(pod, neighbours)
+        self._affinity = PodAffinity(pod, neighbours)
+
+    def refusal(self, state: NodeState) -> Refusal | None:
+        """Return why a node will not do; None if it will."""
+        return (
+            _taints(self._pod, state)
+            or _node_affinity(self._pod, state)
+            or _ports(self._pod, state)
+            or _resources(self._wanted, state)
+            or self._spread.refusal(state)
+            or self._affinity.refusal(state)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """The nodes that will do for a pod, and why the others will not, by their names."""
+
+    fitting: Sequence[NodeState]
+    refusals: Mapping[str, Refusal]
+
+
+def fit_of(pod: JsonObject, neighbours: Neighbours) -> Fit:
+    """Try all nodes: return those that will do for the pod, and why the others will not."""
+    filters = Filters(pod, neighbours)
+    fitting: list[NodeState] = []
+    refusals: dict[str, Refusal] = {}
+    for state in neighbours.states:
+        refusal = filters.refusal(state)
+        if refusal is None:
+            fitting.append(state)
+        else:
+            refusals[state.name] = refusal
+    return Fit(fitting, refusals)
+
+
+def unschedulable(refusals: Mapping[str, Refusal], preemption: str | None) -> str:
+    """Return the message about a pod that no node will do for. `preemption` is what came of making
+    room; None while others make room."""
+    if not refusals:
+        return NO_NODES
+    reasons = Counter(reason for one in refusals.values() for reason in one.reasons)
+    told = nodes_told(len(refusals), reasons)
+    if preemption is None:
+        return told
+    claims = "no new claims to deallocate, " if is_since(_CLAIMS_SINCE) else ""
+    return f"{told} {claims}preemption: {preemption}"
+
+
+def nodes_told(nodes: int, reasons: Mapping[str, int]) -> str:
+    """Return the sentence that says how many nodes will not do for which reason."""
+    listed = ", ".join(sorted(f"{count} {reason}" for reason, count in reasons.items()))
+    return f"0/{nodes} nodes are available: {listed}."
+
+
+def before_filters(nodes: int, reason: str) -> str:
+    """Return the message about a pod for which no node is looked at. Since there are claims of
+    devices, their plugin, which has not been asked yet, complains about that."""
+    if is_since(_CLAIMS_SINCE):
+        return f"0/{nodes} nodes are available: {reason}. not found"
+    useless = nodes_told(nodes, {"Preemption is not helpful for scheduling": nodes})
+    return f"0/{nodes} nodes are available: {reason}. preemption: {useless}"
+
+
+def takes_room(pod: JsonObject) -> bool:
+    """Tell whether the pod is on a node and has not ended."""
+    return bool(node_of(pod)) and not has_ended(pod)

@@ -1,0 +1,328 @@
+"""Which node a pod gets: the best of several that will do, or one that others have to leave for it.
+
+As the scores of k8s.io/kubernetes `pkg/scheduler/framework/plugins`, from 0 to 100 each, with the
+weights of the default profile. Images and the balance of resources are not weighed. Of nodes that
+are as good the one with the fewest pods is taken; upstream takes any.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from celadon.apiserver.simulation.planning import node_filters
+from celadon.apiserver.simulation.planning import pod_facts as facts
+from celadon.kube import JsonObject, metadata
+from celadon.kube.selectors import NOTHING, LabelSelector, SelectorError, label_selector
+from celadon.kube.well_known_values import PREFERRED_TERMS
+from celadon.records import dataclass
+
+_MOST: Final = 100
+_BY_DEFAULT: Final = (
+    {"maxSkew": 3, "topologyKey": "kubernetes.io/hostname"},
+    {"maxSkew": 5, "topologyKey": "topology.kubernetes.io/zone"},
+)
+"""How the pods of one owner are spread that say nothing about it."""
+_HARD_WEIGHT: Final = 1
+"""Of what another pod requires, for one that it wants to be with."""
+
+Scores = Mapping[str, float]
+"""By the names of nodes."""
+
+
+def best_node(
+    pod: JsonObject, fitting: Sequence[node_filters.NodeState], neighbours: node_filters.Neighbours
+) -> node_filters.NodeState:
+    """One of the nodes that will do, of which there is one at least."""
+    if len(fitting) == 1:
+        return fitting[0]
+    total: Counter[str] = Counter()
+    for weight, score in _SCORES:
+        for name, value in score(pod, fitting, neighbours).items():
+            total[name] += weight * int(value)
+    return min(fitting, key=lambda one: (-total[one.name], len(one.pods)))
+
+
+def _tolerated(
+    pod: JsonObject, fitting: Sequence[node_filters.NodeState], _: node_filters.Neighbours
+) -> Scores:
+    """The fewer taints it would rather avoid, the better."""
+    tolerations: Sequence[JsonObject] = [
+        one
+        for one in facts.spec_of(pod).get("tolerations") or ()
+        if one.get("effect") in (None, "", "PreferNoSchedule")
+    ]
+    found = {
+        one.name: float(
+            sum(
+                taint.get("effect") == "PreferNoSchedule"
+                and not node_filters.tolerates(tolerations, taint)
+                for taint in facts.spec_of(one.node).get("taints") or ()
+            )
+        )
+        for one in fitting
+    }
+    most = max(found.values())
+    return {name: _MOST - _MOST * value / most if most else _MOST for name, value in found.items()}
+
+
+def _node_affinity(
+    pod: JsonObject, fitting: Sequence[node_filters.NodeState], _: node_filters.Neighbours
+) -> Scores:
+    preferred = node_filters.affinity_of(pod, node_filters.NODE_AFFINITY).get(PREFERRED_TERMS) or ()
+    found = {
+        one.name: sum(
+            term["weight"]
+            for term in preferred
+            if node_filters.matches_term(term.get("preference") or {}, one.node)
+        )
+        for one in fitting
+    }
+    most = max(found.values())
+    return {name: _MOST * value / most if most else 0 for name, value in found.items()}
+
+
+def _spread(
+    pod: JsonObject, fitting: Sequence[node_filters.NodeState], neighbours: node_filters.Neighbours
+) -> Scores:
+    """The fewer pods like it there are in the same places, the better."""
+    given = facts.spec_of(pod).get("topologySpreadConstraints") or ()
+    soft = [one for one in given if one.get("whenUnsatisfiable") == "ScheduleAnyway"]
+    owner = str(facts.controller_of(pod).get("uid") or "")
+    if soft:
+        counts = [neighbours.counted(node_filters.alike(pod, one)) for one in soft]
+    elif not given and owner:
+        soft, counts = list(_BY_DEFAULT), [neighbours.of_owner(owner)] * 2
+    else:
+        return {}
+    keys = [one["topologyKey"] for one in soft]
+    known = [one for one in fitting if all(key in one.labels for key in keys)]
+    found = dict.fromkeys((one.name for one in known), 0.0)
+    for constraint, of_nodes in zip(soft, counts, strict=True):
+        key = constraint["topologyKey"]
+        places = {one.labels[key] for one in known}
+        there: Counter[str] = Counter()
+        for state in neighbours.states:
+            if state.labels.get(key) in places:
+                there[state.labels[key]] += of_nodes[state.name]
+        weight = math.log(len(places) + 2)
+        for one in known:
+            found[one.name] += there[one.labels[key]] * weight + constraint["maxSkew"] - 1
+    rounded = {name: round(value) for name, value in found.items()}
+    if not rounded:
+        return {}
+    most, least = max(rounded.values()), min(rounded.values())
+    return {
+        name: _MOST * (most + least - value) / most if most else _MOST
+        for name, value in rounded.items()
+    }
+
+
+def _pod_affinity(
+    pod: JsonObject, fitting: Sequence[node_filters.NodeState], neighbours: node_filters.Neighbours
+) -> Scores:
+    """Score nodes by the pods there that the pod wants to be with, and that want to be with it."""
+    total: Counter[tuple[str, str]] = Counter()
+    for kind in (node_filters.NEAR, node_filters.FAR):
+        for term in node_filters.preferred_terms(pod, kind):
+            counts = neighbours.counted(term.sort)
+            for state in neighbours.states:
+                for place in state.places((term.topology,)):
+                    total[place] += term.weight * counts[state.name]
+        for term, places in neighbours.terms(kind):
+            weight = term.weight or (_HARD_WEIGHT if kind == node_filters.NEAR else 0)
+            if weight and term.sort.matches(pod, neighbours.namespaces):
+                for place, count in places.items():
+                    total[place] += weight * count
+    if not total:
+        return {}
+    topologies = {topology for topology, _ in total}
+    found = {one.name: sum(total[place] for place in one.places(topologies)) for one in fitting}
+    most, least = max(found.values()), min(found.values())
+    apart = most - least
+    return {name: _MOST * (value - least) / apart if apart else 0 for name, value in found.items()}
+
+
+def _least_allocated(
+    pod: JsonObject, fitting: Sequence[node_filters.NodeState], _: node_filters.Neighbours
+) -> Scores:
+    """The more would be left, the better."""
+    asked = node_filters.needs(pod)
+    wanted = {name: asked.get(name) or least for name, least in node_filters.LEAST_ASKED.items()}
+    found: dict[str, float] = {}
+    for one in fitting:
+        allocatable = node_filters.amounts(facts.status_of(one.node).get("allocatable") or {})
+        shares = []
+        for name, own in wanted.items():
+            there = allocatable.get(name, 0)
+            used = own + one.used[name] + one.unasked[name] * node_filters.LEAST_ASKED[name]
+            shares.append(max(0, there - used) * _MOST // there if there else 0)
+        found[one.name] = sum(shares) // len(shares)
+    return found
+
+
+_Score = Callable[[JsonObject, Sequence[node_filters.NodeState], node_filters.Neighbours], Scores]
+_SCORES: Final[Iterable[tuple[int, _Score]]] = (
+    (3, _tolerated),
+    (2, _node_affinity),
+    (2, _spread),
+    (2, _pod_affinity),
+    (1, _least_allocated),
+)
+
+
+# --- Preemption --------------------------------------------------------------
+#
+# Who has to leave a node for a pod of higher priority.
+#
+# As k8s.io/kubernetes `pkg/scheduler/framework/preemption` and its plugin `defaultpreemption`: of
+# each node as few pods as possible go, rather those that no budget protects, and the least
+# important ones; of the nodes that one is chosen where it hurts least.
+
+_USELESS: Final = "Preemption is not helpful for scheduling"
+_NOBODY: Final = "No preemption victims found for incoming pod"
+_NEVER: Final = "not eligible due to preemptionPolicy=Never."
+_WAITING: Final = "not eligible due to a terminating pod on the nominated node."
+
+
+@dataclass(frozen=True, slots=True)
+class Preemption:
+    """The node that becomes free when some pods leave it; without one, why nobody leaves."""
+
+    state: node_filters.NodeState | None = None
+    victims: Sequence[JsonObject] = ()
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    state: node_filters.NodeState
+    victims: Sequence[JsonObject]
+    violations: int
+
+
+def priority_of(pod: JsonObject) -> int:
+    """0 where there is none."""
+    return int(facts.spec_of(pod).get("priority") or 0)
+
+
+def nominated_node(pod: JsonObject) -> str:
+    """Return the name of the node where others make room for the pod; empty if nobody does."""
+    return str(facts.status_of(pod).get("nominatedNodeName") or "")
+
+
+def preemption_for(
+    pod: JsonObject,
+    neighbours: node_filters.Neighbours,
+    refusals: Mapping[str, node_filters.Refusal],
+    budgets: Iterable[JsonObject],
+) -> Preemption:
+    """Choose the node that pods have to leave for one that no node will do for, or say why that
+    would not help."""
+    if facts.spec_of(pod).get("preemptionPolicy") == "Never":
+        return Preemption(said=_NEVER)
+    mine = priority_of(pod)
+    by_name = {one.name: one for one in neighbours.states}
+    nominated = by_name.get(nominated_node(pod))
+    if nominated is not None and any(
+        facts.is_going(one) and priority_of(one) < mine for one in nominated.pods
+    ):
+        return Preemption(said=_WAITING)
+    protected = _Budgets(budgets)
+    candidates: list[_Candidate] = []
+    said: Counter[str] = Counter()
+    for name, refusal in refusals.items():
+        found = refusal if refusal.final else _on_node(pod, by_name[name], neighbours, protected)
+        if isinstance(found, _Candidate):
+            candidates.append(found)
+        else:
+            said.update((_USELESS,) if refusal.final else found.reasons)
+    if not candidates:
+        return Preemption(said=node_filters.nodes_told(len(refusals), said))
+    best = min(candidates, key=_harm)
+    return Preemption(best.state, best.victims)
+
+
+def _on_node(
+    pod: JsonObject,
+    state: node_filters.NodeState,
+    neighbours: node_filters.Neighbours,
+    budgets: _Budgets,
+) -> _Candidate | node_filters.Refusal:
+    """Return which pods would have to leave the node, or why that would not help. The pod has to
+    fit without all less important ones; then they come back one by one, the most important first,
+    as long as it still fits."""
+    mine = priority_of(pod)
+    possible = sorted((one for one in state.pods if priority_of(one) < mine), key=_importance)
+    if not possible:
+        return node_filters.Refusal((_NOBODY,), final=True)
+    refusal = _refusal_without(pod, possible, state, neighbours)
+    if refusal is not None:
+        return refusal
+    gone = list(possible)
+    violating = budgets.violated(possible)
+    violations = 0
+    for one in (*violating, *(one for one in possible if one not in violating)):
+        rest = [other for other in gone if other is not one]
+        if _refusal_without(pod, rest, state, neighbours) is None:
+            gone = rest
+        else:
+            violations += one in violating
+    return _Candidate(state, gone, violations)
+
+
+def _refusal_without(
+    pod: JsonObject,
+    gone: Sequence[JsonObject],
+    state: node_filters.NodeState,
+    neighbours: node_filters.Neighbours,
+) -> node_filters.Refusal | None:
+    left = state.without(gone)
+    return node_filters.Filters(pod, neighbours.replacing(state, left)).refusal(left)
+
+
+def _importance(pod: JsonObject) -> tuple[int, str]:
+    """The most important pod first: of higher priority, then that has run for longer."""
+    return -priority_of(pod), str(facts.status_of(pod).get("startTime") or "~")
+
+
+def _harm(candidate: _Candidate) -> tuple[Any, ...]:
+    """Return what candidates are compared by, the most important first. Of equal nodes that one is
+    taken whose most important victims began last."""
+    priorities = [priority_of(one) for one in candidate.victims]
+    highest = max(priorities, default=0)
+    starts = [_importance(one)[1] for one in candidate.victims if priority_of(one) == highest]
+    latest = tuple(-ord(sign) for sign in min(starts, default=""))
+    return candidate.violations, highest, sum(priorities), len(priorities), latest
+
+
+class _Budgets:
+    """PodDisruptionBudgets, and how many more pods each lets go."""
+
+    def __init__(self, budgets: Iterable[JsonObject]) -> None:
+        self._budgets = [(one, _selector(one)) for one in budgets]
+
+    def violated(self, pods: Sequence[JsonObject]) -> list[JsonObject]:
+        """Return those of the pods whose disruption a budget forbids, if all of them went in their
+        order."""
+        allowed = [facts.status_of(one).get("disruptionsAllowed") or 0 for one, _ in self._budgets]
+        found = []
+        for pod in pods:
+            is_violating = False
+            for number, (budget, selector) in enumerate(self._budgets):
+                same = metadata.namespace(budget) == metadata.namespace(pod)
+                if same and selector.matches(metadata.labels(pod)):
+                    allowed[number] -= 1
+                    is_violating |= allowed[number] < 0
+            if is_violating:
+                found.append(pod)
+        return found
+
+
+def _selector(budget: JsonObject) -> LabelSelector:
+    try:
+        return label_selector(facts.spec_of(budget).get("selector"))
+    except SelectorError:
+        return NOTHING

@@ -1,0 +1,488 @@
+"""`celadon prove --property`, `--implies` and `--implied-by`: claims about a set of policies, read
+from files, put to the prover, and their answers in the words of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from celadon.admission import ObjectWorld, Operation, Request, default_options
+from celadon.cli.check.check_report import Place, PolicyError
+from celadon.cli.diff import Against, Given, Reason, SideVerdict, served_kinds
+from celadon.cli.exits import Exit
+from celadon.cli.own_files import API_VERSION, faults, is_own, problem_at
+from celadon.cli.reading.documents import (
+    Document,
+    DocumentReader,
+    Problem,
+    exit_of,
+    expand_paths,
+    read_text,
+    shape_problem,
+)
+from celadon.kube import GroupVersionKind, Json, JsonObject
+from celadon.kube.json_types import JsonDict
+from celadon.kube.registry import create
+from celadon.kube.well_known_values import EPHEMERAL_CONTAINERS, PODS
+from celadon.prove import (
+    Comparison,
+    Finding,
+    Judgement,
+    Properties,
+    Property,
+    Standard,
+    Subject,
+    judged,
+)
+from celadon.records import dataclass
+
+# --- What came of claims -----------------------------------------------------
+
+# What came of claims about policies, as one value; every output format is made from it.
+
+PROVED: Final = "proved"
+BOUNDED: Final = "no counterexample"
+COUNTEREXAMPLE: Final = "counterexample"
+UNDECIDED: Final = "not decided"
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimExample:
+    """A request against a claim, and what the policies say of it. The manifests have no more than
+    it takes; `around` are the objects that have to be there. `user` is who sends it, if that
+    matters."""
+
+    verdict: SideVerdict
+    manifest: JsonObject | None = None
+    old_manifest: JsonObject | None = None
+    around: tuple[JsonObject, ...] = ()
+    user: str = ""
+    groups: tuple[str, ...] = ()
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimAnswer:
+    """The answer for one claim and endpoint. `claim` says what was asked, in words; `place` is
+    where it is written, or the policy that speaks against it."""
+
+    name: str
+    operation: str
+    api_version: str
+    kind: str
+    answer: str
+    claim: str
+    example: ClaimExample | None = None
+    place: Place = Place()
+    reasons: tuple[Reason, ...] = ()
+    items: int = 0
+    bounded: tuple[str, ...] = ()
+
+    @property
+    def endpoint(self) -> str:
+        """`CREATE of Pod`."""
+        return f"{self.operation} of {self.kind}"
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimReport:
+    """Everything, claim by claim."""
+
+    answers: tuple[ClaimAnswer, ...] = ()
+    notices: tuple[str, ...] = ()
+    errors: tuple[PolicyError, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    def of(self, answer: str) -> tuple[ClaimAnswer, ...]:
+        """The answers of one sort."""
+        return tuple(one for one in self.answers if one.answer == answer)
+
+    @property
+    def summary(self) -> str:
+        """How many answers there are of each sort."""
+        words = (PROVED, BOUNDED, COUNTEREXAMPLE, UNDECIDED)
+        counts = ((len(self.of(one)), one) for one in words)
+        said = [f"{count} {one}" for count, one in counts if count]
+        return ", ".join(said) or "nothing was asked"
+
+    @property
+    def exit(self) -> Exit:
+        """What was not read goes before a counterexample, and that before what nobody knows."""
+        if self.problems:
+            return exit_of(self.problems)
+        if self.of(COUNTEREXAMPLE):
+            return Exit.DENIED
+        return Exit.POLICY if self.of(UNDECIDED) or self.errors else Exit.OK
+
+
+# --- Files of properties -----------------------------------------------------
+
+# Files of kind PolicyProperties: what is claimed of policies, in CEL.
+
+KIND: Final = "PolicyProperties"
+
+_TEXT: Final = {"description": "A name, or CEL.", "type": "string", "minLength": 1}
+_TEXTS: Final = {"type": "array", "items": _TEXT, "minItems": 1}
+_MATCH: Final = {
+    "description": "The requests that it is about.",
+    "type": "object",
+    "properties": {
+        "resources": {**_TEXTS, "description": "As `pods` or `deployments.apps`."},
+        "operations": {
+            "type": "array",
+            "items": {"enum": ["CREATE", "UPDATE", "DELETE"]},
+            "minItems": 1,
+        },
+    },
+    "required": ["resources"],
+    "additionalProperties": False,
+}
+_VARIABLE: Final = {
+    "type": "object",
+    "properties": {"name": _TEXT, "expression": _TEXT},
+    "required": ["name", "expression"],
+    "additionalProperties": False,
+}
+_PROPERTY: Final = {
+    "type": "object",
+    "properties": {
+        "name": _TEXT,
+        "match": _MATCH,
+        "of": {
+            "description": "Whether it is about what is admitted (the default) or refused.",
+            "enum": [one.value for one in Subject],
+        },
+        "assume": {"description": "Requests that it is not about are left out.",
+                   "anyOf": [_TEXT, _TEXTS]},
+        "that": {**_TEXT, "description": "What is true of all of them."},
+        "params": {
+            "description": "Params: those in files (the default), or any of their kind.",
+            "enum": ["given", "any"],
+        },
+    },
+    "required": ["name", "that"],
+    "additionalProperties": False,
+}  # fmt: skip
+
+SCHEMA: Final[JsonDict] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": KIND,
+    "description": "Properties of admission policies, proved by `celadon prove --property`.",
+    "type": "object",
+    "properties": {
+        "apiVersion": {"const": API_VERSION},
+        "kind": {"const": KIND},
+        "metadata": {
+            "type": "object",
+            "properties": {"name": _TEXT},
+            "additionalProperties": False,
+        },
+        "match": _MATCH,
+        "variables": {
+            "description": "What expressions may name as `variables.NAME`.",
+            "type": "array",
+            "items": _VARIABLE,
+        },
+        "properties": {"type": "array", "items": _PROPERTY, "minItems": 1},
+    },
+    "required": ["apiVersion", "kind", "properties"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GivenProperty:
+    """A property, and where it stands."""
+
+    property: Property
+    place: Place
+
+
+def read_properties(paths: list[str], version: str) -> tuple[list[GivenProperty], list[Problem]]:
+    """The properties in files, and what is wrong with the files."""
+    found: list[GivenProperty] = []
+    problems: list[Problem] = []
+    reader = DocumentReader()
+    for file in expand_paths(paths):
+        text = file if isinstance(file, Problem) else read_text(file)
+        if isinstance(text, Problem):
+            problems.append(text)
+            continue
+        items = list(reader.read(text))
+        if not items:
+            problems.append(Problem(text.file, 0, f"no {KIND} in this file"))
+        for item in items:
+            problem = item if isinstance(item, Problem) else shape_problem(item)
+            if problem is not None:
+                problems.append(problem)
+            elif isinstance(item, Document):
+                wrong = list(_wrong(item))
+                problems += wrong
+                if not wrong:
+                    given = list(_properties(item))
+                    problems += _complaints(item, given, version)
+                    found += given
+    return found, problems
+
+
+def _wrong(document: Document) -> Iterator[Problem]:
+    if not is_own(document, KIND):
+        yield Problem(document.file, document.line(), f"no {KIND}: {document.value['kind']}")
+        return
+    wrong = [problem_at(document, *one) for one in faults(document.value, SCHEMA)]
+    yield from wrong
+    if wrong:
+        return
+    for number, one in enumerate(document.value["properties"]):
+        if "match" not in one and "match" not in document.value:
+            yield problem_at(
+                document, ("properties", number), "neither it nor the file has a `match`"
+            )
+
+
+def _properties(document: Document) -> Iterator[GivenProperty]:
+    value = document.value
+    variables = tuple((one["name"], one["expression"]) for one in value.get("variables", ()))
+    for number, one in enumerate(value["properties"]):
+        assume = one.get("assume", ())
+        made = Property(
+            one["name"],
+            one["that"],
+            _rules(one.get("match") or value["match"]),
+            Subject(one.get("of", Subject.ADMITTED.value)),
+            (assume,) if isinstance(assume, str) else tuple(assume),
+            variables,
+            any_params=one.get("params") == "any",
+        )
+        line, _ = document.chunk.spot((*document.path, "properties", number, "that"))
+        yield GivenProperty(made, Place(document.file, line))
+
+
+def _rules(match: JsonObject) -> tuple[JsonObject, ...]:
+    operations = match.get("operations", ["CREATE", "UPDATE"])
+    named = (str(one).partition(".") for one in match["resources"])
+    return tuple(
+        {
+            "apiGroups": [group],
+            "apiVersions": ["*"],
+            "operations": operations,
+            "resources": [resource],
+        }
+        for resource, _, group in named
+    )
+
+
+def _complaints(document: Document, given: list[GivenProperty], version: str) -> Iterator[Problem]:
+    for number, one in enumerate(given):
+        for path, text in one.property.complaints(version):
+            at = path if path[0] == "variables" else ("properties", number, *path)
+            if path[0] == "assume" and isinstance(document.value_at(at[:-1]), str):
+                at = at[:-1]
+            if number == 0 or path[0] != "variables":
+                yield problem_at(document, at, text)
+
+
+# --- Claims to answers -------------------------------------------------------
+
+# Claims to answers: what is asked of a set of policies, and the words of the report.
+
+_ANSWERS = {
+    Finding.SAME: PROVED,
+    Finding.BOUNDED: BOUNDED,
+    Finding.DIFFERS: COUNTEREXAMPLE,
+    Finding.UNDECIDED: UNDECIDED,
+}
+
+_POD_KIND = GroupVersionKind("", "v1", "Pod")
+_CONTAINER: dict[str, Json] = {"name": "a", "image": "a"}
+_ALL: JsonObject = {"privileged": True}
+_POD: JsonDict = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "a", "namespace": "default"},
+    "spec": {"containers": [_CONTAINER]},
+}
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What is claimed of a set: properties, standards that it implies, or that imply it."""
+
+    properties: tuple[GivenProperty, ...] = ()
+    implied: tuple[Standard, ...] = ()
+    implying: tuple[Standard, ...] = ()
+
+
+def answered(
+    given: Given, claims: Claims, items: int, seconds: float, progress: Progress
+) -> ClaimReport:
+    """The report about a set of policies."""
+    unbound = given.unbound
+    notices = [
+        f"`{name}` has no binding: taken as if one denies everywhere" for name in sorted(unbound)
+    ]
+    asker = _Asker(
+        given, Properties(given.side(unbound), items, seconds, served_kinds(given.objects))
+    )
+    found: list[ClaimAnswer] = []
+    for one in asker.answers(claims):
+        progress(f"{one.name}: {one.endpoint}: {one.answer}")
+        found.append(one)
+    if claims.implied:
+        notices.append(
+            f"pods/{EPHEMERAL_CONTAINERS}: one privileged container is tried, nothing is proved"
+        )
+    if given.mutations:
+        notices.append("mutating policies are not looked at: they may change what is admitted")
+    return ClaimReport(tuple(found), tuple(notices), given.errors, tuple(given.problems))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asker:
+    given: Given
+    properties: Properties
+
+    def answers(self, claims: Claims) -> Iterator[ClaimAnswer]:
+        for one in claims.properties:
+            about = one.property
+            for found in self.properties.answers(about):
+                is_admitted = about.subject is Subject.ADMITTED
+                claim = f"all that is {about.subject.value}: {about.that}"
+                if about.assume:
+                    claim += f" (assuming {' and '.join(about.assume)})"
+                yield self._answer(found, about.name, claim, one.place, is_set_old=not is_admitted)
+        for standard in claims.implied:
+            yield from self._implied(standard)
+        for standard in claims.implying:
+            claim = f"all that is refused violates {standard}"
+            for found in self.properties.refuses_only(standard.asked()):
+                yield self._answer(found, f"{standard}", claim, Place(), is_set_old=True)
+
+    def _implied(self, standard: Standard) -> Iterator[ClaimAnswer]:
+        """Each check; of updates those that hold of what is created. At first it is asked whether
+        all updates of what violates them are refused, which is more than the standard asks for, and
+        is proved more easily."""
+        left: list[str] = []
+        for name, found in self._refused(standard, list(standard.checks), Operation.CREATE):
+            yield self._check(standard, name, found)
+            if found.finding is not Finding.DIFFERS:
+                left.append(name)
+        for of_all_updates in (True, False):
+            again: list[str] = []
+            for name, found in self._refused(
+                standard, left, Operation.UPDATE, of_all_updates=of_all_updates
+            ):
+                if of_all_updates and found.finding is not Finding.SAME:
+                    again.append(name)
+                else:
+                    yield self._check(standard, name, found)
+            left = again
+        yield from self._of_ephemeral_containers(standard)
+
+    def _refused(
+        self,
+        standard: Standard,
+        names: Sequence[str],
+        operation: Operation,
+        *,
+        of_all_updates: bool = False,
+    ) -> Iterator[tuple[str, Comparison]]:
+        policies = [
+            standard.asked(one, operations=(operation.value,), of_all_updates=of_all_updates)
+            for one in names
+        ]
+        for number, found in self.properties.refuses_all(policies) if policies else ():
+            yield names[number], found
+
+    def _of_ephemeral_containers(self, standard: Standard) -> Iterator[ClaimAnswer]:
+        """Whether one that may do everything is admitted; more is not known of subresources."""
+        spec = {"ephemeralContainers": [{**_CONTAINER, "name": "b", "securityContext": _ALL}]}
+        manifest = {**_POD, "spec": {**_POD["spec"], **spec}}
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}
+        request = Request(
+            Operation.UPDATE,
+            _POD_KIND,
+            PODS,
+            subresource=EPHEMERAL_CONTAINERS,
+            name="a",
+            namespace="default",
+            object=create.admit_form(manifest, _POD_KIND),
+            old_object=create.admit_form(_POD, _POD_KIND),
+            options=default_options(Operation.UPDATE),
+        )
+        side = self.properties.side
+        found = judged(side.engine, request, ObjectWorld([*side.objects, namespace]))
+        if not found.denied:
+            example = ClaimExample(_verdict(self.given, found), manifest)
+            yield ClaimAnswer(
+                f"{standard} pods/{EPHEMERAL_CONTAINERS}",
+                *(request.operation.value, _POD_KIND.api_version, _POD_KIND.kind, COUNTEREXAMPLE),
+                f"what {standard} refuses is refused at pods/{EPHEMERAL_CONTAINERS}",
+                example,
+            )
+
+    def _check(self, standard: Standard, name: str, found: Comparison) -> ClaimAnswer:
+        claim = f"what {standard} refuses for {name} is refused"
+        return self._answer(found, f"{standard} {name}", claim, Place(), is_set_old=False)
+
+    def _answer(
+        self, found: Comparison, name: str, claim: str, place: Place, *, is_set_old: bool
+    ) -> ClaimAnswer:
+        example = None
+        endpoint = found.endpoint
+        if found.example is not None:
+            shown = found.example
+            judged = _verdict(self.given, shown.old if is_set_old else shown.new)
+            by = next((one.place for one in judged.against if one.place.file), Place())
+            place = place if place.file else by
+            remark = (
+                f"refused for another reason, too: {shown.complaint}" if shown.complaint else ""
+            )
+            user = shown.request.user if shown.is_about_user else None
+            example = ClaimExample(
+                judged,
+                shown.manifest,
+                shown.old_manifest,
+                shown.around,
+                user.name if user else "",
+                user.groups if user else (),
+                remark,
+            )
+        reasons: tuple[Reason, ...] = ()
+        if found.finding is Finding.UNDECIDED:
+            gaps = dict.fromkeys(
+                Reason(one.reason, self.given.place(one.source, one.policy, "") or Place())
+                for one in found.gaps
+            )
+            reasons = tuple(gaps) or (Reason(found.reason),)
+        return ClaimAnswer(
+            name,
+            endpoint.operation.value,
+            endpoint.kind.api_version,
+            endpoint.kind.kind,
+            _ANSWERS[found.finding],
+            claim,
+            example,
+            place,
+            reasons,
+            found.items if found.bounded else 0,
+            found.bounded,
+        )
+
+
+def _verdict(given: Given, judgement: Judgement) -> SideVerdict:
+    verdict = "denied" if judgement.denied else "admitted"
+    against = [
+        Against(
+            one.policy,
+            one.binding,
+            str(one.source.path),
+            given.place(one.source, one.policy, one.binding) or Place(),
+            one.message,
+            one.param,
+        )
+        for one in judgement.decisions
+    ]
+    return SideVerdict(verdict, tuple(dict.fromkeys(against)))

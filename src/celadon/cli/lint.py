@@ -1,0 +1,723 @@
+"""`celadon lint`: files to findings, configured, silenced by comments, and fixed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, Final
+
+from celadon.admission.lint import (
+    RULES,
+    Finding,
+    LintMemory,
+    Removal,
+    Replacement,
+    Rule,
+    Settings,
+    Severity,
+    chosen,
+    lint,
+)
+from celadon.cli.exits import Exit
+from celadon.cli.fmt import Edit, layout_config, text_layout
+from celadon.cli.options import DEFAULT_VERSION, did_you_mean, kubernetes_version
+from celadon.cli.project_config import (
+    NO_PROJECT,
+    ChangedFile,
+    ConfigError,
+    Project,
+    changed_file,
+    nearest_table,
+    other_file,
+    passed_over,
+)
+from celadon.cli.reading.documents import (
+    Document,
+    DocumentReader,
+    Exclusion,
+    Problem,
+    Text,
+    chunk_start,
+    crash,
+    exit_of,
+    expand_paths,
+    read_text,
+    shape_problem,
+)
+from celadon.kube import FieldPath, JsonObject, metadata
+from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KIND
+from celadon.patterns import late_pattern
+from celadon.records import dataclass, field
+
+# --- What was found ----------------------------------------------------------
+
+# What `celadon lint` found, as one value; every output format is made from it.
+
+LEVELS: Final = (Severity.ERROR, Severity.WARNING, Severity.INFO)
+"""The worst first."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedFinding:
+    """A finding where a reader sees it. `column` counts characters from 1. `subject` is the object,
+    e.g. `ValidatingAdmissionPolicy limit`; `line_text` the line of the file."""
+
+    code: str
+    name: str
+    severity: Severity
+    file: str
+    line: int
+    column: int
+    field: str
+    subject: str
+    message: str
+    help: str = ""
+    is_fixable: bool = False
+    line_text: str = ""
+
+    @property
+    def place(self) -> str:
+        """`file:line:column`."""
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class LintReport:
+    """Everything, in the order of the inputs. `fail_on` is the least severity that fails the run;
+    None: nothing does."""
+
+    findings: tuple[LocatedFinding, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    objects: int = 0
+    suppressed: int = 0
+    fixed: int = 0
+    fail_on: Severity | None = Severity.ERROR
+
+    def count(self, severity: Severity) -> int:
+        """Return how many findings are of this severity."""
+        return sum(one.severity is severity for one in self.findings)
+
+    def only_failing(self) -> LintReport:
+        """The same, with no findings but those that fail the run."""
+        failing = tuple(one for one in self.findings if one.severity in self.failing)
+        return replace(self, findings=failing)
+
+    @property
+    def failing(self) -> tuple[Severity, ...]:
+        """The severities that fail the run."""
+        return LEVELS[: LEVELS.index(self.fail_on) + 1] if self.fail_on is not None else ()
+
+    @property
+    def exit(self) -> Exit:
+        """A defect of ours goes before unreadable input, and that before findings."""
+        if self.problems:
+            return exit_of(self.problems)
+        return Exit.DENIED if any(map(self.count, self.failing)) else Exit.OK
+
+
+# --- Rules about files -------------------------------------------------------
+
+# The rules about files rather than objects: CEL098 (layout) and CEL099 (comments that silence
+# nothing), and the comments themselves.
+#
+# CEL099 speaks of a comment, or of one rule in its
+# brackets, if every rule that is meant was asked and none of them had anything to say there.
+
+# --- CEL098 ------------------------------------------------------------------
+#
+# CEL098: expressions that are not in the layout of `celadon fmt`.
+#
+# The one rule that is asked only by its name or its code: who does not use `celadon fmt` need not
+# hear of it.
+
+_BAD_LAYOUT: Final = """\
+validations:
+- expression: object.spec.replicas<=5&&object.spec.paused
+"""
+_GOOD_LAYOUT: Final = """\
+validations:
+- expression: object.spec.replicas <= 5 && object.spec.paused
+"""
+
+UNFORMATTED: Final = Rule(
+    "CEL098",
+    "unformatted",
+    Severity.INFO,
+    "An expression is not in the layout that `celadon fmt` gives it. This rule speaks only where "
+    "it is selected by its name or its whole code.",
+    _BAD_LAYOUT,
+    _GOOD_LAYOUT,
+    lambda _: (),  # it is about files
+)
+
+
+def is_asked(select: Sequence[str]) -> bool:
+    """Return whether a selection of rules names it."""
+    return UNFORMATTED.name in select or UNFORMATTED.code in select
+
+
+def unformatted(text: Text, width: int, lines: Sequence[str]) -> Iterator[LocatedFinding]:
+    """The expressions of a text that are not in their layout."""
+    for one in text_layout(text, width).misplaced:
+        line, column = one.document.chunk.spot((*one.document.path, *one.path))
+        value = one.document.value
+        yield LocatedFinding(
+            UNFORMATTED.code,
+            UNFORMATTED.name,
+            UNFORMATTED.severity,
+            text.file,
+            line,
+            column,
+            FieldPath(*one.path).text,
+            f"{value['kind']} {metadata.name(value)}".rstrip(),
+            "this expression is not in its layout",
+            "`celadon fmt` puts it there",
+            line_text=lines[line - 1],
+        )
+
+
+# --- Comments ----------------------------------------------------------------
+#
+# Comments that silence findings.
+#
+#     # celadon: ignore[CEL025]              on the line of the finding or of its field, or above
+#     // celadon: ignore[optional-field]     the same inside an expression of several lines
+#     # celadon: ignore                      every rule
+#     # celadon: ignore-file[CEL041]         anywhere: the whole file
+#
+# Rules go by their code, the beginning of it, or their name; several are separated by commas.
+
+_COMMENT: Final = late_pattern(r"(?:#|//)\s*celadon:\s*ignore(-file)?(?![\w-])(?:\[([^\]]*)\])?")
+_ONLY_COMMENT: Final = late_pattern(r"\s*(?:#|//)")
+
+
+@dataclass(frozen=True, slots=True)
+class Silenced:
+    """This is what one comment silences; without names: everything. Line and column count from
+    1."""
+
+    line: int
+    column: int
+    names: tuple[str, ...]
+
+    def covering(self, code: str, name: str) -> list[str]:
+        """Return the words of its names that mean this rule; an empty one for everything."""
+        return [one for one in self.names or ("",) if self.about(one, code, name)]
+
+    @staticmethod
+    def about(wanted: str, code: str, name: str) -> bool:
+        """Return whether a name in a comment means this rule."""
+        return code.startswith(wanted) or wanted == name
+
+
+class Comments:
+    """The comments of one file."""
+
+    __slots__ = ("_lines", "_of_file", "_of_lines", "_used")
+
+    def __init__(self, content: str) -> None:
+        self._used: set[tuple[Silenced, str]] = set()
+        self._lines: list[str] = []
+        self._of_file: list[Silenced] = []
+        self._of_lines: dict[int, list[Silenced]] = {}
+        if "celadon:" not in content:
+            return
+        self._lines = content.split("\n")
+        for number, line in enumerate(self._lines, 1):
+            for found in _COMMENT.finditer(line):
+                names = tuple(one.strip() for one in (found[2] or "").split(",") if one.strip())
+                comment = Silenced(number, found.start() + 1, names)
+                if found[1]:
+                    self._of_file.append(comment)
+                else:
+                    self._of_lines.setdefault(number, []).append(comment)
+
+    def all(self) -> Iterator[Silenced]:
+        """Every comment of the file."""
+        yield from self._of_file
+        for comments in self._of_lines.values():
+            yield from comments
+
+    def silence(self, code: str, name: str, *lines: int) -> bool:
+        """Return whether a finding of this rule on one of these lines (from 1) is not to be
+        shown."""
+        if not self._lines:
+            return False
+        comments = list(self._of_file)
+        for line in lines:
+            comments += self._of_lines.get(line, ())
+            above = line - 1
+            while above >= 1 and _ONLY_COMMENT.match(self._lines[above - 1]):
+                comments += self._of_lines.get(above, ())
+                above -= 1
+        used = [(one, meant) for one in comments for meant in one.covering(code, name)]
+        self._used.update(used)
+        return bool(used)
+
+    def unused(self) -> Iterator[tuple[Silenced, str]]:
+        """The comments, and which of their names, that have silenced nothing so far."""
+        for comment in self.all():
+            for name in comment.names or ("",):
+                if (comment, name) not in self._used:
+                    yield comment, name
+
+
+# --- CEL099 ------------------------------------------------------------------
+
+_BAD: Final = """\
+validations:
+- expression: object.spec.replicas <= 5  # celadon: ignore[CEL025]
+"""
+_GOOD: Final = """\
+validations:
+- expression: object.spec.replicas <= 5
+"""
+
+UNUSED_COMMENT: Final = Rule(
+    "CEL099",
+    "unused-comment",
+    Severity.WARNING,
+    "A comment silences a rule that has nothing to say there: what it was about has been put "
+    "right, or it stands on the wrong line. It would hide the next mistake.",
+    _BAD,
+    _GOOD,
+    lambda _: (),  # it is not about objects
+)
+
+EVERY_RULE: Final = (*RULES, UNFORMATTED, UNUSED_COMMENT)
+"""All rules that users can name."""
+
+
+def unused_comments(
+    file: str, comments: Comments, lines: Sequence[str], asked: Sequence[Rule]
+) -> Iterator[LocatedFinding]:
+    """To be asked when all findings have been looked at; nothing if the rule was not chosen."""
+    if UNUSED_COMMENT not in asked:
+        return
+    for comment, name in comments.unused():
+        meant = [rule for rule in RULES if comment.about(name, rule.code, rule.name)]
+        if not meant or any(rule not in asked for rule in meant):
+            continue
+        what = f"`{name}`" if name else "anything"
+        yield LocatedFinding(
+            UNUSED_COMMENT.code,
+            UNUSED_COMMENT.name,
+            UNUSED_COMMENT.severity,
+            file,
+            comment.line,
+            comment.column,
+            "",
+            "comment",
+            f"there is no finding of {what} that this comment could silence",
+            "take it away",
+            line_text=lines[comment.line - 1],
+        )
+
+
+# --- Configuration -----------------------------------------------------------
+
+# The configuration of `celadon lint`: `[lint]` in celadon.toml, `[tool.celadon.lint]` in
+# pyproject.toml.
+#
+# The nearest file counts, from the working directory upwards; in one folder celadon.toml goes
+# before pyproject.toml. Options of the command line go before the file.
+#
+#     [lint]
+#     select = ["CEL0"]
+#     ignore = ["CEL041", "status-warning"]
+#     kubernetes-versions = ["1.33", "1.36"]
+#     fail-on = "warning"
+#     large-object = 512
+#     exclude = ["*/drafts"]
+#     [lint.per-file-ignores]
+#     "legacy/*" = ["CEL041"]
+
+FAIL_ON: Final = {
+    **{name: name for name in ("error", "warning", "info", "never")},
+    "warn": "warning",
+}
+"""What `fail-on` may be, and what it means."""
+
+
+@dataclass(frozen=True, slots=True)
+class LintConfig:
+    """`large_object` is in KiB. The field names are the keys of the file, with underscores."""
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    kubernetes_versions: tuple[str, ...] = (DEFAULT_VERSION,)
+    fail_on: str = "error"
+    large_object: int = 256
+    exclude: tuple[str, ...] = ()
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Patterns of files, each with the rules that do not count there."""
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """All rules that it names."""
+        ignored = (name for _, names in self.per_file_ignores for name in names)
+        return (*self.select, *self.ignore, *ignored)
+
+
+def find_config(folder: Path, project: Project = NO_PROJECT) -> LintConfig:
+    """The configuration that applies in a folder, on top of what all commands share there. Raises
+    `ConfigError`."""
+    default = LintConfig(kubernetes_versions=(project.version or DEFAULT_VERSION,))
+    found = nearest_table(folder, "lint")
+    config = default if found is None else _config(*found, default)
+    return replace(config, exclude=(*project.exclude, *config.exclude))
+
+
+def _config(path: Path, table: JsonObject, default: LintConfig) -> LintConfig:
+    known = {field.name.replace("_", "-"): field.name for field in fields(LintConfig)}
+    values = {}
+    for key, value in table.items():
+        if key not in known:
+            raise ConfigError(f"{path}: no option `{key}`{did_you_mean(key, known)}")
+        values[known[key]] = _value(path, key, value)
+    config = replace(default, **values)
+    wrong = unknown_rule(config.named)
+    if wrong:
+        raise ConfigError(f"{path}: {wrong}")
+    return config
+
+
+def _value(path: Path, key: str, value: object) -> Any:  # noqa: ANN401 - any JSON
+    if key == "large-object":
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise ConfigError(f"{path}: `{key}` must be a number of KiB")
+        return value
+    if key == "fail-on":
+        if not isinstance(value, str) or value not in FAIL_ON:
+            raise ConfigError(f"{path}: `{key}` must be one of {', '.join(FAIL_ON)}")
+        return FAIL_ON[value]
+    if key == "per-file-ignores":
+        if not isinstance(value, dict):
+            raise ConfigError(f"{path}: `{key}` must be a table")
+        return tuple((pattern, _value(path, pattern, names)) for pattern, names in value.items())
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise ConfigError(f"{path}: `{key}` must be a list of texts")
+    if key == "kubernetes-versions":
+        try:
+            return tuple(map(kubernetes_version, value)) or (DEFAULT_VERSION,)
+        except argparse.ArgumentTypeError as error:
+            raise ConfigError(f"{path}: {error}") from error
+    return tuple(value)
+
+
+def unknown_rule(names: tuple[str, ...]) -> str:
+    """Return what is wrong with the first name that no rule goes by; empty if all are good."""
+    for name in names:
+        if not name or not any(one.code.startswith(name) or one.name == name for one in EVERY_RULE):
+            every = [word for one in EVERY_RULE for word in (one.code, one.name)]
+            return f"no rule `{name}`{did_you_mean(name, every)}"
+    return ""
+
+
+# --- Files to findings -------------------------------------------------------
+
+# Files to findings: read, lint, find the places, drop what comments silence; and safe fixes,
+# written into the files.
+
+
+@dataclass(slots=True)
+class LintInput:
+    """The files and the documents in them."""
+
+    texts: dict[str, Text] = field(default_factory=dict)
+    documents: list[Document] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    others: list[Problem] = field(default_factory=list)
+    """The files of folders that are no manifests."""
+
+
+def read(arguments: Sequence[str], exclude: Sequence[str] = ()) -> LintInput:
+    """Everything that the arguments name, but what is to be left out."""
+    found = LintInput()
+    reader = DocumentReader()
+    for file in expand_paths(arguments, Exclusion(exclude)):
+        text = file if isinstance(file, Problem) else read_text(file)
+        if isinstance(text, Problem):
+            found.problems.append(text)
+            continue
+        if other := passed_over(text, arguments):
+            found.others.append(other_file(text.file, other))
+            continue
+        found.texts[text.file] = text
+        for item in reader.read(text):
+            wrong = item if isinstance(item, Problem) else _unusable(item)
+            if wrong is not None:
+                found.problems.append(wrong)
+            elif isinstance(item, Document):
+                found.documents.append(item)
+    return found
+
+
+def _unusable(document: Document) -> Problem | None:
+    """Return why nothing can be known of a definition, if so; of other objects the linter says
+    it."""
+    is_definition = metadata.gvk(document.value)[::2] == DEFINITION_KIND
+    return shape_problem(document) if is_definition else None
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A finding that is not silenced, as it is shown and, if it is about an object, as it was
+    found."""
+
+    located: LocatedFinding
+    finding: Finding | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileIgnores:
+    """Rules that do not count in some files."""
+
+    files: Exclusion
+    rules: tuple[str, ...]
+
+    def covers(self, file: str, code: str, name: str) -> bool:
+        """Return whether a finding of a rule in a file does not count."""
+        named = any(code.startswith(one) or one == name for one in self.rules)
+        return named and self.files.covers(file)
+
+
+@dataclass(frozen=True, slots=True)
+class LintSetup:
+    """The releases, the rules, and the rules that do not count in some files."""
+
+    settings: Settings
+    rules: tuple[Rule, ...]
+    per_file: tuple[FileIgnores, ...] = ()
+
+
+def findings(
+    given: LintInput, setup: LintSetup, memory: LintMemory | None = None
+) -> tuple[list[Shown], int]:
+    """Return what is to be shown, and how many findings comments silence. `memory` makes a run over
+    nearly the same files cheap."""
+    rules, per_file = setup.rules, setup.per_file
+    names = {rule.code: rule.name for rule in rules}
+    comments = {file: Comments(text.content) for file, text in given.texts.items()}
+    for file, found in comments.items():
+        given.problems += _unknown_names(file, found)
+    lines = {file: text.content.split("\n") for file, text in given.texts.items()}
+    shown = []
+    silenced = 0
+    for finding in _found(given, setup, memory):
+        document = given.documents[finding.spot.document]
+        line, column = place(document, finding)
+        name, file = names[finding.code], document.file
+        if any(one.covers(file, finding.code, name) for one in per_file):
+            continue
+        if comments[file].silence(finding.code, name, *_lines(document, finding, line)):
+            silenced += 1
+            continue
+        located = LocatedFinding(
+            finding.code,
+            name,
+            finding.severity,
+            file,
+            line,
+            column,
+            finding.spot.field,
+            f"{document.value['kind']} {metadata.name(document.value)}".rstrip(),
+            finding.message,
+            finding.help,
+            finding.fix is not None,
+            lines[file][line - 1] if line <= len(lines[file]) else "",
+        )
+        shown.append(Shown(located, finding))
+    for file, text in given.texts.items() if UNFORMATTED in rules else ():
+        width = layout_config(Path.cwd()).line_width
+        for one in unformatted(text, width, lines[file]):
+            if comments[file].silence(one.code, one.name, one.line):
+                silenced += 1
+            elif not any(ignored.covers(file, one.code, one.name) for ignored in per_file):
+                shown.append(Shown(one))
+    for file, said in comments.items():
+        if not any(one.covers(file, UNUSED_COMMENT.code, UNUSED_COMMENT.name) for one in per_file):
+            shown += map(Shown, unused_comments(file, said, lines[file], rules))
+    return sorted(shown, key=lambda one: _order(one.located)), silenced
+
+
+_NOTHING: Final = {"apiVersion": "celadon.dev/v1", "kind": "Nothing"}
+"""Stands in the place of a document that cannot be linted."""
+
+
+def _unknown_names(file: str, comments: Comments) -> Iterator[Problem]:
+    """A misspelt comment silences nothing, or less than its writer believes."""
+    for comment in comments.all():
+        wrong = unknown_rule(comment.names)
+        if wrong:
+            yield Problem(file, comment.line, f"a comment silences what is not there: {wrong}")
+
+
+def _found(given: LintInput, setup: LintSetup, memory: LintMemory | None) -> list[Finding]:
+    """The findings of all documents. Where one brings about an error of ours, it becomes a problem,
+    and the others are linted without it."""
+    settings, rules = setup.settings, setup.rules
+    values = [one.value for one in given.documents]
+    try:
+        return lint(values, settings, rules, memory)
+    except Exception:
+        for number, document in enumerate(given.documents):
+            alone = [value if i == number else _NOTHING for i, value in enumerate(values)]
+            try:
+                lint(alone, settings, rules)
+            except Exception as its_error:  # noqa: BLE001
+                values[number] = _NOTHING
+                problem = crash(document.file, document.line(), "linting it", its_error)
+                given.problems.append(problem)
+        if _NOTHING not in values:  # none of them alone
+            raise
+        return lint(values, settings, rules)
+
+
+def place(document: Document, finding: Finding) -> tuple[int, int]:
+    """Line and column of a finding."""
+    path = (*document.path, *finding.spot.path.steps)
+    value = document.value_at(finding.spot.path.steps)
+    if finding.spot.offset is None or not isinstance(value, str):
+        return document.chunk.spot(path)
+    return document.chunk.spot(path, value, finding.spot.offset)
+
+
+def registered(given: LintInput) -> int:
+    """Return how many objects there are to lint."""
+    return sum(
+        kind.group == ADMISSION_REGISTRATION or kind[::2] == DEFINITION_KIND
+        for kind in (metadata.gvk(one.value) for one in given.documents)
+    )
+
+
+def _lines(document: Document, finding: Finding, line: int) -> Iterable[int]:
+    """Return where a comment may stand that silences it: at the finding, or at its field."""
+    path = (*document.path, *finding.spot.path.steps)
+    return line, document.chunk.spot(path)[0]
+
+
+def _order(one: LocatedFinding) -> tuple[str, int, int, str]:
+    return one.file, one.line, one.column, one.code
+
+
+# --- the configuration of a run -------------------------------------------------------------------
+
+
+def lint_setup(config: LintConfig) -> LintSetup:
+    """Return what a configuration means."""
+    versions = sorted(set(config.kubernetes_versions), key=lambda one: int(one.split(".")[1]))
+    ignored = config.ignore if is_asked(config.select) else (*config.ignore, UNFORMATTED.code)
+    return LintSetup(
+        Settings(versions[-1], tuple(versions[:-1]), config.large_object * 1024),
+        tuple(chosen(config.select, ignored, EVERY_RULE)),
+        tuple(FileIgnores(Exclusion([one]), names) for one, names in config.per_file_ignores),
+    )
+
+
+# --- Safe fixes --------------------------------------------------------------
+#
+# Safe fixes, written into the files.
+#
+# A replacement is made only where the file has, letter for letter, what the rule saw: not where
+# an escape stands in between. An item is removed from a list only if it is a plain word on a line
+# of its own, or in brackets. Of two fixes that touch each other the first is made; another run
+# makes the second. A file keeps its encoding and line ends; one that changed meanwhile, or has
+# line ends of both kinds, stays as it is.
+
+_OWN_LINE: Final = late_pattern(r"[ \t]*-[ \t]+[^\n]*(?:\n|\Z)")
+_COMMA_BEFORE: Final = late_pattern(r",\s*\Z")
+_COMMA_BEHIND: Final = late_pattern(r"\s*,\s*")
+
+
+def fixes(given: LintInput, wanted: Sequence[Finding]) -> list[ChangedFile]:
+    """The files that change; nothing is written."""
+    edits: dict[str, list[Edit]] = {}
+    for finding in wanted:
+        document = given.documents[finding.spot.document]
+        edit = fix_edit(given.texts[document.file], document, finding)
+        if edit is not None:
+            edits.setdefault(document.file, []).append(edit)
+    changed = (_fixed(given.texts[file], found) for file, found in edits.items())
+    return [one for one in changed if one is not None]
+
+
+def fix_edit(text: Text, document: Document, finding: Finding) -> Edit | None:
+    """Return what the fix of a finding does to the text of its file; None if it has none that is
+    safe."""
+    edit = _edit(document, finding)
+    base = None if edit is None else chunk_start(text, document)
+    if edit is None or base is None:
+        return None
+    return Edit(edit.start + base, edit.end + base, edit.text)
+
+
+def _edit(document: Document, finding: Finding) -> Edit | None:
+    wanted = finding.fix
+    if isinstance(wanted, Replacement):
+        return _replacement(document, wanted)
+    return _removal(document, wanted) if isinstance(wanted, Removal) else None
+
+
+def _replacement(document: Document, wanted: Replacement) -> Edit | None:
+    path = wanted.spot.path.steps
+    value = document.value_at(path)
+    start = wanted.spot.offset or 0
+    end = start + len(wanted.old)
+    if not isinstance(value, str) or value[start:end] != wanted.old:
+        return None
+    found = document.chunk.source_of((*document.path, *path), value, start, end)
+    if found is None or document.chunk.text[slice(*found)] != wanted.old:
+        return None
+    return Edit(*found, _written(wanted.text, document, (*document.path, *path)))
+
+
+def _written(text: str, document: Document, path: tuple[str | int, ...]) -> str:
+    """The text in the style of the scalar at a path."""
+    if document.chunk.is_json or document.chunk.style(path) == '"':
+        return json.dumps(text, ensure_ascii=False)[1:-1]
+    return text.replace("'", "''") if document.chunk.style(path) == "'" else text
+
+
+def _removal(document: Document, wanted: Removal) -> Edit | None:
+    """Return how one item of a list that has others is removed."""
+    path = wanted.spot.path.steps
+    if document.chunk.is_json or not path:
+        return None
+    node = document.chunk.node()
+    for step in (*document.path, *path[:-1]):
+        if step not in node.children:
+            return None
+        node, _ = node.children[step]
+    if path[-1] not in node.children or len(node.children) < 2:
+        return None
+    item, _ = node.children[path[-1]]
+    text = document.chunk.text
+    if node.is_flow:
+        return _from_flow(text, item.start, item.end)
+    start = text.rfind("\n", 0, item.start) + 1
+    line = _OWN_LINE.match(text, start)
+    return None if line is None or item.end > line.end() else Edit(start, line.end(), "")
+
+
+def _from_flow(text: str, start: int, end: int) -> Edit:
+    before = _COMMA_BEFORE.search(text, 0, start)
+    if before is not None:
+        return Edit(before.start(), end, "")
+    behind = _COMMA_BEHIND.match(text, end)
+    return Edit(start, end if behind is None else behind.end(), "")
+
+
+def _fixed(text: Text, edits: Iterable[Edit]) -> ChangedFile | None:
+    content = text.content
+    made = 0
+    reached = len(content) + 1
+    for edit in sorted(set(edits), reverse=True):
+        if edit.end <= reached:
+            content = content[: edit.start] + edit.text + content[edit.end :]
+            reached = edit.start
+            made += 1
+    return changed_file(text, content, made)

@@ -1,1 +1,0 @@
-"""`celadon lint`: files to findings (`lint_run`), configured, silenced by comments, fixed."""

@@ -1,0 +1,598 @@
+"""One test and one version of Kubernetes: where its cases are judged, as `celadon check` judges,
+and compared with what was expected.
+
+What cases share is made once: policies are compiled, the cluster is built. A case that brings
+params, bindings or another user has a cluster of its own, in which policies that are the same
+are not compiled again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from celadon.admission import ExpressionMemory, Note, Operation, Outcome
+from celadon.admission.registration import WARN
+from celadon.cli.check.check_report import (
+    ClientWarning,
+    Notice,
+    ObjectResult,
+    Place,
+    Silence,
+    Violation,
+)
+from celadon.cli.check.cluster import (
+    Circumstances,
+    Cluster,
+    Engines,
+    cluster_of,
+    engines_of,
+    with_memory,
+)
+from celadon.cli.check.manifests import (
+    Manifests,
+    PolicySet,
+    PolicySets,
+    Said,
+    described,
+    policy_sets,
+    validating_bindings,
+    validating_policies,
+    with_policies,
+)
+from celadon.cli.check.notices import Findings, Sightings
+from celadon.cli.check.object_judging import Judge, Settings, as_stored
+from celadon.cli.check.object_judging import Judged as Looked
+from celadon.cli.check.plugins import GivenWorld, OverlaidWorld
+from celadon.cli.check.questions import Asked, Question, ask, identity, strictly_refused
+from celadon.cli.policytest.case_results import (
+    AuthorizerAnswer,
+    Case,
+    CaseOutcome,
+    CaseVerdict,
+    Expectation,
+    Mismatch,
+    PolicyTest,
+    TextMatch,
+)
+from celadon.cli.reading.documents import Document, Problem
+from celadon.kube import Answer, Attributes, JsonObject, StatusError
+from celadon.kube.registry import JsonPatchError, apply_json_patch
+from celadon.kube.workload_controllers import created_objects
+from celadon.records import dataclass
+
+if TYPE_CHECKING:
+    from celadon.admission.explain import Explanation
+
+
+# --- Answered world ----------------------------------------------------------
+#
+# A world in which some questions to the authorizer have answers given beforehand.
+
+
+class AnsweredWorld(OverlaidWorld):
+    """A world that answers questions itself; of several answers to one the first one counts."""
+
+    __slots__ = ("_answers",)
+
+    def __init__(self, behind: GivenWorld, answers: Sequence[AuthorizerAnswer]) -> None:
+        super().__init__(behind)
+        self._answers = answers
+
+    def authorize(self, attributes: Attributes) -> Answer:
+        """An answer that was given, else what the roles of the world say."""
+        for one in self._answers:
+            if _is_asked(one, attributes):
+                return one.ruling, one.reason, one.error
+        return super().authorize(attributes)
+
+
+def _is_asked(answer: AuthorizerAnswer, attributes: Attributes) -> bool:
+    actual = {
+        "user": attributes.user.name,
+        "verb": attributes.verb,
+        "path": attributes.path,
+        "group": attributes.group,
+        "version": attributes.version,
+        "resource": attributes.resource,
+        "subresource": attributes.subresource,
+        "namespace": attributes.namespace,
+        "name": attributes.name,
+    }
+    return all(actual[name] == value for name, value in answer.asked.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A request as it comes to validating policies, and what was `said` before."""
+
+    setting: Cluster
+    asked: Asked
+    said: Said
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """This is what was found about one case. `before` and `asked` are its request as it came and as
+    mutating policies have left it; None for what nobody could ask."""
+
+    setting: Cluster
+    findings: Findings
+    before: Asked | None
+    asked: Asked | None
+    mutation: Explanation | None = None
+    """What mutating policies did and why, for a bench that looks on."""
+
+
+class Bench:
+    """Judges the cases of a test with one version. One that `looks` on tells why mutating policies
+    did what they did. With a `memory`, expressions that are in it are not compiled again."""
+
+    def __init__(
+        self,
+        test: PolicyTest,
+        version: str,
+        *,
+        looks: bool = False,
+        memory: ExpressionMemory | None = None,
+    ) -> None:
+        self.version = version
+        self._looks = looks
+        self._memory = memory
+        self._test = test
+        self._settings: dict[Hashable, Cluster] = {}
+        self._engines: dict[Hashable, Engines] = {}
+        self._created: dict[int, tuple[Case, Case]] = {}
+        self._base: Self | None = None
+        self._change: Callable[[PolicySets], PolicySets] = lambda sets: sets
+
+    def altered(self, change: Callable[[PolicySets], PolicySets]) -> Bench:
+        """The same with other policies or bindings, for whoever wants to know what those would do.
+        All else is shared, and nothing is compiled that is the same."""
+        other = Bench(self._test, self.version, looks=self._looks, memory=self._memory)
+        other._base, other._change = self, change
+        return other
+
+    def sent(self, case: Case) -> Sent | None:
+        """The request of a case as mutating policies have left it, before anybody judges it; None
+        for what cannot be asked, or is refused for its form. Errors of our own are raised."""
+        case = self._about_created(case)
+        setting = self.setting(case)
+        olds, catalog = _olds(case), setting.world.catalog
+        try:
+            found = ask(case.object, _question(case), catalog, olds, setting.prepare)
+        except StatusError:
+            return None
+        if isinstance(found, Problem) or strictly_refused(found) is not None:
+            return None
+        chain = setting.asking().chain(found)
+        return Sent(setting, chain.mutated(), chain.before)
+
+    def judged(self, case: Case) -> Judged:
+        """Return what `celadon check` would find about the request of a case."""
+        case = self._about_created(case)
+        setting = self.setting(case)
+        settings = Settings(_question(case), self.version, self._test.now)
+        findings = Findings(Sightings(wants_namespaces=False))
+        seen: list[Looked] = []
+        quotas = None if setting.quotas is None else setting.quotas.uncharged()
+        cluster = replace(setting, quotas=quotas)
+        Judge.of(cluster, settings, _olds(case), findings, seen.append).take(case.object)
+        if quotas is not None:
+            quotas.settle(findings.results, findings.charges)
+        if not seen or seen[0].chain.early_refusal is not None:
+            return Judged(setting, findings, None, None)
+        one = seen[0]
+        mutation = one.before.mutation
+        if mutation is None:
+            return Judged(setting, findings, one.asked, one.asked)
+        return Judged(setting, findings, one.chain.unmutated(), one.asked, mutation.explanation)
+
+    def _about_created(self, case: Case) -> Case:
+        """A case about what controllers would create, as one about just that; the case itself where
+        nothing is created, for instance since it cannot be asked about."""
+        if not case.generated:
+            return case
+        known = self._created.get(id(case))
+        if known is None:
+            sent = self.sent(replace(case, generated=""))
+            made = case if sent is None else _created_case(case, sent.asked)
+            known = self._created[id(case)] = case, replace(made, generated="")
+        return known[1]
+
+    def setting(self, case: Case) -> Cluster:
+        """That of a case, which others may share."""
+        user = case.user
+        extra = tuple((key, tuple(values)) for key, values in user.extra.items())
+        key = (
+            tuple(map(id, case.cluster)),
+            tuple(map(id, case.answers)),
+            (user.name, user.groups, user.uid, extra),
+            case.namespace,
+        )
+        found = self._settings.get(key)
+        if found is None:
+            found = self._settings[key] = self._made(case)
+        return found
+
+    def _made(self, case: Case) -> Cluster:
+        if self._base is None:
+            return self._own_setting(case)
+        found = self._base.setting(case)
+        return replace(found, engines=self._altered_engines(found.engines))
+
+    def _altered_engines(self, found: Engines) -> Engines:
+        known = self._engines.get(id(found))
+        if known is None:
+            known = self._engines[id(found)] = found.with_sets(self._change(found.sets))
+        return known
+
+    def _own_setting(self, case: Case) -> Cluster:
+        manifests = described(_latest((*self._test.cluster, *case.cluster), case.namespace))
+        circumstances = Circumstances(
+            self.version,
+            self._test.now,
+            case.user,
+            case.namespace,
+            plugins=self._test.plugins,
+        )
+        cluster = cluster_of(
+            manifests,
+            self._engines_for(case),
+            circumstances,
+            asks_plugins=True,
+            overlaid=lambda world: AnsweredWorld(world, case.answers) if case.answers else world,
+        )
+        return replace(cluster, looks=self._looks)
+
+    def _engines_for(self, case: Case) -> Engines:
+        brought = described(case.cluster)
+        judges = (one for part in brought.given[:4] for one in part)
+        key = tuple(map(id, judges))
+        found = self._engines.get(key)
+        if found is None:
+            found = self._more_engines(brought) if key else self._first_engines()
+            self._engines[key] = found
+        return found
+
+    def _first_engines(self) -> Engines:
+        manifests = described(self._test.cluster)
+        sets = policy_sets(manifests, self.version, unserved=True)
+        return engines_of(sets, self.version, with_memory(self._memory), manifests.problems)
+
+    def _more_engines(self, brought: Manifests) -> Engines:
+        first = self._engines.get(())
+        if first is None:
+            first = self._engines[()] = self._first_engines()
+        sets = _merged_sets(first.sets, policy_sets(brought, self.version, unserved=True))
+        given = sets.validating
+        mutating = None
+        if sets.mutating.policies:
+            mutating = with_memory(self._memory).mutating(sets.mutating, self.version)
+        return Engines(
+            sets,
+            with_policies(first.validating, validating_policies(given), validating_bindings(given)),
+            mutating,
+            (*first.problems, *brought.problems),
+        )
+
+
+def _created_case(case: Case, asked: Asked) -> Case:
+    """Return what becomes of a workload as mutating policies have left it; the first of a kind."""
+    owner, made = asked.document, asked.request.object or {}
+    while found := created_objects(made):
+        documents = [
+            Document(owner.chunk, (*owner.path, *one.template), one.value) for one in found
+        ]
+        for one, document in zip(found, documents, strict=True):
+            if one.value["kind"] == case.generated:
+                return replace(
+                    case, object=document, old=None, operation=Operation.CREATE, user=one.user
+                )
+        owner = documents[-1]
+        made = as_stored(owner.value)
+    return case
+
+
+def _question(case: Case) -> Question:
+    return Question(
+        case.operation,
+        subresource=case.subresource,
+        namespace=case.namespace,
+        user=case.user,
+        dry_run=case.dry_run,
+    )
+
+
+def _olds(case: Case) -> dict[tuple[str, str, str, str], Document]:
+    return {} if case.old is None else {identity(case.object, case.namespace): case.old}
+
+
+def _merged_sets(first: PolicySets, later: PolicySets) -> PolicySets:
+    return PolicySets(
+        _merged(first.validating, later.validating), _merged(first.mutating, later.mutating)
+    )
+
+
+def _merged(first: PolicySet, later: PolicySet) -> PolicySet:
+    """Both; of two with one name the later."""
+    return PolicySet(
+        {**first.policies, **later.policies},
+        {**first.bindings, **later.bindings},
+        (first.broken - later.policies.keys()) | later.broken,
+        [*first.errors, *later.errors],
+    )
+
+
+def _latest(documents: Iterable[Document], namespace: str) -> list[Document]:
+    """Return the last of those that are the same object."""
+    return list({identity(one, namespace): one for one in documents}.values())
+
+
+# --- Comparison --------------------------------------------------------------
+#
+# What happened against what was expected: one function for each thing that may be expected.
+
+ADMITTING: Final = frozenset(
+    {CaseVerdict.ADMIT, CaseVerdict.WARN, CaseVerdict.AUDIT, CaseVerdict.NO_MATCH}
+)
+"""With these the request must not be refused by others either."""
+
+
+def mismatches(expect: Expectation, outcome: CaseOutcome) -> list[Mismatch]:
+    """All that is not as expected; nothing more is looked at where the verdict is another."""
+    return list(_verdict(expect, outcome)) or [
+        *_decided(expect, outcome),
+        *_answered(expect, outcome),
+        *_warnings(expect, outcome),
+        *_annotations(expect, outcome),
+        *_mutated(expect, outcome),
+    ]
+
+
+def _verdict(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
+    if expect.snapshot:
+        said = "nothing yet: `celadon test --update` writes it down"
+        yield Mismatch("verdict", said, outcome.verdict.value, expect.place)
+    elif expect.verdict is not outcome.verdict:
+        plugin = outcome.result.plugin
+        actual = outcome.verdict.value + (f", denied by the plugin {plugin}" if plugin else "")
+        yield Mismatch("verdict", expect.verdict.value, actual, expect.place)
+    elif expect.verdict in ADMITTING and outcome.result.is_refused:
+        by = outcome.others[0].policy if outcome.others else ""
+        actual = f"denied by policy `{by}`, which is not under test" if by else "refused"
+        yield Mismatch("verdict", expect.verdict.value, actual, expect.place)
+
+
+def decisive(expect: Expectation, outcome: CaseOutcome) -> list[Violation]:
+    """The violations that can be the expected one, by policy and validation."""
+    found = list(outcome.deciding)
+    if expect.policy:
+        found = [one for one in found if one.policy == expect.policy]
+    if expect.validation is not None:
+        found = [one for one in found if _is_validation(one, expect.validation)]
+    return found
+
+
+def _is_validation(one: Violation, wanted: int | str) -> bool:
+    if isinstance(wanted, int):
+        return one.field.startswith(f"spec.validations[{wanted}].")
+    return _squeezed(one.expression) == _squeezed(wanted)
+
+
+def _squeezed(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _decided(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
+    """Yield by which policy and validation the case was decided, and with which message."""
+    deciding = outcome.deciding
+    by = dict.fromkeys(one.policy for one in deciding) or outcome.reached
+    if expect.policy and expect.policy not in by:
+        yield Mismatch("policy", expect.policy, ", ".join(by) or "none", expect.place)
+        return
+    if expect.validation is not None and not decisive(expect, outcome):
+        actual = "\n".join(f"{one.field}: {_squeezed(one.expression)}" for one in deciding)
+        yield Mismatch("validation", str(expect.validation), actual or "none", expect.place)
+        return
+    if expect.message is not None:
+        yield from _message(expect.message, decisive(expect, outcome), outcome)
+    if expect.violations is not None:
+        wanted = expect.message
+        texts = [one.message for one in decisive(expect, outcome)]
+        count = sum(wanted is None or wanted.holds(text) for text in texts)
+        if count != expect.violations:
+            yield Mismatch("violations", str(expect.violations), str(count), expect.place)
+
+
+def messages(deciding: Iterable[Violation], outcome: CaseOutcome) -> list[str]:
+    """Return what policies say, and what the API server makes of it."""
+    result = outcome.result
+    found = [one.message for one in deciding]
+    whole = [result.sentence] if result.sentence else []
+    ignored = [one.message for one in outcome.ignored]
+    return [*found, *whole, *(one.text for one in result.warnings), *ignored]
+
+
+def _message(
+    wanted: TextMatch, deciding: list[Violation], outcome: CaseOutcome
+) -> Iterator[Mismatch]:
+    found = messages(deciding, outcome)
+    if not any(map(wanted.holds, found)):
+        actual = "\n".join(dict.fromkeys(one.message for one in deciding)) or "\n".join(found)
+        yield Mismatch("message", str(wanted), actual, wanted.place)
+
+
+def _answered(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
+    """Reason and code of the answer."""
+    result = outcome.result
+    if expect.reason:
+        actual = str((result.status or {}).get("reason", ""))
+        if actual != expect.reason:
+            yield Mismatch("reason", expect.reason, actual, expect.place)
+    if expect.code and result.code != expect.code:
+        yield Mismatch("code", str(expect.code), str(result.code), expect.place)
+
+
+def _warnings(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
+    if expect.warnings is None:
+        return
+    found = [one for one in outcome.result.warnings if one.violations]
+    wanted = expect.warnings
+    held = len(found) == len(wanted) and all(
+        any(map(one.holds, _texts(warning))) for one, warning in zip(wanted, found, strict=True)
+    )
+    if not held:
+        yield Mismatch(
+            "warnings",
+            "\n".join(map(str, wanted)) or "none",
+            "\n".join(_texts(one)[-1] for one in found) or "none",
+            expect.place,
+        )
+
+
+def _texts(warning: ClientWarning) -> list[str]:
+    return [warning.text, *(one.message for one in warning.violations)]
+
+
+def _annotations(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
+    given = outcome.result.audit_annotations
+    for key, wanted in expect.audit_annotations.items():
+        names = [key] if "/" in key else [f"{one}/{key}" for one in sorted(outcome.under_test)]
+        values = [given[name] for name in names if name in given]
+        if not any(map(wanted.holds, values)):
+            actual = values[0] if values else "absent"
+            yield Mismatch(f"auditAnnotations.{key}", str(wanted), actual, wanted.place)
+
+
+def _mutated(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
+    after = outcome.after or {}
+    if expect.object is not None:
+        wanted = overlaid(after, expect.object)
+        if wanted != after:
+            yield _difference("object", wanted, after, expect.place)
+    if expect.patch is not None:
+        try:
+            wanted = apply_json_patch(outcome.before or {}, expect.patch)
+        except JsonPatchError as error:
+            yield Mismatch("patch", json.dumps(expect.patch), str(error), expect.place)
+            return
+        if wanted != after:
+            yield _difference("patch", wanted, after, expect.place)
+
+
+def _difference(what: str, wanted: JsonObject, actual: JsonObject, place: Place) -> Mismatch:
+    """Return the difference of two objects: their texts, line by line."""
+    return Mismatch(what, json.dumps(wanted, indent=1), json.dumps(actual, indent=1), place)
+
+
+def overlaid(value: object, wanted: object) -> Any:  # noqa: ANN401 - any JSON
+    """The value with what is wanted of it in place: the same if nothing is missing. Null says that
+    a member is absent; lists must have the same items, each with what is wanted of it."""
+    if isinstance(wanted, Mapping):
+        found = dict(value) if isinstance(value, Mapping) else {}
+        for key, one in wanted.items():
+            if one is None:
+                found.pop(key, None)
+            else:
+                found[key] = overlaid(found.get(key), one)
+        return found
+    if isinstance(wanted, Sequence) and not isinstance(wanted, str):
+        given = value if isinstance(value, list) else []
+        return [overlaid(given[i] if i < len(given) else None, one) for i, one in enumerate(wanted)]
+    return wanted
+
+
+# --- Case outcomes -----------------------------------------------------------
+#
+# What became of a request, seen from the policies under test.
+
+
+def outcome_of(case: Case, judged: Judged) -> CaseOutcome:
+    """Return the outcome of a case that could be judged."""
+    result = judged.findings.results[0]
+    under_test = under_test_in(case, judged.setting)
+    notes = tuple(_notes(judged))
+    own = [one for one in result.violations if one.policy in under_test]
+    reached = {note.policy for note in notes if note.outcome is Outcome.EVALUATED}
+    reached.update(one.policy for one in own)
+    ignored = tuple(_ignored(judged, under_test, notes))
+    verdict, deciding = _case_outcomes_verdict(result, own, reached & under_test, ignored)
+    before, asked = judged.before, judged.asked
+    return CaseOutcome(
+        verdict,
+        result,
+        under_test,
+        frozenset(reached & under_test),
+        deciding,
+        tuple(one for one in result.violations if one.denies and one.policy not in under_test),
+        notes,
+        ignored,
+        None if before is None else before.request.object,
+        None if asked is None else asked.request.object,
+    )
+
+
+def under_test_in(case: Case, setting: Cluster) -> frozenset[str]:
+    """The names of the policies that a case is about."""
+    if case.policies:
+        return frozenset(case.policies)
+    return frozenset(name for part in setting.sets.all for name in part.policies)
+
+
+def _case_outcomes_verdict(
+    result: ObjectResult,
+    own: list[Violation],
+    reached: set[str] | frozenset[str],
+    ignored: tuple[Notice, ...],
+) -> tuple[CaseVerdict, tuple[Violation, ...]]:
+    """And the violations that it is due to."""
+    if refused_by_server(result):
+        return CaseVerdict.INVALID, ()
+    denying = tuple(one for one in own if one.denies)
+    if denying:
+        first = CaseVerdict.ERROR if denying[0].is_error else CaseVerdict.DENY
+        return first, denying
+    errors = tuple(one for one in own if one.is_error)
+    if errors or ignored:
+        return CaseVerdict.ERROR, errors
+    if not reached:
+        return CaseVerdict.NO_MATCH, ()
+    warning = tuple(one for one in own if WARN in one.actions)
+    if warning:
+        return CaseVerdict.WARN, warning
+    return (CaseVerdict.AUDIT, tuple(own)) if own else (CaseVerdict.ADMIT, ())
+
+
+def refused_by_server(result: ObjectResult) -> bool:
+    """Return whether it is refused, and not by a policy."""
+    return result.is_refused and result.denial is None
+
+
+def _notes(judged: Judged) -> Iterator[Note]:
+    found = judged.findings
+    for coverage in (found.mutations, found.coverage):
+        yield from (note for note, _ in coverage.notes.values())
+
+
+def _ignored(
+    judged: Judged, under_test: frozenset[str], notes: tuple[Note, ...]
+) -> Iterator[Notice]:
+    """Errors of policies under test that are let pass."""
+    for key, notice in judged.findings.ignored.items():
+        if isinstance(key, tuple) and key[0] in under_test:
+            yield notice
+    for note in notes:
+        if note.source is not None and note.policy in under_test:
+            place = _place(note, judged.setting)
+            text = f"policy `{note.policy}` ignored an error: {note.detail}"
+            yield Notice(Silence.ERROR_IGNORED, place, text)
+
+
+def _place(note: Note, setting: Cluster) -> Place:
+    for part in setting.sets.all:
+        if note.policy in part.policies and note.source is not None:
+            return part.place(note.source, note.policy, note.binding)
+    return Place()

@@ -1,0 +1,576 @@
+"""All combinations of what an alteration can have to do with: a search with a bound that is told.
+
+For each kind of object a request that comes to the policy is the beginning. Its inputs (the
+operation, what the expressions read, the labels that selectors look at) are each given a few
+values (see below); which the API server refuses whatever else there is, are left out. Then
+all combinations are asked; of too many inputs those of any three of them, or of any two, the others
+as they were. Where nothing differs, the alteration makes no difference within this bound.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from functools import cached_property
+from itertools import combinations, product
+from math import prod
+from typing import Any, Final
+
+from celadon.admission import Operation, PolicyFrame
+from celadon.cel import syntax
+from celadon.cli.policytest.case_results import AuthorizerAnswer, Case
+from celadon.cli.policytest.mutants.policy_mutants import Alteration
+from celadon.cli.policytest.mutants.request_pool import (
+    CaseChanges,
+    Generated,
+    RequestPool,
+    asked_otherwise,
+)
+from celadon.cli.policytest.read_places import (
+    CONFIGURATION,
+    PATCH,
+    place_of,
+    pointer_steps,
+    with_second_item,
+    with_value_at,
+    written_places,
+)
+from celadon.cli.reading.json_text import Path
+from celadon.kube import Json, Ruling
+from celadon.patterns import late_pattern
+from celadon.records import dataclass
+
+# --- Read inputs -------------------------------------------------------------
+#
+# What single expressions read, directly or through variables, and what that is compared with.
+#
+# An input is a place of an object, as in `first_tests.read_places`. Beside it stand the
+# literals of the comparisons that it has a part in, however far inside: of `size(object.spec.x)
+# > 3` that is 3, of `object.spec.a + object.spec.b == 'ab'` it is 'ab' for both. What a loop
+# makes of a list has the places of the list for its origin.
+
+
+_RELATIONS: Final = frozenset(
+    {
+        syntax.EQUALS,
+        syntax.NOT_EQUALS,
+        syntax.LESS,
+        syntax.LESS_EQUALS,
+        syntax.GREATER,
+        syntax.GREATER_EQUALS,
+        syntax.IN,
+        "startsWith",
+        "endsWith",
+        "contains",
+        "matches",
+        "orValue",
+    }
+)
+"""Functions that say something about a value by way of another one."""
+_QUESTIONS: Final[Mapping[str, str]] = {
+    **{name: name for name in ("path", "group", "resource", "subresource", "namespace", "name")},
+    "check": "verb",
+}
+"""Functions of authorizers, and what they ask about."""
+_GIVEN: Final = frozenset(
+    {
+        *((root, name) for root in ("object", "oldObject") for name in ("apiVersion", "kind")),
+        *(("request", name) for name in ("operation", "kind", "resource", "subResource", "uid")),
+        *(("request", f"request{name}") for name in ("Kind", "Resource", "SubResource")),
+    }
+)
+"""What follows from what is asked: from the operation, and from the kind of the object."""
+_BOUND: Final[Mapping[str, Path]] = {one: (one,) for one in ("request", "namespaceObject")}
+"""Variables besides those that are places everywhere."""
+
+
+@dataclass(slots=True)
+class Inputs:
+    """`related` are the places, each with the literals that it is compared with; of `keys` nobody
+    knows whether they are such, or items of a list. `names` are the variables that are read
+    (`object`, `request` ...), `literals` all that is written out, `questions` what an authorizer is
+    asked: a field of the question, and its value."""
+
+    related: dict[Path, list[Any]] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
+    literals: list[object] = field(default_factory=list)
+    keys: set[Path] = field(default_factory=set)
+    questions: dict[tuple[str, str], None] = field(default_factory=dict)
+
+    def add(self, other: Inputs) -> None:
+        """Add what something else reads as well."""
+        for place, values in other.related.items():
+            known = self.related.setdefault(place, [])
+            known += [one for one in values if one not in known]
+        self.names |= other.names
+        self.literals += other.literals
+        self.keys |= other.keys
+        self.questions |= other.questions
+
+    def without(self, root: str) -> Inputs:
+        """The same without the places behind a variable."""
+        kept = {place: values for place, values in self.related.items() if place[0] != root}
+        return Inputs(kept, self.names, self.literals, self.keys, self.questions)
+
+    @property
+    def leaves(self) -> list[Path]:
+        """Places in which no other is read, and which requests are free to have any value at."""
+        known = [one for one in self.related if one not in self.keys]
+        inner = {place[:length] for place in known for length in range(1, len(place))}
+        return [one for one in known if one not in inner and one[:2] not in _GIVEN]
+
+    def relate(self) -> None:
+        """All places have to do with all literals."""
+        for known in self.related.values():
+            known += [one for one in self.literals if one not in known]
+
+
+def place_text(place: Path) -> str:
+    """Return the place as people write it."""
+    steps = (f"[{one}]" if isinstance(one, int) else f".{one}" for one in place)
+    return "".join(steps).removeprefix(".")
+
+
+class InputReader:
+    """A reader of the expressions of one policy."""
+
+    def __init__(self, variables: Mapping[str, syntax.Expr]) -> None:
+        self._variables = variables
+        self._read_variables: dict[str, Inputs] = {}
+
+    def inputs(self, expressions: Iterable[syntax.Expr]) -> Inputs:
+        """Return what some of them read together."""
+        found = Inputs()
+        for one in expressions:
+            found.add(self._read(one, _BOUND, {}))
+        return found
+
+    def _read(
+        self, node: syntax.Expr, bound: Mapping[str, Path], origins: Mapping[str, Inputs]
+    ) -> Inputs:
+        found = Inputs()
+        place = place_of(node, bound, self._variables)
+        if place is not None and len(place) > 1:
+            found.related[place] = []
+        match node:
+            case syntax.Literal(_, value) if isinstance(value, bool | int | str):
+                found.literals.append(value)
+            case syntax.Ident(_, name) if name in origins:
+                found.add(origins[name])
+            case syntax.Ident(_, name):
+                found.names.add(name)
+            case syntax.Select(_, syntax.Ident(_, "variables"), name) if name in self._variables:
+                found.add(self._variable(name))
+            case syntax.Comprehension():
+                self._loop(node, bound, origins, found)
+            case _:
+                for one in syntax.children(node):
+                    found.add(self._read(one, bound, origins))
+                self._made(node, bound, found)
+        return found
+
+    def _made(self, node: syntax.Expr, bound: Mapping[str, Path], found: Inputs) -> None:
+        """Note what calls and written objects say of what stands in them."""
+        match node:
+            case syntax.Call(_, syntax.IN, None, (syntax.Literal(_, str() as key), range_)):
+                place = place_of(range_, bound, self._variables)
+                if place is not None:
+                    found.related.setdefault((*place, key), [])
+                    found.keys.add((*place, key))
+            case syntax.Call(_, function, target, (syntax.Literal(_, str() as asked),)) if (
+                target is not None and function in _QUESTIONS
+            ):
+                found.questions[_QUESTIONS[function], asked] = None
+            case syntax.Struct(_, name, fields) if name == PATCH:
+                for one in fields:
+                    if one.name == "path" and isinstance(one.value, syntax.Literal):
+                        found.related[("object", *pointer_steps(str(one.value.value)))] = []
+            case syntax.Struct(_, name) if name == CONFIGURATION:
+                found.related |= {place: [] for place in written_places(node, ("object",))}
+        if isinstance(node, syntax.Call) and node.function in _RELATIONS:
+            found.relate()
+
+    def _variable(self, name: str) -> Inputs:
+        known = self._read_variables.get(name)
+        if known is None:
+            known = self._read_variables[name] = self._read(self._variables[name], _BOUND, {})
+            known.names.add(f"variables.{name}")
+        return known
+
+    def _loop(
+        self,
+        node: syntax.Comprehension,
+        bound: Mapping[str, Path],
+        origins: Mapping[str, Inputs],
+        found: Inputs,
+    ) -> None:
+        items = self._read(node.iter_range, bound, origins)
+        found.add(items)
+        place = place_of(node.iter_range, bound, self._variables)
+        item = node.iter_var2 or node.iter_var
+        inner = {key: value for key, value in bound.items() if key != item}
+        if place is not None:
+            inner[item] = (*place, 0)
+            found.related.setdefault((*place, 0), [])
+        made_of: dict[Path, list[object]] = (
+            {one: [] for one in items.related} if place is None else {}
+        )
+        own = {**origins, item: Inputs(made_of)}
+        for one in (node.accu_init, node.condition, node.step, node.result):
+            found.add(self._read(one, inner, own))
+
+
+# --- Input values ------------------------------------------------------------
+#
+# Values to try at a place: nothing, and what expressions compare it with.
+#
+# Of each literal both neighbours are tried: one more and one less, a text with something before
+# or behind it, texts as long as a number says. That is where comparisons change their minds. So
+# are parts of texts, which may be put together again, and what is opposite to a number. The
+# fewer inputs there are, the more values each has.
+
+
+_ALL_VALUES: Final = 64
+"""Values of all inputs together, of which each has its share."""
+_LEAST_VALUES: Final = 6
+_LONGEST: Final = 300
+"""Characters of a text that is made to be as long as a number says."""
+_RANGE: Final = 40
+"""Up to such a number all that are less are tried as well."""
+_OTHERS: Final[tuple[Json, ...]] = (
+    *("other", 1, True, 0, False, {}, [], ""),
+    *(["other"], ["other", "more"], {"other": "more"}),
+)
+"""Something of every type."""
+_WORD: Final = late_pattern(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """This is what may stand at a place; `second` says that it stands in an item behind the one
+    that is there, of the first list on the way. None is nothing."""
+
+    place: Path
+    value: Any
+    second: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An input, and what it may be besides what it is. `place` is that of the input."""
+
+    place: Path
+    values: tuple[Value, ...]
+
+
+def choices(inputs: Inputs, now: Mapping[Path, object]) -> Iterator[Choice]:
+    """All inputs, those that stand in others behind these. `now` is what stands at places."""
+    places = sorted(inputs.related, key=len)
+    most = max(_LEAST_VALUES, _ALL_VALUES // max(1, len(places)))
+    second: dict[Path, list[Value]] = {}
+    for place in places:
+        found = list(_values(now[place], inputs.related[place], most))
+        yield Choice(place, tuple(Value(place, one) for one in found))
+        first = next((i for i, step in enumerate(place) if isinstance(step, int)), None)
+        if first is not None:
+            known = second.setdefault(place[:first], [])
+            there = [now[place], *found]
+            known += [Value(place, one, second=True) for one in there if one is not None]
+    for place, values in second.items():
+        yield Choice((*place, 1), tuple(values[:most]))
+
+
+def _values(now: object, related: Iterable[Any], most: int) -> Iterator[object]:
+    """Nothing, then others than what is there, the most telling first. Where nothing is, nobody
+    knows what may be there: something of every type is tried besides."""
+    tried: list[object] = [now]
+    if now is not None:
+        yield None
+    most += len(_OTHERS) if now is None else 0
+    for one in _compared(list(related), now):
+        is_known = any(type(one) is type(other) and one == other for other in tried)
+        if (now is None or type(one) is type(now)) and not is_known:
+            tried.append(one)
+            yield one
+            if len(tried) > most:
+                return
+
+
+def _compared(related: Sequence[Json], now: object) -> Iterator[object]:
+    """The literals, then what is like them."""
+    yield from related
+    numbers = [int(one) for one in related if isinstance(one, int) and not isinstance(one, bool)]
+    texts = [one for one in related if isinstance(one, str)]
+    beside = [number + more for number in numbers for more in (1, -1)]
+    beside += [more - number for number in numbers for more in (0, 1, -1)]
+    beside += range(max([one for one in numbers if one <= _RANGE], default=0))
+    yield from dict.fromkeys(word for text in texts for word in _WORD.findall(text))
+    if isinstance(now, list):
+        yield from ([one] for one in texts)
+    yield from _OTHERS
+    yield from beside
+    if isinstance(now, str) or now is None:
+        yield from map(str, (*numbers, *beside))
+        yield from ("x" * one for one in (*numbers, *beside) if 0 <= one <= _LONGEST)
+    for text in texts:
+        yield from (f"{text}x", f"x{text}", f"x{text}x")
+
+
+# --- Policy inputs -----------------------------------------------------------
+#
+# What the parts of a policy read: which inputs an alteration can show in.
+
+
+_Part = tuple[str, int]
+"""A list of the policy, and the index of an item: its expressions belong together."""
+
+_VARIABLES = "variables"
+
+
+class PolicyInputs:
+    """The policy inputs of one policy. A part is a match condition, a validation with its message,
+    an annotation or a mutation; variables belong to the parts that use them."""
+
+    def __init__(self, compiled: PolicyFrame) -> None:
+        roots: dict[_Part, list[syntax.Expr]] = {}
+        for one in compiled.expressions:
+            if one.program is not None:
+                section, index = one.source.path.steps[1:3]
+                roots.setdefault((str(section), int(index)), []).append(one.program.checked.root)
+        names = list(compiled.variables)
+        variables = {
+            name: roots[_VARIABLES, i][0]
+            for i, name in enumerate(names)
+            if (_VARIABLES, i) in roots
+        }
+        reader = InputReader(variables)
+        self._names = names
+        self._parts = [
+            (part, reader.inputs(found)) for part, found in roots.items() if part[0] != _VARIABLES
+        ]
+
+    def groups(self, alteration: Alteration) -> list[tuple[int, Inputs]]:
+        """Return by number what those parts read that the alteration can show in; all parts for
+        what is about the policy as a whole."""
+        section, index = (*alteration.path[1:3], "", "")[:2]
+        numbered = list(enumerate(self._parts))
+        if alteration.path[:1] == ("spec",) and section == _VARIABLES:
+            name = f"{_VARIABLES}.{self._names[int(index)]}"
+            return [(i, found) for i, (_, found) in numbered if name in found.names]
+        own = [(i, found) for i, (part, found) in numbered if part == (section, index)]
+        return own or [(i, found) for i, (_, found) in numbered]
+
+
+def with_labels(inputs: Inputs, wanted: Mapping[str, Sequence[str]]) -> Inputs:
+    """And labels of the object that selectors look at."""
+    found = Inputs()
+    found.add(inputs)
+    for key, values in wanted.items():
+        found.related.setdefault(("object", "metadata", "labels", key), []).extend(values)
+    return found
+
+
+_MOST: Final = 900
+"""Combinations for one alteration."""
+_LEAST: Final = 120
+"""Combinations of what one expression reads, however many expressions there are."""
+_MOST_BASES: Final = 3
+_NAMED: Final = 6
+"""Inputs that a bound names."""
+
+_TELL_OPERATIONS: Final = frozenset({"oldObject", "request"})
+"""Variables by which expressions know what a request does, short of a DELETE."""
+_MATCHING: Final = frozenset({"matchConstraints", "matchResources", "paramRef"})
+
+_Changed = Callable[[Case], Case | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Input:
+    """`changes` make it something else than it is."""
+
+    name: str
+    changes: tuple[_Changed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """Requests, and by what they are all that there are. `strength` is how many inputs are changed
+    together; `inputs` are their names with the number of values, `varied` their names, and those of
+    objects that have to be there. `fixed` are places that are read and could not be changed: about
+    them nothing is known."""
+
+    requests: tuple[Generated, ...]
+    count: int
+    strength: int
+    inputs: tuple[str, ...]
+    varied: frozenset[str]
+    fixed: tuple[str, ...]
+
+    @property
+    def bound(self) -> str:
+        """Return what bounds the space, for people."""
+        if not self.inputs:
+            return "nothing that is read can have another value"
+        named = ", ".join(self.inputs[:_NAMED])
+        more = f" and {len(self.inputs) - _NAMED} more" if len(self.inputs) > _NAMED else ""
+        any_of = f" of any {self.strength}" if self.strength < len(self.inputs) else ""
+        return f"{self.count} combinations{any_of} of {named}{more}"
+
+
+class InputCombinations:
+    """The combinations for one policy and the requests of one test. Spaces are kept: many
+    alterations share one."""
+
+    def __init__(self, pool: RequestPool, inputs: PolicyInputs, name: str) -> None:
+        self._pool = pool
+        self._inputs = inputs
+        self._name = name
+        self._spaces: dict[tuple[int, bool], list[Space]] = {}
+
+    def spaces(self, alteration: Alteration) -> Iterator[Space]:
+        """Yield those that an alteration may show in: of each part of the policy that it has to do
+        with."""
+        groups = self._inputs.groups(alteration)
+        most = max(_LEAST, _MOST // max(1, len(groups) * len(self._beginnings)))
+        of_matching = _is_about_matching(alteration)
+        for number, group in groups:
+            key = number, of_matching
+            if key not in self._spaces:
+                self._spaces[key] = [
+                    self._space(base, group, most, of_matching=of_matching)
+                    for base in self._beginnings
+                ]
+            yield from self._spaces[key]
+
+    @cached_property
+    def _beginnings(self) -> list[Generated]:
+        """One for each kind of object; requests of cases before all others."""
+        found: dict[tuple[str, str], Generated] = {}
+        for one in self._pool.first(_LEAST):
+            value = one.case.object.value
+            kind = str(value["apiVersion"]), str(value["kind"])
+            known = found.get(kind)
+            better = known is not None and known.origin is None and one.origin is not None
+            if self._name in one.glance.reached and (known is None or better):
+                found[kind] = one
+        return list(found.values())[:_MOST_BASES]
+
+    def _space(self, base: Generated, group: Inputs, most: int, *, of_matching: bool) -> Space:
+        base = self._replacing(base, group)
+        group = group.without("oldObject") if base.case.old is None else group
+        inputs = list(self._taken_inputs(base, group, of_matching=of_matching))
+        sizes = [len(one.changes) for one in inputs]
+        fitting = [one for one in range(1, len(inputs) + 1) if _count(sizes, one) <= most]
+        strength = max([*fitting, min(2, len(inputs))])
+        made = {id(one): one for one in self._asked(base, inputs, strength)}
+        names = tuple(f"{one.name} ({len(one.changes) + 1})" for one in inputs)
+        varied = {one.name for one in inputs} | set(self._needed(base.case, group))
+        fixed = tuple(name for name in map(place_text, group.leaves) if name not in varied)
+        count = _count(sizes, strength)
+        return Space(tuple(made.values()), count, strength, names, frozenset(varied), fixed)
+
+    def _needed(self, case: Case, group: Inputs) -> Iterator[str]:
+        """Objects that have to be there: of them, only what is in them can be another."""
+        for place in group.leaves:
+            if isinstance(self._pool.changes.value_at(case, place), dict):
+                yield place_text(place)
+
+    def _replacing(self, base: Generated, group: Inputs) -> Generated:
+        """The same request as an UPDATE, where the object before it is read and that is possible:
+        nothing can be different in an object that is not there."""
+        if base.case.old is None and any(place[0] == "oldObject" for place in group.related):
+            for case in asked_otherwise(base.case):
+                found = self._pool.taken(case, base.origin) if case.old is not None else None
+                if found is not None and self._name in found.glance.reached:
+                    return found
+        return base
+
+    def _asked(
+        self, base: Generated, inputs: Sequence[_Input], strength: int
+    ) -> Iterator[Generated]:
+        yield base
+        for count in range(1, strength + 1):
+            for some in combinations(inputs, count):
+                for changes in product(*(one.changes for one in some)):
+                    found = self._with(base, changes)
+                    if found is not None:
+                        yield found
+
+    def _with(self, base: Generated, changes: Sequence[_Changed]) -> Generated | None:
+        case: Case | None = base.case
+        for change in changes:
+            case = None if case is None else change(case)
+        return None if case is None else self._pool.taken(case, base.origin)
+
+    def _taken_inputs(
+        self, base: Generated, group: Inputs, *, of_matching: bool
+    ) -> Iterator[_Input]:
+        """With what makes another request that the API server does not refuse."""
+        for one in self._all_inputs(base.case, group, of_matching=of_matching):
+            found = ((change, self._with(base, (change,))) for change in one.changes)
+            taken = tuple(change for change, made in found if made is not None and made is not base)
+            if taken:
+                yield replace(one, changes=taken)
+
+    def _all_inputs(self, case: Case, group: Inputs, *, of_matching: bool) -> Iterator[_Input]:
+        read, changes = self._pool.read, self._pool.changes
+        operations = self._operations(group, of_matching=of_matching)
+        yield _Input("operation", tuple(map(_asking, operations)))
+        if of_matching:
+            labels = tuple(functools.partial(_labelled, changes, one) for one in read.namespaces)
+            yield _Input("labels of the Namespace", labels)
+            group = with_labels(group, read.object_wishes)
+        if "authorizer" in group.names:
+            yield _Input("what the authorizer says", tuple(_answers(group)))
+        now = {place: changes.value_at(case, place) for place in group.related}
+        for choice in choices(group, now):
+            yield _Input(place_text(choice.place), tuple(map(self._putting, choice.values)))
+
+    def _operations(self, group: Inputs, *, of_matching: bool) -> list[Operation]:
+        """Return the operations under which something may be different."""
+        asked = {one for _, some in self._pool.read.kinds for one in some}
+        if not of_matching and not group.names & _TELL_OPERATIONS:
+            asked &= {Operation.DELETE}
+        return [one for one in Operation if of_matching or one in asked]
+
+    def _putting(self, one: Value) -> _Changed:
+        change = with_second_item if one.second else with_value_at
+        return lambda case: self._pool.changes.with_value(case, one.place, one.value, change)
+
+
+def _is_about_matching(alteration: Alteration) -> bool:
+    """Return whether it shows by which requests come to the policy, and with which params."""
+    return not alteration.path or bool(_MATCHING.intersection(alteration.path))
+
+
+def _count(sizes: Sequence[int], strength: int) -> int:
+    """Return how many combinations there are: of so many inputs at most, each with so many
+    changes."""
+    return sum(prod(some) for count in range(strength + 1) for some in combinations(sizes, count))
+
+
+def _asking(operation: Operation) -> _Changed:
+    def change(case: Case) -> Case | None:
+        same = (one for one in asked_otherwise(case) if one.operation is operation)
+        return next(same, None)
+
+    return change
+
+
+def _answers(group: Inputs) -> Iterator[_Changed]:
+    """Everything is allowed, nothing is, and what is asked about one thing."""
+    no = AuthorizerAnswer(Ruling.DENY)
+    yield _answered(AuthorizerAnswer(Ruling.ALLOW))
+    yield _answered(no)
+    for question, value in group.questions:
+        yield _answered(AuthorizerAnswer(Ruling.ALLOW, {question: value}), no)
+
+
+def _answered(*answers: AuthorizerAnswer) -> _Changed:
+    return lambda case: replace(case, answers=answers)
+
+
+def _labelled(changes: CaseChanges, labels: Mapping[str, str], case: Case) -> Case | None:
+    return changes.in_namespace(case, labels)

@@ -1,0 +1,549 @@
+"""`celadon test --mutate`: every alteration of every policy under test, what became of it, and the
+case that would notice it.
+
+Cases are run until one fails; what survives them all is searched for a request that makes a
+difference. Policies are independent of each other, so several processes may share them.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+from celadon.admission import ADMIN, VALIDATION_FAILURE, Operation
+from celadon.cli.check.check_report import Place
+from celadon.cli.check.cluster import Cluster
+from celadon.cli.check.questions import identity
+from celadon.cli.own_files import API_VERSION
+from celadon.cli.policytest.case_judging import Bench, outcome_of
+from celadon.cli.policytest.case_results import (
+    AlterationResult,
+    Alterations,
+    AuthorizerAnswer,
+    Case,
+    CaseOutcome,
+    CaseVerdict,
+    Fate,
+    Measured,
+    PolicyTest,
+    Status,
+    all_alterations,
+)
+from celadon.cli.policytest.case_running import run_case
+from celadon.cli.policytest.file_format import KIND
+from celadon.cli.policytest.file_tests import is_policy_test, read_test
+from celadon.cli.policytest.mutants.canonical_expressions import is_same
+from celadon.cli.policytest.mutants.input_combinations import InputCombinations, PolicyInputs, Space
+from celadon.cli.policytest.mutants.mutant_proofs import (
+    EVERYWHERE_SAME,
+    MutantProofs,
+    can_prove,
+)
+from celadon.cli.policytest.mutants.policy_mutants import Alteration, alterations, diff
+from celadon.cli.policytest.mutants.policy_stages import (
+    Stage,
+    altered_bench,
+    as_original,
+    compiled_policy,
+    for_altered,
+    glance,
+    is_mutating,
+    is_same_object,
+    stages,
+)
+from celadon.cli.policytest.mutants.request_pool import Generated, RequestPool
+from celadon.cli.processes import possible_workers, received, started
+from celadon.cli.reading.documents import Document, DocumentReader, Text, read_text
+from celadon.cli.reading.locations import Chunk
+from celadon.kube import Json, JsonObject, Ruling, metadata
+from celadon.kube.json_types import JsonDict
+from celadon.kube.registry import patch_between
+from celadon.kube.resources import Catalog
+
+# --- Proposed cases ----------------------------------------------------------
+#
+# A request that tells a policy from an altered one, as a case of a test file.
+#
+# Where the request was made of a case that is there, the new case is that one with what is
+# different; else, or where that does not say the same, it says everything. It is read as it would
+# be in the file, and run with both policies: what is proposed passes with the policy as it is and
+# fails with the other.
+
+# --- Written expectations ----------------------------------------------------
+#
+# What is to be expected of a request so that a case tells two policies apart: as test files say
+# it. No more than it takes: the verdict with its message, and what else is different.
+
+
+def telling_expectations(wanted: CaseOutcome, other: CaseOutcome) -> Iterator[str | JsonObject]:
+    """Expectations that hold for what is wanted, the shortest first."""
+    fields = _verdict(wanted)
+    if not fields:
+        yield wanted.verdict.value
+    else:
+        yield fields
+    named = fields or {"verdict": wanted.verdict.value}
+    more = dict(_differences(wanted, other))
+    if more:
+        yield {**named, **more}
+    if wanted.result.sentence != other.result.sentence and fields:
+        yield {wanted.verdict.value: wanted.result.sentence, **more}
+
+
+def _verdict(wanted: CaseOutcome) -> dict[str, object]:
+    """With the message, if somebody speaks."""
+    verdict = wanted.verdict
+    if verdict in (CaseVerdict.ADMIT, CaseVerdict.NO_MATCH):
+        return {}
+    said = (*(one.message for one in wanted.deciding), *(one.message for one in wanted.ignored))
+    text = next(iter(said), "")
+    return {verdict.value: text} if text else {}
+
+
+def _differences(wanted: CaseOutcome, other: CaseOutcome) -> Iterator[tuple[str, Json]]:
+    """Yield what is said besides, where that is other."""
+    own, others = wanted.result, other.result
+    texts = [[one.text for one in found.warnings if one.violations] for found in (own, others)]
+    if texts[0] != texts[1]:
+        yield "warnings", texts[0]
+    annotations = {
+        key: {"contains": _speaker(wanted)} if key == VALIDATION_FAILURE else value
+        for key, value in own.audit_annotations.items()
+        if others.audit_annotations.get(key) != value
+    }
+    if annotations:
+        yield "auditAnnotations", annotations
+    reasons = [str((found.status or {}).get("reason", "")) for found in (own, others)]
+    if reasons[0] and reasons[0] != reasons[1]:
+        yield "reason", reasons[0]
+    if wanted.before is not None and wanted.after is not None and wanted.after != other.after:
+        yield "patch", patch_between(wanted.before, wanted.after)
+    fields = [[one.field for one in found.deciding] for found in (wanted, other)]
+    if fields[0] and fields[0] != fields[1] and fields[0][0].startswith("spec.validations["):
+        yield "validation", int(fields[0][0].partition("[")[2].partition("]")[0])
+
+
+def _speaker(wanted: CaseOutcome) -> str:
+    return next((one.policy for one in wanted.deciding), "")
+
+
+_OF_REQUESTS: Final = ("name", "expect", "skip", "operation", "patch", "oldPatch")
+"""JsonDict of a case that are written anew."""
+_DECISIONS: Final = {
+    Ruling.ALLOW: "allow",
+    Ruling.DENY: "deny",
+    Ruling.NO_OPINION: "noOpinion",
+}
+
+
+def _outcome(bench: Bench, case: Case) -> CaseOutcome | None:
+    judged = bench.judged(case)
+    return outcome_of(case, judged) if judged.findings.results else None
+
+
+def _text(fields: dict[str, Json]) -> str:
+    """YAML, one line for each field."""
+    lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items()]
+    return "".join(f"{'- ' if i == 0 else '  '}{line}\n" for i, line in enumerate(lines))
+
+
+class CaseWriter:
+    """Writes cases for the test of a stage."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+
+    def killing_case(self, alteration: Alteration, other: Bench, found: Generated) -> str:
+        """The text of the case, an item of `cases`; empty if there is none that does it. `other` is
+        the bench with the alteration."""
+        bench = self._stage.bench
+        wanted, actual = (_outcome(one, found.case) for one in (bench, other))
+        if wanted is None or actual is None or wanted.verdict is CaseVerdict.INVALID:
+            return ""
+        name = f"notices: {alteration.field} {alteration.text}".replace("`", "")
+        for expect in telling_expectations(wanted, actual):
+            for fields in self._versions(found):
+                whole = {"name": name, **fields, "expect": expect}
+                made = self.read(whole)
+                if made is None or run_case(bench, made).status is not Status.PASSED:
+                    continue
+                if run_case(other, for_altered(made, alteration)).is_bad:
+                    return _text(whole)
+        return ""
+
+    @cached_property
+    def _document(self) -> Document:
+        """The test as it stands in its file; for one of another tool a test of our own without
+        any cases."""
+        test = self._stage.test
+        text = read_text(test.file)
+        for one in DocumentReader().read(text) if isinstance(text, Text) else ():
+            if (
+                isinstance(one, Document)
+                and is_policy_test(one)
+                and read_test(one).name == test.name
+            ):
+                return one
+        value = {"apiVersion": API_VERSION, "kind": KIND, "policies": [], "cases": []}
+        return Document(Chunk(test.file, json.dumps(value), 1, 0, is_json=True), (), value)
+
+    def read(self, fields: dict[str, object]) -> Case | None:
+        """The case, as it would be if it stood in the file; None if it could not."""
+        document = self._document
+        value = {**document.value, "cases": [fields]}
+        test = read_test(Document(document.chunk, document.path, value))
+        return None if test.problems or not test.cases else test.cases[0]
+
+    def _versions(self, found: Generated) -> Iterator[JsonObject]:
+        """Yield what it says of the request, the shortest first."""
+        if found.origin is not None:
+            raw = self._raw(found.origin)
+            if raw is not None:
+                shorter = self._like(raw, found.case, found.origin)
+                if shorter is not None:
+                    yield shorter
+        known = () if found.origin is None else found.origin.cluster
+        cluster = _latest(found.case.cluster)
+        yield _whole(found.case, [one for one in cluster if one not in known])
+        yield _whole(found.case, cluster)
+
+    def _raw(self, origin: Case) -> dict[str, Json] | None:
+        """The case as its file has it."""
+        document = self._document
+        for i, one in enumerate(document.value["cases"]):
+            if document.line(("cases", i)) == origin.place.line:
+                found: dict[str, Json] = one
+                return found
+        return None
+
+    def _like(self, raw: JsonObject, case: Case, origin: Case) -> dict[str, Json] | None:
+        """The case of the file with what is different."""
+        kept = {key: value for key, value in raw.items() if key not in _OF_REQUESTS}
+        base = self.read(
+            {**kept, "name": "base", "operation": "CREATE", "patch": [], "expect": "admit"}
+        )
+        if base is None:
+            return None
+        made = dict(kept)
+        if case.operation is not Operation.CREATE or "operation" in self._defaults:
+            made["operation"] = case.operation.value
+        patch = patch_between(base.object.value, case.object.value)
+        if patch or "patch" in self._defaults:
+            made["patch"] = patch
+        is_old = case.old is not None and case.old.value == base.object.value
+        if case.operation is Operation.UPDATE and case.old is not None and not (is_old and patch):
+            made["oldObject"] = case.old.value
+        made |= _user(case) if case.user != origin.user else {}
+        more = [one.value for one in _latest(case.cluster) if one not in origin.cluster]
+        if more:
+            made["resources"] = [*kept.get("resources", ()), *more]
+        return made
+
+    @property
+    def _defaults(self) -> JsonObject:
+        found: dict[str, Json] = self._document.value.get("defaults", {})
+        return found
+
+
+def _latest(documents: Iterable[Document]) -> list[Document]:
+    """Return the last of those that are the same object."""
+    return list({identity(one, ""): one for one in documents}.values())
+
+
+def _whole(case: Case, cluster: list[Document]) -> JsonDict:
+    """Everything, whatever the test has for defaults."""
+    found: dict[str, object] = {"operation": case.operation.value, "object": case.object.value}
+    if case.old is not None:
+        found["oldObject"] = case.old.value
+    if case.subresource:
+        found["subresource"] = case.subresource
+    if not metadata.namespace(case.object.value):
+        found["namespace"] = case.namespace
+    if case.user != ADMIN:
+        found |= _user(case)
+    if case.dry_run:
+        found["dryRun"] = True
+    if cluster:
+        found["resources"] = [one.value for one in cluster]
+    if case.answers:
+        found["authorizer"] = [_answer(one) for one in case.answers]
+    if case.policies:
+        found["policy"] = list(case.policies)
+    return found
+
+
+def _user(case: Case) -> JsonDict:
+    user = case.user
+    found: dict[str, object] = {"user": user.name, "groups": list(user.groups)}
+    if user.uid:
+        found["uid"] = user.uid
+    if user.extra:
+        found["extra"] = {key: list(values) for key, values in user.extra.items()}
+    return found
+
+
+def _answer(one: AuthorizerAnswer) -> JsonDict:
+    found: dict[str, object] = {"decision": _DECISIONS[one.ruling], **one.asked}
+    if one.reason:
+        found["reason"] = one.reason
+    if one.error is not None:
+        found["error"] = one.error
+    return found
+
+
+# --- Difference search -------------------------------------------------------
+#
+# The search for a request that tells a policy from an altered one.
+#
+# What it finds is a killing case. That it finds nothing is a proof within its bound, which it
+# tells: all combinations of so many inputs with so many values (`input_combinations`).
+
+
+MOST_REQUESTS: Final = 150
+"""Requests that are compared before combinations are."""
+_MOST_PROPOSALS: Final = 20
+"""Requests that make a difference, of which each is tried as a case."""
+_MOST_HIDDEN: Final = 5
+"""Of those that make a difference which the answer does not show."""
+
+
+_INSIDE: Final = frozenset({"validations", "mutations", "auditAnnotations"})
+
+
+class Difference(NamedTuple):
+    """`case` is the text of a killing case, empty if there is none. `requests` came to the policy
+    and made no difference; `differs` says that others did, though no case could tell. `spaces` are
+    the combinations that were asked without finding a case."""
+
+    case: str
+    requests: int
+    differs: bool = False
+    spaces: tuple[Space, ...] = ()
+
+
+class DifferenceSearch:
+    """The search for one policy on one stage; the requests are the same for all alterations."""
+
+    def __init__(self, stage: Stage, name: str) -> None:
+        self._stage = stage
+        self._name = name
+        self._writer = CaseWriter(stage)
+        self._pool = RequestPool(stage.bench, stage.cases, name)
+        engines = stage.bench.setting(stage.cases[0]).engines
+        inputs = PolicyInputs(compiled_policy(engines, name))
+        self._combinations = InputCombinations(self._pool, inputs, name)
+
+    def difference(self, alteration: Alteration) -> Difference:
+        """Return what the search comes to."""
+        other = altered_bench(self._stage.bench, alteration)
+        inside = self._is_inside(alteration)
+        alike = proposals = 0
+        hidden: list[Generated] = []
+        spaces: list[Space] = []
+        for one in self._requests(alteration, spaces):
+            before = one.glance
+            if inside and self._name not in before.reached:
+                continue
+            after = glance(other, one.case, None if is_mutating(alteration) else before.sent)
+            is_same = after.seen == before.seen
+            if is_same or as_original(after.shown, alteration) == before.shown:
+                alike += self._name in before.reached
+            elif after.answer == before.answer:
+                hidden.append(one)
+            elif proposals < _MOST_PROPOSALS:
+                proposals += 1
+                case = self._writer.killing_case(alteration, other, one)
+                if case:
+                    return Difference(case, alike, differs=True)
+        case = self._first_case(alteration, other, hidden)
+        return Difference(case, alike, proposals > 0 or bool(hidden), tuple(spaces))
+
+    def case_of(self, alteration: Alteration, case: Case) -> str:
+        """The text of a killing case that asks this, empty if that does not tell the two apart, or
+        cannot be asked."""
+        found = self._pool.taken(case, None)
+        other = altered_bench(self._stage.bench, alteration)
+        return "" if found is None else self._writer.killing_case(alteration, other, found)
+
+    def _first_case(self, alteration: Alteration, other: Bench, found: list[Generated]) -> str:
+        """Return the first of the requests whose answer is the same that a case tells apart all the
+        same."""
+        made = (self._writer.killing_case(alteration, other, one) for one in found[:_MOST_HIDDEN])
+        return next(filter(None, made), "")
+
+    def _requests(self, alteration: Alteration, spaces: list[Space]) -> Iterator[Generated]:
+        """Some that are likely to make a difference, then all combinations within bounds, which
+        are put to `spaces`."""
+        asked = set()
+        for one in self._pool.first(MOST_REQUESTS):
+            asked.add(id(one))
+            yield one
+        for space in self._combinations.spaces(alteration):
+            spaces.append(space)
+            for one in space.requests:
+                if id(one) not in asked:
+                    asked.add(id(one))
+                    yield one
+
+    def _is_inside(self, alteration: Alteration) -> bool:
+        """Return whether it shows only where the policy is evaluated."""
+        path = alteration.path
+        return path[:1] == ("spec",) and path[1] in _INSIDE
+
+
+# --- Equality proofs ---------------------------------------------------------
+#
+# Alterations that are proved to make no difference, with the reason in a line.
+#
+# What is proved holds for any request to the clusters of the tests, not only for those of a
+# search.
+
+
+_LOGIC: Final = "both come to the same for any values"
+_OBJECT: Final = "the API server makes the same of both"
+_ALONE: Final = "nothing else in the tests changes objects, so no policy is asked again"
+
+
+def proof(alteration: Alteration, stages: Sequence[Stage]) -> str:
+    """Return why it makes no difference on any stage; empty if that is not proved."""
+    if alteration.expression is not None:
+        text = str(alteration.document.value_at(alteration.path))
+        return _LOGIC if is_same(text, alteration.expression.text) else ""
+    settings = [stage.bench.setting(case) for stage in stages for case in stage.cases]
+    if is_same_object(alteration, settings[0].sets):
+        return _OBJECT
+    match alteration.path:
+        case ("spec", "reinvocationPolicy"):
+            others = (len(one.sets.mutating.policies) > 1 for one in settings)
+            return "" if any(others) else _ALONE
+        case ("spec", *_, "matchPolicy"):
+            return _of_versions(alteration, settings)
+        case _:
+            return ""
+
+
+def _of_versions(alteration: Alteration, settings: Sequence[Cluster]) -> str:
+    """The policy of matching is about objects that are sent in another version, or another group,
+    than rules name."""
+    found: Any = alteration.document.value_at(alteration.path[:-1])
+    constraints: JsonObject = found or {}
+    rules = [
+        *(constraints.get("resourceRules") or ()),
+        *(constraints.get("excludeResourceRules") or ()),
+    ]
+    catalogs = {id(one.world.catalog): one.world.catalog for one in settings}.values()
+    named = [list(_named(rules, one)) for one in catalogs]
+    if any(several for found in named for _, several in found):
+        return ""
+    names = sorted({name for found in named for name, _ in found})
+    if not names:
+        return ""
+    shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return f"of {shown} one version is served"
+
+
+def _named(rules: Sequence[JsonObject], catalog: Catalog) -> Iterator[tuple[str, bool]]:
+    """Resources that rules name, and whether they are served in several versions."""
+    for one in catalog:
+        if any(_names(rule, one.gvr.group, one.gvr.version, one.gvr.resource) for rule in rules):
+            yield str(one.gvr.group_resource), bool(catalog.equivalents(one.gvr))
+
+
+def _names(rule: JsonObject, group: str, version: str, resource: str) -> bool:
+    resources = {one.partition("/")[0] for one in rule.get("resources") or ()}
+    return all(
+        {value, "*"} & given
+        for value, given in (
+            (group, set(rule.get("apiGroups") or ())),
+            (version, set(rule.get("apiVersions") or ())),
+            (resource, resources),
+        )
+    )
+
+
+def run_alterations(
+    chosen: Sequence[tuple[PolicyTest, Sequence[Case]]],
+    versions: Sequence[str],
+    jobs: int,
+    step: Callable[[int], None],
+) -> Alterations:
+    """Run the alterations of all policies that the chosen cases are about. `versions` are for tests
+    that name none; `step` is told how many policies are done."""
+    given = sorted(stages(chosen, versions).items(), key=lambda one: one[0])
+    workers = max(1, min(possible_workers(jobs), len(given)))
+    found: list[Alterations] = []
+    with ExitStack() as stack:
+        pipes = [
+            started(functools.partial(_some, given[first::workers]), stack)
+            for first in range(workers if workers > 1 else 0)
+        ]
+        for number, (policy, own) in enumerate(given):
+            made = received(pipes[number % workers]) if pipes else None
+            found.append(policy_alterations(policy, own) if made is None else made)
+            step(number + 1)
+    return all_alterations(found)
+
+
+def _some(given: Sequence[tuple[Measured, list[Stage]]]) -> Iterator[Alterations]:
+    for policy, own in given:
+        yield policy_alterations(policy, own)
+
+
+def policy_alterations(policy: Measured, own: Sequence[Stage]) -> Alterations:
+    """Run the alterations of one policy, on all its stages."""
+    searches = [DifferenceSearch(stage, policy.name) for stage in own]
+    proofs = [MutantProofs(stage, policy.name) for stage in own] if can_prove() else []
+    results = [
+        _result(policy, one, own, searches, proofs)
+        for one in alterations(own[0].documents)
+        if all(stage.is_valid(one, policy.name) for stage in own)
+    ]
+    return Alterations(tuple(sorted(results, key=lambda one: one.place.line)))
+
+
+def _result(
+    policy: Measured,
+    one: Alteration,
+    own: Sequence[Stage],
+    searches: Sequence[DifferenceSearch],
+    proofs: Sequence[MutantProofs],
+) -> AlterationResult:
+    place = Place(one.document.file, one.document.line(one.path))
+    result = functools.partial(AlterationResult, policy, one.kind, place, one.field, one.text)
+    killers = (stage.killer(one) for stage in own)
+    killer = next((found for found in killers if found is not None), None)
+    if killer is not None:
+        return result(Fate.KILLED, killer)
+    reason = proof(one, own)
+    if reason:
+        return result(Fate.SAME, reason=reason)
+    alike, differs = 0, False
+    spaces: list[Space] = []
+    for search in searches:
+        found: Difference = search.difference(one)
+        alike, differs = alike + found.requests, differs or found.differs
+        spaces += found.spaces
+        if found.case:
+            return result(Fate.SURVIVED, requests=alike, diff=diff(one), case=found.case)
+    if not differs:
+        proved = [asked.proof(one) for asked in proofs]
+        for search, shown in zip(searches, proved, strict=False):
+            case = "" if shown.case is None else search.case_of(one, shown.case)
+            if case:
+                return result(Fate.SURVIVED, requests=alike, diff=diff(one), case=case)
+        if proved and all(shown.is_proved for shown in proved):
+            limits = "; ".join(dict.fromkeys(filter(None, (shown.bound for shown in proved))))
+            return result(Fate.ALIKE if limits else Fate.SAME, reason=limits or EVERYWHERE_SAME)
+    if differs or not alike:
+        fate = Fate.SURVIVED if differs else Fate.UNREACHED
+        return result(fate, requests=alike, diff=diff(one))
+    varied = frozenset[str]().union(*(space.varied for space in spaces))
+    fixed = dict.fromkeys(name for space in spaces for name in space.fixed if name not in varied)
+    if fixed:
+        return result(Fate.OPEN, requests=alike, diff=diff(one), reason=", ".join(fixed))
+    bounds = dict.fromkeys(space.bound for space in spaces)
+    return result(Fate.ALIKE, requests=alike, reason="; ".join(bounds))

@@ -1,0 +1,385 @@
+"""The tests of a policy, ready to be asked about alterations of it.
+
+A `Stage` is one test with the latest of its versions: the cases that pass there and are about the
+policy. A policy may be on several stages; who kills an alteration on one of them has killed it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import field, replace
+from typing import Any, Final
+
+from celadon.admission import Decision, ExpressionMemory, Outcome, PolicyFrame, Verdict
+from celadon.admission.registration import (
+    BINDING_KIND,
+    POLICY_KIND,
+    Binding,
+    Policy,
+    RegistrationObject,
+    decode_object,
+)
+from celadon.cli.check.cluster import Engines
+from celadon.cli.check.manifests import Placed, PolicySet, PolicySets, Said
+from celadon.cli.policytest.case_judging import Bench, Sent
+from celadon.cli.policytest.case_results import (
+    Case,
+    Expectation,
+    Measured,
+    PolicyTest,
+    Status,
+    TextMatch,
+)
+from celadon.cli.policytest.case_running import full_name, run_case
+from celadon.cli.policytest.coverage import measured
+from celadon.cli.policytest.mutants.policy_mutants import Alteration
+from celadon.cli.reading.documents import Document
+from celadon.kube import Json
+from celadon.records import dataclass
+
+# --- Judging mutants ---------------------------------------------------------
+#
+# Where cases meet a policy with one thing changed.
+#
+# What is changed is decoded as the API server would, everything else is shared with the bench of
+# the test: the requests, what there is in the cluster, the other policies, and the programs of
+# all expressions that are the same.
+
+_VALIDATING = frozenset({POLICY_KIND, BINDING_KIND})
+
+
+def altered_bench(bench: Bench, alteration: Alteration) -> Bench:
+    """The bench with the alteration in place of the original, where that is what is loaded."""
+    made = _decoded(alteration)
+    document = alteration.document
+
+    def change(sets: PolicySets) -> PolicySets:
+        if document.value["kind"] in _VALIDATING:
+            return replace(sets, validating=_changed(sets.validating, document, made))
+        return replace(sets, mutating=_changed(sets.mutating, document, made))
+
+    return bench.altered(change)
+
+
+def is_same_object(alteration: Alteration, sets: PolicySets) -> bool:
+    """Return whether the API server makes the same of both: a default that is said, for example."""
+    made = _decoded(alteration)
+    given = (
+        one
+        for part in sets.all
+        for placed in (part.policies, part.bindings)
+        for one in placed.values()
+    )
+    return made is not None and any(
+        is_original(one.document, alteration.document) and one.value == made.value for one in given
+    )
+
+
+def compiled_policy(engines: Engines, name: str) -> PolicyFrame:
+    """The policy of a name, with its programs."""
+    mutating = () if engines.mutating is None else engines.mutating.policies
+    every: list[PolicyFrame] = [*engines.validating.policies, *mutating]
+    return next(one for one in every if one.name == name)
+
+
+def compiles(engines: Engines, name: str) -> bool:
+    """Return whether all expressions of a policy do."""
+    return all(one.error is None for one in compiled_policy(engines, name).expressions)
+
+
+def is_original(document: Document, original: Document) -> bool:
+    """Return whether both are the same place of a file."""
+    return (document.file, document.line()) == (original.file, original.line()) and (
+        document.value["kind"] == original.value["kind"]
+    )
+
+
+def _decoded(alteration: Alteration) -> Placed[RegistrationObject] | None:
+    value = alteration.altered
+    if value is None:
+        return None
+    document = replace(alteration.document, value=value)
+    version = str(value["apiVersion"]).rpartition("/")[2]
+    return Placed(decode_object(value, value["kind"], version).value, document)
+
+
+def _changed(
+    given: PolicySet, document: Document, made: Placed[RegistrationObject] | None
+) -> PolicySet:
+    """With other policies and bindings; the order of the names stays."""
+    policies, bindings = {}, {}
+    for name, policy in given.policies.items():
+        if not is_original(policy.document, document):
+            policies[name] = policy
+        elif made is not None and isinstance(made.value, Policy):
+            policies[name] = Placed(made.value, made.document)
+    for name, binding in given.bindings.items():
+        if not is_original(binding.document, document):
+            bindings[name] = binding
+        elif made is not None and isinstance(made.value, Binding):
+            bindings[name] = Placed(made.value, made.document)
+    return replace(given, policies=policies, bindings=bindings)
+
+
+# --- Stages ------------------------------------------------------------------
+
+# --- Glances -----------------------------------------------------------------
+#
+# What a request comes to, as far as it takes to see that two policies differ.
+#
+# A request is sent through the mutating policies and judged by the validating ones; nobody
+# checks it against a schema, and no report is made. Where two glances are equal, no case can
+# tell the policies apart; where they are not, the case is run as any other. Of what is equal in
+# `shown` nobody can be told apart by what a client or the audit log gets to see.
+
+
+_LOOKED: frozenset[Outcome] = frozenset({Outcome.EVALUATED})
+
+
+class Glance:
+    """`sent` is None for what cannot be asked. `seen` is equal for what looks the same; `reached`
+    are the policies that were evaluated."""
+
+    __slots__ = ("_shown", "_verdict", "reached", "seen", "sent")
+
+    def __init__(self, sent: Sent | None, verdict: Verdict | None = None) -> None:
+        self.sent = sent
+        self._verdict = verdict
+        self._shown: str | None = None
+        self.seen: tuple[Any, ...] = ()
+        self.reached: frozenset[str] = frozenset()
+        if sent is not None and verdict is not None:
+            decisions = tuple(map(_without_cost, verdict.decisions))
+            said = _said(sent.said)
+            self.seen = (*_answer(sent, verdict), *said, decisions, verdict.notes)
+            self.reached = _reached(sent.said, verdict)
+
+    @property
+    def shown(self) -> str:
+        """Return JSON that is equal for what looks the same from outside."""
+        if self._shown is None and self.sent is not None and self._verdict is not None:
+            said, verdict = self.sent.said, self._verdict
+            spoken = sorted(map(json.dumps, _spoken(said, verdict)))
+            found = (*_answer(self.sent, verdict), sorted(self.reached), spoken)
+            self._shown = json.dumps(found, sort_keys=True, default=str)
+        return self._shown or ""
+
+    @property
+    def answer(self) -> tuple[Json, ...]:
+        """Return what a client and the audit log get to see."""
+        if self.sent is None or self._verdict is None:
+            return ()
+        return _answer(self.sent, self._verdict)
+
+    @property
+    def signs(self) -> tuple[object, ...]:
+        """Return which parts of policies had a say, whatever they said."""
+        if self.sent is None or self._verdict is None:
+            return ()
+        return _signs(self.sent.said, self._verdict)
+
+
+def glance(bench: Bench, case: Case, sent: Sent | None = None) -> Glance:
+    """At a case. `sent` is what another bench has sent, if both have the same mutating policies."""
+    if sent is None:
+        sent = bench.sent(case)
+    if sent is None:
+        return Glance(None)
+    engine = bench.setting(case).engines.validating
+    return Glance(sent, engine.noted(sent.asked.request, sent.setting.world))
+
+
+def _answer(sent: Sent, verdict: Verdict) -> tuple[Any, ...]:
+    return (
+        sent.asked.request.object,
+        verdict.status,
+        verdict.warnings,
+        verdict.audit_annotations,
+    )
+
+
+def _reached(said: Said, verdict: Verdict) -> frozenset[str]:
+    notes = (*verdict.notes, *(() if said.mutation is None else said.mutation.notes))
+    reached = {one.policy for one in notes if one.outcome in _LOOKED}
+    return frozenset(reached.union(one.policy for one in verdict.decisions))
+
+
+def _signs(said: Said, verdict: Verdict) -> tuple[Any, ...]:
+    happened = said.mutation
+    spoke = [(one.policy, one.binding, one.source, one.cause) for one in verdict.decisions]
+    notes = [(one.outcome, one.policy, one.binding, one.detail) for one in verdict.notes]
+    if happened is None:
+        return (*spoke, *notes)
+    failures = [(one.policy, one.source) for one in happened.failures]
+    more = [(one.outcome, one.policy, one.detail) for one in happened.notes]
+    effects = [(one.policy, one.index) for one in happened.effects]
+    return (*spoke, *notes, *failures, *more, *effects)
+
+
+def _said(said: Said) -> tuple[Any, ...]:
+    """Return what mutating policies had to say besides the object."""
+    happened = said.mutation
+    if happened is None:
+        return (None,)
+    return happened.failures, happened.notes
+
+
+def _spoken(said: Said, verdict: Verdict) -> set[tuple[Json, ...]]:
+    """Return what expressions of which policies have said, through whatever binding, and what they
+    would have said if it were not ignored."""
+    failures = () if said.mutation is None else said.mutation.failures
+    return {
+        *((one.policy, str(one.source), one.message, one.denies) for one in verdict.decisions),
+        *((one.policy, str(one.source), one.detail) for one in verdict.notes if one.source),
+        *((one.policy, str(one.source), one.text, one.ignored) for one in failures),
+    }
+
+
+def _without_cost(decision: Decision) -> Decision:
+    return decision if decision.cost is None else replace(decision, cost=None)
+
+
+# --- Quoted expressions ------------------------------------------------------
+#
+# Expressions in messages: what a validation says that has no message, and what an error says.
+#
+# An altered expression is another text, so whoever expects such a message would notice any
+# change at once, whatever it does. What is expected of an altered policy, and what it shows,
+# therefore has the one text in the place of the other.
+
+
+_QUOTES: Final = (("failed expression: ", ""), ("expression '", "'"))
+"""What stands before and behind an expression, as `celadon.admission` puts it."""
+
+
+def for_altered(case: Case, alteration: Alteration) -> Case:
+    """The case with what is expected where its messages quote the altered expression."""
+    texts = _texts(alteration)
+    if texts is None:
+        return case
+    original, altered = texts
+    wanted = case.expect
+
+    def put(found: TextMatch) -> TextMatch:
+        return replace(found, text=_quoting(found.text, original, altered))
+
+    same = isinstance(wanted.validation, str) and wanted.validation.split() == original.split()
+    expect: Expectation = replace(
+        wanted,
+        message=None if wanted.message is None else put(wanted.message),
+        warnings=None if wanted.warnings is None else tuple(map(put, wanted.warnings)),
+        audit_annotations={key: put(one) for key, one in wanted.audit_annotations.items()},
+        validation=altered if same else wanted.validation,
+    )
+    return replace(case, expect=expect)
+
+
+def as_original(shown: str, alteration: Alteration) -> str:
+    """JSON in which messages quote the altered expression, with the original one."""
+    texts = _texts(alteration)
+    if texts is None:
+        return shown
+    once = [json.dumps(one)[1:-1] for one in texts]
+    twice = [json.dumps(one)[1:-1] for one in once]
+    for original, altered in (once, twice):
+        shown = _quoting(shown, altered, original)
+    return shown
+
+
+def _texts(alteration: Alteration) -> tuple[str, str] | None:
+    """The original expression and the altered one."""
+    original = alteration.document.value_at(alteration.path)
+    if alteration.expression is None or not isinstance(original, str):
+        return None
+    return original.strip(), alteration.expression.text.strip()
+
+
+def _quoting(text: str, old: str, new: str) -> str:
+    for before, behind in _QUOTES:
+        text = text.replace(f"{before}{old}{behind}", f"{before}{new}{behind}")
+    return text
+
+
+@dataclass(slots=True)
+class Stage:
+    """`documents` are the policy and its bindings; those that stand in the test itself are part of
+    the test, and stay. `glances` are at the cases, with the policy as it is."""
+
+    test: PolicyTest
+    bench: Bench
+    cases: list[Case]
+    documents: tuple[Document, ...]
+    glances: list[Glance] = field(default_factory=list)
+
+    def killer(self, alteration: Alteration) -> str | None:
+        """The case that fails with it; None if all still pass. What killed last is asked first."""
+        other = altered_bench(self.bench, alteration)
+        for i, (case, before) in enumerate(zip(self.cases, self.glances, strict=True)):
+            shared = None if is_mutating(alteration) else before.sent
+            if glance(other, case, shared).seen == before.seen:
+                continue
+            if run_case(other, for_altered(case, alteration)).is_bad:
+                self.cases.insert(0, self.cases.pop(i))
+                self.glances.insert(0, self.glances.pop(i))
+                return full_name(self.test, case)
+        return None
+
+    def is_valid(self, alteration: Alteration, name: str) -> bool:
+        """Return whether the API server would take it. Expressions are all that can be wrong."""
+        if alteration.expression is None or not self.cases:
+            return True
+        other = altered_bench(self.bench, alteration)
+        return compiles(other.setting(self.cases[0]).engines, name)
+
+
+def is_mutating(alteration: Alteration) -> bool:
+    """Return whether it is about a policy that changes objects."""
+    return str(alteration.document.value["kind"]).startswith("Mutating")
+
+
+def stages(
+    chosen: Sequence[tuple[PolicyTest, Sequence[Case]]], versions: Sequence[str]
+) -> dict[Measured, list[Stage]]:
+    """Return the stages by the policies that cases are about. `versions` are for tests that name
+    none."""
+    found: dict[Measured, list[Stage]] = {}
+    for test, cases in chosen:
+        if not test.problems:
+            for policy, stage in _stages(test, cases, (test.versions or tuple(versions))[-1]):
+                found.setdefault(policy, []).append(stage)
+    return found
+
+
+def _stages(
+    test: PolicyTest, cases: Sequence[Case], version: str
+) -> Iterator[tuple[Measured, Stage]]:
+    memory: ExpressionMemory = {}
+    bench = Bench(test, version, memory=memory)
+    made: dict[Measured, Stage] = {}
+    for case in cases:
+        if version not in (case.versions or (version,)):
+            continue
+        result = run_case(bench, case)
+        if result.status is not Status.PASSED or result.outcome is None:
+            continue
+        before = glance(bench, case)
+        for part in bench.setting(case).sets.all:
+            for name in sorted(result.outcome.under_test & part.policies.keys()):
+                policy = measured(part.policies[name])
+                if policy not in made:
+                    documents = _documents(part, name, test)
+                    made[policy] = Stage(test, bench, [], documents)
+                made[policy].cases.append(case)
+                made[policy].glances.append(before)
+    yield from made.items()
+
+
+def _documents(part: PolicySet, name: str, test: PolicyTest) -> tuple[Document, ...]:
+    bindings = (
+        one.document for one in part.bindings.values() if one.value.spec.policy_name == name
+    )
+    return (
+        part.policies[name].document,
+        *(one for one in bindings if one.file != test.file),
+    )

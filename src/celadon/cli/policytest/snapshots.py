@@ -1,0 +1,157 @@
+"""`--update`: what happened, written into test files as what is expected.
+
+Only texts change: `snapshot` becomes the verdict with its message, and a message that is expected
+word for word becomes the one that was given. Another verdict is no matter of wording, and stays a
+failure. Comments and layout stay, since nothing but these values is written anew.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from celadon.cli.policytest.case_results import CaseResult, CaseVerdict, FileResult, How, PolicyTest
+from celadon.cli.policytest.file_tests import is_policy_test
+from celadon.cli.reading.documents import (
+    Document,
+    DocumentReader,
+    Problem,
+    chunk_start,
+    encoded_like,
+    read_text,
+)
+from celadon.cli.reading.json_text import Path as Steps
+
+_SPEAKING: Final = frozenset(
+    {CaseVerdict.DENY, CaseVerdict.WARN, CaseVerdict.AUDIT, CaseVerdict.ERROR}
+)
+
+
+class _Edit(NamedTuple):
+    """Characters of a file, and what comes in their place."""
+
+    start: int
+    end: int
+    text: str
+
+
+def update(results: Sequence[FileResult]) -> int:
+    """Writes the files of these tests; how many expectations have changed."""
+    files: dict[str, list[CaseResult]] = {}
+    for result in results:
+        files.setdefault(result.file, []).extend(result.cases)
+    return sum(_updated(file, cases) for file, cases in files.items())
+
+
+def _updated(file: str, cases: Sequence[CaseResult]) -> int:
+    text = read_text(file)
+    if isinstance(text, Problem):
+        return 0
+    edits: dict[int, _Edit] = {}
+    for document in DocumentReader().read(text):
+        if isinstance(document, Problem) or not is_policy_test(document):
+            continue
+        first = chunk_start(text, document)
+        if first is not None:
+            for one in _edits(document, cases):
+                edit = _Edit(one.start + first, one.end + first, one.text)
+                edits.setdefault(edit.start, edit)
+    content = text.content
+    for at in sorted(edits, reverse=True):
+        content = content[:at] + edits[at].text + content[edits[at].end :]
+    path = Path(file)
+    data = encoded_like(content, path.read_bytes()) if edits else None
+    if data is None:
+        return 0
+    path.write_bytes(data)
+    return len(edits)
+
+
+def _edits(document: Document, cases: Sequence[CaseResult]) -> Iterator[_Edit]:
+    lines = {document.line(("cases", i)): i for i in range(len(document.value["cases"]))}
+    for case in cases:
+        index = lines.get(case.case.place.line)
+        if index is None or case.outcome is None:
+            continue
+        steps: Steps = ("cases", index, "expect")
+        if case.case.expect.snapshot:
+            yield _edit(document, steps, _snapshot(case, as_json=document.chunk.is_json))
+        elif [one.what for one in case.mismatches] == ["message"]:
+            message = case.case.expect.message
+            if message is not None and message.how is How.IS:
+                expect = document.value_at(steps)
+                field = "message" if isinstance(expect, dict) and "message" in expect else ""
+                at = (*steps, field or case.case.expect.verdict.value)
+                yield _edit(document, at, _quoted(_message(case)))
+
+
+def _edit(document: Document, steps: Steps, text: str) -> _Edit:
+    start, end = document.chunk.span((*document.path, *steps))
+    block = document.chunk.text[start:end].endswith("\n")
+    return _Edit(start, end, f"{text}\n" if block else text)
+
+
+def _snapshot(case: CaseResult, *, as_json: bool) -> str:
+    assert case.outcome is not None, "who has no outcome is not written down"
+    verdict = case.outcome.verdict
+    if verdict not in _SPEAKING or not _message(case):
+        return _quoted(verdict.value) if as_json else verdict.value
+    name = _quoted(verdict.value) if as_json else verdict.value
+    return f"{{{name}: {_quoted(_message(case))}}}"
+
+
+def _message(case: CaseResult) -> str:
+    """The first one: that of the policy, or of an error that was ignored."""
+    outcome = case.outcome
+    if outcome is None:
+        return ""
+    found = (*(one.message for one in outcome.deciding), *(one.message for one in outcome.ignored))
+    return next(iter(found), "")
+
+
+def _quoted(text: str) -> str:
+    """Return the text as JSON, which is YAML as well."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+# --- Changed files -----------------------------------------------------------
+#
+# `--watch`: which files have changed since they were looked at.
+
+
+_Stamp = tuple[int, int]
+
+
+class WatchedFiles:
+    """The files of tests, and the folders that these are in: a new file is a change of its
+    folder."""
+
+    def __init__(self) -> None:
+        self._stamps: dict[str, _Stamp] = {}
+
+    def watch(self, tests: Iterable[PolicyTest], more: Iterable[str] = ()) -> None:
+        """Looks at the files of these tests from now on, as they are, and at `more`."""
+        files = {file for test in tests for file in (test.file, *test.files)} | set(more)
+        folders = {os.path.dirname(file) or os.curdir for file in files}
+        self._stamps = {file: _stamp(file) for file in (*files, *folders)}
+
+    def changed(self) -> set[str]:
+        """Return the names that are not as they were."""
+        return {file for file, known in self._stamps.items() if _stamp(file) != known}
+
+
+def affected(tests: Iterable[PolicyTest], changed: set[str]) -> list[str]:
+    """The files of the tests that have something to do with what changed."""
+    found = [one.file for one in tests if changed.intersection((one.file, *one.files))]
+    return list(dict.fromkeys(found))
+
+
+def _stamp(file: str) -> _Stamp:
+    try:
+        found = os.stat(file)
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size

@@ -1,0 +1,507 @@
+"""`celadon replay`: policies and audit logs to a `ReplayReport`, which says what the policies
+would have said to each request, beside what was said."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Final
+
+from celadon.admission import (
+    ADMIN,
+    VALIDATION_FAILURE,
+    Action,
+    Cause,
+    Decision,
+    Engine,
+    ObjectWorld,
+    Operation,
+    Request,
+    World,
+)
+from celadon.admission.incomplete import Missing, judged_partly
+from celadon.cli.audit.audit_inputs import given_objects, lookups_of, preparation
+from celadon.cli.audit.audit_report import AUDIT, DENY, WARN, effect_of
+from celadon.cli.audit.object_audit import PluginAudit, of_former_requests, plugin_finding
+from celadon.cli.audit_logs import (
+    Logged,
+    Read,
+    Undecidable,
+    kind_of,
+    log_files,
+    logged,
+    mapping,
+    read_events,
+    request_of_event,
+    target_requests,
+    text,
+    total_bytes,
+)
+from celadon.cli.check.check_report import Notice, Place, PolicyError, Silence, UnaskedPlugin
+from celadon.cli.check.manifests import Manifests, PolicySet, PolicySets, validating_engine
+from celadon.cli.check.notices import Coverage, assumed_namespaces, not_applied, policy_notices
+from celadon.cli.check.object_preparation import Prepare
+from celadon.cli.check.plugins import PluginChoice, Unasked, unasked_plugins
+from celadon.cli.exits import Exit
+from celadon.cli.reading.documents import Problem, crash, exit_of
+from celadon.cli.reading.json_text import read_written
+from celadon.goyaml import UnreadableError
+from celadon.kube import MASTERS, GroupVersionKind, Json, JsonObject, metadata
+from celadon.kube.well_known_values import NAMESPACES, RBAC_GROUP, SERVICE_ACCOUNT_PREFIX
+from celadon.patterns import late_pattern
+from celadon.records import dataclass, field
+
+if TYPE_CHECKING:
+    from celadon.cli.check.conversion_calls import Services
+
+
+# --- Findings ----------------------------------------------------------------
+#
+# What came of the events: what policies would have said, and what was said, by whom and where.
+#
+# Numbers are kept by policy, user, namespace and controller (the service account that asked),
+# with the first and the last time and a few examples, so a log may be of any length.
+
+EXAMPLES: Final = 3
+_MOST_GROUPS: Final = 20_000
+_OTHERS: Final = "(others)"
+BY: Final = ("policy", "user", "namespace", "controller")
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """One time that a policy spoke against a request, or would have. `effect` is `deny`, `warn` or
+    `audit`; `controller` is `namespace/name` of the service account that asked, if one did."""
+
+    policy: str
+    binding: str
+    effect: str
+    message: str
+    field: str
+    rule: Place
+    is_error: bool
+    operation: str
+    title: str
+    namespace: str
+    user: str
+    controller: str
+    time: str
+    audit_id: str
+    place: Place
+
+    def group(self, by: str) -> str:
+        """Its name among groups."""
+        return str(getattr(self, by)) or "-"
+
+
+@dataclass(slots=True)
+class Sighted:
+    """This is how often, and when: times are as in the log, examples the first ones."""
+
+    denied: int = 0
+    warned: int = 0
+    audited: int = 0
+    first: str = ""
+    last: str = ""
+    examples: list[Occurrence] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        """Return the number of all effects."""
+        return self.denied + self.warned + self.audited
+
+    def add(self, one: Occurrence) -> None:
+        """One time more."""
+        self.denied += one.effect == "deny"
+        self.warned += one.effect == "warn"
+        self.audited += one.effect == "audit"
+        if one.time:
+            self.first = min(self.first or one.time, one.time)
+            self.last = max(self.last, one.time)
+        if len(self.examples) < EXAMPLES:
+            self.examples.append(one)
+
+
+@dataclass(slots=True)
+class Sightings:
+    """All times, by each of `BY`."""
+
+    total: Sighted = field(default_factory=Sighted)
+    groups: dict[str, dict[str, Sighted]] = field(default_factory=lambda: {by: {} for by in BY})
+
+    def add(self, one: Occurrence) -> None:
+        """One time more."""
+        self.total.add(one)
+        for by in BY:
+            known = self.groups[by]
+            name = one.group(by)
+            if name not in known and len(known) >= _MOST_GROUPS:
+                name = _OTHERS
+            known.setdefault(name, Sighted()).add(one)
+
+
+def largest(groups: Mapping[str, Sighted], most: int | None) -> list[tuple[str, Sighted]]:
+    """Return the sightings with the most times first; all of them for None."""
+    return sorted(groups.items(), key=lambda one: (-one[1].count, one[0]))[:most]
+
+
+@dataclass(slots=True)
+class ReplayFindings:
+    """`events` are all that were read; of these `skipped` are of other stages, `reads` only read,
+    `unconcerned` are of no policy's concern, and `judged` were judged: denied by a policy, or with
+    no policy undecided. `undecidable` counts the others by the name of the reason, `undecided` by
+    policy. `namespaces` are those of what was judged. `would` is what policies would have said,
+    `did` what was said then."""
+
+    events: int = 0
+    skipped: int = 0
+    reads: int = 0
+    unconcerned: int = 0
+    judged: int = 0
+    denied: int = 0
+    strangers: int = 0
+    first: str = ""
+    last: str = ""
+    would: Sightings = field(default_factory=Sightings)
+    did: Sightings = field(default_factory=Sightings)
+    matched: Counter[str] = field(default_factory=Counter)
+    undecidable: Counter[str] = field(default_factory=Counter)
+    undecided: Counter[str] = field(default_factory=Counter)
+    namespaces: dict[str, Place] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    unasked: Counter[Unasked] = field(default_factory=Counter)
+    """The requests that a plugin could not be asked about, per plugin and reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayReport:
+    """Everything; `policies` are the names of those that were replayed."""
+
+    findings: ReplayFindings
+    policies: tuple[str, ...]
+    policy_errors: tuple[PolicyError, ...]
+    notices: tuple[Notice, ...]
+    strict: bool = False
+    plugins: tuple[str, ...] = ()
+    unasked_plugins: tuple[UnaskedPlugin, ...] = ()
+
+    @property
+    def exit(self) -> Exit:
+        """The worst of what happened, as for an audit."""
+        findings = self.findings
+        if findings.problems:
+            return exit_of(findings.problems)
+        if self.policy_errors or (self.strict and self.notices):
+            return Exit.POLICY
+        return Exit.DENIED if findings.denied else Exit.OK
+
+
+# --- The run -----------------------------------------------------------------
+
+# --- Event replay ------------------------------------------------------------
+#
+# One event after the other: what policies would have said to it, and what was said then.
+#
+# What was said is in the event: denials in the sentence of the answer, audits and their
+# messages in the annotation `validation.policy.admission.k8s.io/validation_failure`, which also
+# says what else such a binding did. Warnings of bindings that do not audit are in no event.
+
+
+_REFUSED: Final = 400
+_NO_OLD_OBJECT: Final = "the log does not have the old object"
+_STRONGEST: Final = (("Deny", DENY), ("Warn", WARN))
+"""Actions of bindings."""
+_DENIAL: Final = late_pattern(
+    r"ValidatingAdmissionPolicy '([^']*)'(?: with binding '([^']*)')? denied request: (.*)", re.S
+)
+
+
+class EventReplay:
+    """Replays events, and puts down what comes of them."""
+
+    __slots__ = ("_engine", "_findings", "_missing", "_plugins", "_policies", "_prepare", "_world")
+
+    def __init__(
+        self,
+        engine: Engine,
+        world: World,
+        prepare: Prepare,
+        policies: PolicySet,
+        findings: ReplayFindings,
+        missing: tuple[Missing, ...],
+        plugins: PluginAudit,
+    ) -> None:
+        """`missing` is what no event tells, and nobody gave."""
+        self._engine = engine
+        self._world = world
+        self._prepare = prepare
+        self._policies = policies
+        self._findings = findings
+        self._missing = missing
+        self._plugins = plugins
+
+    def take(self, read: Read) -> None:
+        """An event; an error of our own is not the others' trouble."""
+        findings = self._findings
+        if read.event is None:
+            findings.strangers += 1
+            return
+        findings.events += 1
+        if read.event.value.get("stage") not in (None, "ResponseComplete"):
+            findings.skipped += 1
+            return
+        one = logged(read.event)
+        if one is None:
+            findings.reads += 1
+            return
+        if one.time:
+            findings.first = min(findings.first or one.time, one.time)
+            findings.last = max(findings.last, one.time)
+        try:
+            for occurrence in self._said(one, read):
+                findings.did.add(occurrence)
+            self._replay(one, read)
+        except Exception as error:  # noqa: BLE001 - one event's trouble is not the others'
+            findings.problems.append(crash(read.file, read.line, "replaying an event", error))
+
+    def _replay(self, one: Logged, read: Read) -> None:
+        findings = self._findings
+        kind = kind_of(one, self._world.catalog)
+        known = GroupVersionKind("", "", "") if kind is None else kind
+        asked = target_requests(one, known)
+        targets = list(asked)
+        of_policies = any(self._engine.may_concern(one, self._world) for one in targets)
+        looking = {name for one in targets for name in self._plugins.desk.concerned(one)}
+        if not of_policies and not looking:
+            findings.unconcerned += 1
+            return
+        request = Undecidable.KIND if kind is None else request_of_event(one, kind, self._prepare)
+        refused = bool(looking) and self._ask_plugins(looking, request, one, kind, read)
+        if not of_policies:
+            findings.denied += refused
+            if isinstance(request, Undecidable) or request.operation is not Operation.CREATE:
+                findings.unconcerned += 1
+            else:
+                findings.judged += 1
+            return
+        if isinstance(request, Undecidable):
+            findings.undecidable[request.name] += 1
+            return
+        missing = one.missing if MASTERS in one.user.groups else one.missing + self._missing
+        verdict = judged_partly(self._engine, request, self._world, missing)
+        findings.matched.update(verdict.matched)
+        if request.namespace and one.resource != NAMESPACES:
+            findings.namespaces.setdefault(request.namespace, Place(read.file, read.line))
+        against = [one for one in verdict.decisions if one.action is Action.DENY]
+        for decision in against:
+            findings.would.add(self._occurrence(decision, one, kind, read))
+        denied = refused or any(decision.denies for decision in against)
+        findings.denied += denied
+        findings.undecided.update(verdict.undecided)
+        if verdict.undecided and not denied:
+            findings.undecidable[Undecidable.MISSING.name] += 1
+        else:
+            findings.judged += 1
+
+    def _ask_plugins(
+        self,
+        looking: Iterable[str],
+        request: Request | Undecidable,
+        one: Logged,
+        kind: GroupVersionKind | None,
+        read: Read,
+    ) -> bool:
+        """Return whether a plugin would have refused it. What they compare objects with is in no
+        log, so that they are asked about what is created only."""
+        findings = self._findings
+        if isinstance(request, Undecidable) or request.operation is not Operation.CREATE:
+            why = _NO_OLD_OBJECT if isinstance(request, Request) else request.value
+            findings.unasked.update((name, why) for name in looking)
+            return False
+        said = self._plugins.answer(request)
+        findings.unasked.update(set(said.unasked))
+        found = plugin_finding(said)
+        if found is None:
+            return False
+        occurrence = _occurrence(
+            one,
+            read,
+            kind,
+            policy=found.plugin,
+            binding="",
+            effect=found.effect,
+            message=found.message,
+            field=found.label,
+        )
+        findings.would.add(occurrence)
+        return found.effect == DENY
+
+    def _occurrence(
+        self, decision: Decision, one: Logged, kind: GroupVersionKind | None, read: Read
+    ) -> Occurrence:
+        rule = self._policies.place(decision.source, decision.policy, decision.binding)
+        return _occurrence(
+            one,
+            read,
+            kind,
+            policy=decision.policy,
+            binding=decision.binding,
+            effect=effect_of(decision),
+            message=decision.message,
+            field=decision.source.path.text,
+            rule=rule,
+            is_error=decision.cause is not Cause.VALIDATION,
+        )
+
+    def _said(self, one: Logged, read: Read) -> Iterator[Occurrence]:
+        """Yield what policies of the cluster said to it."""
+        kind = kind_of(one, self._world.catalog)
+        status = mapping(one.event.get("responseStatus"))
+        found = _DENIAL.search(text(status.get("message"))) if one.code >= _REFUSED else None
+        if found is not None:
+            policy, binding, message = found[1], found[2] or "", found[3]
+            yield _occurrence(
+                one, read, kind, policy=policy, binding=binding, effect=DENY, message=message
+            )
+        for failure in _failures(one):
+            policy, binding = text(failure.get("policy")), text(failure.get("binding"))
+            if found is not None and (policy, binding) == (found[1], found[2]):
+                continue
+            effect, message = _effect_of(failure), text(failure.get("message"))
+            yield _occurrence(
+                one, read, kind, policy=policy, binding=binding, effect=effect, message=message
+            )
+
+
+def _effect_of(failure: JsonObject) -> str:
+    """The strongest of what the binding did: it audits, or there would be no annotation."""
+    actions = failure.get("validationActions")
+    given = actions if isinstance(actions, list) else []
+    return next((effect for action, effect in _STRONGEST if action in given), AUDIT)
+
+
+def _failures(one: Logged) -> list[dict[str, Json]]:
+    """Return what the annotation says has failed; what cannot be read is none."""
+    given = mapping(one.event.get("annotations")).get(VALIDATION_FAILURE)
+    try:
+        found = read_written(given) if isinstance(given, str) else given
+    except UnreadableError:
+        return []
+    return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+
+
+def _occurrence(
+    one: Logged,
+    read: Read,
+    kind: GroupVersionKind | None,
+    *,
+    policy: str,
+    binding: str,
+    effect: str,
+    message: str,
+    field: str = "",
+    rule: Place = Place(),  # noqa: B008 - frozen
+    is_error: bool = False,
+) -> Occurrence:
+    about = mapping(mapping(one.event.get("requestObject")).get("metadata"))
+    name = one.name or text(about.get("name")) or text(about.get("generateName"))
+    where = f"{one.namespace}/" if one.namespace and one.namespace != name else ""
+    what = str(one.resource.group_resource) if kind is None else kind.kind
+    below = f"/{one.subresource}" if one.subresource else ""
+    account = one.user.name.removeprefix(SERVICE_ACCOUNT_PREFIX)
+    return Occurrence(
+        policy=policy,
+        binding=binding,
+        effect=effect,
+        message=message,
+        field=field,
+        rule=rule,
+        is_error=is_error,
+        operation=one.operation.value,
+        title=f"{what}{below} {where}{name}",
+        namespace=one.namespace,
+        user=one.user.name,
+        controller=account.replace(":", "/") if account != one.user.name else "",
+        time=one.time,
+        audit_id=text(one.event.get("auditID")),
+        place=Place(read.file, read.line),
+    )
+
+
+_NO_ROLES: Final = (Missing.ROLES,)
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """This is what is to be done. `step` is told how many events are done, and which share of the
+    logs."""
+
+    manifests: Manifests
+    sets: PolicySets
+    version: str
+    now: str
+    strict: bool
+    step: Callable[[int, float], None]
+    plugins: PluginChoice = PluginChoice()
+    conversions: Services | None = None
+    """Where services are that conversion webhooks are behind; None where these are not called."""
+
+
+def replay(asked: Replay, logs: Sequence[str]) -> ReplayReport:
+    """Replays all events of the logs."""
+    given = (*asked.manifests.looked_up, *asked.manifests.admitted)
+    prepare = preparation(given, ADMIN, asked.now, asked.version)
+    objects, problems = given_objects(given, prepare)
+    findings = ReplayFindings(problems=[*asked.manifests.problems, *problems])
+    policies = asked.sets.validating
+    engine = validating_engine(policies, asked.version)
+    missing = () if any(metadata.gvk(one).group == RBAC_GROUP for one in objects) else _NO_ROLES
+    choice = of_former_requests(asked.plugins)
+    files = log_files(logs)
+    total = total_bytes(files)
+    with _converting(asked, ObjectWorld(objects, implicit_namespaces=True)) as world:
+        plugins = PluginAudit(choice, asked.version, world, prepare)
+        events = EventReplay(engine, world, prepare, policies, findings, missing, plugins)
+        for read in read_events(files):
+            if isinstance(read, Problem):
+                findings.problems.append(read)
+                continue
+            events.take(read)
+            asked.step(findings.events, read.read_bytes / total if total else 0.0)
+    return ReplayReport(
+        findings,
+        tuple(sorted(policies.policies)),
+        tuple(error for one in asked.sets.all for error in one.errors),
+        tuple(_notices(asked, findings, [one.value for one in given])),
+        asked.strict,
+        choice.asked,
+        unasked_plugins(choice, findings.unasked),
+    )
+
+
+def _converting(asked: Replay, world: ObjectWorld) -> AbstractContextManager[ObjectWorld]:
+    """The world, with its conversion webhooks where they are called."""
+    if asked.conversions is None:
+        return nullcontext(world)
+    from celadon.cli.check.conversion_calls import converting  # late: it loads what waits
+
+    return converting(world, asked.conversions, asked.version)
+
+
+def _notices(
+    asked: Replay, findings: ReplayFindings, existing: Sequence[JsonObject]
+) -> Iterator[Notice]:
+    policies = asked.sets.validating
+    if not findings.events and not findings.problems:
+        yield Notice(Silence.NOTHING_TO_CHECK, Place(), "there is no audit event in the logs")
+    yield from not_applied(asked.sets.mutating, "requests are judged as they came to be stored")
+    yield from policy_notices(policies, None, Coverage(), existing, objects=False)
+    bound = {one.value.spec.policy_name for one in policies.bindings.values()}
+    for name, placed in sorted(policies.policies.items()):
+        if name in bound and not findings.matched[name] and not findings.undecided[name]:
+            text = f"policy `{name}` matched none of the requests that could be judged"
+            yield Notice(Silence.POLICY_UNMATCHED, placed.place(), text)
+    if lookups_of(asked.sets).namespaces:
+        yield from assumed_namespaces(findings.namespaces, existing)

@@ -1,0 +1,400 @@
+"""An explanation in words, as items within items: who was asked, what followed, and why.
+
+Texts are ours (house rule 15) but for what the server says to clients. Each kind of output draws
+the same items.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from typing import Final
+
+from celadon.admission import Action, Cause, Decision, Note, Outcome, Request
+from celadon.admission.explain import (
+    BindingExplanation,
+    Budget,
+    CaseExplanation,
+    Explanation,
+    ExpressionRun,
+    HookExplanation,
+    MatchReason,
+    ParamLookup,
+    Part,
+    PolicyExplanation,
+    RuleReason,
+    SelectorReason,
+    VariablePart,
+)
+from celadon.cli.annotated_source import Snippet, annotated, brief
+from celadon.cli.check.check_report import State
+from celadon.cli.check.recorded_requests import ExplainedObject
+from celadon.kube import JsonObject
+from celadon.kube.go import json_text
+from celadon.kube.registry import patch_between
+from celadon.records import dataclass
+
+
+class Style(enum.Enum):
+    """This is how an item is meant."""
+
+    PLAIN = "plain"
+    GOOD = "good"
+    BAD = "bad"
+    WARNING = "warning"
+    IDLE = "idle"
+    """Had no say, or was not evaluated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """`label` names it, `text` says what became of it; `lines` say more. `snippet` is an expression
+    with values, `source` one without."""
+
+    label: str
+    text: str = ""
+    style: Style = Style.PLAIN
+    lines: tuple[str, ...] = ()
+    snippet: Snippet | None = None
+    source: str = ""
+    items: tuple[Item, ...] = ()
+    opens: bool = True
+    """Whether it is worth reading at once."""
+
+
+_OUTCOMES: Final = {
+    Outcome.CONDITION_FALSE: "a match condition is false",
+    Outcome.CONDITION_ERROR_IGNORED: "an error in a match condition, ignored",
+    Outcome.CONFIGURATION_ERROR_IGNORED: "an error in the configuration, ignored",
+}
+"""Those that need words of their own; the others show in the items."""
+
+
+def outline(explained: ExplainedObject) -> Item:
+    """Return the outline of one object."""
+    result, request = explained.result, explained.validation.request
+    lines = [f"{request.operation.value} {_resource(request)}, by {request.user.name or 'nobody'}"]
+    if str(result.place):
+        lines.append(str(result.place))
+    if result.created_by is not None:
+        lines.append(f"created by the controller of {result.created_by.title}")
+    refused = result.state in (State.DENIED, State.INVALID)
+    items = [*_answer(explained)]
+    if explained.mutation is not None:
+        items += _explanation(explained.mutation)
+    items += (_hook(one, "mutating webhook") for one in explained.mutating_hooks)
+    items += _explanation(explained.validation)
+    items += (_hook(one, "validating webhook") for one in explained.validating_hooks)
+    style = Style.BAD if refused else Style.WARNING if result.warnings else Style.GOOD
+    return Item(result.title, result.state.value, style, tuple(lines), items=tuple(items))
+
+
+def _resource(request: Request) -> str:
+    group, version, name = request.resource
+    shown = f"{name}/{request.subresource}" if request.subresource else name
+    return f"{group}/{version} {shown}" if group else f"{version} {shown}"
+
+
+def _answer(explained: ExplainedObject) -> Iterator[Item]:
+    result = explained.result
+    if result.is_refused:
+        faults = tuple(f"{one.field}: {one.message}" for one in result.faults)
+        faults += (f"admission plugin {result.plugin}",) if result.plugin else ()
+        yield Item("answer", f"{result.code} {result.sentence}", Style.BAD, faults)
+    for warning in result.warnings:
+        yield Item("warning", warning.text, Style.WARNING)
+    for key, value in result.audit_annotations.items():
+        yield Item("audit annotation", f"{key}: {value}")
+
+
+def _explanation(found: Explanation) -> Iterator[Item]:
+    if found.exempt:
+        yield Item("policies", "none ever sees this resource", Style.IDLE)
+    for one in found.policies:
+        yield _policy(one)
+    for note in found.verdict.notes:
+        if note.outcome is Outcome.BINDING_WITHOUT_POLICY:
+            text = f"its policy `{note.policy}` does not exist"
+            yield Item(f"binding {note.binding}", text, Style.IDLE)
+
+
+def _policy(one: PolicyExplanation) -> Item:
+    kind = type(one.policy).__name__
+    items = [match_item(one.match)]
+    if not one.bindings:
+        items.append(Item("bindings", "none: the policy is not in force", Style.IDLE))
+    items += (_error(decision, one) for decision in one.decisions)
+    items += (_ignored(note) for note in one.notes if note.detail)
+    items += (
+        Item("configuration", failure.text, _failed(ignored=failure.ignored))
+        for failure in one.failures
+    )
+    asked = one.match.hit is not None
+    if asked:
+        items += (_binding(binding, one) for binding in one.bindings)
+    text = f"failurePolicy {'Ignore' if one.ignores_failures else 'Fail'}"
+    if one.static:
+        text += ", static"
+    style = _worst(items) if asked and one.bindings else Style.IDLE
+    return Item(f"{kind} {one.policy.name}", text, style, items=tuple(items), opens=asked)
+
+
+def _failed(*, ignored: bool) -> Style:
+    return Style.WARNING if ignored else Style.BAD
+
+
+def _worst(items: list[Item]) -> Style:
+    styles = {one.style for one in items}
+    for style in (Style.BAD, Style.WARNING, Style.GOOD):
+        if style in styles:
+            return style
+    return Style.IDLE
+
+
+def _hook(found: HookExplanation, kind: str) -> Item:
+    """Return whether a webhook gets the request, and why; nobody is asked for that."""
+    items = [match_item(found.match, "rules"), *map(condition_item, found.conditions)]
+    items += map(budget_item, found.budgets)
+    label = f"{kind} {found.hook.name}"
+    if found.refusal is not None:
+        said = f"the request is refused: {found.refusal}"
+        return Item(label, said, Style.BAD, items=tuple(items))
+    if found.asked:
+        return Item(label, "gets the request", Style.GOOD, items=tuple(items))
+    if found.ignored:
+        said = f"does not get the request, for an error that is ignored: {found.ignored}"
+        return Item(label, said, Style.WARNING, items=tuple(items))
+    opens = found.match.hit is not None
+    return Item(label, "does not get the request", Style.IDLE, items=tuple(items), opens=opens)
+
+
+def _error(decision: Decision, policy: PolicyExplanation) -> Item:
+    """An error that stands for more than one expression."""
+    became = _became(decision, ignores=policy.ignores_failures)
+    style = _failed(ignored=decision.action is Action.ADMIT)
+    return Item(decision.cause.value, f"{decision.message}{became}", style)
+
+
+def _became(decision: Decision, *, ignores: bool) -> str:
+    if decision.cause is Cause.VALIDATION:
+        return ""
+    if ignores and decision.action is Action.ADMIT:
+        return " (ignored: failurePolicy Ignore)"
+    return " (counts as a denial: failurePolicy Fail)"
+
+
+def _ignored(note: Note) -> Item:
+    return Item(_OUTCOMES[note.outcome], note.detail, Style.WARNING)
+
+
+# --- matching ---------------------------------------------------------------------------------
+
+
+def match_item(found: MatchReason, rules: str = "resourceRules") -> Item:
+    """Return why something matches, or does not; `rules` is the field that its rules stand in."""
+    items = [*_rules(rules, found.rules), *_rules("excludeResourceRules", found.excludes)]
+    items += _selector("namespaceSelector", found.namespace_selector)
+    items += _selector("objectSelector", found.object_selector)
+    if found.hit is not None:
+        resource = found.hit.resource
+        text = f"yes, as {resource.group_resource} {resource.version}"
+        return Item("matches", text, Style.PLAIN, items=tuple(items), opens=False)
+    if found.error:
+        return Item("matches", f"cannot be said: {found.error}", Style.BAD, items=tuple(items))
+    return Item("matches", f"no: {found.missed}", Style.IDLE, items=tuple(items))
+
+
+def _rules(field: str, rules: tuple[RuleReason, ...]) -> Iterator[Item]:
+    for one in rules:
+        label = f"{field}[{one.index}]"
+        if one.uncovered:
+            wanted = one.rule
+            values = {
+                "scope": wanted.scope,
+                "operations": wanted.operations,
+                "apiGroups": wanted.api_groups,
+                "apiVersions": wanted.api_versions,
+                "resources": wanted.resources,
+                "resourceNames": wanted.resource_names,
+            }[one.uncovered]
+            text = f"does not cover it: {one.uncovered} {json_text(values)}"
+            yield Item(label, text, Style.IDLE)
+        else:
+            resource = one.resource
+            text = f"covers {resource.group_resource} {resource.version}"
+            yield Item(label, text)
+
+
+def _selector(field: str, found: SelectorReason | None) -> Iterator[Item]:
+    if found is None:
+        return
+    said = {True: "selects it", False: "does not select it", None: "cannot be asked"}[found.selects]
+    labels = " and ".join(json_text(dict(one)) for one in found.labels) or "nothing"
+    style = Style.PLAIN if found.selects else Style.IDLE
+    yield Item(field, f"{said}: {json_text(found.selector)} of {labels}", style)
+
+
+# --- bindings ---------------------------------------------------------------------------------
+
+
+def _binding(one: BindingExplanation, policy: PolicyExplanation) -> Item:
+    actions = ", ".join(one.binding.spec.validation_actions)
+    items = [] if one.match is None else [match_item(one.match)]
+    if one.lookup is not None:
+        items.append(_lookup(one.lookup))
+    items += (_error(decision, policy) for decision in one.decisions)
+    items += (_ignored(note) for note in one.notes if note.detail)
+    items += (
+        Item("configuration", failure.text, _failed(ignored=failure.ignored))
+        for failure in one.failures
+    )
+    cases = [_case(case, policy) for case in one.cases]
+    if len(cases) == 1 and one.lookup is None:
+        items += cases[0].items
+    else:
+        items += cases
+    matched = one.match is not None and one.match.hit is not None
+    style = _worst(items) if matched else Style.IDLE
+    return Item(f"binding {one.binding.name}", actions, style, items=tuple(items), opens=matched)
+
+
+def _lookup(found: ParamLookup) -> Item:
+    kind = f"{found.kind.kind} of {found.kind.api_version}"
+    where = f" in namespace {found.namespace}" if found.namespace else ""
+    which = f"`{found.name}`" if found.name else f"with labels {json_text(found.selector)}"
+    text = f"{kind} {which}{where}: "
+    if found.error:
+        return Item("params", text + found.error, Style.BAD)
+    if found.found:
+        return Item("params", text + f"found {', '.join(found.found)}")
+    return Item("params", f"{text}not found, {found.action}", Style.IDLE)
+
+
+def _case(one: CaseExplanation, policy: PolicyExplanation) -> Item:
+    items = [*(_error(decision, policy) for decision in one.decisions)]
+    items += (
+        Item("error", failure.text, _failed(ignored=failure.ignored)) for failure in one.failures
+    )
+    items += (condition_item(part) for part in one.conditions)
+    if one.outcome is not None and one.outcome.outcome is not Outcome.EVALUATED:
+        text = f"not evaluated: {_OUTCOMES[one.outcome.outcome]}"
+        items.append(Item("policy", text, Style.IDLE))
+    items += (_variable(part) for part in one.variables)
+    for part in one.validations:
+        items.append(_validation(part, policy))
+    items += (_mutation(part) for part in one.mutations)
+    items += (_annotation(part, policy) for part in one.annotations)
+    items += (budget_item(budget) for budget in one.budgets)
+    label = f"with params {one.param}" if one.param else "without params"
+    if one.round:
+        label = f"asked again, {label}"
+    return Item(label, "", _worst(items), items=tuple(items))
+
+
+def budget_item(one: Budget) -> Item:
+    """Return what a phase has cost."""
+    style = Style.BAD if one.spent > one.limit else Style.PLAIN
+    return Item(f"cost of {one.phase}", f"{one.spent:,} of {one.limit:,}", style)
+
+
+# --- expressions ------------------------------------------------------------------------------
+
+
+def _part(part: Part, label: str, text: str, style: Style, *, opens: bool = True) -> Item:
+    """With its expression, annotated if it was evaluated."""
+    if part.run is None:
+        return Item(label, text, style, source=part.text, opens=opens)
+    return Item(label, text, style, snippet=annotated(part.run), opens=opens)
+
+
+def _value(run: ExpressionRun) -> str:
+    return brief(run.value, 80)
+
+
+def condition_item(part: Part) -> Item:
+    """Return the item of a match condition."""
+    label = f"{part.source} `{part.name}`"
+    if part.broken:
+        return _part(part, label, part.broken, Style.BAD)
+    if part.run is None:
+        return _part(part, label, "not evaluated", Style.IDLE)
+    style = Style.PLAIN if part.run.value is True else Style.IDLE
+    style = Style.BAD if part.run.failed else style
+    return _part(part, label, _value(part.run), style)
+
+
+def _variable(part: VariablePart) -> Item:
+    label = f"variables.{part.name}"
+    if part.broken:
+        return Item(label, part.broken, Style.BAD, source=part.text)
+    if not part.runs:
+        return Item(label, "never needed", Style.IDLE, source=part.text, opens=False)
+    first = part.runs[0]
+    again = "" if len(part.runs) == 1 else f", in {len(part.runs)} phases"
+    style = Style.BAD if first.failed else Style.PLAIN
+    text = f"{_value(first)}, cost {first.cost:,}{again}"
+    return Item(label, text, style, snippet=annotated(first), opens=first.failed)
+
+
+def _validation(part: Part, policy: PolicyExplanation) -> Item:
+    decision = part.decision
+    label = str(part.source)
+    if decision is None:
+        text = part.broken or ("not evaluated" if part.run is None else _value(part.run))
+        return _part(part, label, text, Style.BAD if part.broken else Style.IDLE, opens=False)
+    said = "true" if decision.action is Action.ADMIT else "false"
+    if decision.cause is not Cause.VALIDATION:
+        said = "error"
+    cost = "" if decision.cost is None else f", cost {decision.cost:,}"
+    lines = []
+    if decision.message:
+        lines.append(f"{decision.message}{_became(decision, ignores=policy.ignores_failures)}")
+    if decision.action is Action.DENY and decision.actions:
+        lines.append(f"the binding says {', '.join(decision.actions)}")
+    style = Style.GOOD
+    if decision.action is Action.DENY:
+        style = Style.BAD if decision.denies else Style.WARNING
+    elif said == "error":
+        style = Style.WARNING
+    items = () if part.message is None else (_message(part.message, needed=said == "false"),)
+    found = _part(part, label, f"{said}{cost}", style, opens=said != "true")
+    return Item(
+        label, found.text, style, tuple(lines), found.snippet, found.source, items, found.opens
+    )
+
+
+def _message(part: Part, *, needed: bool) -> Item:
+    label = str(part.source)
+    if part.broken or part.run is None:
+        return _part(part, label, part.broken or "not evaluated", Style.IDLE, opens=False)
+    text = _value(part.run) if needed else f"{_value(part.run)} (evaluated, not needed)"
+    return _part(part, label, text, Style.PLAIN, opens=part.run.failed)
+
+
+def _annotation(part: Part, policy: PolicyExplanation) -> Item:
+    label = f"auditAnnotations `{part.name}`"
+    if part.decision is not None:
+        became = _became(part.decision, ignores=policy.ignores_failures)
+        return _part(part, label, f"{part.decision.message}{became}", Style.BAD)
+    if part.broken or part.run is None:
+        return _part(part, label, part.broken or "not evaluated", Style.IDLE, opens=False)
+    return _part(part, label, _value(part.run), Style.PLAIN, opens=part.run.failed)
+
+
+def _mutation(part: Part) -> Item:
+    label = str(part.source)
+    if part.failure is not None:
+        became = " (ignored: failurePolicy Ignore)" if part.failure.ignored else ""
+        return _part(part, label, f"{part.failure.text}{became}", _failed(ignored=bool(became)))
+    if part.change is None:
+        return _part(part, label, "not evaluated", Style.IDLE, opens=False)
+    patch = patch_between(part.change.before, part.change.after)
+    said = f"{len(patch)} changes" if len(patch) != 1 else "1 change"
+    found = _part(part, label, said if patch else "changes nothing", Style.GOOD)
+    lines = tuple(_operation(one) for one in patch)
+    return Item(label, found.text, found.style, lines, found.snippet, found.source)
+
+
+def _operation(one: JsonObject) -> str:
+    value = f" {brief(one['value'], 60)}" if "value" in one else ""
+    return f"{one['op']} {one['path']}{value}"

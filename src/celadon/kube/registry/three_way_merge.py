@@ -1,0 +1,309 @@
+"""The patches of `kubectl apply`: from what was applied last, what is applied now, what is there.
+
+What is applied now is set where the object differs; what was applied last and is applied no more is
+removed; all else stays, whoever has put it there. So a patch is made of two: what to remove follows
+from the two configurations, what to set from the new one and the object. For kinds whose schema
+says how lists are merged it is a strategic merge patch, as k8s.io/apimachinery
+`pkg/util/strategicpatch/patch.go` (CreateThreeWayMergePatch) makes it; for others a merge patch, as
+`pkg/util/jsonmergepatch/patch.go`.
+
+An empty patch says that there is nothing to do. Nothing that is given is changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any
+
+from celadon.kube.json_types import Json, JsonDict, JsonObject
+from celadon.kube.registry import strategic_merge
+from celadon.kube.registry.patches import same_json
+from celadon.kube.schemas.schema_packs import Schema
+from celadon.records import dataclass
+
+_Item = JsonDict
+
+
+@dataclass(frozen=True, slots=True)
+class ThreeWays:
+    """`last` is the configuration that was applied before (empty if none was), `wanted` the one
+    that is applied now, `live` the object as it is."""
+
+    last: JsonObject
+    wanted: JsonObject
+    live: JsonObject
+
+    def strategic_patch(self, schema: Schema) -> dict[str, object]:
+        """Return the patch for a kind with this schema. Raises MergeError when items of a list lack
+        their key."""
+        removed = _removed(self.last, self.wanted, schema, retains=False)
+        changed = _changed(self.live, self.wanted, schema, retains=False)
+        return _joined(removed, changed, schema)
+
+    def merge_patch(self) -> dict[str, object]:
+        """Return the patch for a kind of which nothing is known: lists are replaced as a whole."""
+        return _united(_unset(self.last, self.wanted), _set(self.live, self.wanted))
+
+
+# --- strategic: what to remove ---
+
+
+def _removed(
+    last: JsonObject, wanted: JsonObject, schema: Schema | None, *, retains: bool
+) -> JsonObject:
+    patch: dict[str, object] = {}
+    for key, before in last.items():
+        now = wanted.get(key)
+        member = strategic_merge.member_of(schema, key)
+        strategy = strategic_merge.merge_strategy(member)
+        if key not in wanted:
+            patch[key] = None
+        elif isinstance(before, dict) and isinstance(now, dict) and strategy != "replace":
+            inner = _removed(
+                before,
+                now,
+                strategic_merge.shape_of(member),
+                retains=strategic_merge.retains_keys(member),
+            )
+            if inner:
+                patch[key] = inner
+        elif isinstance(before, list) and isinstance(now, list) and strategy == "merge":
+            _remove_items(patch, key, before, now, member)
+    _retain(patch, last, wanted, retains=retains)
+    return patch
+
+
+def _remove_items(
+    patch: JsonDict, key: str, before: list[Any], now: list[Any], member: Schema | None
+) -> None:
+    if member is None or not before:
+        return
+    if not isinstance(before[0], dict):
+        gone = [one for one in _distinct(before) if not _holds(now, one)]
+        if gone:
+            patch[strategic_merge.DELETE_FROM_LIST + key] = gone
+            _order(patch, key, now, "")
+        return
+    merge_key = member.merge_key
+    shape, retains = strategic_merge.items_of(member), strategic_merge.retains_keys(member)
+    found: list[_Item] = []
+    gone = []
+    for old, new in _pairs(before, now, merge_key):
+        if new is None:
+            gone.append({strategic_merge.DIRECTIVE: "delete", merge_key: old and old[merge_key]})
+        elif old is not None:
+            inner = _removed(old, new, shape, retains=retains)
+            if inner:
+                found.append({**inner, merge_key: new[merge_key]})
+    if found or gone:
+        patch[key] = [*_as_in(now, found, merge_key), *gone]
+        _order(patch, key, now, merge_key)
+
+
+# --- strategic: what to set ---
+
+
+def _changed(
+    live: JsonObject, wanted: JsonObject, schema: Schema | None, *, retains: bool
+) -> JsonDict:
+    patch: dict[str, object] = {}
+    for key, value in wanted.items():
+        there = live.get(key)
+        member = strategic_merge.member_of(schema, key)
+        strategy = strategic_merge.merge_strategy(member)
+        if key not in live or there.__class__ is not value.__class__:
+            patch[key] = value
+        elif isinstance(value, dict) and strategy != "replace":
+            inner = _changed(
+                live[key],
+                value,
+                strategic_merge.shape_of(member),
+                retains=strategic_merge.retains_keys(member),
+            )
+            if inner:
+                patch[key] = inner
+        elif isinstance(value, list) and strategy == "merge" and member is not None:
+            _change_items(patch, key, live[key], value, member)
+        elif isinstance(value, dict) or not same_json(there, value):
+            patch[key] = value
+    _retain(patch, live, wanted, retains=retains)
+    return patch
+
+
+def _change_items(
+    patch: JsonDict, key: str, there: list[Any], wanted: list[Any], member: Schema
+) -> None:
+    if not there:
+        if wanted:
+            patch[key] = wanted
+        return
+    if not isinstance(there[0], dict):
+        new = [one for one in _distinct(wanted) if not _holds(there, one)]
+        if new:
+            patch[key] = new
+        if not same_json(there, wanted):
+            _order(patch, key, wanted, "")
+        return
+    merge_key = member.merge_key
+    shape, retains = strategic_merge.items_of(member), strategic_merge.retains_keys(member)
+    found: list[_Item] = []
+    for old, item in _pairs(there, wanted, merge_key):
+        if item is not None:
+            if old is None:
+                found.append(item)
+            elif inner := _changed(old, item, shape, retains=retains):
+                found.append({**inner, merge_key: item[merge_key]})
+    if found:
+        patch[key] = _as_in(wanted, found, merge_key)
+    if found or _marks(there, merge_key) != _marks(wanted, merge_key):
+        _order(patch, key, wanted, merge_key)
+
+
+# --- strategic: what both need ---
+
+
+def _retain(
+    patch: dict[str, object], before: JsonObject, wanted: JsonObject, *, retains: bool
+) -> None:
+    """Says which members stay, where that makes a difference."""
+    kept = sorted(key for key, value in wanted.items() if value is not None)
+    goes = any(value is not None and key not in wanted for key, value in before.items())
+    if retains and kept and (patch or goes):
+        patch[strategic_merge.RETAIN_KEYS] = kept
+
+
+def _order(patch: JsonDict, key: str, wanted: Sequence[Any], merge_key: str) -> None:
+    if wanted:
+        order = [{merge_key: one[merge_key]} for one in wanted] if merge_key else wanted
+        patch[strategic_merge.ELEMENT_ORDER + key] = order
+
+
+def _pairs(
+    before: Sequence[_Item], now: Sequence[_Item], merge_key: str
+) -> Iterator[tuple[_Item | None, _Item | None]]:
+    """Items of the same key, one after the other where several have it; None where there is none on
+    that side."""
+    left, right = _by_key(before, merge_key), _by_key(now, merge_key)
+    i = j = 0
+    while i < len(left) or j < len(right):
+        older = j == len(right) or (i < len(left) and left[i][0] <= right[j][0])
+        newer = i == len(left) or (j < len(right) and right[j][0] <= left[i][0])
+        yield left[i][1] if older else None, right[j][1] if newer else None
+        i, j = i + older, j + newer
+
+
+def _by_key(items: Sequence[_Item], merge_key: str) -> list[tuple[str, _Item]]:
+    """Sorted by key; of those with one key the last comes first, as upstream's order has it."""
+    keyed = [(strategic_merge.key_text(one, merge_key), one) for one in reversed(items)]
+    return sorted(keyed, key=lambda pair: pair[0])
+
+
+def _marks(items: Sequence[object], merge_key: str) -> list[Hashable]:
+    return [strategic_merge.item_mark(one, merge_key) for one in items]
+
+
+def _as_in(order: Sequence[object], items: list[_Item], merge_key: str) -> list[_Item]:
+    ranks = {mark: i for i, mark in reversed(list(enumerate(_marks(order, merge_key))))}
+    return sorted(
+        items, key=lambda one: ranks.get(strategic_merge.item_mark(one, merge_key), len(ranks))
+    )
+
+
+def _distinct(items: Sequence[object]) -> list[object]:
+    found: list[Any] = []
+    for one in items:
+        if not _holds(found, one):
+            found.append(one)
+    return found
+
+
+def _holds(items: Sequence[object], value: object) -> bool:
+    return any(same_json(one, value) for one in items)
+
+
+def _joined(removed: JsonObject, changed: JsonObject, schema: Schema | None) -> dict[str, object]:
+    """One patch that does both."""
+    made = dict(removed)
+    for key, value in changed.items():
+        mine = made.get(key)
+        member = strategic_merge.member_of(schema, key)
+        strategy = strategic_merge.merge_strategy(member)
+        if isinstance(mine, dict) and isinstance(value, dict) and strategy != "replace":
+            made[key] = _joined(mine, value, strategic_merge.shape_of(member))
+        elif isinstance(mine, list) and strategy == "merge" and member is not None:
+            order = changed.get(
+                strategic_merge.ELEMENT_ORDER + key,
+                removed.get(strategic_merge.ELEMENT_ORDER + key, ()),
+            )
+            made[key] = _joined_items(mine, value, order, member)
+        else:
+            made[key] = value
+    return made
+
+
+def _joined_items(
+    removed: list[_Item], changed: list[_Item], order: Sequence[Json], member: Schema
+) -> list[_Item]:
+    merge_key = member.merge_key
+    shape = strategic_merge.items_of(member)
+    made = {strategic_merge.key_text(one, merge_key): one for one in removed}
+    for one in changed:
+        key = strategic_merge.key_text(one, merge_key)
+        made[key] = _joined(made[key], one, shape) if key in made else one
+    return _as_in(order, list(made.values()), merge_key)
+
+
+# --- merge patches ---
+
+
+def _unset(last: Json, wanted: JsonObject) -> JsonDict:
+    """Nulls for what goes, at any depth; those of the new configuration, too."""
+    before = last if isinstance(last, dict) else {}
+    patch: dict[str, object] = {}
+    for key, value in wanted.items():
+        if value is None and (key not in before or before[key] is not None):
+            patch[key] = None
+        elif isinstance(value, dict) and (inner := _unset(before.get(key), value)):
+            patch[key] = inner
+    patch.update((key, None) for key in before if key not in wanted)
+    return patch
+
+
+def _set(live: object, wanted: JsonObject) -> JsonDict:
+    """Return what is to be there and is not."""
+    there = live if isinstance(live, dict) else {}
+    patch: dict[str, object] = {}
+    for key, value in wanted.items():
+        if isinstance(value, dict) and value:
+            inner = _set(there.get(key), value)
+            if inner:
+                patch[key] = inner
+        elif value is not None and not (key in there and _same_value(there[key], value)):
+            patch[key] = value
+    return patch
+
+
+def _same_value(there: object, value: object) -> bool:
+    """An object is there already if nothing is wanted of it; numbers are doubles."""
+    if isinstance(value, dict):
+        return isinstance(there, dict)
+    if isinstance(value, list) and isinstance(there, list):
+        return len(there) == len(value) and all(map(_equal, there, value))
+    return _equal(there, value)
+
+
+def _equal(a: object, b: object) -> bool:
+    """JSON whose numbers are all doubles."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_equal(a[key], b[key]) for key in a)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(_equal, a, b))
+    return isinstance(a, bool) is isinstance(b, bool) and a == b
+
+
+def _united(unset: JsonObject, sets: JsonObject) -> dict[str, object]:
+    made = dict(unset)
+    for key, value in sets.items():
+        mine = made.get(key)
+        made[key] = _united(mine, value) if isinstance(mine, dict) else value
+    return made

@@ -1,0 +1,407 @@
+"""Objects as the API server has them inside, where it shows: in differences and values.
+
+Inside, fields have their Go names and an order of their own, nothing is left out, and a few stand
+elsewhere than in `v1`. The types stand in the columns `internal` of `data/schemas`, of which the
+pack `internals` is made: by the name of a type (`core.v1.PodSpec`), each field as its name, its
+name in JSON, and its type: `s` (text), `n` (number), `b` (boolean), `q` (quantity), `x` (anything,
+as it is), `l` (label selector) or the name of another type; `*T` may be null, `[]T` and `{}T` are
+null when empty.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Final, NamedTuple, TypeVar
+
+from celadon.kube.go.go_cmp import reported_difference
+from celadon.kube.go.go_text import amount_parts
+from celadon.kube.go.go_types import embedded_struct, type_name
+from celadon.kube.go.go_values import (
+    GoData,
+    Kind,
+    go_list,
+    go_map,
+    go_number,
+    go_pointer,
+    go_struct,
+    go_text,
+)
+from celadon.kube.json_types import JsonDict, JsonObject
+from celadon.kube.quantity import QuantityError, parse_amounts
+from celadon.kube.releases import is_since, per_release
+from celadon.kube.schemas import schema_packs
+from celadon.kube.validation.text_rules import printed_selector
+from celadon.patterns import late_pattern
+
+OF_POD: Final = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")
+"""Fields that a pod has in `v1` and its security context inside."""
+
+CLAIM_SPEC: Final = "core.v1.PersistentVolumeClaimSpec"
+_TEMPLATE: Final = "volumeClaimTemplate"
+_ZEROS: Final[JsonObject] = {"s": "", "n": 0, "b": False, "q": "0", "x": 0}
+
+
+class Field(NamedTuple):
+    """A member of a type: what it is called inside and in `v1`, and its type."""
+
+    name: str
+    key: str
+    type: str
+
+
+@per_release()
+def fields_of(type_: str) -> tuple[Field, ...]:
+    """The members of a type, in order."""
+    return tuple(
+        Field(*text.split()) for text in schema_packs.of_type("internals", type_).split(";")
+    )
+
+
+def internal_pod_spec(spec: JsonObject) -> JsonDict:
+    """A spec of `v1` as it is inside."""
+    return internal_value(with_host_fields_inside(spec), "core.v1.PodSpec")
+
+
+def with_host_fields_inside(spec: JsonObject) -> JsonObject:
+    """A spec of `v1` whose security context holds what it holds inside."""
+    host = {field: spec[field] for field in OF_POD if field in spec}
+    context = {**(spec.get("securityContext") or {}), **host}
+    return {**spec, "securityContext": context}
+
+
+def internal_template(template: JsonObject) -> JsonDict:
+    """A template of pods: its metadata is the same outside, and lies open."""
+    spec = internal_pod_spec(template.get("spec") or {})
+    return {**(template.get("metadata") or {}), "Spec": spec}
+
+
+def internal_value(obj: JsonObject, type_: str) -> JsonDict:
+    """A part of an object as it is inside; `type_` is a key of the pack."""
+    return {
+        field.name: _claim_template(obj.get(field.key))
+        if field.key == _TEMPLATE
+        else _value(obj.get(field.key), field.type)
+        for field in fields_of(type_)
+    }
+
+
+def _claim_template(template: JsonObject | None) -> JsonDict | None:
+    """A template of claims, whose metadata lies open as that of pods does."""
+    if template is None:
+        return None
+    spec = internal_value(template.get("spec") or {}, CLAIM_SPEC)
+    return {**(template.get("metadata") or {}), "Spec": spec}
+
+
+def _value(value: Any, kind: str) -> Any:
+    if kind.startswith("*"):
+        return None if value is None else _value(value, kind[1:])
+    inner = kind[2:]
+    if kind.startswith("[]"):
+        return None if value is None else [_value(one, inner) for one in value]
+    if kind.startswith("{}"):
+        return None if value is None else {key: _value(value[key], inner) for key in sorted(value)}
+    if kind == "l":
+        return printed_selector(value)
+    if kind in _ZEROS:
+        return _ZEROS[kind] if value is None else value
+    return internal_value(value or {}, kind)
+
+
+# --- With the types of Go ----------------------------------------------------
+#
+# Specs as the API server has them inside, with the types and embedded structs of Go.
+#
+# The fields are those of the section before; what is embedded, and which types have a name, says
+# `celadon.kube.go.go_types`.
+
+
+def internal_go_struct(obj: JsonObject, type_: str) -> GoData:
+    """A part of an object as it is inside; `type_` is a key of the pack `internals`."""
+    package, _, struct = type_.partition(".v1.")
+    members: dict[str, GoData] = {}
+    embedded: dict[str, dict[str, GoData]] = {}
+    for field in fields_of(type_):
+        outer = embedded_struct(struct, field.key)
+        value = _member(obj.get(field.key), field, package, struct)
+        if not outer:
+            members[field.name] = value
+            continue
+        inner = embedded.setdefault(outer, {})
+        inner[field.name] = value
+        members[outer] = go_struct(f"{package}.{outer}", inner)
+    return go_struct(f"{package}.{struct}", members)
+
+
+def go_pod_spec(spec: JsonObject) -> GoData:
+    """A spec of a pod."""
+    return internal_go_struct(with_host_fields_inside(spec), "core.v1.PodSpec")
+
+
+def go_volume_source(spec: JsonObject) -> GoData:
+    """What a PersistentVolume with this spec is made of."""
+    members = internal_go_struct(spec, "core.v1.PersistentVolumeSpec").members or {}
+    return members["PersistentVolumeSource"]
+
+
+def internal_go_list(items: Sequence[JsonObject], type_: str) -> GoData:
+    """A list of such parts."""
+    return go_list([internal_go_struct(one, type_) for one in items], type_.replace(".v1.", "."))
+
+
+def _member(value: Any, field: Field, package: str, struct: str) -> GoData:
+    special = _SPECIAL.get(field.key) if field.type.strip("*") == "x" else None
+    if special is not None:
+        return special(value)
+    named = type_name(struct, field.key)
+    mark, name = (named[:2], named[2:]) if named[:2] in ("{}", "[]") else ("", named)
+    return _go_value(value, field.type, mark, f"{package}.{name}" if name else "")
+
+
+def _go_value(value: Any, kind: str, mark: str = "", named: str = "") -> GoData:
+    """`named` is the name of the type, or that of its items; `mark` tells which."""
+    inner = kind[2:]
+    if kind.startswith("*"):
+        target = None if value is None else _go_value(value, kind[1:])
+        return go_pointer(target, kind[1:].replace(".v1.", "."))
+    if kind.startswith("[]"):
+        items = None if value is None else [_go_value(one, inner) for one in value]
+        return go_list(items, named or _NAMES.get(inner) or inner.replace(".v1.", "."))
+    if kind.startswith("{}"):
+        entries = None if value is None else {key: _go_value(value[key], inner) for key in value}
+        if mark == "{}":
+            return go_map(entries, named, names_keys=True)
+        return go_map(entries, f"map[string]{_NAMES[inner]}")
+    if kind in _SCALARS:
+        return _SCALARS[kind](value)
+    return internal_go_struct(value or {}, kind)
+
+
+def _quantity(value: Any) -> GoData:
+    """An amount, which knows by itself whether it is equal to another."""
+    written = _canonical(value)
+    number, scale, form = amount_parts(written) if written else (0, 0, "")
+    amount = go_struct(
+        "resource.int64Amount",
+        {"value": go_number(number, "int64"), "scale": go_number(scale, "resource.Scale")},
+    )
+    decimal = go_struct("resource.infDecAmount", {"Dec": go_pointer(None, "inf.Dec")})
+    members = {
+        "i": amount,
+        "d": decimal,
+        "s": go_text(written if _keeps_text(written) else ""),
+        "Format": go_text(form),
+    }
+    text = str(Decimal(number).scaleb(scale).normalize())
+    return GoData(
+        "resource.Quantity",
+        Kind.STRUCT,
+        members,
+        text=text,
+        shown_by_pointer=written,
+        compares=True,
+    )
+
+
+def _canonical(value: Any) -> str:
+    """An amount as it is stored; empty for none."""
+    try:
+        return "" if value is None else str(parse_amounts(str(value)))
+    except QuantityError:
+        return ""
+
+
+_DIGITS: Final = late_pattern("[0-9]*")
+
+
+def _keeps_text(text: str) -> bool:
+    """Whether Go keeps the text of an amount that it has read: what is surely in canonical form."""
+    found = _DIGITS.match(text)
+    digits = "" if found is None else found[0]
+    if text.endswith("i"):
+        return bool(int(digits or 0) & 0b111)
+    return text == "0" or (digits[:1] not in ("", "0") and not digits.endswith("000"))
+
+
+def _selector(value: JsonObject) -> GoData:
+    labels: Mapping[str, str] = value.get("matchLabels") or {}
+    requirements = value.get("matchExpressions") or []
+    members = {
+        "MatchLabels": _go_value(value.get("matchLabels"), "{}s"),
+        "MatchExpressions": go_list(
+            [_requirement(one) for one in requirements] if requirements else None,
+            "v1.LabelSelectorRequirement",
+        ),
+    }
+    printed = "".join(f"{key}: {labels[key]}," for key in sorted(labels))
+    of_requirements = "".join(
+        f"LabelSelectorRequirement{{Key:{one.get('key') or ''},"
+        f"Operator:{one.get('operator') or ''},Values:[{' '.join(one.get('values') or ())}],}},"
+        for one in requirements
+    )
+    shown = (
+        f"&LabelSelector{{MatchLabels:map[string]string{{{printed}}},"
+        f"MatchExpressions:[]LabelSelectorRequirement{{{of_requirements}}},}}"
+    )
+    return GoData("v1.LabelSelector", Kind.STRUCT, members, shown_by_pointer=shown)
+
+
+def _requirement(value: JsonObject) -> GoData:
+    members = {
+        "Key": go_text(value.get("key") or ""),
+        "Operator": go_text(value.get("operator") or ""),
+        "Values": _go_value(value.get("values"), "[]s"),
+    }
+    return go_struct("v1.LabelSelectorRequirement", members)
+
+
+def _int_or_string(value: Any) -> GoData:
+    is_text = isinstance(value, str)
+    members = {
+        "Type": go_number(int(is_text), "intstr.Type"),
+        "IntVal": go_number(0 if is_text else value or 0, "int32"),
+        "StrVal": go_text(value if is_text else ""),
+    }
+    return go_struct("intstr.IntOrString", members)
+
+
+def _time(value: Any) -> GoData:
+    """`2001-01-01 00:00:00 +0000 UTC`, which it says by itself."""
+    known = str(value or "0001-01-01T00:00:00Z")
+    shown = f"{known.removesuffix('Z').replace('T', ' ')} +0000 UTC"
+    text = "" if value is None else known
+    inner = GoData("time.Time", Kind.STRUCT, _marked(text), text=text, shown=shown, compares=True)
+    return GoData("v1.Time", Kind.STRUCT, {"Time": inner}, shown=shown)
+
+
+def _marked(text: str) -> Mapping[str, GoData]:
+    return {"ext": go_text(text)}
+
+
+def _go_claim_template(value: JsonObject | None) -> GoData:
+    type_ = "core.PersistentVolumeClaimTemplate"
+    if value is None:
+        return go_pointer(None, type_)
+    meta = value.get("metadata") or {}
+    of_meta = {
+        "CreationTimestamp": _time(None),
+        "Labels": _go_value(meta.get("labels"), "{}s"),
+        "Annotations": _go_value(meta.get("annotations"), "{}s"),
+    }
+    members = {
+        "ObjectMeta": go_struct("v1.ObjectMeta", of_meta),
+        "Spec": internal_go_struct(value.get("spec") or {}, CLAIM_SPEC),
+    }
+    template = GoData(type_, Kind.STRUCT, members, shown_by_pointer=_SHOWN_METADATA)
+    return go_pointer(template, type_)
+
+
+_SHOWN_METADATA: Final = (
+    "&ObjectMeta{Name:,GenerateName:,Namespace:,SelfLink:,UID:,ResourceVersion:,Generation:0,"
+    "CreationTimestamp:0001-01-01 00:00:00 +0000 UTC,DeletionTimestamp:<nil>,"
+)
+"""What a template says of itself, as the metadata that it embeds; reports cut it before this ends.
+"""
+_NAMES: Final = {"s": "string", "n": "int64", "b": "bool", "q": "resource.Quantity"}
+_SCALARS: Final[Mapping[str, Callable[[Any], GoData]]] = {
+    "s": lambda value: go_text(value or ""),
+    "n": lambda value: go_number(value or 0, "int64"),
+    "b": lambda value: GoData("bool", Kind.PLAIN, text=str(bool(value)).lower()),
+    "q": _quantity,
+    "l": _selector,
+    "x": lambda value: go_text(str(value or "")),
+}
+_SPECIAL: Final[Mapping[str, Callable[[Any], GoData]]] = {
+    "lastTransitionTime": _time,
+    "lastUpdateTime": _time,
+    "port": _int_or_string,
+    "volumeClaimTemplate": _go_claim_template,
+}
+"""Fields that the pack takes as they are."""
+
+
+# --- Differences -------------------------------------------------------------
+#
+# The difference of two specs, as an API server prints it where one may not change.
+#
+# As k8s.io/apimachinery `pkg/util/diff`: both as indented JSON, compared line by line. Before 1.34
+# it is what github.com/google/go-cmp reports (`celadon.kube.go.go_cmp`).
+
+
+MOST_COMPARED: Final = 10_000
+"""Lines that are compared each with each, to say what has changed."""
+_HTML: Final = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
+_HEADERS: Final = 2
+"""Lines with the names of the files, which there are none of."""
+_EPHEMERAL: Final = "core.v1.EphemeralContainer"
+_SIGNING: Final = "certificates.v1.CertificateSigningRequestCondition"
+_VOLUME: Final = "core.v1.PersistentVolumeSpec"
+
+
+def pod_spec_diff(old: JsonObject, new: JsonObject) -> str:
+    """Hunks with three lines around each change; empty if nothing changes."""
+    return _reported(go_pod_spec, old, new) or _diff(internal_pod_spec(old), internal_pod_spec(new))
+
+
+def claim_spec_diff(old: JsonObject, new: JsonObject) -> str:
+    """The same of specs of PersistentVolumeClaims."""
+    return _reported(lambda one: internal_go_struct(one, CLAIM_SPEC), old, new) or _diff(
+        internal_value(old, CLAIM_SPEC), internal_value(new, CLAIM_SPEC)
+    )
+
+
+def volume_source_diff(old: JsonObject, new: JsonObject) -> str:
+    """The same of what PersistentVolumes are made of; empty if that is the same."""
+    before, after = internal_value(old, _VOLUME), internal_value(new, _VOLUME)
+    if before == after:
+        return ""
+    return _reported(go_volume_source, old, new) or _diff(before, after)
+
+
+def ephemeral_container_diff(old: JsonObject, new: JsonObject) -> str:
+    """The same of ephemeral containers."""
+    return _reported(lambda one: internal_go_struct(one, _EPHEMERAL), old, new) or _diff(
+        internal_value(old, _EPHEMERAL), internal_value(new, _EPHEMERAL)
+    )
+
+
+def signing_conditions_diff(old: Sequence[JsonObject], new: Sequence[JsonObject]) -> str:
+    """The same of conditions of requests for certificates."""
+    before, after = ([internal_value(one, _SIGNING) for one in each] or None for each in (old, new))
+    return _reported(lambda one: internal_go_list(one, _SIGNING), old, new) or _diff(before, after)
+
+
+T = TypeVar("T")
+
+
+def _reported(inside: Callable[[T], GoData], old: T, new: T) -> str:
+    """What releases before 1.34 say; empty for later ones."""
+    return "" if is_since("1.34") else reported_difference(inside(old), inside(new))
+
+
+def _diff(old: object, new: object) -> str:
+    before, after = _lines(old), _lines(new)
+    if len(before) + len(after) > MOST_COMPARED:
+        return "".join(_coarse_diff(before, after))
+    return "".join([*difflib.unified_diff(before, after)][_HEADERS:])
+
+
+def _coarse_diff(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
+    """One hunk with everything between the first and the last line that differ."""
+    least = min(len(before), len(after))
+    start = next((index for index in range(least) if before[index] != after[index]), least)
+    rest = least - start
+    same = next((index for index in range(rest) if before[~index] != after[~index]), rest)
+    gone, new = before[start : len(before) - same], after[start : len(after) - same]
+    if gone or new:
+        yield f"@@ -{start + 1},{len(gone)} +{start + 1},{len(new)} @@\n"
+        yield from (f"-{line}" for line in gone)
+        yield from (f"+{line}" for line in new)
+
+
+def _lines(value: object) -> list[str]:
+    text = json.dumps(value, indent=1, ensure_ascii=False).translate(_HTML)
+    return [f"{line}\n" for line in text.split("\n")]
