@@ -8,6 +8,7 @@ import enum
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from celadon.admission import ADMIN, Note, Operation
@@ -18,7 +19,6 @@ from celadon.cli.exits import Exit
 from celadon.cli.reading.documents import Document, Problem
 from celadon.cli.reading.locations import Chunk
 from celadon.kube import JsonObject, Ruling, User
-from celadon.records import dataclass, field
 
 # --- Coverage and mutants ----------------------------------------------------
 
