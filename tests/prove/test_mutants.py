@@ -136,7 +136,8 @@ def test_params_of_a_custom_kind(old: str, new: str, expected: str) -> None:
 
 def test_params_that_nobody_defines_prove_nothing() -> None:
     sides = [policy(one, params=LIMIT_KIND) for one in ("params.most > 1", "1 < params.most")]
-    answer = Mutant(*map(bound, sides), "1.36", seconds=SECONDS).answer()
+    old, new = map(bound, sides)
+    answer = Mutant(old, new, "1.36", seconds=SECONDS).answer()
     assert answer.finding is Finding.UNDECIDED
     assert answer.reasons == ("params of kind Limit, which is not defined",)
 

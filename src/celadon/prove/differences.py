@@ -377,8 +377,10 @@ class Look:
             new, old = (one and kinds.completed(one, kind) for one in (new, old))
             return replace(sketch.request, object=new, old_object=old)
 
-        given = (sketch.object, sketch.old_object)
-        written = Written(*(None if one is None else dict(one) for one in given))
+        given, before = (
+            None if one is None else dict(one) for one in (sketch.object, sketch.old_object)
+        )
+        written = Written(given, before)
         if kind not in self.differences.kinds.custom:
             written = mended(
                 kind,

@@ -6,8 +6,10 @@ that the engine does not confirm is ruled out, and the search goes on.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -120,8 +122,11 @@ STEPS_OF_A_SECOND: Final = 1_500_000
 """What the solver counts of its work while a second goes by, where it has a processor to itself.
 The count, and not the clock, limits it: so answers do not depend on how busy a machine is."""
 
-_PATIENCE: Final = 5
-"""How much longer it may take by the clock."""
+_PATIENCE: Final = 4
+"""How much more of the processor it may take: not all of its work is counted."""
+
+_BEAT: Final = 0.2
+"""Seconds between two looks at how much that is."""
 
 _MEGABYTES: Final = 2048
 """What the solver may have of memory; beyond it nothing is decided."""
@@ -144,18 +149,17 @@ class Search:
 
     def __post_init__(self) -> None:
         self.steps = int(self.seconds * STEPS_OF_A_SECOND)
-        self.deadline = time.monotonic() + self.seconds * _PATIENCE
+        self.deadline = time.process_time() + self.seconds * _PATIENCE
 
     def check(self, solver: z3.Solver, *assumptions: Formula) -> z3.CheckSatResult:
         """Ask the solver, while it is not too late."""
-        left = self.deadline - time.monotonic()
-        if left <= 0 or self.steps <= 0:
+        if time.process_time() >= self.deadline or self.steps <= 0:
             return z3.unknown
-        solver.set("timeout", max(1, int(left * 1000)))
         solver.set("rlimit", self.steps)
         solver.set("max_memory", _MEGABYTES)
         before = _steps(solver)
-        found = solver.check(*assumptions)
+        with _interrupted_at(self.deadline):
+            found = solver.check(*assumptions)
         self.steps -= _steps(solver) - before
         return found
 
@@ -278,6 +282,26 @@ class Search:
                 return model
             asked.tell(lessons)
         return Found(reason="the engine has it otherwise each time")
+
+
+@contextmanager
+def _interrupted_at(deadline: float) -> Iterator[None]:
+    """The solver stops when so much processor time is gone. Where none is running, nothing
+    happens."""
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(_BEAT):
+            if time.process_time() >= deadline:
+                z3.main_ctx().interrupt()
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
 
 
 class _Assumptions(NamedTuple):
