@@ -15,7 +15,8 @@ from celadon.admission.registration.decoding import KINDS
 from celadon.apiserver.printers.table_forms import built_in_shape
 from celadon.kube import GroupVersionKind, StatusError
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.registry import Surroundings, Target, create, read_object, update
+from celadon.kube.registry import Surroundings, Target, create, update
+from celadon.kube.registry.request_bodies import read_object
 from celadon.kube.resources import known_resources
 
 CONTEXT = DefaultingContext()

@@ -24,12 +24,12 @@ from celadon.kube.registry import (
     Surroundings,
     Target,
     create,
-    read_object,
     shown_object,
     stored_object,
     update,
     write_errors,
 )
+from celadon.kube.registry.request_bodies import read_object
 from celadon.kube.resources.api_resources import known_resources
 from celadon.kube.status import StatusError
 from tests.kube.registry.targets import target

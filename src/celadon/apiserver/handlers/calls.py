@@ -22,7 +22,7 @@ from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.go import Document, parse_media_type
 from celadon.kube.json_types import JsonDict
 from celadon.kube.protobuf import ProtobufError, decode
-from celadon.kube.registry import Incoming, Target, WriteOptions, patch, read_object, request_bodies
+from celadon.kube.registry import Incoming, Target, WriteOptions, patch, request_bodies
 from celadon.kube.schemas import json_kind
 from celadon.records import dataclass as record
 from celadon.remembering import remembered
@@ -211,7 +211,7 @@ def require_body_type(call: Call) -> None:
 def read_sent(call: Call, context: DefaultingContext) -> Incoming:
     """The object in the body. Raises StatusError: as `read_body`, or 400 for another kind."""
     body = read_body(call, call.field_validation)
-    return read_object(
+    return request_bodies.read_object(
         body.content, call.target, context, call.field_validation, body.noticed, body.sent
     )
 

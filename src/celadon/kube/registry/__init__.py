@@ -33,7 +33,6 @@ from celadon.kube.registry.request_bodies import (
     WriteOptions,
     draft_of,
     read_mutated,
-    read_object,
     require_version,
     stray_fields,
 )
@@ -65,7 +64,6 @@ __all__ = [
     "patch",
     "patch_between",
     "read_mutated",
-    "read_object",
     "read_patch",
     "repeated_owner_warnings",
     "request_bodies",

@@ -16,6 +16,7 @@ from celadon.migrate.cel_text import (
     ALWAYS,
     NEVER,
     Condition,
+    choice,
     comparison,
     conjunction,
     constant,
@@ -26,15 +27,24 @@ from celadon.migrate.cel_text import (
     quoted,
     truth,
 )
-from celadon.migrate.kyverno.pattern_translation import compared_leaf, globbed
+from celadon.migrate.kyverno.operators import (
+    as_number,
+    equals,
+    is_alike,
+    is_duration,
+    listed,
+    order,
+    printed,
+    range_of,
+)
+from celadon.migrate.kyverno.pattern_translation import DURATION, compared_leaf, globbed
 from celadon.migrate.kyverno.patterns import (
     Comparison,
     Operator,
+    amount,
     compares,
     has_wildcards,
     ordered,
-    read_string,
-    wildcard_match,
 )
 from celadon.migrate.kyverno.queries import (
     ABSENT,
@@ -138,9 +148,13 @@ def _compared(key: Query, operator: Operator, value: Query) -> Condition:
     match key, value:
         case Constant(left), Constant(right):
             return constant(_constants_compare(left, operator, right))
-        case Truth(held), Constant(bool(expected)):
-            same = held if expected else negation(held)
-            return same if operator is Operator.EQUAL else negation(same)
+        case Truth(held), Constant(bool(expected)) if equality:
+            return held if expected is (operator is Operator.EQUAL) else negation(held)
+        case Truth(), Constant():
+            return constant(operator is Operator.NOT_EQUAL)
+        case Constant(int() | float() as number), _ if equality and not isinstance(number, bool):
+            # A number equals texts that are written so; the other way round it would not.
+            return _compared(value, operator, Constant(str(number)))
         case Constant(), _:
             return _compared(value, _TURNED[operator], key)
         case Length(of), Constant(number):
@@ -178,26 +192,155 @@ _TURNED: Final = {
 
 
 def _constants_compare(left: Json, operator: Operator, right: Json) -> bool:
-    if isinstance(left, bool) or isinstance(right, bool):
-        return (left is right) is (operator is Operator.EQUAL)
-    return compares(left, Comparison(operator, str(right)))
+    match operator:
+        case Operator.EQUAL:
+            return equals(left, right)
+        case Operator.NOT_EQUAL:
+            return left is not None and not equals(left, right)
+    sign = order(left, right)
+    return sign is not None and ordered(sign, operator)
+
+
+# --- A value and a constant --------------------------------------------------
+#
+# The side that is a key decides: a number is compared with texts that are numbers, a text with
+# numbers only where it is a duration. `scalars.equals` and `scalars.order` say the same of values.
 
 
 def _leaf(text: str, form: Form, operator: Operator, expected: Json) -> Condition:
-    match expected:
-        case bool():
-            if form is not Form.BOOL:
-                return comparison(text, _RELATIONS[operator], literal(expected))
-            same = truth(text) if expected else negation(truth(text))
-            return same if operator is Operator.EQUAL else negation(same)
-        case int() | float() | str():
-            return compared_leaf(text, form, Comparison(operator, str(expected)))
-        case None:
+    """Return how a value that is there compares with a constant. Raises NotTranslated."""
+    match operator:
+        case Operator.EQUAL:
+            return _equal_leaf(text, form, expected)
+        case Operator.NOT_EQUAL:
+            return negation(_equal_leaf(text, form, expected))
+    if isinstance(expected, bool) or not isinstance(expected, str | int | float):
+        return NEVER
+    return _ordered_leaf(text, form, operator, expected)
+
+
+def _equal_leaf(text: str, form: Form, expected: Json) -> Condition:
+    match form, expected:
+        case Form.BOOL, bool():
+            return truth(text) if expected else negation(truth(text))
+        case Form.ANY, bool():
+            return comparison(text, "==", literal(expected))
+        case (Form.LIST, list([])) | ((Form.MAP | Form.FIELDS), dict()) if not expected:
+            return comparison(f"size({text})", "==", "0")
+        case (Form.LIST, list()) | ((Form.MAP | Form.FIELDS), dict()):
+            raise NotTranslated("a whole list or map compared with another")
+        case _, bool() | list() | dict() | None:
             return NEVER
-    return comparison(text, _RELATIONS[operator], literal(expected))
+        case Form.INTEGER, int() | float() | str():
+            number = _integral(expected)
+            return NEVER if number is None else comparison(text, "==", str(number))
+        case Form.STRING, str():
+            return _text_equals(text, expected)
+        case Form.QUANTITY, str():
+            return _amounts_compare(text, Operator.EQUAL, expected)
+        case ((Form.STRING | Form.QUANTITY), int() | float()):
+            return _durations_compare(text, Operator.EQUAL, expected)
+        case Form.INT_OR_STRING, _:
+            return _either_kind(text, lambda side, kind: _equal_leaf(side, kind, expected))
+        case ((Form.NUMBER | Form.ANY), int() | float() | str()):
+            return compared_leaf(text, form, Comparison(Operator.EQUAL, str(expected)))
+    return NEVER
 
 
-_RELATIONS: Final = {Operator.EQUAL: "==", Operator.NOT_EQUAL: "!="}
+def _ordered_leaf(text: str, form: Form, operator: Operator, expected: str | float) -> Condition:
+    match form, expected:
+        case ((Form.INTEGER | Form.NUMBER), _):
+            number = as_number(expected)
+            if number is None:
+                return NEVER
+            return comparison(text, _SIGNS[operator], literal(_shortened(number)))
+        case Form.STRING, _:
+            return _ordered_text(text, operator, expected)
+        case Form.QUANTITY, str():
+            if amount(expected) is None and as_number(expected) is not None:
+                raise NotTranslated(f"a quantity compared with the duration `{expected}`")
+            return _amounts_compare(text, operator, expected)
+        case Form.QUANTITY, _:
+            raise NotTranslated("a quantity compared with a number, not with a text")
+        case Form.INT_OR_STRING, _:
+            return _either_kind(
+                text, lambda side, kind: _ordered_leaf(side, kind, operator, expected)
+            )
+        case Form.ANY, _:
+            return compared_leaf(text, form, Comparison(operator, str(expected)))
+    return NEVER
+
+
+def _ordered_text(text: str, operator: Operator, expected: str | float) -> Condition:
+    if isinstance(expected, str) and _VERSION.match(expected):
+        raise NotTranslated("versions compared by their order")
+    result = NEVER
+    number = as_number(expected)
+    if isinstance(expected, str) and amount(expected) is not None:
+        is_amount = truth(f"isQuantity({text})")
+        result = conjunction([is_amount, _amounts_compare(text, operator, expected)])
+    elif number is not None:
+        compared = comparison(f"double({text})", _SIGNS[operator], literal(_shortened(number)))
+        result = conjunction([truth(f"{text}.matches({_NUMBER})"), compared])
+    if isinstance(expected, str) and not is_duration(expected):
+        return result
+    return choice(
+        truth(f"{text}.matches({DURATION})"), _durations_compare(text, operator, expected), result
+    )
+
+
+_VERSION: Final = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+", re.ASCII)
+_NUMBER: Final = quoted(r"^[-+]?[0-9]+(\.[0-9]*)?$")
+
+
+def _either_kind(text: str, asked: Callable[[str, Form], Condition]) -> Condition:
+    is_number = comparison(f"type({text})", "==", "int")
+    number, string = asked(f"int({text})", Form.INTEGER), asked(f"string({text})", Form.STRING)
+    return choice(is_number, number, string)
+
+
+def _integral(expected: str | float) -> int | None:
+    """Return the integer that a constant beside one stands for; None where it is none."""
+    try:
+        return int(expected) if isinstance(expected, str) or expected == int(expected) else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _shortened(number: float) -> float:
+    return int(number) if number.is_integer() else number
+
+
+def _text_equals(text: str, expected: str) -> Condition:
+    """Return whether a text is a duration, a quantity or a text as demanded: the first of them
+    that both sides can be. A quantity matches no wildcards."""
+    result = globbed(text, expected)
+    is_amount = truth(f"isQuantity({text})")
+    if amount(expected) is not None:
+        result = choice(is_amount, _amounts_compare(text, Operator.EQUAL, expected), result)
+    elif has_wildcards(expected) and set(expected) <= _OF_QUANTITIES:
+        result = conjunction([negation(is_amount), result])
+    if is_duration(expected):
+        result = disjunction([_durations_compare(text, Operator.EQUAL, expected), result])
+    return result
+
+
+_OF_QUANTITIES: Final = frozenset("*?+-.0123456789eEkKMGTPimnu")
+"""What a pattern consists of that a quantity could match."""
+
+
+def _amounts_compare(text: str, operator: Operator, expected: str) -> Condition:
+    if amount(expected) is None:
+        return NEVER
+    compared = f"quantity({text}).compareTo(quantity({quoted(expected)}))"
+    return comparison(compared, _SIGNS[operator], "0")
+
+
+def _durations_compare(text: str, operator: Operator, expected: str | float) -> Condition:
+    """Return whether a text is a duration and compares so; a number is one of whole seconds."""
+    written = expected if isinstance(expected, str) else f"{int(expected)}s"
+    compared = comparison(f"duration({text})", _SIGNS[operator], f"duration({quoted(written)})")
+    return conjunction([truth(f"{text}.matches({DURATION})"), compared])
 
 
 def _otherwise_compared(first: Query, second: Query, operator: Operator, value: Query) -> Condition:
@@ -248,7 +391,8 @@ def _length_compared(of: Query, operator: Operator, number: int) -> Condition:
 
 
 _SIGNS: Final = {
-    **_RELATIONS,
+    Operator.EQUAL: "==",
+    Operator.NOT_EQUAL: "!=",
     Operator.MORE: ">",
     Operator.LESS: "<",
     Operator.MORE_EQUAL: ">=",
@@ -288,12 +432,19 @@ def _all_not_in(key: Query, value: Query) -> Condition:
 
 
 def is_in(one: Query, value: Query) -> Condition:
-    """Return whether a single value is among others."""
+    """Return whether a single value is among others. Raises NotTranslated."""
+    if isinstance(one, Located | Constant):
+        _text_of(one)
     match value:
         case Constant(list() as items):
-            return _is_one_of(one, items)
-        case Constant(str(pattern)):
-            return _is_one_of(one, [pattern])
+            return _is_one_of(one, [printed(item) for item in items])
+        case Constant(str(text)) if range_of(text) is not None:
+            return _is_in_range(one, text)
+        case Constant(str(text)):
+            words = listed(text)
+            if words is None:
+                raise NotTranslated(f"`{text}` as a list: Kyverno reads it as JSON, which is none")
+            return _is_one_of(one, words)
         case Constant():
             raise NotTranslated("a list that is neither a list nor a text")
         case Keys(place) if isinstance(one, Constant):
@@ -304,25 +455,22 @@ def is_in(one: Query, value: Query) -> Condition:
 def _same_text(one: Query, other: Query) -> Condition:
     for known, open_one in ((one, other), (other, one)):
         if isinstance(known, Constant) and not isinstance(open_one, Constant):
-            return _is_one_of(open_one, [known.value])
+            return _is_one_of(open_one, [printed(known.value)])
     return compare(one, "==", other)
 
 
-def _is_one_of(one: Query, items: Sequence[Json]) -> Condition:
+def _is_one_of(one: Query, items: Sequence[str]) -> Condition:
     if isinstance(one, Constant):
-        texts = [str(item) for item in items]
-        known = str(one.value)
-        return constant(any(wildcard_match(a, known) or wildcard_match(known, a) for a in texts))
+        return constant(is_alike(printed(one.value), items))
     if isinstance(one, Truth):
-        expected = [item in (True, "true") for item in items]
-        if len(expected) == 1:
-            return one.condition if expected[0] else negation(one.condition)
-        return ALWAYS
+        return _by_truth(one.condition, lambda word: is_alike(word, items))
     text, form = _text_of(one)
+    if form is Form.BOOL:
+        return _by_truth(truth(text), lambda word: is_alike(word, items))
     if isinstance(one, Located) and _RBAC.fullmatch(one.place.path):
         items = [*items, *(["*"] if "*" not in items else ())]
         return member(text, literal(items))
-    if form is Form.STRING and len(items) > 1 and not any(map(_is_special, items)):
+    if form is Form.STRING and len(items) > 1 and not any(map(has_wildcards, items)):
         return member(text, literal(list(items)))
     return disjunction(_is_item(text, form, item) for item in items)
 
@@ -331,36 +479,42 @@ _RBAC: Final = re.compile(r"rules\[\*\]\.(verbs|apiGroups|resources|nonResourceU
 """Where `*` in an object means everything: Kyverno reads wildcards on both sides."""
 
 
-def _is_special(item: Json) -> bool:
-    return not isinstance(item, str) or has_wildcards(item) or _is_range(item)
+def _by_truth(condition: Condition, asked: Callable[[str], bool]) -> Condition:
+    if asked("true") is asked("false"):
+        return constant(asked("true"))
+    return condition if asked("true") else negation(condition)
 
 
-def _is_range(text: str) -> bool:
-    ((first, *more),) = (read_string(text)[0],) if "|" not in text else (((),),)
-    return bool(more) or any(one.operator not in _RELATIONS for one in first)
-
-
-def _is_item(text: str, form: Form, item: Json) -> Condition:
-    if form is Form.INTEGER:
-        if isinstance(item, str) and _is_range(item):
-            ends = [one for group in read_string(item)[0] for one in group]
-            return conjunction(compared_leaf(text, form, one) for one in ends)
-        if isinstance(item, int) or (isinstance(item, str) and item.lstrip("-").isdigit()):
-            return comparison(text, "==", str(int(item)))
+def _is_item(text: str, form: Form, item: str) -> Condition:
+    if form is Form.INTEGER and _INTEGER.fullmatch(item):
+        return comparison(text, "==", item)
+    if form not in (Form.STRING, Form.ANY) or (form is Form.ANY and _INTEGER.fullmatch(item)):
         text = f"string({text})"
-    elif form not in (Form.STRING, Form.ANY):
-        text = f"string({text})"
-    elif form is Form.ANY and not isinstance(item, str):
-        return comparison(f"string({text})", "==", quoted(str(item)))
-    return globbed(text, str(item))
+    return globbed(text, item)
+
+
+_INTEGER: Final = re.compile(r"0|-?[1-9][0-9]{0,17}", re.ASCII)
+
+
+def _is_in_range(one: Query, text: str) -> Condition:
+    ends = range_of(text)
+    assert ends is not None
+    if isinstance(one, Constant):
+        return constant(all(compares(one.value, end) for end in ends))
+    item, form = _text_of(one)
+    if form not in (Form.INTEGER, Form.QUANTITY):
+        raise NotTranslated("a range that is no range of numbers")
+    return conjunction(compared_leaf(item, form, end) for end in ends)
 
 
 def _text_of(one: Query) -> tuple[str, Form]:
     match one:
-        case Located(place):
+        case Located(place) if place.shape.form not in (Form.FIELDS, Form.MAP, Form.LIST):
             return place.plain, place.shape.form
         case Computed(text, form):
             return text, form
+        case Constant(str() | int() | float() as value):
+            return literal(value), Form.ANY
     raise NotTranslated("an item that is no single value")
 
 

@@ -60,7 +60,8 @@ _RELATIONS: Final = {
     Operator.LESS: "<",
     Operator.LESS_EQUAL: "<=",
 }
-_DURATION: Final = quoted(r"^[-+]?(0|([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+)$")
+DURATION: Final = quoted(r"^([-+]0|[-+]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h))+)$")
+"""The pattern of durations as Go reads them, as a literal; `0` is taken for a number before."""
 
 
 def leaf(text: str, form: Form, pattern: Json | Reference) -> Condition:
@@ -226,7 +227,7 @@ def _as_string(text: str, one: Comparison) -> Condition:
     if nanoseconds(one.operand) not in (None, 0):
         left = f"duration({text})"
         right = f"duration({quoted(one.operand)})"
-        is_duration = truth(f"{text}.matches({_DURATION})")
+        is_duration = truth(f"{text}.matches({DURATION})")
         result = choice(is_duration, comparison(left, _RELATIONS[one.operator], right), result)
     return result
 

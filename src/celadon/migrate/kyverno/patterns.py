@@ -205,7 +205,7 @@ def scalar_matches(value: Json, pattern: Json) -> bool:
         case bool():
             return value is pattern
         case int() | float():
-            return _number_matches(value, pattern)
+            return number_matches(value, pattern)
         case None:
             return value is None or value is False or value == "" or (value == 0)
         case str():
@@ -216,7 +216,8 @@ def scalar_matches(value: Json, pattern: Json) -> bool:
     return False
 
 
-def _number_matches(value: Json, pattern: float) -> bool:
+def number_matches(value: Json, pattern: float) -> bool:
+    """Return whether a value is a number, or a text that is written as it is."""
     if isinstance(value, str):
         try:
             return (int(value) if isinstance(pattern, int) else float(value)) == pattern
