@@ -24,8 +24,6 @@ _BEAT: Final = 0.3
 
 _REPORTS: Final = (".json", ".xml", ".html")
 
-_PROVE: Final = "pip install 'celadon[prove]'"
-
 DESCRIPTION: Final = """\
 Run the tests of policies: files of kind PolicyTest, with cases of which each is a request and what
 is to become of it. Requests go the way that `celadon check` takes them.

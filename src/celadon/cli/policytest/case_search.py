@@ -40,6 +40,7 @@ from celadon.cli.policytest.read_places import (
     with_own_name,
     with_value_at,
 )
+from celadon.cli.policytest.solved_requests import solved_requests
 from celadon.cli.policytest.wanted_values import ANY_VALUE, GONE, KEY, THERE, Length, Wanted, Way
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
@@ -479,12 +480,11 @@ class _Search:
 
     def _of_solver(self) -> Iterator[Tried]:
         """What a solver finds, where there is one."""
-        from celadon.cli.policytest.solved_requests import solved_requests
-
         subject, given = self._subject, self._sets.validating
-        return solved_requests(
+        for one in solved_requests(
             given, subject.name, self._bench.version, self._definitions, subject.param_kind
-        )
+        ):
+            yield Tried(*one)
 
     @staticmethod
     def _first_kinds(seeds: Sequence[Tried]) -> list[str]:

@@ -6,16 +6,27 @@ They have few fields; each validation gets one that it alone refuses, if there i
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from celadon.cli.check.manifests import PolicySet
-from celadon.cli.policytest.case_search import Tried
 from celadon.kube import GroupVersionKind, JsonObject, metadata, parse_api_version
+from celadon.kube.json_types import JsonDict
 from celadon.kube.well_known_values import NAMESPACE_NAME
 
 if TYPE_CHECKING:
     from celadon.prove import Example
+
+
+class Solved(NamedTuple):
+    """A request: its object, the one it replaces (None for a CREATE), params (None for none), who
+    asks (empty: an administrator), and the labels of the Namespace."""
+
+    object: JsonDict
+    old: JsonDict | None
+    params: JsonDict | None
+    user: str
+    namespace: Mapping[str, str]
 
 
 def solved_requests(
@@ -24,7 +35,7 @@ def solved_requests(
     version: str,
     definitions: Sequence[JsonObject],
     param_kind: GroupVersionKind | None,
-) -> Iterator[Tried]:
+) -> Iterator[Solved]:
     """Requests for a validating policy; none without a solver."""
     if importlib.util.find_spec("z3") is None or name not in given.policies:
         return
@@ -40,7 +51,7 @@ def solved_requests(
             yield made
 
 
-def _tried(example: Example, param_kind: GroupVersionKind | None) -> Tried | None:
+def _tried(example: Example, param_kind: GroupVersionKind | None) -> Solved | None:
     """The same as the search has requests; None for what it does not have: deletions, users of
     groups, several params."""
     if example.manifest is None:
@@ -54,7 +65,7 @@ def _tried(example: Example, param_kind: GroupVersionKind | None) -> Tried | Non
         for one in example.around
         if one["kind"] == "Namespace" and param_kind != _kind(one)
     ]
-    return Tried(
+    return Solved(
         dict(example.manifest),
         None if example.old_manifest is None else dict(example.old_manifest),
         dict(params[0]) if params else None,
