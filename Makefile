@@ -19,7 +19,7 @@ again = $(PYTEST) $(1) $(FAILED)
 ON_ETCD := api apply clients defaulting mutating tables watch
 ONE_BY_ONE := policy webhook
 
-.PHONY: demo site dist docs test test-all shape conformance conformance-etcd fidelity explained check coverage mutants packs man bench bench-server bench-webhook soak attacks soak-etcd fuzz fuzz-readers fuzz-webhook hostile fuzz-lsp vscode bench-etcd decisions pictures shells clean bench-kube
+.PHONY: demo site dist docs pages test test-all shape conformance conformance-etcd fidelity explained check coverage mutants packs man bench bench-server bench-webhook soak attacks soak-etcd fuzz fuzz-readers fuzz-webhook hostile fuzz-lsp vscode bench-etcd decisions pictures shells clean bench-kube
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'
@@ -48,6 +48,13 @@ docs: $(VENV)/.documented site
 	rm -rf $(DOCS)
 	$(BIN)/python -m sphinx -q -W --keep-going -b html -d build/doctrees docs $(DOCS)
 	cp -R $(SITE) $(DOCS)/playground
+
+# The pages that are made of the code. Their tests say when one is old.
+pages: $(VENV)/.developed
+	for page in attacks library options; do \
+	  $(BIN)/python -m tools.$${page}_page > docs/$$page.md || exit 1; \
+	done
+	$(BIN)/python -m celadon.cli.commands.lint > docs/lint.md
 
 # What a developer waits for: the tests of the rooms, with few examples for each property, a sample of
 # the recordings, a session of a client.

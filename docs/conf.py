@@ -42,8 +42,8 @@ SOURCE: Final = "https://celadon.dev/source/blob/main/"
 """Where the forge shows files of the main branch."""
 
 
-_DECISIONS: Final = "\n```{toctree}\n:hidden:\n:glob:\n\ndecisions/*\n```\n"
-"""What the list of all pages holds in the contents of the site."""
+_DECISIONS: Final = "\n```{toctree}\n:hidden:\n:glob:\n\n*\n```\n"
+"""What the list of decisions holds in the contents of the site."""
 _OUTSIDE: Final = re.compile(r"\]\(((?:\.\./)+[^)#]*)(#[^)]*)?\)")
 
 
@@ -54,7 +54,7 @@ def setup(app: Any) -> None:  # noqa: ANN401 - Sphinx is no dependency of the ty
 
 
 def _read(app: Any, name: str, text: list[str]) -> None:  # noqa: ANN401 - as above
-    """Links to files beside `docs` lead to the forge; the list of all pages holds the decisions."""
+    """Links to files beside `docs` lead to the forge; the list of decisions lists them."""
     docs = Path(app.srcdir)
 
     def link(match: re.Match[str]) -> str:
@@ -64,7 +64,7 @@ def _read(app: Any, name: str, text: list[str]) -> None:  # noqa: ANN401 - as ab
         return f"]({SOURCE}{path.relative_to(ROOT)}{match[2] or ''})"
 
     text[0] = _OUTSIDE.sub(link, text[0])
-    if name == "README":
+    if name == "decisions/README":
         text[0] += _DECISIONS
 
 

@@ -15,16 +15,15 @@ _INTRODUCTION = f"""\
 
 *Reference.* Policies to start from, with their tests.
 
-- `celadon library add NAME` copies one into a project.
+- `celadon library show NAME` shows one, and what to adapt; `add NAME` copies it into a project.
 - `celadon init --library NAME` starts a project with some.
 - `celadon audit --library NAME DUMP` says what a cluster would fail, and installs nothing.
-- A topic stands for all its policies.
 
-Each has a test that covers all of it and that no mutant survives, on every release that it names.
-*Cost* is the most that a request about an object of {OBJECT_SIZE // 1024} KiB may cost; an API
-server stops at {RUNTIME_COST_BUDGET:,}. *Params* are the variables of a policy that are constants:
-write your own values there. Those in bold have no value that is right for everybody:
-`celadon audit --library` leaves these policies out unless they are named.
+A topic stands for all its policies. Each policy has a test that covers all of it and that no mutant
+survives, on every release since the one that the table names. *Cost* is the most that a request
+about an object of {OBJECT_SIZE // 1024} KiB may cost; an API server stops at
+{RUNTIME_COST_BUDGET:,}. *Params* are variables for your own values. Those in bold have no value
+that is right for everybody: `celadon audit --library` leaves these out unless you name them.
 
 <!-- Made by `python -m tools.library_page > docs/library.md`; edit the pages in
      src/celadon/cli/library/policies. -->
@@ -38,9 +37,8 @@ _SETS = """\
 | `pod-security-baseline` | the controls of the Pod Security Standard *baseline*, one policy each |
 | `pod-security-restricted` | those of *restricted*, which include what is left of *baseline* |
 
-The sets decide as the admission plugin PodSecurity of Kubernetes 1.36 does about pods that are
-created, and about templates of workloads, too (`tests/cli/library/test_pod_security_sets.py`). They
-leave out `kube-system`, and no other namespace.
+The sets decide as the plugin PodSecurity of Kubernetes 1.36 does about pods that are created, and
+about templates of workloads, too. They leave out `kube-system`, and no other namespace.
 """
 
 
@@ -52,27 +50,21 @@ def page() -> str:
 def _groups() -> Iterator[str]:
     for topic, policies in groups(library().values()).items():
         yield f"## Topic {topic}\n"
-        yield "| policy | | params | cost | Kubernetes |"
+        yield "| policy | | params | cost | since |"
         yield "|---|---|---|---:|---|"
         yield from map(_row, policies)
         yield ""
         for policy in policies:
             yield f"### {policy.name}\n"
-            yield f"*{policy.title}.* {_also(policy)}\n"
-            why, _, adapt = policy.page.partition("## Adapt it")
-            yield why.removeprefix("## Why").strip() + "\n"
-            yield f"**Adapt it.** {adapt.strip()}\n"
-
-
-def _also(policy: LibraryPolicy) -> str:
-    return "Topics: " + ", ".join(f"`{topic}`" for topic in policy.topics) + "."
+            why, _, _ = policy.page.partition("## Adapt it")
+            yield f"*{policy.title}.* {why.removeprefix('## Why').strip()}\n"
 
 
 def _row(policy: LibraryPolicy) -> str:
     link = f"[{policy.name}](#{policy.name})"
     names = [f"**`{name}`**" if name in policy.own else f"`{name}`" for name in params(policy)]
     cost = worst_cost(policy, DEFAULT_VERSION)
-    return f"| {link} | {policy.title} | {', '.join(names)} | {cost:,} | {policy.since} and later |"
+    return f"| {link} | {policy.title} | {', '.join(names)} | {cost:,} | {policy.since} |"
 
 
 if __name__ == "__main__":

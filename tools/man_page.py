@@ -68,14 +68,15 @@ def _section(command: Command) -> Iterator[str]:
 
 def _name(action: argparse.Action) -> str:
     """Options in bold, what they take in italics."""
-    value = _value(action)
+    value = shown_value(action)
     if not action.option_strings:
         return f"\\fI{_text(value)}\\fR"
     names = ", ".join(f"\\fB{_text(name)}\\fR" for name in action.option_strings)
     return f"{names} \\fI{_text(value)}\\fR" if value else names
 
 
-def _value(action: argparse.Action) -> str:
+def shown_value(action: argparse.Action) -> str:
+    """What stands behind an option; nothing behind a flag."""
     if action.nargs == 0:
         return ""
     if action.metavar is not None:

@@ -23,6 +23,8 @@ from typing import Final
 
 from tests.architecture.source_tree import SOURCE, SourceTree, read_source, rings
 
+from tools.doc_words import MOST, written_by_commands, written_by_hand
+
 MAP: Final = SOURCE.parent / "docs" / "architecture.md"
 BEGIN, END = "<!-- shape: written by `make shape` -->\n", "<!-- end of shape -->\n"
 
@@ -233,6 +235,12 @@ MEASURES: Final = (
         "",
         lambda shape: shape.lonely_modules,
     ),
+    Measure(
+        "words of the documentation for users, written by hand",
+        f"at most {MOST:,}",
+        lambda _: written_by_hand(),
+    ),
+    Measure("the same, written by commands", "", lambda _: written_by_commands()),
 )
 
 

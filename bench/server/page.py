@@ -13,9 +13,6 @@ from bench.server import figures
 from bench.server.measuring import Measured
 from bench.undisturbed import remark
 
-_PROFILES: Final = Path(__file__).parent / "profiles.md"
-"""Where the time went, before and after: written by hand."""
-
 _METHOD: Final = """\
 `make bench-server` measures this part of the page and writes it.
 
@@ -53,5 +50,3 @@ def markdown(measured: Measured) -> Iterator[str]:
     if said := remark():
         yield said
     yield from figures.rate_table(measured)
-    yield ""
-    yield _PROFILES.read_text(encoding="utf-8")

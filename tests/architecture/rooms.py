@@ -106,6 +106,17 @@ DOORS = {
 }
 """What one room may import of another."""
 
+BESIDE: dict[str, set[str]] = {
+    "celadon.cel.re2": set(),
+    "celadon.goyaml": {"celadon.kube"},
+    "celadon.storage.etcd": {"celadon.kube", "celadon.storage"},
+}
+"""Libraries that could stand beside the house (decision 0059), and the packages of it that they
+import. SUPPORT is theirs, too."""
+
+SUPPORT = ("celadon.patterns", "celadon.records")
+"""What makes definitions cheap; it knows nothing."""
+
 PURE = ("cel", "kube", "admission")
 """Rooms without input, output, threads, clocks, randomness or logging."""
 

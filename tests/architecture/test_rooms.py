@@ -7,12 +7,14 @@ from collections.abc import Iterator
 
 from tests.architecture.offenders import hold
 from tests.architecture.rooms import (
+    BESIDE,
     DOORS,
     EXTRAS,
     IMPURE_MODULES,
     MAY_IMPORT_IMPURE,
     MAY_USE,
     PURE,
+    SUPPORT,
     room,
 )
 from tests.architecture.source_tree import SourceTree, is_inside
@@ -67,6 +69,22 @@ def test_inside_a_room_modules_are_imported_directly(source: SourceTree) -> None
             if room(imported) == room(module)
         ),
     )
+
+
+def test_libraries_beside_the_house_need_little_of_it(source: SourceTree) -> None:
+    hold(
+        "BESIDE says what a library imports of the house",
+        (
+            f"{module} imports {imported}"
+            for library, used in BESIDE.items()
+            for module, file in source.items()
+            if is_inside(module, library)
+            for imported in file.imports
+            if is_inside(imported, "celadon") and imported not in SUPPORT
+            if not any(is_inside(imported, package) for package in {library, *used})
+        ),
+    )
+    assert all(library in source for library in BESIDE)
 
 
 def test_pure_rooms_stay_pure(source: SourceTree) -> None:

@@ -19,5 +19,5 @@ def test_it_is_current() -> None:
 def test_every_policy_has_a_section() -> None:
     text = PAGE.read_text(encoding="utf-8")
     for name, policy in library().items():
-        assert f"### {name}\n\n*{policy.title}.*" in text
+        assert f"### {name}\n\n*{policy.title}.* " in text
         assert f"](#{name})" in text

@@ -604,10 +604,10 @@ def add_project(parser: argparse.ArgumentParser) -> None:
         "--profile",
         default="",
         metavar="NAME",
-        help="what celadon.toml has below [profiles.NAME] counts too",
+        help="also use [profiles.NAME] of celadon.toml",
     )
     group.add_argument(
-        "--no-config", action="store_true", help="celadon.toml and pyproject.toml do not count"
+        "--no-config", action="store_true", help="ignore celadon.toml and pyproject.toml"
     )
 
 

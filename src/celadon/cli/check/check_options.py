@@ -191,7 +191,13 @@ def _add_parts(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_circumstances(group: argparse._ArgumentGroup, *, several: bool) -> None:
-    group.add_argument("--operation", choices=OPERATIONS, default="CREATE", type=str.upper)
+    group.add_argument(
+        "--operation",
+        choices=OPERATIONS,
+        default="CREATE",
+        type=str.upper,
+        help="what becomes of the objects; UPDATE needs --old (default: CREATE)",
+    )
     group.add_argument(
         "--apply",
         action="store_true",
@@ -204,7 +210,9 @@ def _add_circumstances(group: argparse._ArgumentGroup, *, several: bool) -> None
         metavar="PATH",
         help="the objects as they are now, for UPDATE and --apply; may be repeated",
     )
-    group.add_argument("--as", dest="user", metavar="USER", help="the user who asks")
+    group.add_argument(
+        "--as", dest="user", metavar="USER", help="the user who asks (default: an administrator)"
+    )
     group.add_argument(
         "--as-group", action="append", default=[], metavar="GROUP", help="a group of that user"
     )
@@ -215,7 +223,7 @@ def _add_circumstances(group: argparse._ArgumentGroup, *, several: bool) -> None
         metavar="NAME",
         help="for objects that do not say theirs (default: default)",
     )
-    group.add_argument("--dry-run", action="store_true", help="ask as a dry run")
+    group.add_argument("--dry-run", action="store_true", help="request.dryRun is true")
     group.add_argument(
         "--subresource",
         default="",
@@ -225,7 +233,7 @@ def _add_circumstances(group: argparse._ArgumentGroup, *, several: bool) -> None
     group.add_argument(
         "--no-defaulting",
         action="store_true",
-        help="show policies the objects as they are in the files",
+        help="show policies the objects of the files; no validation, no plugins",
     )
     group.add_argument(
         "--no-validation",
@@ -296,7 +304,7 @@ def add_conversion_calls(group: argparse._ArgumentGroup) -> None:
         action="append",
         default=[],
         metavar="NAMESPACE/NAME[:PORT]=URL",
-        help="where a service that webhooks are behind is reached; may be repeated",
+        help="where a Service behind webhooks is reached; may be repeated",
     )
 
 

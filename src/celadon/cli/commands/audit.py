@@ -91,7 +91,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def _cluster(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        "--from-cluster", action="store_true", help="audit the cluster of the kubeconfig"
+        "--from-cluster", action="store_true", help="audit the cluster of the current context"
     )
     group.add_argument(
         "--kubeconfig", type=Path, metavar="FILE", help="audit the cluster of this kubeconfig"
@@ -107,7 +107,8 @@ def _snapshot(group: argparse._ArgumentGroup) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="what `etcdctl snapshot save` has written, or the database of a member",
+        help="what `etcdctl snapshot save` has written, or the database of a stopped member;"
+        " may be repeated",
     )
     group.add_argument(
         "--etcd-prefix",
@@ -123,7 +124,7 @@ def _question(group: argparse._ArgumentGroup) -> None:
         choices=("CREATE", "UPDATE"),
         default="CREATE",
         type=str.upper,
-        help="UPDATE: from what they are to what they are (default: CREATE)",
+        help="UPDATE: an update that changes nothing (default: CREATE)",
     )
     group.add_argument(
         "--as",
@@ -137,7 +138,7 @@ def _question(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--no-defaulting",
         action="store_true",
-        help="take objects that no server has written as they are too",
+        help="give no defaults to manifests, which have no uid",
     )
     add_version(group, default=None, several=True)
     add_plugins(group)

@@ -47,7 +47,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--stdio", action="store_true", help="talk over standard input and output (the default)"
     )
     parser.add_argument(
-        "--tcp", metavar="HOST:PORT", help="wait for one editor to connect there instead"
+        "--tcp",
+        metavar="HOST:PORT",
+        help="wait for one editor to connect there instead; on the loopback only",
     )
 
 

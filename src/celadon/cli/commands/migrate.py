@@ -93,11 +93,21 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def _plan(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--plan", action="store_true", help="plan for all that a cluster has")
-    group.add_argument("--from-cluster", action="store_true", help="of the kubeconfig's cluster")
-    group.add_argument("--kubeconfig", type=Path, metavar="FILE", help="of this kubeconfig")
-    group.add_argument("--context", default="", metavar="NAME", help="of this context")
     group.add_argument(
-        "--etcd-snapshot", action="append", default=[], metavar="FILE", help="of a backup of etcd"
+        "--from-cluster", action="store_true", help="plan for the cluster of the current context"
+    )
+    group.add_argument(
+        "--kubeconfig", type=Path, metavar="FILE", help="plan for the cluster of this kubeconfig"
+    )
+    group.add_argument(
+        "--context", default="", metavar="NAME", help="plan for the cluster of this context"
+    )
+    group.add_argument(
+        "--etcd-snapshot",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="plan for a snapshot of etcd",
     )
 
 

@@ -98,7 +98,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAMESPACE/NAME[:PORT]=HOST:PORT",
-        help="where a service that webhooks are behind is reached; may be repeated",
+        help="where a Service behind webhooks is reached; may be repeated",
     )
     _add_access(parser.add_argument_group("who may come in, and how"))
     _add_controllers(parser.add_argument_group("controllers"))
@@ -113,7 +113,7 @@ def _add_etcd(group: argparse._ArgumentGroup) -> None:
     for name, what in (
         ("--etcd-cafile", "authorities of the members' certificates"),
         ("--etcd-certfile", "the certificate to show them"),
-        ("--etcd-keyfile", "its key"),
+        ("--etcd-keyfile", "the key of that certificate"),
     ):
         group.add_argument(name, type=Path, metavar="FILE", help=what)
     group.add_argument(
@@ -200,18 +200,28 @@ def _add_release(group: argparse._ArgumentGroup) -> None:
 
 def _add_access(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        "--token-auth-file", type=Path, metavar="FILE", help="lines of token,user,uid,groups"
+        "--token-auth-file",
+        type=Path,
+        metavar="FILE",
+        help='lines of token,user,uid,"group1,group2"',
     )
     group.add_argument(
         "--client-ca-file", type=Path, metavar="FILE", help="authorities of client certificates"
     )
-    group.add_argument("--tls-cert-file", type=Path, metavar="FILE", help="instead of a made one")
-    group.add_argument("--tls-private-key-file", type=Path, metavar="FILE", help="its key")
+    group.add_argument(
+        "--tls-cert-file",
+        type=Path,
+        metavar="FILE",
+        help="the server's certificate (default: one is made)",
+    )
+    group.add_argument(
+        "--tls-private-key-file", type=Path, metavar="FILE", help="the key of that certificate"
+    )
     group.add_argument(
         "--anonymous-auth",
         choices=("true", "false"),
         default="true",
-        help="whether those who show nothing may come in, as anonymous (default: true)",
+        help="whether requests without credentials come in, as system:anonymous (default: true)",
     )
     group.add_argument(
         "--authorization-mode",
@@ -250,7 +260,7 @@ def _add_front_proxy(group: argparse._ArgumentGroup) -> None:
     """As kube-apiserver has them."""
     for name, what in (
         ("--proxy-client-cert-file", "the certificate to show to extension servers"),
-        ("--proxy-client-key-file", "its key"),
+        ("--proxy-client-key-file", "the key of that certificate"),
         ("--requestheader-client-ca-file", "authorities of front proxies, for extension servers"),
     ):
         group.add_argument(name, type=Path, metavar="FILE", help=what)
@@ -297,7 +307,7 @@ def _add_simulation(group: argparse._ArgumentGroup) -> None:
         type=count,
         default=1,
         metavar="N",
-        help="that are there at the start (default: 1)",
+        help="how many nodes there are at the start (default: 1)",
     )
     group.add_argument(
         "--pods-ready-after",

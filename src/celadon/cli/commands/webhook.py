@@ -116,8 +116,15 @@ def _add_network(group: argparse._ArgumentGroup) -> None:
         metavar="HOST:PORT",
         help="port 0 is any that is free (default: 0.0.0.0:8443)",
     )
-    group.add_argument("--tls-cert-file", type=Path, metavar="FILE", help="instead of a made one")
-    group.add_argument("--tls-private-key-file", type=Path, metavar="FILE", help="its key")
+    group.add_argument(
+        "--tls-cert-file",
+        type=Path,
+        metavar="FILE",
+        help="the server's certificate (default: one is made)",
+    )
+    group.add_argument(
+        "--tls-private-key-file", type=Path, metavar="FILE", help="the key of that certificate"
+    )
     group.add_argument(
         "--ca-out", type=Path, metavar="FILE", help="write what callers should trust: the caBundle"
     )
