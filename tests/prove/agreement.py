@@ -3,6 +3,7 @@ assumed to be what they are, so that the solver says what the expression comes t
 
     python -m tests.prove.agreement PATH... [--show N]      # recorded ones
     python -m tests.prove.agreement --random FIRST COUNT    # random ones
+    python -m tests.prove.agreement --unmodelled PATH...    # what is not modelled, for the docs
 """
 
 from __future__ import annotations
@@ -198,6 +199,42 @@ def compared(
     return ("agrees" if agrees else "differs"), f"{found!r} for {wanted!r}"
 
 
+def unmodelled_reasons(paths: list[Path]) -> tuple[int, collections.Counter[str]]:
+    """How many recorded expressions there are that compile, and how many of them are not modelled,
+    by reason; nothing is solved."""
+    env = kubernetes_environment()
+    programs, reasons = 0, collections.Counter[str]()
+    for path in case_files(paths):
+        for case in json.loads(path.read_text()):
+            checked = env.compile(case["expr"]).ast
+            if checked is None:
+                continue
+            programs += 1
+            hidden = Hidden()
+            given = case.get("vars", {}).items()
+            scope = dict.fromkeys(("x", "y", "object"), FAILS)  # are not there, if not given
+            scope |= {name: certain(hidden.hide(from_json(value))) for name, value in given}
+            try:
+                Evaluator(checked, Unmodelled(env)).evaluate(scope)
+            except NotModelled as error:
+                reasons[str(error)] += 1
+    return programs, reasons
+
+
+def unmodelled_table(paths: list[Path]) -> str:
+    """The same as Markdown, the most frequent first."""
+    programs, reasons = unmodelled_reasons(paths)
+    left = programs - sum(reasons.values())
+    rows = "".join(
+        f"| {why} | {count} |\n"
+        for why, count in sorted(reasons.items(), key=lambda one: (-one[1], one[0]))
+    )
+    return (
+        f"Of {programs:,} recorded expressions {left:,} are modelled. The others have\n\n"
+        f"| what is not modelled | expressions |\n|---|---|\n{rows}"
+    )
+
+
 def random_ones(first: int, count: int, show: int) -> int:
     """So many random cases; what is not modelled at the end."""
     totals, reasons = collections.Counter[str](), collections.Counter[str]()
@@ -223,7 +260,11 @@ def main() -> int:
     parser.add_argument("paths", nargs="*", type=Path)
     parser.add_argument("--random", nargs=2, type=int)
     parser.add_argument("--show", type=int, default=0)
+    parser.add_argument("--unmodelled", action="store_true")
     options = parser.parse_args()
+    if options.unmodelled:
+        sys.stdout.write(unmodelled_table(options.paths))
+        return 0
     if options.random:
         return random_ones(options.random[0], options.random[1], options.show)
     totals: collections.Counter[str] = collections.Counter()

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
 
 pytest.importorskip("z3")
 
+import z3
+
 from celadon.admission import Action, Engine, ObjectWorld, decode_binding, decode_policy
 from celadon.kube import JsonObject
+from celadon.kube.library import environment
 from celadon.prove import Answer, Prover, Question, Reply
+from celadon.prove.objects import Inputs
+from celadon.prove.search import Search
+from celadon.prove.unmodelled import Unmodelled
 
 CONTAINERS = "object.spec.containers"
 
@@ -288,3 +295,13 @@ def test_a_message_matters_where_it_is_refused() -> None:
     assert found[Question.MESSAGE].answer is YES  # " " is a text, and no message
     found = replies(with_message("!has(object.spec.hostPID)", "string(object.spec.hostPID)"))
     assert found[Question.MESSAGE].answer is NO
+
+
+def test_a_question_ends_when_its_processor_time_is_gone() -> None:
+    """Whatever the solver counts of its work."""
+    a, b, c = z3.Ints("a b c")
+    hard = z3.And(a**3 + b**3 == c**3 + 7, a > 10, b > 10, c > 10)
+    search = Search(Inputs(), Unmodelled(environment("1.36")), 100)
+    search.deadline = time.process_time() + 0.3
+    assert search.find(hard, lambda _: None).reason == "the solver needs more time"
+    assert time.process_time() < search.deadline + 10

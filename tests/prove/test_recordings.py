@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,7 @@ from tests.paths import shared
 
 pytest.importorskip("z3")
 
-from tests.prove.agreement import compared, judge, judge_random, put_in
+from tests.prove.agreement import compared, judge, judge_random, put_in, unmodelled_table
 
 FILES = (
     *("conversions", "fields", "format", "lists", "logic", "macros", "net", "operators"),
@@ -40,6 +41,14 @@ def test_a_sample_agrees(name: str) -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_all_agree(name: str) -> None:
     assert "agrees" in verdicts(name, 1)
+
+
+@pytest.mark.thorough
+def test_the_decision_lists_what_is_not_modelled() -> None:
+    folder = shared("conformance", "cel-kubernetes")
+    table = unmodelled_table([folder / f"{name}.json" for name in FILES])
+    decision = Path(__file__).parents[2] / "docs" / "decisions" / "0050-proofs.md"
+    assert table in decision.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

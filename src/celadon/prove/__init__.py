@@ -20,13 +20,16 @@ from celadon.prove.differences import (
     Side,
     judged,
 )
+from celadon.prove.mutants import BoundPolicy, Mutant, MutantAnswer
 from celadon.prove.parts import Part, Shadow, Superfluous, shadow
 from celadon.prove.properties import Properties, Property, Standard, Subject
 from celadon.prove.questions import Answer, Prover, Question, Reply
 from celadon.prove.requests import Endpoint
+from celadon.prove.telling_requests import TellingRequests, Told
 
 __all__ = [
     "Answer",
+    "BoundPolicy",
     "Comparison",
     "Differences",
     "Direction",
@@ -35,6 +38,8 @@ __all__ = [
     "Finding",
     "Gap",
     "Judgement",
+    "Mutant",
+    "MutantAnswer",
     "Part",
     "Properties",
     "Property",
@@ -46,6 +51,8 @@ __all__ = [
     "Standard",
     "Subject",
     "Superfluous",
+    "TellingRequests",
+    "Told",
     "judged",
     "shadow",
 ]

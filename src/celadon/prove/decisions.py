@@ -35,6 +35,7 @@ from celadon.kube.selectors import LabelSelector, Operator, Requirement, label_s
 from celadon.kube.well_known_values import NAMESPACE_NAME, NAMESPACES
 from celadon.prove.evaluator import Evaluator, optional_member
 from celadon.prove.functions import equal, literal
+from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.logic import FALSE, TRUE, Formula, both, either, negated, text
 from celadon.prove.objects import Inputs, narrowed
 from celadon.prove.requests import NAMESPACE, Endpoint, SymbolicRequest
@@ -234,6 +235,7 @@ class Scene:
     endpoint: Endpoint
     inputs: Inputs
     version: str
+    kinds: KnownKinds = BUILT_IN
     request: SymbolicRequest = field(init=False)
     unmodelled: Unmodelled = field(init=False)
     params: dict[str, Param] = field(default_factory=dict)
@@ -244,7 +246,7 @@ class Scene:
     _variable: Outcome = field(init=False)
 
     def __post_init__(self) -> None:
-        self.request = SymbolicRequest(self.endpoint, self.inputs)
+        self.request = SymbolicRequest(self.endpoint, self.inputs, kinds=self.kinds)
         env = base_environment(self.version, has_params=True, authorizer=True)
         self.unmodelled = Unmodelled(env)
         self._variable = self.request.variable()
@@ -353,6 +355,7 @@ def target(endpoint: Endpoint) -> Request:
         endpoint.operation,
         endpoint.kind,
         endpoint.resource.gvr,
+        endpoint.subresource,
         namespace="default" if endpoint.resource.namespaced else "",
     )
 

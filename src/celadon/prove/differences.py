@@ -28,7 +28,8 @@ from celadon.kube.registry import create
 from celadon.kube.releases import answering_as, parse_version
 from celadon.kube.resources import Catalog, Resource, known_resources
 from celadon.prove.decisions import ACTIONS, Decider, Effects, Gap, Scene, Sought, target
-from celadon.prove.examples import mended
+from celadon.prove.examples import Written, mended
+from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.logic import Formula, both, either, negated, same
 from celadon.prove.objects import ITEMS, Inputs
 from celadon.prove.requests import Endpoint
@@ -144,6 +145,9 @@ class Differences:
     about: str = ""
     """The policy whose requests are asked about, if it is not all that have changed. Then it is
     only asked what is refused."""
+    kinds: KnownKinds = BUILT_IN
+    subresources: bool = False
+    """Whether subresources are asked about whose requests have the whole object."""
     unseen: list[Unseen] = field(default_factory=list)
 
     @property
@@ -170,16 +174,20 @@ class Differences:
             if not resource.served:
                 continue
             changed = [one for one in self._changed(resource) if self._is_asked(one)]
-            seen = {
-                operation
-                for hook in changed
-                for operation, subresources in _matched(hook, resource, self.catalog)
-                for name in subresources
-                if not _note(unseen, hook, resource, operation, name)
-            }
+            seen: set[tuple[Operation, str]] = set()
+            for hook in changed:
+                for operation, subresources in _matched(hook, resource, self.catalog):
+                    for name in subresources:
+                        if self.subresources and name and resource.kind_of(name) == resource.gvk:
+                            seen |= {(operation, name)} & {(Operation.UPDATE, name)}
+                        elif not _note(unseen, hook, resource, operation, name):
+                            seen.add((operation, ""))
             for operation, verb in _WRITES:
-                if operation in seen and verb in resource.verbs:
+                if (operation, "") in seen and verb in resource.verbs:
                     yield Endpoint(resource, resource.gvk, operation)
+            for operation, name in sorted(seen, key=lambda one: one[1]):
+                if name:
+                    yield Endpoint(resource, resource.gvk, operation, name)
         self.unseen = [Unseen(name, tuple(sorted(who))) for name, who in unseen.items()]
 
     def _is_asked(self, hook: Hook[CompiledPolicy]) -> bool:
@@ -215,11 +223,15 @@ class Differences:
         """The answer, with as many items in lists as the expressions have questions about them."""
         items = self.items
         while True:
-            look = self.look(direction, Scene(endpoint, Inputs(items), self.newest))
+            look = self.look(direction, self.scene(endpoint, items))
             found = look.answer()
             if not look.asks_for_more:
                 return found
             items = min(look.needed, MOST_ITEMS)
+
+    def scene(self, endpoint: Endpoint, items: int) -> Scene:
+        """A request to an endpoint, with so many items in lists."""
+        return Scene(endpoint, Inputs(items), self.newest, self.kinds)
 
     def look(self, direction: Direction, scene: Scene) -> Look:
         """The question about one endpoint, with the lists of a scene."""
@@ -236,7 +248,7 @@ def compared_together(
     left = list(range(len(asked)))
     items = asked[0].items
     while left:
-        scene = Scene(endpoint, Inputs(items), asked[0].newest)
+        scene = asked[0].scene(endpoint, items)
         again, more = [], items
         for number in left:
             look = asked[number].look(Direction.LOOSER, scene)
@@ -362,16 +374,22 @@ class Look:
         kind = self.endpoint.kind
 
         def request_of(new: JsonObject | None, old: JsonObject | None) -> Request:
-            new, old = (one and create.admit_form(one, kind) for one in (new, old))
+            kinds = self.differences.kinds
+            new, old = (one and kinds.completed(one, kind) for one in (new, old))
             return replace(sketch.request, object=new, old_object=old)
 
-        written = mended(
-            kind,
-            sketch.object,
-            sketch.old_object,
-            lambda new, old: self._differs(request_of(new, old), sketch.around) is not None,
-            self._texts(),
+        given, before = (
+            None if one is None else dict(one) for one in (sketch.object, sketch.old_object)
         )
+        written = Written(given, before)
+        if kind not in self.differences.kinds.custom:
+            written = mended(
+                kind,
+                sketch.object,
+                sketch.old_object,
+                lambda new, old: self._differs(request_of(new, old), sketch.around) is not None,
+                self._texts(),
+            )
         request = request_of(written.object, written.old_object)
         anybody = replace(request, user=ANYBODY)
         if self._differs(anybody, sketch.around) is not None:

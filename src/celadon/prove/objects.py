@@ -94,6 +94,8 @@ class Inputs:
     cuts: list[Cut] = field(default_factory=list)
     presences: list[Formula] = field(default_factory=list)
     """Of fields and items, and of what is odd: the fewer hold, the plainer the object."""
+    usual: list[Formula] = field(default_factory=list)
+    """What validation asks for, most of the time: an example has it if it can."""
     names: dict[str, int] = field(default_factory=dict)
 
     def unknown(self, path: str, sort: z3.SortRef) -> Term:
@@ -128,11 +130,13 @@ class Inputs:
 
     # Values by schema.
 
-    def kind(self, gvk: GroupVersionKind, schema: Schema, path: str) -> Fields:
-        """An object of a kind."""
+    def kind(
+        self, gvk: GroupVersionKind, schema: Schema, path: str, *, is_custom: bool = False
+    ) -> Fields:
+        """An object of a kind; of a custom one the schema says no more than what it looks like."""
         given = {"apiVersion": gvk.api_version, "kind": gvk.kind}
         always = {"metadata", "metadata.name", *always_set(gvk)}
-        return _Objects(self, always, given).fields(schema, path, ())
+        return _Objects(self, always, given, is_custom=is_custom).fields(schema, path, ())
 
     def value(
         self, schema: Schema, path: str, objects: _Objects | None = None, below: Path = ()
@@ -162,10 +166,14 @@ class Inputs:
                 return certain(self._integer(schema, path))
             case "boolean":
                 return certain(Truth(self.unknown(path, z3.BoolSort())))
+            case "number" if objects.is_custom:
+                return self._number(path)
             case "number":
                 return certain(Double(self.unknown(path, z3.Float64())))
             case "array" if schema.items is not None:
                 return certain(self._list(schema, schema.items, path, objects, below))
+            case "object" if schema.embedded_resource or schema.open_values:
+                return certain(Unshaped(path))
             case "object" if schema.additional_properties is not None and not schema.properties:
                 inside = schema.additional_properties
                 return certain(self._map(inside, path, objects, below))
@@ -205,6 +213,14 @@ class Inputs:
             self.assumed.append(number <= int(schema.limits.maximum))
         return Int(number)
 
+    def _number(self, path: str) -> Outcome:
+        """A number as JSON has it: it is an integer if it is written like one."""
+        whole = self.unknown(f"{path} is an integer", z3.BoolSort())
+        double = self.unknown(path, z3.Float64())
+        self.assumed.append(negated(z3.Or(z3.fpIsNaN(double), z3.fpIsInf(double))))
+        number = self._integer(Schema(), path)
+        return outcome([Case(whole, number), Case(negated(whole), Double(double))])
+
     def _list(
         self, schema: Schema, element: Schema, path: str, objects: _Objects, below: Path
     ) -> List:
@@ -217,7 +233,8 @@ class Inputs:
                 self.assumed.append(z3.Implies(there, items[-1].there))
             items.append(Item(there, self.value(element, place, objects, (*below, "[*]"))))
         made = List(tuple(items), frozenset({self._cut(path)}))
-        self._differ(made, schema)
+        if not objects.is_custom:
+            self._differ(made, schema)
         return made
 
     def _differ(self, made: List, schema: Schema) -> None:
@@ -233,6 +250,7 @@ class Inputs:
         for number in range(self.items):
             place = f"{path}[{number}]"
             there, key = self.presence(place), self.unknown(f"{place} key", z3.StringSort())
+            self.presences.append(negated(logic.same(key, logic.text("abcdefgh"[number % 8]))))
             self.assumed += (
                 negated(both(there, one.there, equal(Text(key), one.key))) for one in entries
             )
@@ -321,6 +339,7 @@ class _Objects:
     inputs: Inputs
     always: set[str]
     given: Mapping[str, str]
+    is_custom: bool = False
 
     def fields(self, schema: Schema, path: str, below: Path) -> Fields:
         """An object whose fields are those of a schema."""
@@ -343,11 +362,13 @@ class _Objects:
         self, schema: Schema, path: str, below: Path, name: str
     ) -> tuple[Formula, Outcome] | None:
         inside = schema.properties.get(name)
+        place = f"{path}.{name}"
+        if inside is None and schema.preserve_unknown and self.is_custom:
+            return self.inputs.presence(place), certain(Unshaped(place))
         if inside is None:
             return (FALSE, certain(Unshaped(path))) if schema.preserve_unknown else None
         if not below and name in self.given:
             return TRUE, certain(functions.literal(self.given[name]))
-        place = f"{path}.{name}"
         here = (*below, name)
         is_sure = name in schema.required or _rule_path(here) in self.always
         if schema.name not in built_in():
@@ -365,7 +386,7 @@ class _Objects:
         is_full = _is_full(made)
         if name in always:
             if name in schema.required:  # zero, false and empty lists are written, too
-                self.inputs.presences.append(negated(is_full))
+                self.inputs.usual.append(is_full)
             elif always[name] is None:
                 is_value = is_full
                 if _is_container(made):  # `[]` stays, until it is stored

@@ -102,7 +102,7 @@ class Prover:
         self._policy = policy
         self._items = items
         self._seconds = seconds
-        self._param = _param_kind(policy)
+        self._param = param_kind(policy)
         self._engine = Engine([policy], [decode_binding(everywhere(policy)).value])
 
     def endpoints(self) -> Iterator[Endpoint]:
@@ -164,7 +164,7 @@ def everywhere(policy: ValidatingAdmissionPolicy) -> JsonObject:
     """A binding that puts a policy in force everywhere."""
     spec: dict[str, Json] = {"policyName": policy.name, "validationActions": ["Deny"]}
     if policy.spec.param_kind is not None:
-        kind = _param_kind(policy)
+        kind = param_kind(policy)
         resource = None if kind is None else known_resources().by_gvk(kind)
         is_namespaced = resource is not None and resource.namespaced
         place = {"namespace": PARAM} if is_namespaced else {}
@@ -177,7 +177,8 @@ def everywhere(policy: ValidatingAdmissionPolicy) -> JsonObject:
     }
 
 
-def _param_kind(policy: ValidatingAdmissionPolicy) -> GroupVersionKind | None:
+def param_kind(policy: ValidatingAdmissionPolicy) -> GroupVersionKind | None:
+    """The kind of a policy's params, if it has any."""
     kind = policy.spec.param_kind
     if kind is None:
         return None

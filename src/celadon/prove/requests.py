@@ -10,11 +10,11 @@ import z3
 
 from celadon.admission import Operation, Request, default_options
 from celadon.kube import GroupVersionKind, JsonObject, User, parse_api_version
-from celadon.kube.registry import create
 from celadon.kube.resources import Resource, known_resources
-from celadon.kube.schemas import Schema, schema_for
+from celadon.kube.schemas import Schema
 from celadon.kube.well_known_values import NAMESPACES
 from celadon.prove.functions import literal
+from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.logic import TRUE, Formula, Term, both, either, negated, same, text
 from celadon.prove.objects import Inputs
 from celadon.prove.values import (
@@ -52,24 +52,32 @@ _LABEL: Final = z3.Concat(
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A kind and operation that a policy matches."""
+    """A kind and operation that a policy matches. Of subresources those are modelled whose requests
+    have the whole object, such as `status`: any change of it is thought possible there."""
 
     resource: Resource
     kind: GroupVersionKind
     operation: Operation
+    subresource: str = ""
 
     def __str__(self) -> str:
-        return f"{self.operation.value} of {self.kind.kind}"
+        below = f" ({self.subresource})" if self.subresource else ""
+        return f"{self.operation.value} of {self.kind.kind}{below}"
 
 
 class SymbolicRequest:
     """The unknowns of a request: its objects, its namespace, who sends it."""
 
     def __init__(
-        self, endpoint: Endpoint, inputs: Inputs, param: GroupVersionKind | None = None
+        self,
+        endpoint: Endpoint,
+        inputs: Inputs,
+        param: GroupVersionKind | None = None,
+        kinds: KnownKinds = BUILT_IN,
     ) -> None:
         self._endpoint = endpoint
         self._inputs = inputs
+        self._kinds = kinds
         operation = endpoint.operation
         self.object = self._object("object", is_there=operation is not Operation.DELETE)
         self.old_object = self._object("oldObject", is_there=operation is not Operation.CREATE)
@@ -139,9 +147,7 @@ class SymbolicRequest:
     ) -> Outcome:
         if not is_there:
             return certain(Null())
-        kind = kind or self._endpoint.kind
-        schema = schema_for(kind)
-        return certain(Unshaped(path) if schema is None else self._inputs.kind(kind, schema, path))
+        return self._kinds.unknown(self._inputs, kind or self._endpoint.kind, path)
 
     def _unknown_name(self, path: str, *, is_label: bool) -> Term:
         """A name: of a namespace a label, of other objects what may stand in a URL (roles are
@@ -218,14 +224,17 @@ class SymbolicRequest:
             "uid": Unshaped("request.uid"),
             "kind": kinds,
             "resource": resources,
-            "requestKind": Unshaped("request.requestKind"),
-            "requestResource": Unshaped("request.requestResource"),
+            "requestKind": kinds,
+            "requestResource": resources,
             "operation": literal(endpoint.operation.value),
             "object": Null(),
             "oldObject": Null(),
             "dryRun": Truth(self._dry_run),
             "options": Unshaped("request.options"),
         }
+        if endpoint.subresource:
+            for member in ("subResource", "requestSubResource"):
+                members[member] = literal(endpoint.subresource)
         if self._namespace_name is not None:
             members["namespace"] = Text(self._namespace_name)
         elif endpoint.resource.gvr == NAMESPACES:
@@ -246,6 +255,7 @@ class SymbolicRequest:
             endpoint.operation,
             endpoint.kind,
             endpoint.resource.gvr,
+            endpoint.subresource,
             name=str(inputs.scalar(self._name, model))
             if inputs.scalar(self._has_name, model)
             else "",
@@ -280,7 +290,7 @@ class SymbolicRequest:
             metadata = value["metadata"]
             assert isinstance(metadata, dict)
             metadata.update(place)
-        return create.admit_form(value, _kind_of(value))
+        return self._kinds.completed(value, _kind_of(value))
 
 
 def _kind_of(value: JsonObject) -> GroupVersionKind:

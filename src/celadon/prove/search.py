@@ -6,8 +6,10 @@ that the engine does not confirm is ruled out, and the search goes on.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -102,9 +104,6 @@ TRIES: Final = 20
 MOST_LESSONS: Final = 50
 """How often the engine may have it otherwise, for one model."""
 
-_PATIENT_LESSONS: Final = 5
-"""After so many of them, texts are looked at of which the engine has said what they are."""
-
 MOST_ITEMS: Final = 6
 """Items of lists that are looked at, however many an expression asks for."""
 
@@ -123,8 +122,11 @@ STEPS_OF_A_SECOND: Final = 1_500_000
 """What the solver counts of its work while a second goes by, where it has a processor to itself.
 The count, and not the clock, limits it: so answers do not depend on how busy a machine is."""
 
-_PATIENCE: Final = 5
-"""How much longer it may take by the clock."""
+_PATIENCE: Final = 4
+"""How much more of the processor it may take: not all of its work is counted."""
+
+_BEAT: Final = 0.2
+"""Seconds between two looks at how much that is."""
 
 _MEGABYTES: Final = 2048
 """What the solver may have of memory; beyond it nothing is decided."""
@@ -147,20 +149,17 @@ class Search:
 
     def __post_init__(self) -> None:
         self.steps = int(self.seconds * STEPS_OF_A_SECOND)
-        self.deadline = time.monotonic() + self.seconds * _PATIENCE
+        self.deadline = time.process_time() + self.seconds * _PATIENCE
 
     def check(self, solver: z3.Solver, *assumptions: Formula) -> z3.CheckSatResult:
         """Ask the solver, while it is not too late."""
-        left = self.deadline - time.monotonic()
-        if left <= 0 or self.steps <= 0:
+        if time.process_time() >= self.deadline or self.steps <= 0:
             return z3.unknown
-        # The time is a last resort only: `rlimit` counts work, so that answers are the same on a
-        # slow machine.
-        solver.set("timeout", max(1, int(left * 1000)))
         solver.set("rlimit", self.steps)
         solver.set("max_memory", _MEGABYTES)
         before = _steps(solver)
-        found = solver.check(*assumptions)
+        with _interrupted_at(self.deadline):
+            found = solver.check(*assumptions)
         self.steps -= _steps(solver) - before
         return found
 
@@ -177,11 +176,13 @@ class Search:
             return Found(is_proved=True)
         concerned, others = self._parts(wanted)
         absent = [negated(one) for one in self.inputs.presences]
-        asked = _Asked([*concerned.assumed, wanted], [*self._values(), *absent, *preferred], self)
+        likely = self.unmodelled.likely()
+        wishes = [*self._values(), *absent, *preferred, *likely, *self.inputs.usual]
+        asked = _Asked([*concerned.assumed, wanted], wishes, self)
         # Fields that nobody asked for have wishes, too: a quantity is to be one.
         apart = [one for one in absent if not _unknowns(one) & asked.names]
         possible = (z3.Or(one, negated(one)) for one in apart)
-        beside = _Asked([*others.assumed, *possible], apart, self)
+        beside = _Asked([*others.assumed, *possible], [*apart, *likely, *self.inputs.usual], self)
         for number in range(tries):
             model = self._model(asked, concerned.patterns)
             if isinstance(model, Found):
@@ -219,7 +220,7 @@ class Search:
 
     def _adapted(self, model: z3.ModelRef, formulas: Sequence[Formula]) -> z3.ModelRef | None:
         absent = [negated(one) for one in self.inputs.presences]
-        asked = _Asked(formulas, absent, self)
+        asked = _Asked(formulas, [*absent, *self.unmodelled.likely(), *self.inputs.usual], self)
         asked.solver.add(
             *(
                 one() == model[one]
@@ -269,11 +270,7 @@ class Search:
 
     def _model(self, asked: _Asked, patterns: Sequence[Pattern] = ()) -> z3.ModelRef | Found[Any]:
         """A model that the engine has nothing against, as far as it was asked for functions."""
-        for number in range(MOST_LESSONS):
-            # Guessing texts that a function reads (`1Gi`, a URL) seldom succeeds, so after a while
-            # those are proposed of which the engine has said what they are.
-            if number == _PATIENT_LESSONS:
-                asked.prefer(self.unmodelled.likely())
+        for _ in range(MOST_LESSONS):
             found = asked.check()
             if found == z3.unsat:
                 return Found(is_proved=True)
@@ -288,6 +285,26 @@ class Search:
                 return model
             asked.tell(lessons)
         return Found(reason="the engine has it otherwise each time")
+
+
+@contextmanager
+def _interrupted_at(deadline: float) -> Iterator[None]:
+    """The solver stops when so much processor time is gone. Where none is running, nothing
+    happens."""
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(_BEAT):
+            if time.process_time() >= deadline:
+                z3.main_ctx().interrupt()
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
 
 
 class _Assumptions(NamedTuple):
@@ -337,10 +354,6 @@ class _Asked:
         """Add formulas that must hold, too."""
         self.solver.add(*formulas)
         self.names |= set[str]().union(*map(_unknowns, formulas))
-
-    def prefer(self, wishes: Sequence[Formula]) -> None:
-        """These before all others."""
-        self._wishes += self._proxies(wishes)
 
     def check(self) -> z3.CheckSatResult:
         """Ask whether there is a model. Wishes that stand in the way of one are given up."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
 from functools import partial
 from typing import Final
 

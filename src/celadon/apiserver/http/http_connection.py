@@ -16,7 +16,6 @@ import sys
 import termios
 import time
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import field
 from email.utils import formatdate
 from http import HTTPStatus
 from typing import Final, Protocol

@@ -232,8 +232,13 @@ def _run(given: GivenTests, chosen: RunOptions, options: argparse.Namespace) -> 
 
 def _mutated(given: GivenTests, chosen: RunOptions, report: RunReport, wanted: float) -> RunReport:
     """And what becomes of the policies' mutants."""
+    from celadon.cli.policytest.mutants.mutant_proofs import can_prove
     from celadon.cli.policytest.mutants.mutant_runs import run_alterations
 
+    if not can_prove():
+        output.complain(
+            "note: no mutant is proved the same without z3: pip install 'celadon[prove]'"
+        )
     cases = chosen_cases(given.tests, chosen)
     progress = output.Progress("policies mutated:")
     found = run_alterations(cases, chosen.versions, chosen.jobs, progress.step)

@@ -40,6 +40,7 @@ from celadon.cli.policytest.read_places import (
     with_own_name,
     with_value_at,
 )
+from celadon.cli.policytest.solved_requests import solved_requests
 from celadon.cli.policytest.wanted_values import ANY_VALUE, GONE, KEY, THERE, Length, Wanted, Way
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
@@ -447,7 +448,9 @@ class _Search:
         given = [one.value for one in definitions]
         catalog = known_resources(all_versions=True).with_crds(given)
         self._seed = SeedObjects(given)
-        self._subject = subject_of(bench.setting(probe).sets, name, version, catalog)
+        self._sets = bench.setting(probe).sets
+        self._subject = subject_of(self._sets, name, version, catalog)
+        self._definitions = given
         self._read: ReadPlaces = self._subject.read
         self._found = Found(self._subject)
 
@@ -455,6 +458,9 @@ class _Search:
         """Return what the search comes to."""
         seeds = [replace(one, user=user) for user in _USERS for one in self._seeds()]
         seen: set[str] = set()
+        for one in self._of_solver():
+            if self._is_new(one, seen):
+                self._try(one, alone=True)
         reached = [one for one in seeds if self._is_new(one, seen) and self._try(one)]
         for one in self._solved(seeds):
             if self._is_new(one, seen):
@@ -471,6 +477,14 @@ class _Search:
             reached = [one for one in layer if self._try(one)]
         self._find_passing()
         return self._found
+
+    def _of_solver(self) -> Iterator[Tried]:
+        """What a solver finds, where there is one."""
+        subject, given = self._subject, self._sets.validating
+        for one in solved_requests(
+            given, subject.name, self._bench.version, self._definitions, subject.param_kind
+        ):
+            yield Tried(*one)
 
     @staticmethod
     def _first_kinds(seeds: Sequence[Tried]) -> list[str]:

@@ -12,6 +12,8 @@ import yaml
 from celadon.cli.policytest.case_results import AlterationResult, Alterations, Fate
 from celadon.cli.policytest.case_running import RunOptions, chosen_cases
 from celadon.cli.policytest.importers.foreign_formats import given_tests
+from celadon.cli.policytest.mutants import mutant_runs
+from celadon.cli.policytest.mutants.mutant_proofs import EVERYWHERE_SAME
 from celadon.cli.policytest.mutants.mutant_runs import run_alterations
 from tests.cli.files import Json, binding, config_map, policy, write
 from tests.cli.policytest.given_cases import report, written
@@ -126,10 +128,16 @@ def test_proofs_and_searches(tmp_path: Path) -> None:
     assert all(one.reason for one in found.values() if one.fate is Fate.SAME)
 
 
-def test_no_difference_is_found_up_to_a_bound(tmp_path: Path) -> None:
+ERRS_NEVER = "has(object.data) && 'x' in object.data"
+
+
+def test_no_difference_is_found_up_to_a_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Which is said."""
+    monkeypatch.setattr(mutant_runs, "can_prove", lambda: False)
     cases = (asked("admit", x="1"), asked("deny"))
-    found = mutants(limit(tmp_path, "has(object.data) && 'x' in object.data", *cases))
+    found = mutants(limit(tmp_path, ERRS_NEVER, *cases))
     (ignored,) = (one for one in found.results if one.field == "spec.failurePolicy")
     assert ignored.fate is Fate.ALIKE
     assert ignored.requests > 5
@@ -137,6 +145,29 @@ def test_no_difference_is_found_up_to_a_bound(tmp_path: Path) -> None:
         r"\d+ combinations of object.data \(\d\), object.data.x \(\d+\)", ignored.reason
     )
     assert not ignored.case
+
+
+def test_what_no_search_tells_apart_is_proved_to_be_the_same(tmp_path: Path) -> None:
+    pytest.importorskip("z3")
+    cases = (asked("admit", x="1"), asked("deny"))
+    found = mutants(limit(tmp_path, ERRS_NEVER, *cases))
+    (ignored,) = (one for one in found.results if one.field == "spec.failurePolicy")
+    assert ignored.fate is Fate.SAME
+    assert ignored.reason == EVERYWHERE_SAME
+
+
+def test_what_no_search_tells_apart_the_solver_may(tmp_path: Path) -> None:
+    """No search tries so many things at once."""
+    pytest.importorskip("z3")
+    places = "uvwxyz"
+    text = " && ".join(f"object.?data.{one}.orValue('') == '{one * 6}'" for one in places)
+    path = limit(tmp_path, f"!({text})", asked("admit", x="1"))
+    found = of_expressions(path)
+    one = found["`'uuuuuu'` becomes `'uuuuuux'`"]
+    assert one.fate is Fate.SURVIVED
+    (case,) = yaml.safe_load(one.case)
+    data = {one: one * 6 for one in places}
+    assert case["object"]["data"] in (data, {**data, "u": "uuuuuux"})
 
 
 @pytest.mark.parametrize(

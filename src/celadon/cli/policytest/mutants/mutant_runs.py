@@ -38,6 +38,11 @@ from celadon.cli.policytest.file_format import KIND
 from celadon.cli.policytest.file_tests import is_policy_test, read_test
 from celadon.cli.policytest.mutants.canonical_expressions import is_same
 from celadon.cli.policytest.mutants.input_combinations import InputCombinations, PolicyInputs, Space
+from celadon.cli.policytest.mutants.mutant_proofs import (
+    EVERYWHERE_SAME,
+    MutantProofs,
+    can_prove,
+)
 from celadon.cli.policytest.mutants.policy_mutants import Alteration, alterations, diff
 from celadon.cli.policytest.mutants.policy_stages import (
     Stage,
@@ -357,6 +362,13 @@ class DifferenceSearch:
         case = self._first_case(alteration, other, hidden)
         return Difference(case, alike, proposals > 0 or bool(hidden), tuple(spaces))
 
+    def case_of(self, alteration: Alteration, case: Case) -> str:
+        """The text of a killing case that asks this, empty if that does not tell the two apart, or
+        cannot be asked."""
+        found = self._pool.taken(case, None)
+        other = altered_bench(self._stage.bench, alteration)
+        return "" if found is None else self._writer.killing_case(alteration, other, found)
+
     def _first_case(self, alteration: Alteration, other: Bench, found: list[Generated]) -> str:
         """Return the first of the requests whose answer is the same that a case tells apart all the
         same."""
@@ -484,8 +496,9 @@ def _some(given: Sequence[tuple[Measured, list[Stage]]]) -> Iterator[Alterations
 def policy_alterations(policy: Measured, own: Sequence[Stage]) -> Alterations:
     """Run the alterations of one policy, on all its stages."""
     searches = [DifferenceSearch(stage, policy.name) for stage in own]
+    proofs = [MutantProofs(stage, policy.name) for stage in own] if can_prove() else []
     results = [
-        _result(policy, one, own, searches)
+        _result(policy, one, own, searches, proofs)
         for one in alterations(own[0].documents)
         if all(stage.is_valid(one, policy.name) for stage in own)
     ]
@@ -493,7 +506,11 @@ def policy_alterations(policy: Measured, own: Sequence[Stage]) -> Alterations:
 
 
 def _result(
-    policy: Measured, one: Alteration, own: Sequence[Stage], searches: Sequence[DifferenceSearch]
+    policy: Measured,
+    one: Alteration,
+    own: Sequence[Stage],
+    searches: Sequence[DifferenceSearch],
+    proofs: Sequence[MutantProofs],
 ) -> AlterationResult:
     place = Place(one.document.file, one.document.line(one.path))
     result = functools.partial(AlterationResult, policy, one.kind, place, one.field, one.text)
@@ -512,6 +529,15 @@ def _result(
         spaces += found.spaces
         if found.case:
             return result(Fate.SURVIVED, requests=alike, diff=diff(one), case=found.case)
+    if not differs:
+        proved = [asked.proof(one) for asked in proofs]
+        for search, shown in zip(searches, proved, strict=False):
+            case = "" if shown.case is None else search.case_of(one, shown.case)
+            if case:
+                return result(Fate.SURVIVED, requests=alike, diff=diff(one), case=case)
+        if proved and all(shown.is_proved for shown in proved):
+            limits = "; ".join(dict.fromkeys(filter(None, (shown.bound for shown in proved))))
+            return result(Fate.ALIKE if limits else Fate.SAME, reason=limits or EVERYWHERE_SAME)
     if differs or not alike:
         fate = Fate.SURVIVED if differs else Fate.UNREACHED
         return result(fate, requests=alike, diff=diff(one))

@@ -1,0 +1,127 @@
+"""What the solver says of mutants that no case and no search told apart: that they are the same for
+any request, or a request on which they differ.
+
+Needs `celadon[prove]`; without it, nothing is said of them.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import TYPE_CHECKING, Final
+
+from celadon.admission import ADMIN, Operation
+from celadon.cli.check.check_report import Place
+from celadon.cli.policytest.case_results import (
+    Case,
+    CaseVerdict,
+    Expectation,
+    plain_document,
+)
+from celadon.cli.policytest.mutants.policy_mutants import Alteration
+from celadon.cli.policytest.mutants.policy_stages import Stage, is_original
+from celadon.cli.reading.documents import Document
+from celadon.kube import JsonObject
+from celadon.records import dataclass
+
+if TYPE_CHECKING:
+    from celadon.prove import BoundPolicy, Example
+
+_SECONDS: Final = 5
+"""For one question. A mutant is as many as there are validations that may differ, with each kind
+and operation of the policy."""
+
+_PLACE: Final = "generated"
+_TEXTS: Final = frozenset({"auditAnnotations", "messageExpression"})
+"""What changes nothing but texts, which are not compared."""
+
+EVERYWHERE_SAME: Final = "each validation says the same of every request"
+
+
+def can_prove() -> bool:
+    """Whether there is a solver."""
+    return importlib.util.find_spec("z3") is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """`case` is a request on which the two differ. If there is none, `is_proved` says that there is
+    none anywhere, or in what `bound` says."""
+
+    case: Case | None = None
+    is_proved: bool = False
+    bound: str = ""
+
+
+class MutantProofs:
+    """Asks about the mutants of one policy on one stage."""
+
+    def __init__(self, stage: Stage, name: str) -> None:
+        self._name = name
+        self._version = stage.bench.version
+        case = stage.cases[0]
+        found = stage.bench.setting(case).sets.validating
+        self._policy = found.policies[name].document if name in found.policies else None
+        self._bindings = [
+            one.document for one in found.bindings.values() if one.value.spec.policy_name == name
+        ]
+        self._definitions = [
+            one.value for one in (*stage.test.cluster, *case.cluster) if one.is_definition
+        ]
+
+    def proof(self, alteration: Alteration) -> Proof:
+        """What is proved of a mutant; nothing if it is not decided."""
+        from celadon.prove import Finding, Mutant
+
+        if self._policy is None or _TEXTS.intersection(alteration.path):
+            return Proof()
+        old, new = self._bound(None), self._bound(alteration)
+        answer = Mutant(
+            old, new, self._version, seconds=_SECONDS, definitions=self._definitions
+        ).answer()
+        if answer.telling is not None and answer.telling.example is not None:
+            subresource = answer.telling.endpoint.subresource
+            return Proof(self._case(answer.telling.example, subresource))
+        if answer.finding is Finding.BOUNDED:
+            bound = f"with at most {answer.items} items in {', '.join(answer.bounded)}"
+            return Proof(is_proved=True, bound=f"{EVERYWHERE_SAME} {bound}")
+        return Proof(is_proved=answer.finding is Finding.SAME)
+
+    def _bound(self, alteration: Alteration | None) -> BoundPolicy:
+        """The policy and its bindings, with an alteration."""
+        from celadon.prove import BoundPolicy
+
+        assert self._policy is not None
+        policy = _altered(self._policy, alteration)
+        assert policy is not None
+        bindings = [_altered(one, alteration) for one in self._bindings]
+        return BoundPolicy(policy, [one for one in bindings if one is not None])
+
+    def _case(self, example: Example, subresource: str) -> Case | None:
+        """A request as a case of the test."""
+        request = example.request
+        is_deletion = request.operation is Operation.DELETE
+        given = example.old_manifest if is_deletion else example.manifest
+        if given is None:
+            return None
+        old = None if is_deletion else example.old_manifest
+        return Case(
+            "",
+            Place(),
+            Expectation(CaseVerdict.ADMIT),
+            plain_document(given, _PLACE),
+            None if old is None else plain_document(old, _PLACE),
+            request.operation,
+            subresource,
+            request.namespace or "default",
+            request.user if example.is_about_user else ADMIN,
+            request.dry_run,
+            tuple(plain_document(one, _PLACE) for one in example.around),
+            policies=(self._name,),
+        )
+
+
+def _altered(document: Document, alteration: Alteration | None) -> JsonObject | None:
+    """A policy or binding, with the alteration if that is of it; None if it is gone."""
+    if alteration is None or not is_original(document, alteration.document):
+        return document.value
+    return alteration.altered

@@ -1,0 +1,60 @@
+"""The kinds whose objects may be unknown: those that are built in, and those of definitions.
+
+Policies see a custom resource as it is written, with all of its metadata, and its numbers as JSON
+has them; rules of its definition see it otherwise (`celadon.prove.definitions`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from celadon.kube import GroupVersionKind, JsonObject
+from celadon.kube.crd import CustomKind, custom_kinds
+from celadon.kube.registry import create
+from celadon.kube.schemas import DecodeError, Schema, component, schema_for
+from celadon.prove.objects import Inputs
+from celadon.prove.values import Outcome, Unshaped, certain
+
+_TEXT: Final = Schema(type="string")
+_METADATA: Final = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownKinds:
+    """Built-in kinds, and these custom ones."""
+
+    custom: Mapping[GroupVersionKind, CustomKind] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, definitions: Iterable[JsonObject]) -> KnownKinds:
+        """The kinds of definitions."""
+        found: dict[GroupVersionKind, CustomKind] = {}
+        for one in definitions:
+            found |= custom_kinds(one)
+        return cls(found)
+
+    def unknown(self, inputs: Inputs, kind: GroupVersionKind, path: str) -> Outcome:
+        """Any object of a kind."""
+        custom = self.custom.get(kind)
+        if custom is not None:
+            about = {"apiVersion": _TEXT, "kind": _TEXT, "metadata": component(_METADATA)}
+            schema = replace(custom.schema, properties={**custom.schema.properties, **about})
+            return certain(inputs.kind(kind, schema, path, is_custom=True))
+        built_in = schema_for(kind)
+        return certain(Unshaped(path) if built_in is None else inputs.kind(kind, built_in, path))
+
+    def completed(self, value: JsonObject, kind: GroupVersionKind) -> JsonObject:
+        """An object as the server completes it. Raises DecodeError or StatusError for what it does
+        not take."""
+        custom = self.custom.get(kind)
+        if custom is not None:
+            value = custom.prepare(dict(value)).value
+            if custom.validate(dict(value)).errors:
+                raise DecodeError("what the definition does not admit")
+        return create.admit_form(value, kind)
+
+
+BUILT_IN: Final = KnownKinds()
+"""No custom kinds."""

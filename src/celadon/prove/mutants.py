@@ -1,0 +1,200 @@
+"""Whether a policy with one thing changed can be told apart from what it was.
+
+Two policies are the same if each of their validations says the same of every request: that it is
+fine, that it is not, or that it cannot tell (an error). So validations are compared one by one, by
+two probes for each: a policy that ignores errors and warns of what the validation refuses, and one
+that does not ignore them and records what it does not admit. So nothing hides behind what others
+refuse. Another failure policy, or another binding, is compared as it is, with one validation after
+the other. Texts are not compared.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from celadon.admission import Engine, decode_binding, decode_policy
+from celadon.kube import JsonObject
+from celadon.kube.resources import Catalog, known_resources
+from celadon.prove.differences import Comparison, Differences, Direction, Finding, Side
+from celadon.prove.known_kinds import KnownKinds
+from celadon.prove.objects import ITEMS
+from celadon.prove.questions import param_kind
+
+_PROBES: Final = (("Ignore", "Warn"), ("Fail", "Audit"))
+"""The failure policy of each probe, and what is done about a request that it is against."""
+
+_ADMITS: Final[JsonObject] = {"expression": "true"}
+"""Stands for a validation that is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class MutantAnswer:
+    """Whether two policies can be told apart. `telling` has a request that does it, which the
+    engine has decided as shown; `reasons` say why nobody knows; `bounded` are the lists of which no
+    more than `items` items were looked at."""
+
+    finding: Finding
+    telling: Comparison | None = None
+    reasons: tuple[str, ...] = ()
+    bounded: tuple[str, ...] = ()
+    items: int = ITEMS
+
+
+@dataclass(frozen=True, slots=True)
+class BoundPolicy:
+    """A policy and its bindings."""
+
+    policy: JsonObject
+    bindings: Sequence[JsonObject]
+
+    @property
+    def validations(self) -> Sequence[JsonObject]:
+        """Those of the policy."""
+        found: Sequence[JsonObject] = self.policy["spec"].get("validations") or ()
+        return found
+
+    @property
+    def matching(self) -> tuple[object, ...]:
+        """All that is not about validations: the failure policy, and the bindings."""
+        return self.policy["spec"].get("failurePolicy", "Fail"), list(self.bindings)
+
+    @property
+    def rules(self) -> Sequence[JsonObject]:
+        """What the policy is about."""
+        constraints = self.policy["spec"].get("matchConstraints") or {}
+        found: Sequence[JsonObject] = constraints.get("resourceRules") or ()
+        return found
+
+    def with_only(self, validation: JsonObject) -> BoundPolicy:
+        """The same with one validation, of which nobody asks what it says."""
+        return self.with_validations([{"expression": validation["expression"]}])
+
+    def with_validations(self, validations: Sequence[JsonObject]) -> BoundPolicy:
+        """The same with other ones; one that admits everything if there is none."""
+        return self._with_spec(validations=list(validations) or [_ADMITS])
+
+    def ignoring_errors(self) -> BoundPolicy:
+        """The same, but errors are nothing."""
+        return self._with_spec(failurePolicy="Ignore")
+
+    def probes(self) -> Iterator[BoundPolicy]:
+        """Policies that tell all that validations may say by what is done about it."""
+        for failures, action in _PROBES:
+            made = self._with_spec(failurePolicy=failures)
+            name = f"{self.policy['metadata']['name']}-{failures.lower()}"
+            bindings = [
+                {
+                    **one,
+                    "metadata": {**one["metadata"], "name": f"{one['metadata']['name']}-{action}"},
+                    "spec": {**one["spec"], "policyName": name, "validationActions": [action]},
+                }
+                for one in self.bindings
+            ]
+            named = {**made.policy, "metadata": {**made.policy["metadata"], "name": name}}
+            yield BoundPolicy(named, bindings)
+
+    def _with_spec(self, **fields: Any) -> BoundPolicy:  # noqa: ANN401 - any JSON
+        spec = {**self.policy["spec"], **fields, "auditAnnotations": []}
+        return BoundPolicy({**self.policy, "spec": spec}, self.bindings)
+
+
+def side_of(given: Iterable[BoundPolicy], version: str) -> Side:
+    """Policies in force."""
+    every = list(given)
+    policies = [decode_policy(one.policy).value for one in every]
+    bindings = [decode_binding(each).value for one in every for each in one.bindings]
+    return Side(Engine(policies, bindings, version))
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """Two policies of one name. `items` is the length of lists up to which is looked, if no more
+    are needed; `seconds` is for one question."""
+
+    old: BoundPolicy
+    new: BoundPolicy
+    version: str
+    items: int = ITEMS
+    seconds: float = 10
+    definitions: Sequence[JsonObject] = ()
+    """Of custom kinds."""
+
+    def answer(self) -> MutantAnswer:
+        """Whether they can be told apart by any request."""
+        reasons: dict[str, None] = dict.fromkeys(self._beyond())
+        bounded: dict[str, None] = {}
+        items = 0
+        for one in self._comparisons(reasons):
+            if one.finding is Finding.DIFFERS:
+                return MutantAnswer(one.finding, one)
+            if one.finding is Finding.UNDECIDED:
+                every = [gap.reason for gap in one.gaps] or [one.reason]
+                reasons |= dict.fromkeys(f"{one.endpoint}: {reason}" for reason in every)
+            bounded |= dict.fromkeys(one.bounded)
+            items = max(items, one.items if one.bounded else 0)
+        if reasons:
+            return MutantAnswer(Finding.UNDECIDED, reasons=tuple(reasons))
+        finding = Finding.BOUNDED if bounded else Finding.SAME
+        return MutantAnswer(finding, bounded=tuple(bounded), items=items)
+
+    def _comparisons(self, reasons: dict[str, None]) -> Iterator[Comparison]:
+        for differences in self._asked():
+            yield from differences.comparisons(tuple(Direction))
+            reasons |= dict.fromkeys(f"requests to {one.endpoint}" for one in differences.unseen)
+
+    def _asked(self) -> Iterator[Differences]:
+        catalog, kinds = self._catalog, KnownKinds.of(self.definitions)
+        as_it_is = self.old.matching != self.new.matching
+        for validations in _pairs(self.old.validations, self.new.validations):
+            given = zip((self.old, self.new), validations, strict=True)
+            alone = [one.with_only(validation) for one, validation in given]
+            old, new = (side_of([one] if as_it_is else one.probes(), self.version) for one in alone)
+            yield Differences(
+                old, new, self.items, self.seconds, catalog, kinds=kinds, subresources=True
+            )
+
+    def _beyond(self) -> Iterator[str]:
+        """What is not compared."""
+        for name in ("auditAnnotations", "paramKind"):
+            if self.old.policy["spec"].get(name) != self.new.policy["spec"].get(name):
+                yield f"the {name} of policies"
+        old, new = (
+            [one.get("messageExpression") for one in each.validations] for each in self.both
+        )
+        if len(old) == len(new) and old != new:
+            yield "messages"
+        catalog = self._catalog
+        groups = {resource.gvr.group for resource in catalog}
+        for one in self.both:
+            for rule in one.rules:
+                if not groups.issuperset(rule.get("apiGroups") or ()):
+                    yield "requests to kinds that are not known"
+            kind = param_kind(decode_policy(one.policy).value)
+            if kind is not None and catalog.by_gvk(kind) is None:
+                yield f"params of kind {kind.kind}, which is not defined"
+
+    @property
+    def _catalog(self) -> Catalog:
+        return known_resources().with_crds(self.definitions)
+
+    @property
+    def both(self) -> tuple[BoundPolicy, BoundPolicy]:
+        """The old one, and the new one."""
+        return self.old, self.new
+
+
+def _pairs(
+    old: Sequence[JsonObject], new: Sequence[JsonObject]
+) -> Iterator[tuple[JsonObject, JsonObject]]:
+    """Validations that stand for each other; beside one that is left out stands one that admits."""
+    if len(old) < len(new):
+        yield from ((one, other) for other, one in _pairs(new, old))
+        return
+    alike = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False))
+    begun = min(len(list(alike)), len(new)) if len(old) > len(new) else len(old)
+    left_out = len(old) - len(new)
+    padded = [*new[:begun], *([_ADMITS] * left_out), *new[begun:]]
+    yield from zip(old, padded, strict=True)

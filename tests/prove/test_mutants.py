@@ -1,0 +1,292 @@
+"""Policies with one thing changed: told apart, or the same for objects of all kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+pytest.importorskip("z3")
+
+from celadon.admission import (
+    Engine,
+    ObjectWorld,
+    Operation,
+    Request,
+    decode_binding,
+    decode_policy,
+    default_options,
+)
+from celadon.cli.policytest.mutants.policy_mutants import alterations
+from celadon.cli.policytest.read_places import read_places
+from celadon.cli.reading.documents import Document, DocumentReader, Text, read_text
+from celadon.kube import GroupVersionKind, JsonObject, StatusError, User
+from celadon.kube.registry import create
+from celadon.kube.schemas import DecodeError, schema_for
+from celadon.prove import BoundPolicy, Endpoint, Finding, Mutant, Prover, TellingRequests
+from celadon.prove.questions import everywhere
+from tests.properties.test_lint_claims import made
+from tests.prove.test_differences import SECONDS, changed
+from tests.prove.test_questions import policy
+
+LIBRARY = Path(__file__).parents[2] / "src" / "celadon" / "cli" / "library" / "policies"
+OPERATIONS = ("CREATE", "UPDATE")
+HOST = "!object.spec.?hostPID.orValue(false)"
+NAMED = "object.spec.containers.all(c, c.name != 'x')"
+HAS = "!has(object.spec.hostname) || object.spec.hostname != 'x'"
+
+
+def bound(document: JsonObject) -> BoundPolicy:
+    """The policy, in force everywhere."""
+    return BoundPolicy(document, [everywhere(decode_policy(document).value)])
+
+
+def finding(old: JsonObject, new: JsonObject, *definitions: JsonObject) -> Finding:
+    return (
+        Mutant(bound(old), bound(new), "1.36", seconds=SECONDS, definitions=definitions)
+        .answer()
+        .finding
+    )
+
+
+def validations(*expressions: str) -> JsonObject:
+    return changed(policy("true"), validations=[{"expression": one} for one in expressions])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (policy(HOST), policy("object.spec.?hostPID.orValue(false) == false"), Finding.SAME),
+        (policy(HOST), policy("object.spec.?hostPID.orValue(false)"), Finding.DIFFERS),
+        (policy(NAMED), policy("!object.spec.containers.exists(c, c.name == 'x')"), Finding.SAME),
+        (policy(NAMED), policy(NAMED.replace("'x'", "'xx'")), Finding.DIFFERS),
+        # An error is something else than a refusal, although both refuse the request.
+        (policy(HAS), policy("object.spec.hostname != 'x'"), Finding.DIFFERS),
+        (policy("has(object.spec.hostname) && object.spec.hostname == 'x'"),
+         policy("object.spec.?hostname.orValue('') == 'x'"), Finding.SAME),
+        # One that is left out changes nothing if it refuses nothing; others do not hide it.
+        (validations(HOST, HAS), validations(HOST), Finding.DIFFERS),
+        (validations(HOST, "has(object.spec)"), validations(HOST), Finding.SAME),
+        (validations(HOST, HOST), validations(HOST), Finding.DIFFERS),
+        (policy(HOST), changed(policy(HOST), failurePolicy="Ignore"), Finding.SAME),
+        (policy("object.spec.hostname != ''"),
+         changed(policy("object.spec.hostname != ''"), failurePolicy="Ignore"), Finding.DIFFERS),
+        (policy(HOST, conditions=("request.name != 'x'",)), policy(HOST), Finding.DIFFERS),
+        (policy(HOST, conditions=("object.kind == 'Pod'",)), policy(HOST), Finding.SAME),
+        (policy("object.size() > 0"), policy("object.size() > 1"), Finding.UNDECIDED),
+    ],
+)  # fmt: skip
+def test_mutants(old: JsonObject, new: JsonObject, expected: Finding) -> None:
+    assert finding(old, new) is expected
+
+
+LIMIT_KIND = {"apiVersion": "example.com/v1", "kind": "Limit"}
+LIMITS: JsonObject = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "limits.example.com"},
+    "spec": {
+        "group": "example.com",
+        "scope": "Cluster",
+        "names": {"kind": "Limit", "plural": "limits"},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "required": ["most"],
+                        "properties": {
+                            "most": {"type": "integer"},
+                            "share": {"type": "number"},
+                            "text": {"type": "string", "nullable": True},
+                        },
+                    }
+                },
+            }
+        ],
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("object.spec.replicas <= params.most", "params.most >= object.spec.replicas", "the same"),
+        ("object.spec.replicas <= params.most", "object.spec.replicas < params.most", "differs"),
+        ("object.spec.replicas <= params.most", "!has(params.most) || "
+         "object.spec.replicas <= params.most", "the same"),
+        # A number is an integer if it is written like one.
+        ("!has(params.share) || type(params.share) == double", "true", "differs"),
+        ("!has(params.share) || type(params.share) == int || type(params.share) == double", "true",
+         "the same"),
+        ("!has(params.text) || params.text != null", "true", "differs"),
+        ("!has(params.metadata.labels)", "true", "differs"),
+    ],
+)  # fmt: skip
+def test_params_of_a_custom_kind(old: str, new: str, expected: str) -> None:
+    sides = [policy(one, "deployments", "apps", params=LIMIT_KIND) for one in (old, new)]
+    assert finding(*sides, LIMITS).value == expected
+
+
+def test_params_that_nobody_defines_prove_nothing() -> None:
+    sides = [policy(one, params=LIMIT_KIND) for one in ("params.most > 1", "1 < params.most")]
+    old, new = map(bound, sides)
+    answer = Mutant(old, new, "1.36", seconds=SECONDS).answer()
+    assert answer.finding is Finding.UNDECIDED
+    assert answer.reasons == ("params of kind Limit, which is not defined",)
+
+
+def test_subresources_with_the_whole_object_are_compared() -> None:
+    rules = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["UPDATE"]}
+    with_both, with_one = (
+        changed(policy(HOST), matchConstraints={"resourceRules": [{**rules, "resources": some}]})
+        for some in (["pods", "pods/ephemeralcontainers"], ["pods"])
+    )
+    answer = Mutant(bound(with_both), bound(with_one), "1.36", seconds=SECONDS).answer()
+    assert answer.telling is not None
+    assert answer.telling.endpoint.subresource == "ephemeralcontainers"
+    assert finding(with_both, with_both) is Finding.SAME
+
+
+def test_requests_that_tell_what_a_policy_does() -> None:
+    document = validations(HOST, NAMED)
+    found = {one.index: one.example for one in TellingRequests(bound(document), "1.36").found()}
+    assert set(found) == {0, 1, None}
+    for index, example in found.items():
+        judged = example.old if index is not None else example.new
+        assert [one.index for one in judged.decisions] == ([] if index is None else [index])
+
+
+# --- Claims --------------------------------------------------------------------------------------
+
+
+def said(engine: Engine, request: Request, world: ObjectWorld) -> list[tuple[Any, ...]]:
+    """What validations say of a request, texts left aside."""
+    verdict = engine.review(request, world)
+    return [(one.index, one.cause, one.action) for one in verdict.decisions]
+
+
+def engine_of(given: BoundPolicy) -> Engine:
+    bindings = [decode_binding(one).value for one in given.bindings]
+    return Engine([decode_policy(given.policy).value], bindings)
+
+
+def requests(
+    endpoint: Endpoint, wanted: list[tuple[str, ...]], random: Random, count: int
+) -> Iterator[Request]:
+    """Random objects of a kind that have mostly what is wanted of them, as a server completes
+    them; small values, and those beside them."""
+    kind = endpoint.kind
+    values = list(_values(kind, wanted, random, count))
+    for number, value in enumerate(values):
+        other = values[(number * 7 + 1) % len(values)]
+        is_update = endpoint.operation is Operation.UPDATE
+        yield Request(
+            endpoint.operation,
+            kind,
+            endpoint.resource.gvr,
+            endpoint.subresource,
+            name="a",
+            namespace="n" if endpoint.resource.namespaced else "",
+            object=None if endpoint.operation is Operation.DELETE else value,
+            old_object=other
+            if is_update
+            else None
+            if endpoint.operation.value == "CREATE"
+            else value,
+            user=User(random.choice(["u", "system:admin"]), ("system:authenticated",)),
+            options=default_options(endpoint.operation),
+        )
+
+
+def _values(
+    kind: GroupVersionKind, wanted: list[tuple[str, ...]], random: Random, count: int
+) -> Iterator[JsonObject]:
+    schema = schema_for(kind)
+    assert schema is not None
+    for _ in range(count * 2):
+        value = made(schema, random, wanted, 6)
+        value |= {"apiVersion": kind.api_version, "kind": kind.kind}
+        value["metadata"] = {**value.get("metadata", {}), "name": "a", "namespace": "n"}
+        try:
+            yield create.admit_form(value, kind)
+        except (DecodeError, StatusError):
+            continue
+        count -= 1
+        if not count:
+            return
+
+
+def places(engine: Engine) -> list[tuple[str, ...]]:
+    """Where expressions of a policy look in objects."""
+    (compiled,) = engine.policies
+    roots = [one.program.checked.root for one in compiled.expressions if one.program is not None]
+    variables: Mapping[str, Any] = {
+        name: one.program.checked.root
+        for name, one in compiled.variables.items()
+        if one.program is not None
+    }
+    found = read_places(roots, variables).places
+    return [
+        tuple(step for step in place[1:] if isinstance(step, str))
+        for place in found
+        if place[0] in ("object", "oldObject")
+    ]
+
+
+def claims_hold(document: Document, random: Random, mutants: int, objects: int) -> int:
+    """How many of these mutants are proved to be the same; each is tried on so many objects."""
+    given = document.value
+    every = [one for one in alterations([document]) if one.altered is not None]
+    original = bound(given)
+    claims = 0
+    for one in random.sample(every, min(mutants, len(every))):
+        altered = BoundPolicy(one.altered, original.bindings)  # type: ignore[arg-type]
+        answer = Mutant(original, altered, "1.36", seconds=SECONDS).answer()
+        if answer.finding not in (Finding.SAME, Finding.BOUNDED):
+            continue
+        claims += 1
+        old, new = engine_of(original), engine_of(altered)
+        wanted = places(old)
+        endpoints = list(Prover(decode_policy(given).value).endpoints())
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}}
+        world = ObjectWorld([namespace])
+        for endpoint in endpoints:
+            each = -(-objects // len(endpoints))
+            for request in requests(endpoint, wanted, random, each):
+                before, after = (said(side, request, world) for side in (old, new))
+                assert before == after, f"{one.field} {one.text}: {request.object}"
+    return claims
+
+
+def policies(folder: Path) -> Iterator[Document]:
+    """Validating policies in a folder that are about built-in kinds."""
+    for file in sorted(folder.glob("*/*.yaml")):
+        text = read_text(str(file))
+        assert isinstance(text, Text)
+        for one in DocumentReader().read(text):
+            if isinstance(one, Document) and one.value["kind"] == "ValidatingAdmissionPolicy":
+                yield one
+
+
+def test_a_sample_of_claims_holds() -> None:
+    (one,) = (
+        one
+        for one in policies(LIBRARY)
+        if one.value["metadata"]["name"] == "disruption-budget-allows-drains"
+    )
+    assert claims_hold(one, Random(1), 12, 60) > 0
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("part", range(17))
+def test_claims_hold(part: int) -> None:
+    every = list(policies(LIBRARY))
+    for one in every[part::17]:
+        claims_hold(one, Random(part), 6, 10_000)
