@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from celadon.apiserver.http import collection_path
-from celadon.cli.reading import DocumentReader, Problem, expand_paths, read_text
+from celadon.cli.reading import Problem, read_documents
 from celadon.kube import metadata
 from celadon.kube.resources import known_resources
 
@@ -139,12 +139,9 @@ def create_all(config: dict[str, Any], folder: Path) -> None:
     """Each manifest in a request of its own."""
     curl = shutil.which("curl")
     send = by_ourselves if curl is None else ByCurl(curl, folder)
-    reader = DocumentReader()
-    for file in expand_paths([MANIFESTS]):
-        text = file if isinstance(file, Problem) else read_text(file)
-        for found in () if isinstance(text, Problem) else reader.read(text):
-            if not isinstance(found, Problem):
-                create(config, found.value, send)
+    for found in read_documents([MANIFESTS]):
+        if not isinstance(found, Problem):
+            create(config, found.value, send)
 
 
 def create(config: dict[str, Any], obj: dict[str, Any], send: Send) -> None:

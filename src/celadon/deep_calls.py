@@ -42,6 +42,8 @@ def deep_thread(work: Callable[[], None], name: str) -> threading.Thread:
     only. It does not keep the process alive."""
     thread = threading.Thread(target=work, name=name, daemon=True)
     with _LOCK:
+        # The size is one for the process, so it is set for as long as one thread starts, and nobody
+        # else starts one of ours meanwhile.
         before = _stack_of_threads(STACK)
         try:
             thread.start()
@@ -78,7 +80,8 @@ _outside = 0
 
 
 def _stack_of_threads(size: int) -> int:
-    """For threads that begin from now on; what it was. Some platforms have no choice."""
+    """Set the size of the stack for threads that begin from now on, and return what it was. Some
+    platforms have no choice: 0."""
     try:
         return threading.stack_size(size)
     except (ValueError, RuntimeError):
@@ -87,6 +90,7 @@ def _stack_of_threads(size: int) -> int:
 
 def _main_stack() -> int:
     """Bytes that the stack may grow to, after asking for as many as a deep walk needs."""
+    # Only the main thread has a stack that grows; the others have what they were begun with.
     if threading.current_thread() is not threading.main_thread():
         return USUAL_STACK
     try:
@@ -95,6 +99,7 @@ def _main_stack() -> int:
         return USUAL_STACK
     soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
     wanted = STACK if hard == resource.RLIM_INFINITY else min(STACK, hard)
+    # The kernel looks at the limit each time the stack grows, so raising it now still counts.
     if soft != resource.RLIM_INFINITY and soft < wanted:
         try:
             resource.setrlimit(resource.RLIMIT_STACK, (wanted, hard))
@@ -110,6 +115,7 @@ def _room_below_stack() -> int:
         with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
             for line in maps:
                 last = line.partition(" ")[0].partition("-")[2]
+                # The lines of the file are in the order of addresses.
                 if line.endswith("[stack]\n"):
                     return int(last, 16) - below - USUAL_STACK
                 below = int(last, 16)

@@ -31,6 +31,7 @@ def create(path: str | Path) -> None:
 
 def open_to_append(path: str | Path) -> int:
     """The descriptor of a file that is there, or is made. Raises OSError."""
+    # The file may come or go between the two attempts; twice is enough unless somebody plays.
     for _ in range(2):
         with contextlib.suppress(FileExistsError):
             return _created(path, os.O_WRONLY | os.O_APPEND)
@@ -42,6 +43,7 @@ def open_to_append(path: str | Path) -> int:
 def write(path: Path, content: bytes) -> None:
     """In place of what has the name now, a link among that; there is never half of it. Raises
     OSError."""
+    # In the same folder, since only there a rename is one step.
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         draft.unlink(missing_ok=True)
@@ -70,8 +72,8 @@ def _created(path: str | Path, access: int) -> int:
 
 
 def exposures(paths: Iterable[str | Path | None]) -> Iterator[str]:
-    """What others may do with files that hold secrets, with the command that ends it; a folder is
-    named once. Nothing of files that are not there."""
+    """Yield what others may do with files that hold secrets, with the command that ends it; a
+    folder is named once. Files that are not there are passed over."""
     told: set[str] = set()
     for path in paths:
         if path is None or not _HAS_MODES:

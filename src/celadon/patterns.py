@@ -21,6 +21,7 @@ else:
     from functools import partial
     from operator import methodcaller
 
+    # Named like the function that it stands for, as type checkers see it.
     class late_pattern:
         """A pattern, with the methods of `re.Pattern` that this package uses."""
 
@@ -49,6 +50,7 @@ else:
 
         def _first(self, method, *given, **named):
             """Compile, and do what was asked for."""
+            # Two threads may come here at once: both compile, and either result serves.
             compiled = re.compile(self.pattern, self.flags)
             self.findall = compiled.findall
             self.finditer = compiled.finditer

@@ -193,7 +193,7 @@ class PolicyTestFile(pytest.File):
 
 
 class PolicyTestUnreadable(Exception):
-    """What is wrong with a file, a line for each fault."""
+    """A file cannot be read as tests; the text has a line for each fault."""
 
 
 class PolicyCaseFailed(Exception):
@@ -225,7 +225,7 @@ class PolicyCaseItem(pytest.Item):
             self.warn(pytest.PytestWarning(f"{doubt.vacuity.value}: {doubt.text}"))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:  # noqa: ANN401 - as pytest has it
-        """As `celadon test` shows it."""
+        """Show a failed case as `celadon test` shows it."""
         if isinstance(excinfo.value, PolicyCaseFailed):
             from celadon.cli.report.case_view import explained_plainly
 

@@ -31,7 +31,8 @@ else:
     from types import CellType, FunctionType
 
     def dataclass(*, frozen=False, slots=False, eq=True, kw_only=False):
-        """As `dataclasses.dataclass`, with what this package needs of its options."""
+        """Make a class a dataclass, as `dataclasses.dataclass` does, with what this package needs
+        of its options."""
         standard = dataclasses.dataclass(slots=slots, kw_only=kw_only, eq=False, repr=False)
 
         def decorate(cls):
@@ -71,7 +72,8 @@ else:
         return made
 
     def _ordered(fields, kw_only):
-        """Whether no field without a default follows one with, and no default can be changed."""
+        """Return whether no field without a default follows one with, and no default can be
+        changed."""
         optional = [_is_optional(one) for one in fields.values()]
         return (kw_only or optional == sorted(optional)) and all(
             one.default.__class__.__hash__ for one in fields.values()
@@ -126,12 +128,12 @@ else:
         return made
 
     def _filled(cell, fields):
-        """What the function reads from outside: a factory, where the model has a name."""
+        """Return what the function reads from outside: a factory, where the model has a name."""
         name = cell.cell_contents
         return CellType(fields[int(name[1:])].default_factory) if name.__class__ is str else cell
 
     def _defaults(fields, marks):
-        """By name; a mark tells the function that a factory is to be asked."""
+        """Return the defaults by name; a mark tells the function that a factory is to be asked."""
         return {
             one.name: mark if one.default is MISSING else one.default
             for one, mark in zip(fields, marks, strict=True)

@@ -17,7 +17,8 @@ LONGEST: Final = 256
 
 
 def remembering(most: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
-    """For a function of one text: as `functools.lru_cache`, for the short ones."""
+    """Remember what a function of one text returns for short texts, as `functools.lru_cache` does;
+    `most` of them."""
 
     def decorated(function: Callable[[str], T]) -> Callable[[str], T]:
         known = functools.lru_cache(most)(function)
@@ -38,7 +39,7 @@ def remembering(most: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]
 
 
 class remembered(Generic[T]):
-    """Of a class whose instances have a dictionary, and belong to one thread."""
+    """A property of a class whose instances have a dictionary, and belong to one thread."""
 
     def __init__(self, find: Callable[[Any], T]) -> None:
         self._find = find

@@ -32,7 +32,7 @@ from celadon.apiserver.operation import metric_table
 from celadon.apiserver.operation.request_limits import RequestLimits
 from celadon.apiserver.webhook_client import WebhookClient
 from celadon.apiserver.workers import Workers
-from celadon.kube.registry import create
+from celadon.kube.registry import create, request_bodies
 from celadon.kube.registry import delete as deletion
 from celadon.kube.registry.draft import Draft
 from tests.apiserver.asking import ask, make, read
@@ -281,7 +281,7 @@ CONDITIONAL_HOOKS = {
 STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
     ("YAML", calls, "_document", review("application/yaml", b"[" * 20_000)),
     ("doubled keys", calls, "_document", review("application/yaml", b"a: 1\n" * 20_000)),
-    ("JSON", calls, "read_object", review("application/json", b"[" * 100_000)),
+    ("JSON", request_bodies, "read_object", review("application/json", b"[" * 100_000)),
     (
         "protobuf",
         calls,

@@ -219,7 +219,7 @@ JSON_ALIASES = {
     "celadon.admission.compiled_expressions": "what expressions know, not JSON",
     "celadon.cel.partial": "a value of CEL, or what stands for one",
     "celadon.cel.program": "what expressions know, not JSON",
-    "celadon.cel.values.message_values": "values of CEL by the names of fields",
+    "celadon.cel.values.conversions": "values of CEL by the names of fields",
     "celadon.kube.defaulting.field_functions": "a rule of the table of defaults",
     "celadon.kube.fieldmanager.field_sets": "`fieldsV1` of an entry of managedFields",
     "celadon.cli.policytest.file_format": "a JSON schema",

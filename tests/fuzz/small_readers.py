@@ -28,8 +28,8 @@ from celadon.kube.go.go_time import DurationError
 from celadon.kube.go.go_time import parse_duration as parse_kube_duration
 from celadon.kube.go.go_url import URLError, parse, parse_request_uri
 from celadon.kube.jsonpath import JSONPathError, parse_jsonpath
-from celadon.kube.library.semver_functions import SemverError
-from celadon.kube.library.semver_functions import parse as parse_version
+from celadon.kube.library.semver import SemverError
+from celadon.kube.library.semver import parse as parse_version
 from celadon.kube.name_rules import dns1035_label, dns1123_subdomain, label_value, qualified_name
 from celadon.kube.validation.cron_schedule import ScheduleError, parse_schedule
 from tests.fuzz.byte_reader import ByteReader, text_of

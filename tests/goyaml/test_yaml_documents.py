@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.goyaml import UnreadableError, YamlDocument, first_document
-from celadon.goyaml.nesting import NotQuick
 from celadon.goyaml.yaml_events import EventReader
+from celadon.goyaml.yaml_scalars import NotQuick
 
 VALUES = [
     (b"", None),

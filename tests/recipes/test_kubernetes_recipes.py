@@ -54,7 +54,7 @@ LIBRARY: Final = Library(
 
 def test_a_function(copy: Copy) -> None:
     copy.write("src/celadon/kube/library/tallies.py", TALLIES)
-    copy.insert(RELEASES, "    semver_functions,\n", "    tallies,\n")
+    copy.insert(RELEASES, "    semver,\n", "    tallies,\n")
     copy.insert(RELEASES, LAST_BLOCK, "    Block((1, 37), libraries=(tallies.LIBRARY,)),\n")
     expression = "[1, 2, 1].tally(1)"
     assert copy.celadon("eval", expression, "--kubernetes-version", "1.37") == "2\n"

@@ -57,7 +57,7 @@ class ServerPolicies:
         self._view = validating_view(self._core.objects, version)
 
     def rulebook(self) -> Rulebook:
-        return Rulebook(self._view.engine(), lambda: self._core.world)
+        return Rulebook(self._view.engine(self._view.rules()), lambda: self._core.world)
 
     def state(self) -> SourceState:
         return SourceState()

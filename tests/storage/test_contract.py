@@ -333,6 +333,19 @@ def test_a_watch_replays_and_goes_on(store: Store) -> None:
     assert watch.take() == Delivery((), 7)
 
 
+def test_a_watch_says_whether_anything_waits(store: Store) -> None:
+    watch = store.watch("/a")
+    assert not watch.is_waiting()
+    write(store, "/b")
+    assert not watch.is_waiting()
+    write(store, "/a")
+    assert watch.is_waiting()
+    watch.take()
+    assert not watch.is_waiting()
+    watch.close()
+    assert watch.is_waiting(), "its end"
+
+
 def test_a_watch_begins_now_or_later(store: Store) -> None:
     write(store, "/a")
     now, later = store.watch("/"), store.watch("/", 3)

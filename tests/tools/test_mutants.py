@@ -40,6 +40,7 @@ class Kind:
         return size < LIMIT and not self.large
 
 assert_never(0)
+zip(this, that, strict=True)
 '''
 
 
@@ -52,5 +53,6 @@ def test_what_mistakes_there_are() -> None:
         "m is_small: size < LIMIT and (not self.large) -> size < LIMIT or not self.large",
         "m is_small: size < LIMIT -> size <= LIMIT",
         "m is_small: not self.large -> self.large",
+        "m (module): zip(this, that, strict=True) -> pass",
     ]
     assert str(next(mutations("m", SOURCE))) == "m:3 LIMIT: 7 -> 8"

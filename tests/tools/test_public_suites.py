@@ -9,6 +9,7 @@ SUITE = Suite("`pkg`", "owner/name", "0123abcd", "1.33", ("pkg",), passed=3)
 
 GINKGO = """\
 === RUN   TestIntegration
+Running Suite: Integration - /a
 Ran 4 of 6 Specs in 2.5 seconds
 \x1b[38;5;9m\x1b[1mFAIL!\x1b[0m -- 3 Passed | 1 Failed | 1 Pending | 1 Skipped
 --- FAIL: TestIntegration (2.50s)
@@ -16,6 +17,8 @@ FAIL
 """
 FAILED_SPEC = "  [FAIL] Works [It] is made anew\n  /a/file.go:1\n"
 ALL_PASS = """\
+=== RUN   TestIntegration
+Running Suite: Integration - /a
 Ran 4 of 4 Specs in 2.5 seconds
 SUCCESS! -- 4 Passed | 0 Failed | 0 Pending | 0 Skipped
 --- PASS: TestIntegration (2.50s)
@@ -38,6 +41,9 @@ FAIL
         (ALL_PASS, 0, Outcome(4)),
         (ALL_PASS + "\npanic: at the end\n", 2, Outcome(4, ("exit code 2: panic: at the end",))),
         (PLAIN, 1, Outcome(2, ("TestTwo",), 1)),
+        (PLAIN + ALL_PASS, 1, Outcome(6, ("TestTwo",), 1)),
+        ("=== RUN   TestOne\n" + ALL_PASS + PLAIN, 1, Outcome(6, ("TestTwo",), 1)),
+        (PLAIN + GINKGO + FAILED_SPEC, 1, Outcome(5, ("Works [It] is made anew", "TestTwo"), 3)),
         ("", 1, Outcome(0, ("exit code 1: no output",))),
     ],
 )

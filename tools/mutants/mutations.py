@@ -130,14 +130,15 @@ def _sites(node: ast.AST) -> Iterator[Site]:
             continue
         parts = value if isinstance(value, list) else [value]
         for at, part in enumerate(parts):
-            if not isinstance(part, ast.AST) or _is_silent(part):
+            if not isinstance(part, ast.AST) or _is_silent(part) or _is_strictness(node, part):
                 continue
             yield from _replacements(node, name, at if isinstance(value, list) else None, part)
             yield from _sites(part)
 
 
 def _is_silent(node: ast.AST) -> bool:
-    """Whether no change in it could show: docstrings, imports, `assert_never`, aliases of types."""
+    """Whether no change in it could show: docstrings, imports, assertions in other words, aliases
+    of types."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         return True
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
@@ -149,6 +150,12 @@ def _is_silent(node: ast.AST) -> bool:
     if isinstance(node, ast.Assign):
         return ast.unparse(node.targets[0]) in ("__slots__", "__all__")
     return isinstance(node, ast.AnnAssign) and "TypeAlias" in ast.unparse(node.annotation)
+
+
+def _is_strictness(call: ast.AST, part: ast.AST) -> bool:
+    """Whether it is `strict` of a `zip`: an assertion that nothing depends on."""
+    is_zip = isinstance(call, ast.Call) and ast.unparse(call.func) == "zip"
+    return is_zip and isinstance(part, ast.keyword) and part.arg == "strict"
 
 
 def _replacements(parent: ast.AST, name: str, at: int | None, node: ast.AST) -> Iterator[Site]:

@@ -19,7 +19,7 @@ from celadon.apiserver.operation.request_limits import RequestLimits
 from celadon.apiserver.operation.runtime_config import ALL, EffectiveVersion, RuntimeConfig
 from celadon.kube.json_types import JsonDict
 from celadon.kube.quantity import remember_sent
-from celadon.kube.releases import Answering, enter_release, is_since
+from celadon.kube.releases import Answering, answering, enter, parse_version
 from celadon.kube.resources import DEFAULT_PLUGINS, Catalog, gates_of
 from celadon.records import dataclass
 
@@ -58,6 +58,25 @@ class SimulationSettings:
     ready_seconds: float = 0.0
     run_seconds: float = 0.0
     clock: Timers | None = None
+
+
+SENT_IS_SHOWN_BEFORE: Final = (1, 34)
+"""Older releases show quantities as they were sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServedRelease:
+    """The release that a server serves."""
+
+    answering: Answering
+    shows_sent: bool
+
+    def enter(self) -> Answering:
+        """From now on it is the current one, until it is left again."""
+        before = enter(self.answering)
+        if self.shows_sent:
+            remember_sent()
+        return before
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +137,10 @@ class Settings:
         """The release that is emulated; the same as a rule."""
         return self.version if self.effective is None else self.effective.emulation
 
-    def enter(self) -> Answering:
-        """Make this the current release until it is left again."""
-        before = enter_release(self.version, self.compatible, self.emulated)
-        if not is_since("1.34"):
-            remember_sent()
-        return before
+    def release(self) -> ServedRelease:
+        """Return what is entered for each request."""
+        entered = answering(self.version, self.compatible, self.emulated)
+        return ServedRelease(entered, parse_version(self.version) < SENT_IS_SHOWN_BEFORE)
 
     def catalog(self) -> Catalog:
         """The built-in resources that are served."""

@@ -27,8 +27,10 @@ from celadon.admission import RecordedWarning, recorded_warnings
 from celadon.admission.plugins import EVENT_RATE_LIMIT, IMAGE_POLICY, RESOURCE_QUOTA, PluginChain
 from celadon.admission.static import StaticObjects
 from celadon.apiserver import bootstrap_objects
-from celadon.apiserver.api_settings import AccessSettings, Settings
+from celadon.apiserver.aggregation.api_services import ProxySettings
+from celadon.apiserver.api_settings import AccessSettings, ServedRelease, Settings
 from celadon.apiserver.authn.authentication import Authenticator
+from celadon.apiserver.authn.identities import FrontProxies
 from celadon.apiserver.authn.service_account_tokens import ServiceAccountTokens
 from celadon.apiserver.authn.token_requests import TokenIssuer
 from celadon.apiserver.authz.access_decisions import Standings
@@ -123,6 +125,20 @@ def authenticator_of(core: ServerCore, access: AccessSettings) -> Authenticator:
         access.client_certificates,
         access.anonymous,
         core.settings.has_gate("AllowParsingUserUIDFromCertAuth"),
+        front_proxies(core.settings.front_proxy),
+    )
+
+
+def front_proxies(settings: ProxySettings) -> FrontProxies | None:
+    """Return by what front proxies are known; None where none is."""
+    if not settings.authorities:
+        return None
+    return FrontProxies(
+        settings.allowed_names,
+        settings.user_headers,
+        settings.uid_headers,
+        settings.group_headers,
+        settings.extra_prefixes,
     )
 
 
@@ -446,6 +462,7 @@ class ApiServer:
         sources: Sources | None = None,
     ) -> None:
         settings = Settings() if settings is None else settings
+        self._release = settings.release()
         sources = Sources() if sources is None else sources
         with answering_as(settings.version, settings.compatible, settings.emulated):
             self._assemble(store, access, settings, sources)
@@ -505,7 +522,7 @@ class ApiServer:
 
     async def handle(self, request: HttpRequest) -> HttpAnswer:
         """One request. Whatever is wrong with it is an answer, too."""
-        before = self.core.settings.enter()
+        before = self._release.enter()
         try:
             return await self._handled(request)
         finally:
@@ -561,7 +578,7 @@ class ApiServer:
         settings = self.core.settings
         if stream is None or (settings.version == DEFAULT and settings.effective is None):
             return stream
-        return _read_as(settings, stream)
+        return _read_as(self._release, stream)
 
     async def _warned(self, notes: Notes) -> tuple[Header, ...]:
         owner = "" if notes.user is None else notes.user.name
@@ -577,11 +594,11 @@ class ApiServer:
 
 
 async def _read_as(
-    settings: Settings, stream: AsyncGenerator[bytes, None]
+    release: ServedRelease, stream: AsyncGenerator[bytes, None]
 ) -> AsyncGenerator[bytes, None]:
     try:
         while True:
-            before = settings.enter()
+            before = release.enter()
             try:
                 part = await anext(stream)
             except StopAsyncIteration:

@@ -8,12 +8,14 @@ closes (`aclose`) when the client has gone.
 from __future__ import annotations
 
 import contextlib
+import enum
 import functools
 import gzip
 import json
 import urllib.parse
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import field, replace
+from itertools import chain
 from typing import Any, Final, Protocol, TypeAlias, cast
 
 import msgspec
@@ -211,12 +213,21 @@ class Departure:
             self._end()
 
 
+class SignedFor(enum.IntFlag):
+    """For whom the authorities that have signed a client's certificate may sign."""
+
+    NOBODY = 0
+    CLIENTS = 1
+    FRONT_PROXIES = 2
+
+
 # House rule 9: without slots, because `remembered` needs the instance dictionary.
 @dataclass(frozen=True)
 class HttpRequest:
     """`target` is the request's path and query as they were sent; `headers` have their names in
     lower case, in the order they came. `client_certificate` is the verified one in DER form.
-    `departure` tells when the client goes, if that is known."""
+    `departure` tells when the client goes, if that is known. `signed_for` is about the certificate,
+    if there is one."""
 
     method: str
     target: str
@@ -225,6 +236,7 @@ class HttpRequest:
     client_certificate: bytes | None = None
     remote_address: str = ""
     departure: Departure | None = None
+    signed_for: SignedFor = SignedFor.CLIENTS
 
     @remembered
     def path(self) -> str:
@@ -246,10 +258,7 @@ class HttpRequest:
     @remembered
     def head_size(self) -> int:
         """Characters of the target and the headers."""
-        size = len(self.target)
-        for name, value in self.headers:
-            size += len(name) + len(value)
-        return size
+        return len(self.target) + len("".join(chain.from_iterable(self.headers)))
 
     @property
     def has_long_head(self) -> bool:
@@ -267,6 +276,10 @@ class HttpRequest:
         for name, value in self.headers:
             found.setdefault(name, []).append(value)
         return found
+
+    def may_name(self, beginning: str) -> bool:
+        """Return False if no header has a (lower-case) name with this beginning; a quick look."""
+        return beginning in "".join(self._by_name)
 
     def header(self, name: str) -> str:
         """The value of the first header of this (lower-case) name; empty if there is none."""

@@ -12,6 +12,7 @@ import asyncio
 import base64
 import json
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from celadon.apiserver.http_messages import (
@@ -505,7 +506,33 @@ class ObjectStore:
 
     async def _submitted(self, transaction: Transaction) -> Outcome:
         future = self.store.submit(transaction)
-        return future.result() if future.done() else await asyncio.wrap_future(future)
+        if not future.done():
+            await _done(future)
+        return future.result()
+
+
+async def _done(future: Future[Outcome]) -> None:
+    """Wait for it; whoever is cancelled cancels it. `asyncio.wrap_future` would wake the loop by a
+    system call, and once more than is needed: a local store says on the loop what it has done."""
+    loop = asyncio.get_running_loop()
+    waiter = loop.create_future()
+
+    def wake() -> None:
+        if not waiter.done():
+            waiter.set_result(None)
+
+    def tell(_: Future[Outcome]) -> None:
+        if asyncio._get_running_loop() is loop:
+            wake()
+        else:
+            loop.call_soon_threadsafe(wake)
+
+    future.add_done_callback(tell)
+    try:
+        await waiter
+    except asyncio.CancelledError:
+        future.cancel()
+        raise
 
 
 def _claiming(transaction: Transaction, claims: Collection[Condition]) -> Transaction:

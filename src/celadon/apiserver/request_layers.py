@@ -263,9 +263,11 @@ class RequestLayers:
             if forked is not None:
                 return forked
         try:
-            info, seconds = await self._stranger(request).step(
-                self._read_head, request, aside=request.has_long_head
-            )
+            if request.has_long_head:
+                work = self._stranger(request)
+                info, seconds = await work.step(self._read_head, request, aside=True)
+            else:
+                info, seconds = self._read_head(request)
             notes.info = info
         except UnreadablePath as error:
             where = f'Internal Server Error: "{request.target}"'

@@ -146,3 +146,21 @@ def trust_as_go(context: ssl.SSLContext) -> None:
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if context.protocol is ssl.PROTOCOL_TLS_CLIENT:
         context.hostname_checks_common_name = False
+
+
+# --- Chains ------------------------------------------------------------------
+#
+# Which certificates lead from that of the other side to one that is trusted.
+
+
+def verified_chain(tls: ssl.SSLObject) -> frozenset[bytes]:
+    """In DER form; empty if the other side shows none, or if the session was resumed."""
+    # of `ssl` from Python 3.13 on, as bytes; before that only below it, as objects
+    found = getattr(tls, "get_verified_chain", None) or tls._sslobj.get_verified_chain  # type: ignore[attr-defined]
+    return frozenset(
+        one if isinstance(one, bytes) else one.public_bytes(_DER) for one in found() or ()
+    )
+
+
+_DER: Final = 1 << 1
+"""`ENCODING_DER` of Python's `_ssl`."""

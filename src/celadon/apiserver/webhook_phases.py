@@ -52,7 +52,7 @@ from celadon.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _StoredWebhooks:
+class StoredWebhooks:
     """Holds what a set of hooks is made of. It is one object for as long as all is the same."""
 
     objects: tuple[StoredObject, ...]
@@ -80,23 +80,22 @@ class WebhookView:
         self._mutating = mutating
         self._mirror = Mirror(objects, collection_prefix(resource))
         self._static = static
-        self._stored = _StoredWebhooks(tuple(self._mirror), NOTHING)
+        self._stored = StoredWebhooks(tuple(self._mirror), NOTHING)
         self._decoded: dict[int, WebhookConfiguration | None] = {}
         self._made = self._stored, self._with_objects(HookSet(version=version), self._stored)
 
     @on_loop
-    def rules(self) -> _StoredWebhooks:
+    def rules(self) -> StoredWebhooks:
         """Return the webhooks in force: another object when they have changed. Nothing is compiled
         for it."""
         changed, static = self._mirror.refresh(), self._static()
         if changed or static is not self._stored.static:
             objects = tuple(self._mirror) if changed else self._stored.objects
-            self._stored = _StoredWebhooks(objects, static)
+            self._stored = StoredWebhooks(objects, static)
         return self._stored
 
-    def hooks(self) -> HookSet:
-        """All there are now, in whatever thread."""
-        rules = self.rules()
+    def hooks(self, rules: StoredWebhooks) -> HookSet:
+        """Return all that `rules` has told of, in whatever thread."""
         made_for, hooks = self._made
         if made_for is not rules:
             if made_for.objects is not rules.objects:
@@ -106,7 +105,7 @@ class WebhookView:
             self._made = rules, hooks
         return hooks
 
-    def _with_objects(self, hooks: HookSet, rules: _StoredWebhooks) -> HookSet:
+    def _with_objects(self, hooks: HookSet, rules: StoredWebhooks) -> HookSet:
         known = self._decoded
         decoded = {one.revision: self._configuration(one, known) for one in rules.objects}
         self._decoded = decoded
@@ -156,31 +155,35 @@ class Webhooks:
         self._caller = caller
         self._new_uid = new_uid
 
-    def mutates(self, request: Request) -> bool:
-        """Return whether any mutating webhook could have a say in requests like this one."""
-        return self._mutating is not None and self._mutating.hooks().concerns(request, self._world)
+    def mutating_hooks(self, request: Request, rules: StoredWebhooks | None) -> HookSet | None:
+        """Those that there are by the rules; None if none could have a say in requests like this
+        one."""
+        return self._concerned(self._mutating, request, rules)
 
-    def mutation(self, readmit: Readmit, *, coarse_times: bool) -> MutatingPhase:
+    def mutation(self, hooks: HookSet, readmit: Readmit, *, coarse_times: bool) -> MutatingPhase:
         """Return the mutating phase of one request."""
-        assert self._mutating is not None, "asked only after `mutates`"
-        hooks = self._mutating.hooks()
         return MutatingPhase(
             hooks, self._world, readmit, self._new_uid, as_json, coarse_times=coarse_times
         )
 
-    def may_validate(self, request: Request) -> bool:
-        """Return whether any validating webhook could have a say in requests like this one."""
-        view = self._validating
-        return view is not None and view.hooks().concerns(request, self._world)
+    def validating_hooks(self, request: Request, rules: StoredWebhooks | None) -> HookSet | None:
+        """As `mutating_hooks`."""
+        return self._concerned(self._validating, request, rules)
 
-    def validation(self) -> Callable[[Request], ValidatingPhase]:
-        """Return what begins to ask those that there are now, in whatever thread. It raises
-        StatusError where it cannot be told whom to ask."""
-        assert self._validating is not None, "asked only after `may_validate`"
-        hooks = self._validating.hooks()
-        return lambda request: ValidatingPhase(hooks, request, self._world, self._new_uid, as_json)
+    def _concerned(
+        self, view: WebhookView | None, request: Request, rules: StoredWebhooks | None
+    ) -> HookSet | None:
+        if view is None or rules is None:
+            return None
+        hooks = view.hooks(rules)
+        return hooks if hooks.concerns(request, self._world) else None
 
-    def rules(self, *, mutating: bool) -> object:
+    def validation(self, hooks: HookSet, request: Request) -> ValidatingPhase:
+        """Return the validating phase of one request, in whatever thread. Raises StatusError where
+        it cannot be told whom to ask."""
+        return ValidatingPhase(hooks, request, self._world, self._new_uid, as_json)
+
+    def rules(self, *, mutating: bool) -> StoredWebhooks | None:
         """Return what is another object when webhooks have changed. Nothing is compiled for it."""
         view = self._mutating if mutating else self._validating
         return None if view is None else view.rules()

@@ -62,10 +62,9 @@ class Program:
     `source` is the generated Python of the plain variant (empty if there is none),
     `counted_source` and `metered_source` those of the others. Each variant is generated when it is
     first needed: most programs of most users never need it. Who must not compile while evaluating
-    calls `prepare` beforehand. Who keeps `evaluate` itself, to call it often, asks again once the
-    program `is_hot`. (Two threads that need a variant at once both generate it, and either result
-    serves.) `name` says to people whose expression this is, and which: `require-owner
-    validations[0]`.
+    calls `prepare` beforehand. Who keeps `evaluate` itself, to call it often, keeps what `hot`
+    returns. (Two threads that need a variant at once both generate it, and either result serves.)
+    `name` says to people whose expression this is, and which: `require-owner validations[0]`.
     """
 
     #: Evaluations that are interpreted, at most. Generating takes as long as some six of them.
@@ -117,11 +116,6 @@ class Program:
         """Generate everything now that would be generated at first use."""
         _ = self._plain_module(), self._metered_module(), self.bound
         return self
-
-    @property
-    def is_hot(self) -> bool:
-        """Return whether `evaluate` is what it will always be."""
-        return self._plain is not None
 
     def hot(self) -> Callable[[Activation], Any]:
         """Return what `evaluate` is from now on: the plain function, which this generates."""

@@ -194,6 +194,7 @@ def _unpacked(text: str) -> str:
     """Unpack gzip in base64; empty for what is none, or would be larger than any input may be."""
     unpacking = zlib.decompressobj(zlib.MAX_WBITS | 16)
     try:
+        # The bound is given to zlib, since a kilobyte may unpack to a gigabyte.
         found = unpacking.decompress(base64.b64decode(text), MAX_LIST_CHARACTERS)
         return "" if unpacking.unconsumed_tail else found.decode()
     except (binascii.Error, zlib.error, ValueError):
@@ -209,11 +210,13 @@ def _from_audit_log(entry: JsonObject, payload: JsonObject) -> JsonObject | None
     told = _mapping(payload.get("requestMetadata"))
     identity = _mapping(payload.get("authenticationInfo"))
     reference = _reference(str(payload.get("resourceName") or ""))
+    # Google's entries do not say their level.
     level = "Metadata" if request is None and response is None else "RequestResponse"
     at = entry.get("timestamp")
     event: dict[str, object] = {
         "level": level,
         "auditID": entry.get("insertId") or "",
+        # An AuditLog is written once the request is answered.
         "stage": "ResponseComplete",
         "verb": method.rpartition(".")[2],
         "user": {"username": identity.get("principalEmail") or ""},
@@ -256,6 +259,7 @@ def _reference(path: str) -> JsonDict:
     version, _, rest = rest.partition("/")
     steps = [step for step in rest.split("/") if step]
     found = {"apiGroup": "" if group == "core" else group, "apiVersion": version}
+    # `namespaces/shop/status` is the Namespace itself, `namespaces/shop/pods` something in it.
     if len(steps) > 2 and steps[0] == "namespaces" and steps[2] not in _OF_NAMESPACES:
         found["namespace"] = steps[1]
         steps = steps[2:]
@@ -523,6 +527,7 @@ def logged(found: LoggedEvent) -> Logged | None:
     subresource = text(reference.get("subresource"))
     verb = text(event.get("verb"))
     operation = _OPERATIONS.get(verb)
+    # Whatever their verb is: clients open them by GET and by POST.
     if subresource in _CONNECTIONS:
         operation = Operation.CONNECT
     if operation is None or not reference.get("resource"):
@@ -542,6 +547,7 @@ def logged(found: LoggedEvent) -> Logged | None:
     namespace = text(reference.get("namespace"))
     if resource == NAMESPACES:
         namespace = name
+    # Admission sees whom the request is made for, not who makes it.
     user = _user(mapping(event.get("impersonatedUser")) or mapping(event.get("user")))
     may_create = verb == "patch" and not subresource and _may_create(event, code)
     lacks = tuple(missing)
@@ -555,6 +561,8 @@ def _may_create(event: JsonObject, code: object) -> bool:
         return code >= _REFUSED
     about = mapping(mapping(event.get("responseObject")).get("metadata"))
     try:
+        # Times of objects are those of the API server that wrote them, times of events of the one
+        # that was asked.
         begun = datetime.fromisoformat(text(about.get("creationTimestamp")))
         return begun + _CLOCKS > datetime.fromisoformat(text(event.get("stageTimestamp")))
     except (ValueError, TypeError):
@@ -581,6 +589,7 @@ def kind_of(one: Logged, catalog: Catalog) -> GroupVersionKind | None:
     known = catalog.kind_of(one.resource, one.subresource)
     if known is not None:
         return known
+    # The answer first: the request of a patch has no kind.
     for name in ("responseObject", "requestObject"):
         kind = metadata.gvk(one.event.get(name))
         if kind.kind not in ("", "Status", "DeleteOptions") and kind.version:

@@ -16,8 +16,7 @@ from celadon.cli.reading.documents import (
     DocumentReader,
     Problem,
     exit_of,
-    expand_paths,
-    read_text,
+    read_texts,
     shape_problem,
 )
 from celadon.kube import GroupVersionKind, Json, JsonObject
@@ -99,7 +98,7 @@ class ClaimReport:
 
     @property
     def summary(self) -> str:
-        """How many answers there are of each sort."""
+        """Return how many answers there are of each sort, in words."""
         words = (PROVED, BOUNDED, COUNTEREXAMPLE, UNDECIDED)
         counts = ((len(self.of(one)), one) for one in words)
         said = [f"{count} {one}" for count, one in counts if count]
@@ -107,7 +106,8 @@ class ClaimReport:
 
     @property
     def exit(self) -> Exit:
-        """What was not read goes before a counterexample, and that before what nobody knows."""
+        """Return the exit code: that of what was not read goes before that of a counterexample, and
+        that before that of what nobody knows."""
         if self.problems:
             return exit_of(self.problems)
         if self.of(COUNTEREXAMPLE):
@@ -203,8 +203,7 @@ def read_properties(paths: list[str], version: str) -> tuple[list[GivenProperty]
     found: list[GivenProperty] = []
     problems: list[Problem] = []
     reader = DocumentReader()
-    for file in expand_paths(paths):
-        text = file if isinstance(file, Problem) else read_text(file)
+    for text in read_texts(paths):
         if isinstance(text, Problem):
             problems.append(text)
             continue
@@ -308,7 +307,8 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What is claimed of a set: properties, standards that it implies, or that imply it."""
+    """A set of policies is claimed to have properties, to imply standards, or to be implied by
+    them."""
 
     properties: tuple[GivenProperty, ...] = ()
     implied: tuple[Standard, ...] = ()
@@ -397,7 +397,8 @@ class _Asker:
             yield names[number], found
 
     def _of_ephemeral_containers(self, standard: Standard) -> Iterator[ClaimAnswer]:
-        """Whether one that may do everything is admitted; more is not known of subresources."""
+        """Answer whether an ephemeral container that may do everything is admitted; more is not
+        known of subresources."""
         spec = {"ephemeralContainers": [{**_CONTAINER, "name": "b", "securityContext": _ALL}]}
         manifest = {**_POD, "spec": {**_POD["spec"], **spec}}
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}

@@ -39,7 +39,7 @@ _MEANINGLESS_WITHOUT: Final = {
 
 
 def add_cluster(group: argparse._ArgumentGroup) -> None:
-    """Where policies and what they look up come from, if not from files."""
+    """Add the options that say from which cluster policies and what they look up come."""
     group.add_argument(
         "--from-cluster",
         action="store_true",
@@ -104,8 +104,8 @@ def missing_beside(options: argparse.Namespace) -> tuple[str, tuple[str, ...]] |
 
 @dataclass(frozen=True, slots=True)
 class ClusterParts:
-    """What a webhook takes from its cluster. `beside` runs as long as it does; `authority` is there
-    if certificates or bundles are kept."""
+    """A webhook takes these parts from its cluster. `beside` runs as long as it does; `authority`
+    is there if certificates or bundles are kept."""
 
     policies: ClusterPolicies | None
     certificate: SecretCertificate | None

@@ -131,8 +131,8 @@ _EPOCH = "1970-01-01T00:00:00Z"
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What was read for one side. `shown` turns the name of a file into what the user knows it
-    by."""
+    """Holds what was read for one side. `shown` turns the name of a file into what the user knows
+    it by."""
 
     label: str
     version: str
@@ -251,7 +251,7 @@ class Against:
 
 @dataclass(frozen=True, slots=True)
 class SideVerdict:
-    """What one side makes of a request: `denied`, `warned`, `audited` or `admitted`."""
+    """One side says this of a request: `denied`, `warned`, `audited` or `admitted`."""
 
     verdict: str
     against: tuple[Against, ...] = ()
@@ -274,7 +274,7 @@ class RequestExample:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why something is not decided, and where."""
+    """Something is not decided for this reason, at this place."""
 
     message: str
     place: Place = Place()
@@ -342,7 +342,8 @@ class DiffReport:
 
     @property
     def exit(self) -> Exit:
-        """What was not read goes before a difference, and that before what nobody knows."""
+        """Return the exit code: that of what was not read goes before that of a difference, and
+        that before that of what nobody knows."""
         if self.problems:
             return exit_of(self.problems)
         if self.of(DIFFERS):
@@ -360,7 +361,7 @@ _ANSWERS = {
 
 @dataclass(frozen=True, slots=True)
 class DiffSettings:
-    """How much is asked, and for how long."""
+    """Limits how much is asked, and for how long."""
 
     directions: tuple[Direction, ...] = tuple(Direction)
     items: int = 2

@@ -1,5 +1,4 @@
-"""What the commands say to the shell: all of them, and whoever starts one, before anything else is
-loaded."""
+"""The exit codes of all commands, which whoever starts one reads before anything else is loaded."""
 
 from __future__ import annotations
 

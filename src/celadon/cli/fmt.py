@@ -196,6 +196,7 @@ def _scalar(document: Document, path: Path) -> _Scalar | None:
     is_flow, key = False, 0
     for step in (*document.path, *path):
         is_flow = is_flow or node.is_flow
+        # An alias has its text elsewhere, where other places read it, too.
         if step not in node.children or node.value != node.start:
             return None
         node, key = node.children[step]
@@ -208,6 +209,8 @@ def _scalar(document: Document, path: Path) -> _Scalar | None:
     column = key - text.rfind("\n", 0, key) - 1
     own_line = text.rfind("\n", key, start) >= 0
     indent = column + _STEP
+    # Something stands between key and value (a tag, an anchor, a comment): then the value stays in
+    # its column.
     if not is_ours and own_line:
         indent = start - text.rfind("\n", 0, start) - 1
     style = text[start : start + 1]
@@ -229,12 +232,14 @@ def _rewritten(scalar: _Scalar, value: str, one_line: str, width: int) -> Edit |
     begin = scalar.column(gap) + (scalar.gap is not None)
     before = "" if scalar.gap is None else " "
     fits = begin + len(written) <= width
+    # A comment behind the value would be lost, or move, if the value went below its key.
     if scalar.is_flow or fits or _COMMENT_BEHIND.match(scalar.text, scalar.end):
         if scalar.is_flow:
             gap, before = scalar.start, ""
         return Edit(gap, scalar.end, before + written)
     room = width - scalar.indent - (2 if style else 0)
     lines = _lines(value, room)
+    # Below its key it would not fit either, so it stays beside it.
     if len(lines) == 1 and len(lines[0]) > room:
         return Edit(gap, scalar.end, before + written)
     below = "\n" + " " * scalar.indent
@@ -285,6 +290,8 @@ def _style(scalar: _Scalar, one_line: str) -> str:
         return "'"
     if '"' not in one_line and "\\" not in one_line:
         return '"'
+    # A literal block needs no quotes, but it can stand in block style only, and behind a key that
+    # is ours to change.
     return "'" if scalar.is_flow or scalar.gap is None else "|"
 
 
@@ -311,7 +318,8 @@ class Misplaced:
 
 @dataclass(frozen=True, slots=True)
 class TextLayout:
-    """What there is to do with a text. The edits are in the order of the text, and do not touch."""
+    """Says what there is to do with a text. The edits are in the order of the text, and do not
+    touch."""
 
     text: Text
     misplaced: tuple[Misplaced, ...]
@@ -339,6 +347,7 @@ def text_layout(text: Text, width: int) -> TextLayout:
             base = chunk_start(text, document) if base is None else base
             if base is not None:
                 moved = Edit(edit.start + base, edit.end + base, edit.text)
+                # One text may be several expressions, where an object is read by alias.
                 found.setdefault(moved.start, Misplaced(document, path, moved))
     misplaced = _harmless(text, documents, [found[start] for start in sorted(found)])
     return TextLayout(text, tuple(misplaced), tuple(sorted(problems, key=lambda one: one.line)))
@@ -385,6 +394,8 @@ def _harmless(text: Text, documents: list[Document], misplaced: list[Misplaced])
 def _is_harmless(text: Text, before: list[Document], misplaced: list[Misplaced]) -> bool:
     if not misplaced:
         return True
+    # Read again and compared: whatever this module has wrong about YAML, it never changes a
+    # meaning.
     content = edited(text.content, [one.edit for one in misplaced])
     after, _ = _read(Text(text.file, content))
     return len(before) == len(after) and all(map(_same, before, after))

@@ -43,8 +43,7 @@ from celadon.cli.reading.documents import (
     chunk_start,
     crash,
     exit_of,
-    expand_paths,
-    read_text,
+    read_texts,
     shape_problem,
 )
 from celadon.kube import FieldPath, JsonObject, metadata
@@ -438,8 +437,7 @@ def read(arguments: Sequence[str], exclude: Sequence[str] = ()) -> LintInput:
     """Everything that the arguments name, but what is to be left out."""
     found = LintInput()
     reader = DocumentReader()
-    for file in expand_paths(arguments, Exclusion(exclude)):
-        text = file if isinstance(file, Problem) else read_text(file)
+    for text in read_texts(arguments, Exclusion(exclude)):
         if isinstance(text, Problem):
             found.problems.append(text)
             continue

@@ -97,7 +97,7 @@ _CODES_OF_ALL: Final = """\
 
 
 class CommandModule(Protocol):
-    """What a module in `commands` has."""
+    """A module in `commands` has these members."""
 
     DESCRIPTION: str
     EPILOG: str
@@ -170,6 +170,7 @@ def _overview() -> argparse.ArgumentParser:
 def command_of(words: Sequence[str]) -> Command | None:
     """The command that these words begin with, of several the longest."""
     found = [one for one in COMMANDS if one.name.split() == list(words[: len(one.name.split())])]
+    # `test import` goes before `test`.
     return max(found, key=lambda one: len(one.name), default=None)
 
 

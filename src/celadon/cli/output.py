@@ -101,7 +101,8 @@ def _write(stream: TextIO | None, text: str) -> None:
 
 
 def log_to_stderr(verbosity: int, speaker: str) -> None:
-    """What the server says, as JSON lines; `speaker` is the logger that it is said by."""
+    """Write what the server says to standard error, as JSON lines; `speaker` is the logger that it
+    is said by."""
     import logging
 
     from celadon.apiserver.http import LogLines, log_level

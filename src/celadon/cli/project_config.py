@@ -1,4 +1,4 @@
-"""What the commands of a project share: the top of celadon.toml, `[tool.celadon]` of
+"""The settings that the commands of a project share: the top of celadon.toml, `[tool.celadon]` of
 pyproject.toml, a profile in it, and which files of its folders are no manifests.
 
     policies = ["policies"]
@@ -53,12 +53,12 @@ TABLES: Final = ("fmt", "lint")
 
 
 class ConfigError(ValueError):
-    """What is wrong, with the file."""
+    """A file of settings is wrong; the text names it, and says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class SharedTable:
-    """What a file says to all commands: its values, below which keys of which text they stand."""
+    """A file says these values to all commands, below these keys of its text."""
 
     path: Path
     text: str
@@ -140,7 +140,7 @@ PROFILE_KEYS: Final = (*_PATHS, "exclude", _VERSION)
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """What is said to all commands, ready to be used in the working directory."""
+    """All commands are told this, ready to be used in the working directory."""
 
     file: str = ""
     """Empty if there is none."""
@@ -247,7 +247,7 @@ class _Reader:
     def _files(
         self, parts: Iterable[tuple[tuple[str, ...], JsonObject]], *, must_exist: bool
     ) -> Iterable[str]:
-        """As they are called from the folder, each once."""
+        """Return files as they are called from the folder, each once."""
         found: dict[str, None] = {}
         for above, part in parts:
             for key in _PATHS:
@@ -566,7 +566,7 @@ class ChangedFile:
         Path(self.file).write_bytes(self.data)
 
     def diff(self) -> str:
-        """As `diff -u` shows it."""
+        """Return the change as `diff -u` shows it."""
         return unified_diff(self.file, self.before, self.after)
 
 

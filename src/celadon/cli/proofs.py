@@ -1,6 +1,5 @@
-"""What `celadon prove` says of the policies and definitions in files: read, asked of the prover or
-of a folder of earlier answers, and as one value that every output format is made from.
-"""
+"""Proofs about the policies and definitions in files (`celadon prove`): read, asked of the prover
+or of a folder of earlier answers, and as one value that every output format is made from."""
 
 from __future__ import annotations
 
@@ -24,10 +23,8 @@ from celadon.cli.check.check_report import Place
 from celadon.cli.exits import Exit
 from celadon.cli.reading.documents import (
     Document,
-    DocumentReader,
     Problem,
-    expand_paths,
-    read_text,
+    read_documents,
     shape_problem,
 )
 from celadon.kube import FieldPath, Json, JsonObject, metadata
@@ -113,12 +110,13 @@ class ProofReport:
     problems: tuple[Problem, ...] = ()
 
     def of(self, sort: str) -> list[ProofItem]:
-        """What is said of things of one sort."""
+        """Return what is said of things of one sort."""
         return [one for one in self.items if one.sort == sort]
 
     @property
     def exit(self) -> Exit:
-        """What was not read goes before a finding; what is not decided is none."""
+        """Return the exit code: that of what was not read goes before that of a finding; what is
+        not decided is none."""
         if self.problems:
             return Exit.USAGE
         return Exit.DENIED if any(one.is_finding for one in self.items) else Exit.OK
@@ -159,7 +157,7 @@ class ProofCache:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def get(self, key: str) -> list[ProofItem] | None:
-        """What is kept under a name; None if there is nothing that can be used."""
+        """Return what is kept under a name; None if there is nothing that can be used."""
         if self.folder is None:
             return None
         try:
@@ -227,8 +225,8 @@ def definition_items(
     seconds: float,
     progress: Callable[[str], None],
 ) -> Iterator[ProofItem]:
-    """What there is to say of each rule, of the rules at a place, and of each field that does not
-    change; versions with the same schema are asked once."""
+    """Yield what there is to say of each rule, of the rules at a place, and of each field that does
+    not change; versions with the same schema are asked once."""
     name = metadata.name(definition)
     prover = DefinitionProver(definition, version, items, seconds)
     asked: list[CustomKind] = []
@@ -390,7 +388,7 @@ _BINDING: Final = (_POLICY[0], "ValidatingAdmissionPolicyBinding")
 
 @dataclass(frozen=True, slots=True)
 class ProofLimits:
-    """How much is asked, and for how long; `version` is the release that decides."""
+    """Limits how much is asked, and for how long; `version` is the release that decides."""
 
     version: str
     items: int
@@ -408,7 +406,7 @@ class Subject:
     number: int = 0
 
     def items(self, limits: ProofLimits, progress: Callable[[str], None]) -> Iterator[ProofItem]:
-        """What there is to say of it."""
+        """Yield what there is to say of it."""
         if self.policy is None:
             yield from definition_items(
                 self.document.value, limits.version, limits.items, limits.seconds, progress
@@ -438,7 +436,8 @@ class Subject:
         return [one.placed(self.document) for one in found]
 
     def _binding_item(self, policy: ValidatingAdmissionPolicy, limits: ProofLimits) -> ProofItem:
-        """Whether the other bindings of the policy do all that this one does."""
+        """Return whether the other bindings of the policy do all that this one does, as an item of
+        the report."""
         found = shadow(policy, self.bindings, self.number, limits.items, limits.seconds)
         undecided = [one.reason for one in found.answers if one.finding is Finding.UNDECIDED]
         differs = any(one.finding is Finding.DIFFERS for one in found.answers)
@@ -484,26 +483,20 @@ def read_subjects(paths: Sequence[str]) -> tuple[list[Subject], list[Problem]]:
     subjects: list[Subject] = []
     bindings: list[tuple[Document, ValidatingAdmissionPolicyBinding]] = []
     problems: list[Problem] = []
-    reader = DocumentReader()
-    for file in expand_paths(paths):
-        text = file if isinstance(file, Problem) else read_text(file)
-        if isinstance(text, Problem):
-            problems.append(text)
-            continue
-        for item in reader.read(text):
-            problem = item if isinstance(item, Problem) else shape_problem(item)
-            if problem is not None:
-                problems.append(problem)
-            elif isinstance(item, Document) and item.is_definition:
-                subjects.append(Subject(item))
-            elif isinstance(item, Document) and item.group_kind in (_POLICY, _BINDING):
-                try:
-                    if item.group_kind == _POLICY:
-                        subjects.append(Subject(item, decode_policy(item.value).value))
-                    else:
-                        bindings.append((item, decode_binding(item.value).value))
-                except RegistrationError as error:
-                    problems.append(Problem(item.file, item.line(), str(error)))
+    for item in read_documents(paths):
+        problem = item if isinstance(item, Problem) else shape_problem(item)
+        if problem is not None:
+            problems.append(problem)
+        elif isinstance(item, Document) and item.is_definition:
+            subjects.append(Subject(item))
+        elif isinstance(item, Document) and item.group_kind in (_POLICY, _BINDING):
+            try:
+                if item.group_kind == _POLICY:
+                    subjects.append(Subject(item, decode_policy(item.value).value))
+                else:
+                    bindings.append((item, decode_binding(item.value).value))
+            except RegistrationError as error:
+                problems.append(Problem(item.file, item.line(), str(error)))
     policies = [one for one in subjects if one.policy is not None]
     return [*subjects, *_of_bindings(policies, bindings)], problems
 
@@ -566,7 +559,7 @@ class Proof:
 
     @property
     def _found(self) -> list[Reply]:
-        """What should not be, with examples."""
+        """Return the replies that say what should not be, with examples."""
         return [one for bad in _BAD for one in self._of(bad, Answer.YES)]
 
     @property
@@ -588,7 +581,7 @@ class Proof:
 
     @property
     def remarks(self) -> Iterator[Remark]:
-        """What is found, proved and not decided, each with the endpoints it is about."""
+        """Yield what is found, proved and not decided, each with the endpoints it is about."""
         if not self.replies:
             yield Remark(
                 _UNDECIDED, "its policy matches no kind that is known, or subresources only"
@@ -614,7 +607,7 @@ class Proof:
             yield Remark(_UNDECIDED, f"{questions} {_endpoints(replies)}: {reason}")
 
     def to_json(self) -> JsonObject:
-        """For programs."""
+        """Return the proof as programs read it."""
         return {
             "leftOut": self.left_out,
             "answers": [_json(reply) for reply in self.replies],
@@ -655,7 +648,7 @@ class PartProof:
 
     @property
     def is_finding(self) -> bool:
-        """Whether it is at fault, for all requests."""
+        """Return whether the part is at fault, for all requests."""
         proved = (Finding.SAME, Finding.BOUNDED)
         return (
             bool(self.answers)
@@ -665,13 +658,13 @@ class PartProof:
 
     @property
     def is_undecided(self) -> bool:
-        """Whether nobody knows."""
+        """Return whether nobody knows."""
         findings = [one.finding for one in self.answers]
         return Finding.UNDECIDED in findings and Finding.DIFFERS not in findings
 
     @property
     def remarks(self) -> Iterator[Remark]:
-        """What is found, and what is not decided."""
+        """Yield what is found, and what is not decided."""
         if self.is_finding:
             title = f"{self.part.fault.value} (proved)"
             yield Remark(title, _bounds(self.answers), is_fault=True)
@@ -686,7 +679,7 @@ class PartProof:
             yield Remark(_UNDECIDED, text)
 
     def to_json(self) -> JsonObject:
-        """For programs."""
+        """Return the proof as programs read it."""
         return {
             "leftOut": self.left_out,
             "question": self.part.fault.value,
@@ -708,7 +701,8 @@ _NEVER: Final = {
 
 
 def _asked(policy: ValidatingAdmissionPolicy, index: int) -> list[Question]:
-    """Of validations without messageExpression nobody asks whether it is right."""
+    """Return the questions that are asked of a validation: of one without messageExpression, nobody
+    asks whether that is right."""
     has_message = bool(policy.spec.validations[index].message_expression)
     return [one for one in Question if one is not Question.MESSAGE or has_message]
 

@@ -137,6 +137,7 @@ class Sightings:
         for by in BY:
             known = self.groups[by]
             name = one.group(by)
+            # Names of users and namespaces come from the log, so there may be any number of them.
             if name not in known and len(known) >= _MOST_GROUPS:
                 name = _OTHERS
             known.setdefault(name, Sighted()).add(one)
@@ -359,6 +360,8 @@ class EventReplay:
         """Yield what policies of the cluster said to it."""
         kind = kind_of(one, self._world.catalog)
         status = mapping(one.event.get("responseStatus"))
+        # A denial is in no annotation, only in the message of the answer; what warned or audited is
+        # in the annotation.
         found = _DENIAL.search(text(status.get("message"))) if one.code >= _REFUSED else None
         if found is not None:
             policy, binding, message = found[1], found[2] or "", found[3]
@@ -367,6 +370,7 @@ class EventReplay:
             )
         for failure in _failures(one):
             policy, binding = text(failure.get("policy")), text(failure.get("binding"))
+            # A binding may deny and audit: that is one finding.
             if found is not None and (policy, binding) == (found[1], found[2]):
                 continue
             effect, message = _effect_of(failure), text(failure.get("message"))
@@ -406,6 +410,7 @@ def _occurrence(
     is_error: bool = False,
 ) -> Occurrence:
     about = mapping(mapping(one.event.get("requestObject")).get("metadata"))
+    # A create is sent to the collection, so its name stands in the object only.
     name = one.name or text(about.get("name")) or text(about.get("generateName"))
     where = f"{one.namespace}/" if one.namespace and one.namespace != name else ""
     what = str(one.resource.group_resource) if kind is None else kind.kind
@@ -457,6 +462,8 @@ def replay(asked: Replay, logs: Sequence[str]) -> ReplayReport:
     findings = ReplayFindings(problems=[*asked.manifests.problems, *problems])
     policies = asked.sets.validating
     engine = validating_engine(policies, asked.version)
+    # Without a single role among the files, what an authorizer would say is not known; with some,
+    # they are taken for all.
     missing = () if any(metadata.gvk(one).group == RBAC_GROUP for one in objects) else _NO_ROLES
     choice = of_former_requests(asked.plugins)
     files = log_files(logs)

@@ -7,7 +7,6 @@ back). `yaml_on_demand` loads what few texts need; `yaml_scalars` also cuts a fi
 documents. Files, and where things stand in them, are the commands' (`cli/reading`).
 """
 
-from celadon.goyaml.nesting import check_depth
 from celadon.goyaml.yaml_blocks import BlockReader, UnusualError
 from celadon.goyaml.yaml_on_demand import first_document, read_yaml, yaml_text
 from celadon.goyaml.yaml_scalars import (
@@ -17,6 +16,7 @@ from celadon.goyaml.yaml_scalars import (
     SeparatorError,
     UnreadableError,
     YamlDocument,
+    check_depth,
     integer_or_double,
     strict_error,
     whole,

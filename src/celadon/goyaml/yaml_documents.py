@@ -18,15 +18,17 @@ from typing import Any, Final, NoReturn
 
 import yaml
 
-from celadon.goyaml.nesting import NotQuick, TooDeep, check_depth
 from celadon.goyaml.yaml_events import EventReader, syntax_error
 from celadon.goyaml.yaml_scalars import (
     DECIMAL_PARTS,
     MAX_QUICK_TAG_DIRECTIVES,
     NotJsonError,
+    NotQuick,
     RepeatedKey,
+    TooDeep,
     UnreadableError,
     YamlDocument,
+    check_depth,
     integer_or_double,
     resolve_plain,
 )

@@ -19,7 +19,6 @@ from typing import Any, Final
 import yaml
 from yaml.scanner import ScannerError
 
-from celadon.goyaml.nesting import NotQuick, OpenLevels, check_depth, copy_of
 from celadon.goyaml.yaml_scalars import (
     ALIAS_FREE_COUNT,
     ALIAS_RATIO_HIGH,
@@ -27,8 +26,12 @@ from celadon.goyaml.yaml_scalars import (
     ALIAS_SMALL_DOCUMENT,
     UNCOUNTED_LEVELS,
     NotJsonError,
+    NotQuick,
+    OpenLevels,
     RepeatedKey,
     UnreadableError,
+    check_depth,
+    copy_of,
     key_text,
     resolve_plain,
 )

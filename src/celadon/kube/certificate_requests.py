@@ -33,7 +33,7 @@ MOST_BITS: Final = 16_384
 
 
 class RequestFault(MalformedText):
-    """What is wrong with a request, in Go's words."""
+    """A request that cannot be read; the text says why, in Go's words."""
 
 
 def request_fault(text: bytes) -> str:
@@ -87,8 +87,8 @@ class _Value(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """What Go expects at a place: a universal tag, or any if it is None. `name` is that of the type
-    in Go."""
+    """The type that Go expects at a place: a universal tag, or any if it is None. `name` is that of
+    the type in Go."""
 
     name: str
     tag: int | None
@@ -381,7 +381,7 @@ _BYTES: Final = _Kind("", 4)
 
 
 def _check_extensions(attributes: Sequence[_Value]) -> None:
-    """What a certificate shall have beside. Other attributes may be anything."""
+    """Read the extensions that a certificate shall have. Other attributes may be anything."""
     seen: set[bytes] = set()
     for attribute in attributes:
         try:
@@ -524,7 +524,8 @@ def _rsa_fault(key: RsaKey, digest: str, hashed: bytes, signature: bytes, *, sal
 
 
 def _is_salted(opened: int, bits: int, digest: str, hashed: bytes) -> bool:
-    """Whether this is the encoding of a digest, with a salt as long as it (RFC 8017, 9.1.2)."""
+    """Return whether this is the encoding of a digest, with a salt as long as it (RFC 8017,
+    9.1.2)."""
     size = len(hashed)
     length = (bits + 7) // 8
     if opened >> bits or length < 2 * size + 2:

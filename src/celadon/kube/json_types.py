@@ -65,14 +65,14 @@ Path: TypeAlias = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """What must be there, and not be null."""
+    """The shape of a member that must be there, and not be null."""
 
     shape: Shape
 
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """What does not fit, by its path, and what it should be: `text`, `a map`."""
+    """A value that does not fit, by its path, and the shape it should have: `text`, `a map`."""
 
     path: Path
     wanted: str

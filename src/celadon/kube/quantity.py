@@ -592,7 +592,7 @@ def remember_sent() -> None:
 
 
 def note_sent(canonical: str, text: str) -> None:
-    """Of a quantity that was not written in canonical form."""
+    """Remember how a quantity was written that was not in canonical form."""
     known = _sent.get()
     if known is not None and _PLAIN.fullmatch(text):
         known[canonical] = text

@@ -433,7 +433,8 @@ class RoleIndex:
         return made
 
     def _own_subjects(self, obj: JsonObject) -> None:
-        """What is bound to the subjects that a binding has had is changed here only."""
+        """Copy the bindings of all subjects that a binding has or has had, so that changes stay in
+        this index."""
         if obj.get("kind") not in _BINDINGS:
             return
         key = _key(obj)

@@ -134,9 +134,19 @@ def enter_release(version: str, compatible: str = "", emulated: str = "") -> Ans
     leaves with what this gives: the release from before. `compatible` is the oldest one that it has
     to get along with, `emulated` the one that it emulates (kube-apiserver's
     `--min-compatibility-version` and `--emulated-version`). Raises VersionError."""
+    return enter(answering(version, compatible, emulated))
+
+
+def answering(version: str, compatible: str = "", emulated: str = "") -> Answering:
+    """To be entered by who enters it often; as `enter_release`. Raises VersionError."""
     parse_version(version)
+    return _answering(version, "" if emulated == version else emulated, compatible)
+
+
+def enter(entered: Answering) -> Answering:
+    """As `enter_release`."""
     before = _here.get()
-    _here.set(_answering(version, "" if emulated == version else emulated, compatible))
+    _here.set(entered)
     return before
 
 
@@ -162,12 +172,23 @@ def per_release(maxsize: int | None = None) -> Callable[[Callable[P, R]], Callab
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         caches: dict[str, Callable[P, R]] = {}
 
+        def cache_of(here: Answering) -> tuple[Answering | None, Callable[P, R]]:
+            cache = caches.get(here.key)
+            if cache is None:
+                made = functools.lru_cache(maxsize)(function)
+                cache = caches[here.key] = cast(Callable[P, R], made)
+            return here, cache
+
+        latest: tuple[Answering | None, Callable[P, R]] = None, function
+        """What was asked last is asked next, as a rule: one pair, for there are threads."""
+
         @functools.wraps(function)
         def remembered(*args: P.args, **kwargs: P.kwargs) -> R:
-            key = _here.get().key
-            cache = caches.get(key)
-            if cache is None:
-                cache = caches[key] = cast(Callable[P, R], functools.lru_cache(maxsize)(function))
+            nonlocal latest
+            here = _here.get()
+            known, cache = latest
+            if known is not here:
+                latest = _, cache = cache_of(here)
             return cache(*args, **kwargs)
 
         return remembered

@@ -51,6 +51,19 @@ NODE_GROUP: Final = "system:nodes"
 NODE_PREFIX: Final = "system:node:"
 """What the name of a node's user begins with."""
 
+POD_TEMPLATES: Final[Mapping[GroupKind, tuple[str, ...]]] = {
+    GroupKind("", "PodTemplate"): ("template",),
+    GroupKind("", "ReplicationController"): ("spec", "template"),
+    GroupKind("apps", "DaemonSet"): ("spec", "template"),
+    GroupKind("apps", "Deployment"): ("spec", "template"),
+    GroupKind("apps", "ReplicaSet"): ("spec", "template"),
+    GroupKind("apps", "StatefulSet"): ("spec", "template"),
+    GroupKind("batch", "CronJob"): ("spec", "jobTemplate", "spec", "template"),
+    GroupKind("batch", "Job"): ("spec", "template"),
+}
+"""Where each kind that makes pods has their template (k8s.io/pod-security-admission
+`admission/admission.go`, `DefaultPodSpecExtractor`)."""
+
 HTTPS_PORT: Final = 443
 JSON_PATCH: Final = "application/json-patch+json"
 MERGE_PATCH: Final = "application/merge-patch+json"

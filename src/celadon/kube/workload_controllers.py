@@ -1,227 +1,30 @@
-"""What the controllers of workloads create: the Pod of a ReplicaSet, the Job of a CronJob, and the
-hash by which they name it.
+"""What the controllers of workloads create: the Pod of a ReplicaSet, the Job of a CronJob.
 
 The last part names the controllers, and what each of them makes of a workload; before it stand the
-pods that templates give, and the claims of a StatefulSet. As
-k8s.io/kubernetes `pkg/controller`. Controllers ask the API server like anybody else, so what they
-create may be refused where the workload was not.
+pods that templates give, and the claims of a StatefulSet. As k8s.io/kubernetes `pkg/controller`;
+the hashes in names are in `template_hashes`. Controllers ask the API server like anybody else, so
+what they create may be refused where the workload was not.
 """
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
-import pkgutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from celadon.kube import metadata
 from celadon.kube.authorization import User
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupKind
-from celadon.kube.quantity import Quantity, parse
-from celadon.kube.releases import current_release, parse_version, per_release
+from celadon.kube.template_hashes import safe_digits, template_hash
 from celadon.kube.well_known_values import (
     AUTHENTICATED,
+    POD_TEMPLATES,
     SERVICE_ACCOUNT_PREFIX,
-    SUFFIX_LETTERS,
     TEMPLATE_GENERATION,
 )
 from celadon.records import dataclass
-
-# --- Hashes of pod templates -------------------------------------------------
-#
-# The hash of a pod template, by which controllers name what they make of it.
-#
-# As k8s.io/kubernetes `pkg/controller` (`ComputeHash`): a checksum of how Go prints the structure
-# in memory, with the names and types of all fields. Which these are depends on the release, so
-# clusters of different releases give one template different hashes. `data/template_structs.txt`
-# has the fields; how values are printed, k8s.io/utils `dump` (`ForHash`) says. Templates have
-# been stored, so empty lists and maps are none, and quantities have their canonical text.
-
-_ROOT: Final = "v1.PodTemplateSpec"
-_FNV_PRIME: Final = 0x01000193
-_FNV_START: Final = 0x811C9DC5
-_FNV_BITS: Final = 0xFFFFFFFF
-_LONG_WORD: Final = 64
-"""Longer ones are texts of one template, and are not kept."""
-_NUMBERS: Final = frozenset({"int32", "int64"})
-_NOT_SET: Final = "<nil>"
-_INLINE: Final = "+"
-"""For a name in JSON: the members of the field stand beside those of the others."""
-_ZERO_TIME: Final = "{Time:(time.Time){wall:(uint64)0 ext:(int64)0 loc:(*time.Location)<nil>}}"
-_WORD: Final = 1 << 64
-"""Big numbers are printed in words of 64 bits, the lowest first."""
-
-
-def template_hash(template: JsonObject, collisions: int | None = None) -> str:
-    """Such as `6b474476c4`: the digits of a checksum in safe characters. `collisions` counts how
-    often it was somebody else's already."""
-    text = printed(template).encode()
-    if collisions is not None:
-        text += (collisions % (1 << 32)).to_bytes(8, "little")
-    return safe_digits(checksum(text))
-
-
-def checksum(text: bytes) -> int:
-    """FNV-1a of 32 bits, in half of the time that it takes byte by byte: templates have most
-    words in common, and what is above the low byte is only multiplied by them."""
-    first, *words = text.split(b" ")
-    digest = _continued(first, _FNV_START)
-    for word in words:
-        low = digest & 0xFF
-        if len(word) > _LONG_WORD:
-            digest = _continued(b" " + word, digest)
-        else:
-            own, factor = _of_word(word, low)
-            digest = own + (digest - low) * factor & _FNV_BITS
-    return digest
-
-
-def _continued(text: bytes, digest: int) -> int:
-    for byte in text:
-        digest = (digest ^ byte) * _FNV_PRIME & _FNV_BITS
-    return digest
-
-
-@functools.lru_cache(maxsize=8192)
-def _of_word(word: bytes, low: int) -> tuple[int, int]:
-    """What a word with the space before it makes of a low byte, and of all that is above it."""
-    return _continued(b" " + word, low), pow(_FNV_PRIME, len(word) + 1, _FNV_BITS + 1)
-
-
-def safe_digits(number: int) -> str:
-    """The digits of a number as letters and digits that make no words."""
-    return "".join(SUFFIX_LETTERS[ord(one) % len(SUFFIX_LETTERS)] for one in str(number))
-
-
-def printed(template: JsonObject) -> str:
-    """The text of which the hash is made."""
-    return f"({_ROOT}){_struct(_ROOT, template)}"
-
-
-# --- Structures --------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Field:
-    """Its name in Go, that in JSON, and its type."""
-
-    name: str
-    key: str
-    type: str
-
-
-@per_release()
-def _structs() -> Mapping[str, tuple[_Field, ...]]:
-    """The fields of each structure, by its type."""
-    data = pkgutil.get_data("celadon.kube", "data/template_structs.txt")
-    assert data is not None, "template_structs.txt belongs to the package"
-    here = parse_version(current_release())
-    found: dict[str, list[_Field]] = {}
-    fields: list[_Field] = []
-    for line in data.decode().splitlines():
-        if not line.startswith((" ", "#")):
-            fields = found[f"v1.{line}"] = []
-        elif line.startswith(" "):
-            name, key, type_, *releases = line.split()
-            if not releases or _is_between(here, releases[0]):
-                fields.append(_Field(name, key, type_))
-    return {name: tuple(fields) for name, fields in found.items()}
-
-
-def _is_between(here: tuple[int, int], releases: str) -> bool:
-    """The last release that is described stands for all that come after it."""
-    first, _, last = releases.partition("-")
-    return parse_version(first) <= here and (here <= parse_version(last) or last == "1.36")
-
-
-@per_release()
-def _members(type_: str) -> Sequence[tuple[str, str, str, str]]:
-    """Of each field of a structure: its name in JSON, its type, what stands before its value, and
-    all that stands for it where there is none."""
-    heads = ((one, f"{one.name}:({one.type})") for one in _structs()[type_])
-    return [(one.key, one.type, head, head + _value(one.type, None)) for one, head in heads]
-
-
-@per_release()
-def _empty_struct(type_: str) -> str:
-    return f"{{{' '.join(absent for *_, absent in _members(type_))}}}"
-
-
-def _struct(type_: str, value: JsonObject) -> str:
-    members = []
-    for key, member_type, head, absent in _members(type_):
-        member = dict(value) if key == _INLINE else value.get(key)
-        members.append(absent if member is None else head + _value(member_type, member))
-    return f"{{{' '.join(members)}}}"
-
-
-def _value(type_: str, value: Json) -> str:
-    """Return what stands behind the type."""
-    if type_.startswith("*"):
-        return _NOT_SET if value is None else _value(type_[1:], value)
-    if type_.startswith("[]"):
-        items = value if isinstance(value, list) else ()
-        return f"[{' '.join(_value(type_[2:], one) for one in items)}]" if items else _NOT_SET
-    if type_ == "v1.ResourceList":
-        return _map("resource.Quantity", value)
-    if type_.startswith("map[string]"):
-        return _map(type_.removeprefix("map[string]"), value)
-    if type_ in _structs():
-        return _struct(type_, value) if value and isinstance(value, dict) else _empty_struct(type_)
-    if type_ == "resource.Quantity":
-        return _quantity(None if value is None else parse(str(value)))
-    if type_ == "intstr.IntOrString":
-        text, number = (value, 0) if isinstance(value, str) else ("", value or 0)
-        kind = int(isinstance(value, str))
-        return f"{{Type:(intstr.Type){kind} IntVal:(int32){number} StrVal:(string){text}}}"
-    if type_ == "v1.Time":
-        return _ZERO_TIME
-    if type_ == "bool":
-        return "true" if value else "false"
-    return str(value or 0) if type_ in _NUMBERS else str(value or "")
-
-
-def _map(type_: str, value: Json) -> str:
-    if not value or not isinstance(value, dict):
-        return _NOT_SET
-    return f"map[{' '.join(f'{key}:{_value(type_, value[key])}' for key in sorted(value))}]"
-
-
-# --- Quantities --------------------------------------------------------------
-
-
-def _quantity(given: Quantity | None) -> str:
-    """One that was never set has no format."""
-    quantity = given or Quantity(0)
-    mantissa, scale, exact = quantity.mantissa, quantity.scale, _NOT_SET
-    if quantity.exact is not None:
-        mantissa = scale = 0
-        sign, digits, exponent = quantity.exact.as_tuple()
-        unscaled = int("".join(map(str, digits)))
-        negative = "true" if sign else "false"
-        exact = (
-            f"{{unscaled:(big.Int){{neg:(bool){negative} abs:(big.nat)[{_words(unscaled)}]}} "
-            f"scale:(inf.Scale){-int(exponent)}}}"
-        )
-    form = "" if given is None else quantity.format.value
-    return (
-        f"{{i:(resource.int64Amount){{value:(int64){mantissa} scale:(resource.Scale){scale}}} "
-        f"d:(resource.infDecAmount){{Dec:(*inf.Dec){exact}}} "
-        f"s:(string){quantity.text} Format:(resource.Format){form}}}"
-    )
-
-
-def _words(number: int) -> str:
-    def each(rest: int) -> Iterator[str]:
-        while rest:
-            yield str(rest % _WORD)
-            rest //= _WORD
-
-    return " ".join(each(number))
-
 
 __all__ = [
     "CLAIM",
@@ -272,8 +75,8 @@ CLAIM: Final = "PersistentVolumeClaim"
 
 def first_ordinal(stateful_set: JsonObject) -> int:
     """The number of the first pod."""
-    found: int = ((stateful_set.get("spec") or {}).get("ordinals") or {}).get("start") or 0
-    return found
+    start: int = ((stateful_set.get("spec") or {}).get("ordinals") or {}).get("start") or 0
+    return start
 
 
 def claim_name(template: JsonObject, pod: str) -> str:
@@ -282,8 +85,8 @@ def claim_name(template: JsonObject, pod: str) -> str:
 
 
 def claims(stateful_set: JsonObject, ordinal: int) -> Iterable[JsonDict]:
-    """Of the pod with a number, in the order of their templates; upstream it is none in
-    particular."""
+    """Yield the claims of the pod with a number, in the order of their templates; upstream's order
+    is none in particular."""
     spec = stateful_set.get("spec") or {}
     pod = f"{metadata.name(stateful_set)}-{ordinal}"
     chosen = (spec.get("selector") or {}).get("matchLabels") or {}
@@ -342,7 +145,7 @@ def owner_reference(owner: JsonObject) -> JsonDict:
 
 def pod_of(template: JsonObject, owner: JsonObject) -> JsonDict:
     """Return what all controllers do: the template with an owner and a generated name."""
-    told = metadata.metadata(template)
+    of_template = metadata.metadata(template)
     name = metadata.name(owner)
     meta: dict[str, object] = {
         "generateName": f"{name}-" if len(name) < _LONGEST_NAME else name,
@@ -350,8 +153,8 @@ def pod_of(template: JsonObject, owner: JsonObject) -> JsonDict:
         "ownerReferences": [owner_reference(owner)],
     }
     for field in ("labels", "annotations", "finalizers"):
-        if told.get(field):
-            meta[field] = fresh(told[field])
+        if of_template.get(field):
+            meta[field] = fresh(of_template[field])
     spec = fresh(template.get("spec") or {})
     return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
 
@@ -362,8 +165,9 @@ def plain_pod(owner: JsonObject) -> dict[str, Json]:
 
 
 def daemon_pod(owner: JsonObject, node: str = NODE_NAME, revision: str = "") -> JsonDict:
-    """Of a DaemonSet: it tolerates what is wrong with a node, and goes to this one only. The hash
-    of its template is the `revision`, unless there is another one already."""
+    """Return the pod of a DaemonSet for a node: it tolerates what is wrong with a node, and goes to
+    this one only. The hash of its template is the `revision`, unless there is another one
+    already."""
     template = _template(owner)
     pod = pod_of(template, owner)
     labels, spec = pod["metadata"].setdefault("labels", {}), pod["spec"]
@@ -373,13 +177,14 @@ def daemon_pod(owner: JsonObject, node: str = NODE_NAME, revision: str = "") -> 
     labels[REVISION_HASH] = revision or template_hash(template)
     tolerate_node_problems(spec)
     terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}]
-    wanted = _member(_member(spec, "affinity"), "nodeAffinity")
-    _member(wanted, "requiredDuringSchedulingIgnoredDuringExecution")["nodeSelectorTerms"] = terms
+    affinity = _member(_member(spec, "affinity"), "nodeAffinity")
+    _member(affinity, "requiredDuringSchedulingIgnoredDuringExecution")["nodeSelectorTerms"] = terms
     return pod
 
 
 def tolerate_node_problems(spec: JsonDict) -> None:
-    """What all pods of DaemonSets tolerate, added to the spec of one."""
+    """Add the tolerations that all pods of DaemonSets have to the spec of one (k8s.io/kubernetes
+    `pkg/controller/daemon/util/daemonset_util.go`, `AddOrUpdateDaemonPodTolerations`)."""
     _tolerate(spec, "not-ready", "NoExecute")
     _tolerate(spec, "unreachable", "NoExecute")
     for pressure in ("disk-pressure", "memory-pressure", "pid-pressure", "unschedulable"):
@@ -390,33 +195,34 @@ def tolerate_node_problems(spec: JsonDict) -> None:
 
 def _member(parent: dict[str, Json], field: str) -> JsonDict:
     """Return what is there, or a new object in its place."""
-    found = parent.get(field)
-    if not isinstance(found, dict):
-        found = parent[field] = {}
-    return found
+    member = parent.get(field)
+    if not isinstance(member, dict):
+        member = parent[field] = {}
+    return member
 
 
 def _tolerate(spec: JsonDict, condition: str, effect: str) -> None:
     """A toleration that says the same but for its seconds is replaced where it stands."""
-    wanted = {"key": f"node.kubernetes.io/{condition}", "operator": "Exists", "effect": effect}
-    given = spec.get("tolerations") or ()
-    found = [wanted if _is_like(one, wanted) else one for one in given]
-    spec["tolerations"] = found if wanted in found else [*found, wanted]
+    toleration = {"key": f"node.kubernetes.io/{condition}", "operator": "Exists", "effect": effect}
+    others = spec.get("tolerations") or ()
+    tolerations = [toleration if _is_like(other, toleration) else other for other in others]
+    spec["tolerations"] = tolerations if toleration in tolerations else [*tolerations, toleration]
 
 
-def _is_like(one: JsonObject, wanted: JsonObject) -> bool:
+def _is_like(toleration: JsonObject, other: JsonObject) -> bool:
     fields = ("key", "effect", "operator", "value")
-    return all(one.get(field, "") == wanted.get(field, "") for field in fields)
+    return all(toleration.get(field, "") == other.get(field, "") for field in fields)
 
 
 def first_stateful_pod(owner: JsonObject) -> JsonDict:
-    """Of a StatefulSet that has no revisions yet."""
+    """Return the first pod of a StatefulSet that has no revisions yet."""
     revision = revision_name(owner, template_hash(_template(owner)))
     return stateful_pod(owner, first_ordinal(owner), revision)
 
 
 def revision_name(owner: JsonObject, digest: str) -> str:
-    """Of the ControllerRevision with a hash, which pods of a StatefulSet name in a label."""
+    """Return the name of the ControllerRevision with a hash, which pods of a StatefulSet have in a
+    label."""
     return f"{metadata.name(owner)[:_LONGEST_REVISION]}-{digest}"
 
 
@@ -454,8 +260,9 @@ def stateful_pod(owner: JsonObject, ordinal: int, revision: str) -> JsonDict:
 def job_pod(
     owner: JsonObject, index: int = 0, failures: Mapping[str, str] | None = None
 ) -> JsonDict:
-    """Of a Job: it is counted once it has ended, and may have an index. The annotations that count
-    `failures` of the index are those of a first pod, unless there are others."""
+    """Return the pod of a Job: it is counted once it has ended, and may have an index. The
+    annotations that count `failures` of the index are those of a first pod, unless there are
+    others."""
     spec, name = owner.get("spec") or {}, metadata.name(owner)
     pod = pod_of(_template(owner), owner)
     meta = pod["metadata"]
@@ -485,8 +292,8 @@ def _tell_index(container: JsonDict) -> None:
 
 
 def _template(owner: JsonObject) -> JsonObject:
-    found: JsonObject = (owner.get("spec") or {}).get("template") or {}
-    return found
+    template: JsonObject = (owner.get("spec") or {}).get("template") or {}
+    return template
 
 
 # --- Created objects ---------------------------------------------------------
@@ -528,7 +335,6 @@ NOT_COPIED: Final = frozenset(
     }
 )
 """Annotations of a Deployment that its ReplicaSets do not take over."""
-_POD_TEMPLATE: Final = ("spec", "template")
 _CLAIM_TEMPLATES: Final = ("spec", "volumeClaimTemplates")
 _STATEFUL_SET: Final = GroupKind("apps", "StatefulSet")
 
@@ -547,12 +353,13 @@ class CreatedObject:
 
 @dataclass(frozen=True, slots=True)
 class _Controller:
-    """`account` is its ServiceAccount in kube-system."""
+    """`account` is its ServiceAccount in kube-system. `template` is the path of what it makes an
+    object of; None: of the template of a pod."""
 
     account: str
     create: Callable[[JsonObject], JsonDict]
     count: Callable[[JsonObject], int]
-    template: tuple[str, ...] = _POD_TEMPLATE
+    template: tuple[str, ...] | None = None
 
     @property
     def user(self) -> User:
@@ -563,9 +370,9 @@ class _Controller:
 
 def created_kinds(kind: GroupKind) -> tuple[str, ...]:
     """Return what becomes of a workload of a kind, one after the other; nothing of other kinds."""
-    found = _CREATED.get(kind, ())
-    then = (created_kinds(_BETWEEN[one]) for one in found if one in _BETWEEN)
-    return (*found, *itertools.chain.from_iterable(then))
+    kinds = _CREATED.get(kind, ())
+    further = (created_kinds(_BETWEEN[one]) for one in kinds if one in _BETWEEN)
+    return (*kinds, *itertools.chain.from_iterable(further))
 
 
 def created_objects(workload: JsonObject) -> tuple[CreatedObject, ...]:
@@ -580,14 +387,15 @@ def created_objects(workload: JsonObject) -> tuple[CreatedObject, ...]:
     if spec.get("managedBy") not in (None, JOB_CONTROLLER):
         return ()
     user, count = controller.user, controller.count(spec)
-    made = CreatedObject(controller.create(workload), user, controller.template, count)
+    template = POD_TEMPLATES[kind] if controller.template is None else controller.template
+    created = CreatedObject(controller.create(workload), user, template, count)
     if kind != _STATEFUL_SET:
-        return (made,)
-    before = (
+        return (created,)
+    claims_before = (
         CreatedObject(one, user, (*_CLAIM_TEMPLATES, number), count)
         for number, one in enumerate(claims(workload, first_ordinal(workload)))
     )
-    return (*before, made)
+    return (*claims_before, created)
 
 
 def _replica_set(deployment: JsonObject) -> JsonDict:
@@ -612,15 +420,15 @@ def replica_set_of(
     spec = deployment.get("spec") or {}
     template: JsonDict = fresh(spec.get("template") or {})
     collisions = (deployment.get("status") or {}).get("collisionCount")
-    found = template_hash(template, collisions)
-    template.setdefault("metadata", {}).setdefault("labels", {})[TEMPLATE_HASH] = found
+    digits = template_hash(template, collisions)
+    template.setdefault("metadata", {}).setdefault("labels", {})[TEMPLATE_HASH] = digits
     selector: JsonDict = fresh(spec.get("selector") or {})
-    selector.setdefault("matchLabels", {})[TEMPLATE_HASH] = found
+    selector.setdefault("matchLabels", {})[TEMPLATE_HASH] = digits
     return {
         "apiVersion": "apps/v1",
         "kind": "ReplicaSet",
         "metadata": {
-            "name": f"{metadata.name(deployment)[: _LONGEST_NAME - 1 - len(found)]}-{found}",
+            "name": f"{metadata.name(deployment)[: _LONGEST_NAME - 1 - len(digits)]}-{digits}",
             "namespace": metadata.namespace(deployment),
             "labels": dict(template["metadata"]["labels"]),
             "annotations": dict(annotations),
@@ -640,10 +448,10 @@ def _surge(spec: JsonObject, replicas: int) -> int:
     strategy = spec.get("strategy") or {}
     if strategy.get("type") != "RollingUpdate":
         return 0
-    wanted = (strategy.get("rollingUpdate") or {}).get("maxSurge") or 0
-    if isinstance(wanted, str):
-        return math.ceil(replicas * int(wanted.removesuffix("%")) / 100)
-    return int(wanted)
+    surge = (strategy.get("rollingUpdate") or {}).get("maxSurge") or 0
+    if isinstance(surge, str):
+        return math.ceil(replicas * int(surge.removesuffix("%")) / 100)
+    return int(surge)
 
 
 def _job(cron_job: JsonObject) -> JsonDict:
@@ -654,8 +462,8 @@ def _job(cron_job: JsonObject) -> JsonDict:
 def scheduled_job(cron_job: JsonObject, name: str, scheduled: str) -> JsonDict:
     """The Job of a CronJob for a time."""
     template = (cron_job.get("spec") or {}).get("jobTemplate") or {}
-    told = metadata.metadata(template)
-    annotations = dict(told.get("annotations") or {})
+    of_template = metadata.metadata(template)
+    annotations = dict(of_template.get("annotations") or {})
     annotations["batch.kubernetes.io/cronjob-scheduled-timestamp"] = scheduled
     meta: JsonDict = {
         "name": name,
@@ -663,8 +471,8 @@ def scheduled_job(cron_job: JsonObject, name: str, scheduled: str) -> JsonDict:
         "annotations": annotations,
         "ownerReferences": [owner_reference(cron_job)],
     }
-    if told.get("labels"):
-        meta["labels"] = dict(told["labels"])
+    if of_template.get("labels"):
+        meta["labels"] = dict(of_template["labels"])
     spec = fresh(template.get("spec") or {})
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": spec}
 
@@ -674,17 +482,17 @@ def _one(_: JsonObject) -> int:
 
 
 def _replicas(spec: JsonObject) -> int:
-    found = spec.get("replicas")
-    return found if isinstance(found, int) else 1
+    replicas = spec.get("replicas")
+    return replicas if isinstance(replicas, int) else 1
 
 
 def _parallel(spec: JsonObject) -> int:
     """The pods of a Job that run side by side."""
     if spec.get("suspend"):
         return 0
-    found, most = spec.get("parallelism"), spec.get("completions")
-    wanted = found if isinstance(found, int) else 1
-    return min(wanted, most) if isinstance(most, int) else wanted
+    given, completions = spec.get("parallelism"), spec.get("completions")
+    parallelism = given if isinstance(given, int) else 1
+    return min(parallelism, completions) if isinstance(completions, int) else parallelism
 
 
 _CONTROLLERS: Final[Mapping[GroupKind, _Controller]] = {

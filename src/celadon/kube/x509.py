@@ -445,7 +445,7 @@ def ed25519_public_key(seed: bytes) -> bytes:
 
 
 def ed25519_verifies(key: bytes, message: bytes, signature: bytes) -> bool:
-    """Whether the owner of a public key has signed a message (RFC 8032, 5.1.7)."""
+    """Return whether the owner of a public key has signed a message (RFC 8032, 5.1.7)."""
     point = _edwards_point(key)
     scalar = int.from_bytes(signature[32:], "little")
     if point is None or len(signature) != 64 or scalar >= _EDWARDS_ORDER:

@@ -18,7 +18,7 @@ from celadon.kube import Json
 
 
 class Binding(enum.IntEnum):
-    """How tightly the outermost operator of a text binds."""
+    """The outermost operator of a text binds this tightly."""
 
     CHOICE = 0
     OR = 1
@@ -194,6 +194,7 @@ _ESCAPES: Final = {"\\": r"\\", "'": r"\'", "\n": r"\n", "\r": r"\r", "\t": r"\t
 
 def quoted(text: str) -> str:
     """Return a string literal. Patterns with backslashes are raw where that is possible."""
+    # A raw string cannot hold its own quote.
     if "\\" in text and "'" not in text and text.isprintable():
         return f"r'{text}'"
     return f"'{''.join(_ESCAPES.get(one) or _escaped(one) for one in text)}'"

@@ -1,4 +1,4 @@
-"""What stands where in an object: its fields by schema, and how expressions reach them.
+"""The fields of an object by its schema, and how expressions reach them.
 
 A `Place` is a value somewhere in an object: the expression that reads it, its schema where the kind
 is known, and which of the steps to it may lead nowhere. Steps that may are written as optional ones
@@ -15,6 +15,7 @@ from typing import Final
 
 from celadon.kube import GroupVersionKind, Json
 from celadon.kube.schemas import Schema, codec_for, resolved, schema_for
+from celadon.kube.well_known_values import POD_TEMPLATES
 from celadon.migrate.cel_text import (
     ALWAYS,
     Condition,
@@ -31,7 +32,7 @@ from celadon.migrate.translations import NotTranslated
 
 
 class Form(enum.Enum):
-    """What kind of value a schema describes."""
+    """A schema describes values of one of these kinds."""
 
     FIELDS = "fields"
     MAP = "map"
@@ -73,11 +74,12 @@ class Shape:
 
     @property
     def form(self) -> Form:
-        """What kind of value it is."""
+        """Return the kind of value that the schema describes."""
         schema = self.schema
         if schema is None:
             return Form.ANY
         schema = resolved(schema)
+        # Quantities and int-or-strings are texts by their type, so their formats come first.
         if schema.format == "quantity":
             return Form.QUANTITY
         if schema.int_or_string or schema.format == "int-or-string":
@@ -99,6 +101,8 @@ class Shape:
             return Shape(schema.properties[name])
         if schema.additional_properties is not None:
             return Shape(schema.additional_properties)
+        # What is open may have any field; an object with named fields has no others when policies
+        # see it, since the API server drops them.
         return Shape() if self.form is Form.ANY else None
 
     def item(self) -> Shape:
@@ -110,12 +114,13 @@ class Shape:
 
     @property
     def is_of_rbac(self) -> bool:
-        """Whether it is a role or binding, whose `rules` are written as null where there are
+        """Return whether it is a role or binding, whose `rules` are written as null where there are
         none."""
         return self.schema is not None and resolved(self.schema).name.startswith("io.k8s.api.rbac.")
 
     def requires(self, name: str) -> bool:
-        """Whether every valid value has a field: it is required, or must have fields that are."""
+        """Return whether every valid value has a field: it is required, or must have fields that
+        are."""
         if self.schema is None or self.form is not Form.FIELDS:
             return False
         return name in resolved(self.schema).required
@@ -170,7 +175,7 @@ class Place:
 
     @property
     def unsure(self) -> int:
-        """How many steps may lead nowhere."""
+        """Return how many steps may lead nowhere."""
         return sum(not one.is_sure for one in self.steps)
 
     @property
@@ -190,7 +195,7 @@ class Place:
         )
 
     def present(self) -> Condition:
-        """Whether the value is there."""
+        """Return the condition under which the value is there."""
         if not self.unsure:
             return ALWAYS
         if self.steps[-1].is_nullable:
@@ -206,7 +211,7 @@ class Place:
 
     @property
     def is_never_empty(self) -> bool:
-        """Whether it is a list that is never empty in a valid object."""
+        """Return whether it is a list that is never empty in a valid object."""
         return self.shape.schema is not None and self.path.endswith("spec.containers")
 
     def there(self) -> Place:
@@ -231,8 +236,8 @@ class Place:
         return name
 
     def some(self, variable: str, condition: Condition) -> Condition:
-        """Whether something holds for an item of a list, which may be absent. Raises NotTranslated
-        where an item of an inner list has the name of this one's."""
+        """Return the condition under which something holds for an item of a list, which may be
+        absent. Raises NotTranslated where an item of an inner list has the name of this one's."""
         if binds(condition, variable):
             raise NotTranslated("lists in each other whose items have one name")
         if self.steps and self.steps[-1].is_nullable:
@@ -276,16 +281,17 @@ def object_place(gvks: Sequence[GroupVersionKind], root: str = "object") -> Plac
     """Return the object of a request that is of one of some kinds: with a schema where it is of
     one kind that is built in."""
     schemas = [schema_for(one) for one in gvks]
+    # Several kinds have several schemas: only what all objects have is sure then.
     if len(gvks) != 1 or schemas[0] is None:
         return Place(root, Shape(), always=_OF_ALL)
     codec = codec_for(gvks[0])
+    # Policies see objects as Go writes them, with the fields that are not `omitempty` always there.
     written = _paths(codec.empty()) if codec is not None else set()
     always = {*_OF_ALL, *written}
     if gvks[0].kind == "ReplicationController":
-        always |= {
-            "spec.template",
-            "spec.template.spec",
-        }  # validation demands it
+        # The template is a pointer in Go, so an empty object has none; validation demands one.
+        template = ".".join(POD_TEMPLATES[gvks[0].group_kind])
+        always |= {template, f"{template}.spec"}
     return Place(root, Shape(schemas[0]), always=frozenset(always))
 
 

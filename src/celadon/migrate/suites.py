@@ -65,6 +65,7 @@ def request_for(
     known = catalog.by_gvk(gvk)
     name, namespace = metadata.name(obj), metadata.namespace(obj)
     if known is None or known.namespaced:
+        # gator and `kyverno test` judge files, which need not name a namespace.
         namespace = namespace or "default"
         obj["metadata"] = {**(obj.get("metadata") or {}), "namespace": namespace}
     elif gvk == _NAMESPACE:
@@ -86,6 +87,8 @@ def request_for(
 
 def _as_written(obj: JsonObject, gvk: GroupVersionKind, *, with_nulls: bool) -> JsonObject:
     try:
+        # As Go would write it: other engines decode objects of built-in kinds, too, and see the
+        # fields that are always written.
         read = round_trip(obj, gvk) or obj
     except DecodeError:
         return obj
@@ -100,6 +103,7 @@ def _without_nulls(value: Json) -> Json:
 
 def namespace_with(name: str, labels: Mapping[str, str]) -> JsonObject:
     """Return a namespace that has labels."""
+    # The label that an API server gives every namespace; the selectors of bindings ask for it.
     labels = {"kubernetes.io/metadata.name": name, **labels}
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
 
@@ -148,7 +152,7 @@ def is_suite(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class GatorCase:
-    """What a constraint is to say of an object."""
+    """A constraint is to say this of an object."""
 
     name: str
     object: JsonObject
@@ -162,6 +166,7 @@ def disagreement(
     """Return what a case expects and what its translation says instead, with its message: what is
     found is empty where all is as expected."""
     messages = tuple(_messages(case, documents, catalog))
+    # A case without assertions expects a violation, as gator does.
     for one in case.assertions or ({},):
         pattern = str(one.get("message") or "")
         is_found = any(re.search(pattern, text) for text in messages)
@@ -259,7 +264,7 @@ USER_SHAPE: Final[Shape] = {
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What a rule is to say of an object."""
+    """A rule is to say this of an object."""
 
     policy: str
     rule: str

@@ -1,4 +1,4 @@
-"""What a translation is: policies with their bindings, or the reason why there are none."""
+"""Translations: policies with their bindings, or the reason why there are none."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ POLICY_VERSION: Final = f"{ADMISSION_REGISTRATION}/v1"
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What is translated: a policy of another engine, or a rule of it."""
+    """A translation begins with this: a policy of another engine, or a rule of it."""
 
     policy: str
     rule: str
@@ -48,7 +48,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """What became of a rule."""
+    """A rule has become these documents, or was not translated for a reason."""
 
     origin: Origin
     documents: tuple[JsonObject, ...] = ()

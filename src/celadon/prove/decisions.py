@@ -71,7 +71,7 @@ _HAS_NOT: Final = frozenset({Operator.NOT_IN, Operator.NOT_EQUALS})
 
 
 def matched(plan: MatchPlan, request: SymbolicRequest) -> Formula:
-    """Where a plan matches. Raises NotModelled."""
+    """Return where a plan matches. Raises NotModelled."""
     if plan.direct is not None:
         return _as_itself(plan, request)
     selected = TRUE
@@ -89,7 +89,7 @@ def matched(plan: MatchPlan, request: SymbolicRequest) -> Formula:
 
 
 def _as_itself(plan: MatchPlan, request: SymbolicRequest) -> Formula:
-    """Where one of the rules takes the request; as another version of its kind it would be
+    """Return where one of the rules takes the request; as another version of its kind it would be
     converted."""
     endpoint = request.endpoint
     own = [
@@ -103,7 +103,7 @@ def _as_itself(plan: MatchPlan, request: SymbolicRequest) -> Formula:
 
 
 def namespace_selected(selector: LabelSelector, request: SymbolicRequest) -> Formula:
-    """Where a namespace selector takes the request: always if it is in no namespace."""
+    """Return where a namespace selector takes the request: always if it is in no namespace."""
     endpoint = request.endpoint
     if endpoint.resource.gvr == NAMESPACES:
         is_written = endpoint.operation in (Operation.CREATE, Operation.UPDATE)
@@ -114,7 +114,7 @@ def namespace_selected(selector: LabelSelector, request: SymbolicRequest) -> For
 
 
 def object_selected(selector: LabelSelector, request: SymbolicRequest) -> Formula:
-    """Where an object selector takes the new object or the old one."""
+    """Return where an object selector takes the new object or the old one."""
     given = [made for made in (request.object, request.old_object) if not _is_null(made)]
     return either(satisfied(selector, made) for made in given)
 
@@ -124,8 +124,8 @@ def _is_null(made: Outcome) -> bool:
 
 
 def satisfied(selector: LabelSelector, made: Outcome, namespace: Text | None = None) -> Formula:
-    """Where the labels of an object are as a selector demands. `namespace` is the name if it is a
-    namespace, which is a label, too."""
+    """Return where the labels of an object are as a selector demands. A `namespace` is the name of
+    what is a namespace, where that is a label, too."""
     if selector.nothing:
         return FALSE
     return both(*(_holds(one, made, namespace) for one in selector.requirements))
@@ -156,7 +156,7 @@ def _one_of(made: Outcome, texts: Sequence[str]) -> Formula:
 
 
 def _label(made: Outcome, key: str) -> tuple[Formula, Outcome]:
-    """Whether there is a label, and its value."""
+    """Return where there is a label, and its value."""
     for name in ("metadata", "labels", key):
         made = mapped(made, functools.partial(optional_member, key=Text(text(name))))
     there: list[Formula] = []
@@ -179,7 +179,7 @@ MATCH_RESOURCES: Final = Source(FieldPath("spec", "matchResources"), in_binding=
 
 
 class Effects(NamedTuple):
-    """Where a request is refused, warned about, recorded."""
+    """Formulas that hold where a request is refused, warned about, recorded."""
 
     denied: Formula = FALSE
     warned: Formula = FALSE
@@ -187,7 +187,7 @@ class Effects(NamedTuple):
 
     @classmethod
     def of_all(cls, parts: Iterable[Effects]) -> Effects:
-        """What several policies do together."""
+        """Return what several policies do together."""
         each = list(parts)
         return cls(*(either(one[number] for one in each) for number in range(3)))
 
@@ -222,8 +222,7 @@ _Key: TypeAlias = tuple[str, tuple[tuple[str, str | None], ...], str, bool, str]
 
 
 class Sought(enum.Enum):
-    """What is asked about the refusals of a set: a request that it refuses, or one that it
-    admits."""
+    """The example that is looked for: a request that a set refuses, or one that it admits."""
 
     REFUSED = "refused"
     ADMITTED = "admitted"
@@ -253,7 +252,7 @@ class Scene:
         self._variable = self.request.variable()
 
     def variables(self, release: str) -> dict[str, Outcome]:
-        """What every expression may name of the request, as a release sees it. Raises
+        """Return what every expression may name of the request, as a release sees it. Raises
         NotModelled."""
         request = self.request
         found = {
@@ -315,7 +314,7 @@ class Sketch(NamedTuple):
 
 
 def _is_name_only(value: JsonObject) -> bool:
-    """Whether it is a Namespace of which nothing is said but how it is called."""
+    """Return whether it is a Namespace of which nothing is said but its name."""
     if value.get("kind") != "Namespace" or not {"apiVersion", "kind", "metadata"}.issuperset(value):
         return False
     labels = {NAMESPACE_NAME: metadata.name(value)}
@@ -336,7 +335,8 @@ def _as_of(release: str, kind: GroupVersionKind, made: Outcome) -> Outcome:
 
 
 def _has_path(schema: Schema, path: str) -> bool:
-    """Whether there is a field, as rules of defaulting name it: `spec.containers[*].image`."""
+    """Return whether there is a field, as rules of defaulting name it:
+    `spec.containers[*].image`."""
     found: Schema | None = schema
     for name in path.split("."):
         if found is None:
@@ -371,7 +371,7 @@ class Decider:
     sought: Sought | None = None
 
     def effects(self, only: frozenset[str] | None = None) -> Effects:
-        """What the set decides, or those of its policies that are named here."""
+        """Return what the set decides, or those of its policies that are named here."""
         candidates = self.engine.candidates(target(self.scene.endpoint), self.given)
         return Effects.of_all(
             self._guarded(one) for one in candidates if only is None or one.compiled.name in only
@@ -418,8 +418,8 @@ class Decider:
     # Params.
 
     def _look(self, source: ParamSource | None, bound: BoundCandidate) -> _Look:
-        """What a binding gives its policy. Of the params of a selector one is enough: what one of
-        them does is done, and nothing is done where each of them alone does nothing."""
+        """Return what a binding gives its policy. Of the params of a selector one is enough: what
+        one of them does is done, and nothing is done where each of them alone does nothing."""
         ref = bound.binding.spec.param_ref
         if source is None or ref is None:
             return _Look(TRUE, "", certain(Null()))
@@ -530,7 +530,7 @@ class Decider:
         return self.scene.inputs.alternative()
 
     def _claim(self, policy: CompiledPolicy) -> Claim | None:
-        """What is claimed of a validation."""
+        """Return what is claimed of a validation; None if nothing is looked for."""
         if self.sought is None:
             return None
         is_refused = self.sought is Sought.REFUSED
@@ -581,8 +581,8 @@ class Decider:
 
 
 class _Look(NamedTuple):
-    """What was found for a binding: `key` says which params these are. `is_missed`: without them
-    the binding cannot be used."""
+    """The params of a binding: `key` says which these are. `is_missed`: without them the binding
+    cannot be used."""
 
     there: Formula
     key: str

@@ -53,7 +53,7 @@ _WRITES: Final = (
 
 
 class Direction(enum.Enum):
-    """What the new policies do with a request, compared with the old ones."""
+    """The way in which the new policies decide differently from the old ones."""
 
     LOOSER = "looser"
     STRICTER = "stricter"
@@ -78,7 +78,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What one side makes of a request. `decisions` are those against it."""
+    """The verdict of one side on a request. `decisions` are those against it."""
 
     denied: bool = False
     warned: bool = False
@@ -167,8 +167,8 @@ class Differences:
                 yield from (self.compare(endpoint, direction) for direction in directions)
 
     def endpoints(self) -> Iterator[Endpoint]:
-        """Those whose requests a changed policy may see, in the order of the catalog; what is not
-        modelled goes to `unseen`."""
+        """Yield the endpoints whose requests a changed policy may see, in the order of the catalog;
+        what is not modelled goes to `unseen`."""
         unseen: dict[str, set[str]] = {}
         for resource in self.catalog:
             if not resource.served:
@@ -243,8 +243,8 @@ class Differences:
 def compared_together(
     asked: Sequence[Differences], endpoint: Endpoint
 ) -> Iterator[tuple[int, Comparison]]:
-    """Whether each of several policies refuses what the same set admits; which it is, and the
-    answer. What the set decides is evaluated once."""
+    """Compare each of several policies with the same set: does it refuse what the set admits? Yield
+    which it is, and the answer. What the set decides is evaluated once."""
     left = list(range(len(asked)))
     items = asked[0].items
     while left:
@@ -283,7 +283,7 @@ def _note(
     operation: Operation,
     subresource: str,
 ) -> bool:
-    """Whether it is not modelled; that is noted."""
+    """Return whether a hook of a policy is not modelled, and note it if so."""
     if not subresource and operation is not Operation.CONNECT:
         return False
     if subresource:
@@ -313,7 +313,7 @@ class Look:
 
     @property
     def asks_for_more(self) -> bool:
-        """Whether longer lists may have what these have not."""
+        """Return whether longer lists may have what these have not."""
         items = self.scene.inputs.items
         return self.is_proved and self.needed > items and items < MOST_ITEMS
 
@@ -356,7 +356,8 @@ class Look:
         return Decider(self.scene, side.engine, world, asked).effects(self.changed)
 
     def _unchanged(self) -> list[Effects]:
-        """What each of those does that have not changed, on both sides."""
+        """Return the effects of each policy that has not changed, which are the same on both
+        sides."""
         side = self.differences.new
         names = [hook.policy.name for hook in side.engine.hooks_for(self.endpoint.resource.gvr)]
         decider = Decider(self.scene, side.engine, self._world(side, ()))
@@ -423,7 +424,7 @@ class Look:
     def _differs(
         self, request: Request, around: Sequence[JsonObject]
     ) -> tuple[Judgement, Judgement] | None:
-        """What the engine says of both sides, if they differ as it is asked."""
+        """Return the engine's judgements of both sides, if they differ as it is asked."""
         old, new = (self._judged(side, request, around) for side in self.differences.sides)
         if self.differences.about and old.denied == new.denied:
             return None
@@ -433,7 +434,8 @@ class Look:
         return old, new
 
     def _judged(self, side: Side, request: Request, around: Sequence[JsonObject]) -> Judgement:
-        """What a side makes of a request; an older release leaves out what it does not know."""
+        """Return a side's judgement of a request; an older release leaves out what it does not
+        know."""
         with answering_as(side.engine.version):
             if side.engine.version != self.scene.version:
                 kind = self.endpoint.kind
@@ -446,8 +448,8 @@ class Look:
 
 
 def less_strict(before: Effects, after: Effects) -> list[Formula]:
-    """Where something is refused before only; where it is refused by neither, and warned about
-    before only; or recorded before only."""
+    """Return where something is refused before only; where it is refused by neither, and warned
+    about before only; or recorded before only."""
     lost = [both(one, negated(other)) for one, other in zip(before, after, strict=True)]
     admitted = both(negated(before.denied), negated(after.denied))
     as_warned = same(before.warned, after.warned)
@@ -455,7 +457,7 @@ def less_strict(before: Effects, after: Effects) -> list[Formula]:
 
 
 def judged(engine: Engine, request: Request, world: ObjectWorld) -> Judgement:
-    """What the engine says of a request."""
+    """Return the engine's judgement of a request."""
     verdict = engine.review(request, world)
     against = tuple(one for one in verdict.decisions if one.action is Action.DENY)
     told = [one for one in against if one.cause not in (Cause.CONFIGURATION, Cause.ANNOTATION)]

@@ -103,6 +103,7 @@ class Evaluator:
             raise
 
     def _node(self, node: syntax.Expr, scope: Scope) -> Outcome:
+        # Loops within loops multiply the nodes; a question that is too large ends here and says so.
         self.steps -= 1
         if self.steps < 0:
             raise NotModelled(f"more than {MOST_STEPS} steps")
@@ -260,6 +261,7 @@ class Evaluator:
         asked = self.node(condition, scope)
         yes, no = is_true(asked), is_false(asked)
         fails = Outcome(TRUE, ())
+        # A branch that is never taken may have in it what is not modelled.
         first = FAILS if z3.is_false(yes) else self._part(then, scope)
         second = FAILS if z3.is_false(no) else self._part(otherwise, scope)
         return selected(either((yes, no)), selected(yes, first, second), fails)
@@ -369,7 +371,7 @@ class Evaluator:
 
 
 def _from(value: Value, sources: frozenset[Cut]) -> Value:
-    """What a loop over inputs has made is read from them, too."""
+    """Return a value with the inputs from which a loop has made it."""
     match value:
         case List():
             return List(value.items, value.sources | sources)
@@ -396,7 +398,7 @@ def _iterated(value: List | Map, *, two: bool) -> list[tuple[Formula, Outcome, O
 
 
 def _taken(made: Outcome) -> tuple[Formula, Outcome, Formula]:
-    """Of `?x` in a literal: whether there is one, what it is, and where it is no optional."""
+    """Return of `?x` in a literal where there is one, what it is, and where it is no optional."""
     there: list[Formula] = []
     cases: list[Case] = []
     wrong: list[Formula] = []
@@ -512,7 +514,7 @@ def optional_member(value: Value, key: Value) -> Outcome:
 
 
 def _found(value: Fields | Map, key: Value) -> tuple[Formula, Outcome]:
-    """Whether there is such an entry, and its value."""
+    """Return where there is such an entry, and its value."""
     if isinstance(value, Map):
         _asked(value, key)
         return _first([(both(one.there, equal(key, one.key)), one.value) for one in value.entries])
@@ -535,8 +537,8 @@ def _asked(value: Map, key: Value) -> None:
 
 
 def _element(value: List, key: Value) -> tuple[Formula | None, Outcome]:
-    """Whether there is an item before which so many others are, and that item. None instead of a
-    formula for what is no place in a list."""
+    """Return where there is an item before which so many others are, and that item. None instead of
+    a formula for what is no place in a list."""
     if isinstance(key, Double):
         place = native(key)
         if not isinstance(place, float):
@@ -554,7 +556,7 @@ def _element(value: List, key: Value) -> tuple[Formula | None, Outcome]:
 
 
 def _first(hits: list[tuple[Formula, Outcome]]) -> tuple[Formula, Outcome]:
-    """Whether one of these, of which at most one is, is; and its value."""
+    """Return where one of these is there, of which at most one is, and its value."""
     found = FAILS
     for guard, made in hits:
         if any(isinstance(case.value, Maybe) for case in made.cases):

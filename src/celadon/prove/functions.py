@@ -164,8 +164,8 @@ def _scalar(key: object) -> Scalar:
 
 
 def equal(a: Value, b: Value) -> Formula:
-    """Whether `a == b`: values of different kinds differ, numbers of any kind are compared. Raises
-    NotModelled."""
+    """Return where `a == b`: values of different kinds differ, numbers of any kind are compared.
+    Raises NotModelled."""
     for side in (a, b):
         if isinstance(side, Unshaped):
             raise NotModelled(f"{side.path}, which may be anything")
@@ -199,6 +199,8 @@ def _equal_numbers(a: Int | Uint | Double, b: Int | Uint | Double) -> Formula:
     if isinstance(a, Double) and isinstance(b, Double):
         return z3.fpEQ(a.term, b.term)
     double, number = (a, b) if isinstance(a, Double) else (b, a)
+    # A double and an integer are compared by their exact values (cel-go `common/types/compare.go`),
+    # so infinities and NaN equal no integer.
     finite = negated(z3.Or(z3.fpIsNaN(double.term), z3.fpIsInf(double.term)))
     return z3.And(finite, z3.fpToReal(double.term) == z3.ToReal(number.term))
 
@@ -214,7 +216,7 @@ def _equal_objects(a: Value, b: Value) -> Formula:
 
 
 def _equal_fields(a: Fields, b: Fields, name: str) -> Formula:
-    """Whether one field is the same in two objects, or in neither."""
+    """Return where one field is the same in two objects, or in neither."""
     one, other = (made.field(name) or (FALSE, FAILS) for made in (a, b))
     inside = z3.Implies(both(one[0], other[0]), _equal_outcomes(one[1], other[1]))
     return both(one[0] == other[0], inside)
@@ -234,9 +236,13 @@ def _equal_lists(a: List, b: List) -> Formula:
         count(one)
     if a.unordered != b.unordered:
         raise NotModelled("whether a set is equal to a list")
+    # Items of a set differ from each other: with equally many on both sides it is enough that each
+    # item of the one is in the other.
     if a.unordered:
         found = (z3.Implies(one.there, _has_item(b, one)) for one in a.items)
         return both(same(size_of(a), size_of(b)), *found)
+    # Which item stands at a place depends on which before it are there, so any two may face each
+    # other.
     pairs = [
         z3.Implies(
             both(one.there, other.there, same(place(a, i), place(b, j))),
@@ -276,7 +282,7 @@ def _equal_maps(a: Map, b: Map) -> Formula:
 
 
 def size_of(value: List | Map) -> Term:
-    """How many items there are."""
+    """Return how many items there are."""
     count(value)
     parts: Sequence[Item | Entry] = value.items if isinstance(value, List) else value.entries
     return logic.total(part.there for part in parts)
@@ -311,8 +317,10 @@ def _ordered(function: str) -> Callable[[list[Value]], Outcome | None]:
 def _ordered_with_double(
     order: Callable[[Term, Term], Formula], a: Double | Int | Uint, b: Double | Int | Uint
 ) -> Formula:
-    """By their exact values: infinities lie outside of all integers, a NaN has no order."""
+    """Compare numbers by their exact values: infinities lie outside of all integers, a NaN has no
+    order."""
     double = a if isinstance(a, Double) else b
+    # All finite doubles are below 2**1024; the solver's reals have no infinity.
     beyond = logic.integer(1 << 1024)
     infinite = z3.If(z3.fpIsNegative(double.term), -beyond, beyond)
     real = z3.If(z3.fpIsInf(double.term), z3.ToReal(infinite), z3.fpToReal(double.term))
@@ -329,7 +337,8 @@ def _bool(formula: Formula) -> Outcome:
 
 
 def _unless_literal(values: Sequence[Value]) -> Outcome | None:
-    """None (ask the engine) where all is known or may have a meaning there; else no overload."""
+    """Return None (ask the engine) where all is known or may have a meaning there; else no
+    overload."""
     if all(isinstance(value, Known | Double) or _is_literal(value) for value in values):
         return None
     return FAILS
@@ -344,6 +353,7 @@ def _is_literal(value: Value) -> bool:
 
 def _bounded(kind: type[Int] | type[Uint], term: Term) -> Outcome:
     """An error where it leaves the 64 bits."""
+    # The solver's integers have no end, so the 64 bits are a condition beside the value.
     low, high = (logic.INT_MIN, logic.INT_MAX) if kind is Int else (0, logic.UINT_MAX)
     term = z3.simplify(term)
     fits = z3.simplify(z3.And(term >= low, term <= high))
@@ -377,6 +387,8 @@ def _divided(values: list[Value], *, rest: bool) -> Outcome | None:
     """Towards zero; the rest has the sign of the dividend. By zero is an error."""
     match values:
         case [(Int() | Uint()) as a, (Int() | Uint()) as b] if type(a) is type(b):
+            # The solver divides so that the rest is never negative, Go towards zero: so the
+            # magnitudes are divided and the sign is set afterwards.
             magnitude = z3.If(a.term < 0, -a.term, a.term), z3.If(b.term < 0, -b.term, b.term)
             quotient = z3.If(
                 (a.term < 0) == (b.term < 0),
@@ -484,7 +496,7 @@ def _value(values: list[Value]) -> Outcome | None:
 
 
 def _unwrapped(values: list[Value]) -> Outcome | None:
-    """Of a list of optionals, the values that are there."""
+    """Return the values that are there of a list of optionals."""
     match values:
         case [List() as optionals]:
             items: list[Item] = []
@@ -511,8 +523,8 @@ _DIGITS: Final = z3.Plus(z3.Range("0", "9"))
 
 
 def _to_int(values: list[Value], kind: type[Int] | type[Uint] = Int) -> Outcome | None:
-    """As Go's `strconv.ParseInt` reads base 10: digits behind at most one sign; an unsigned number
-    has no sign."""
+    """Read a number as Go's `strconv.ParseInt` does in base 10: digits behind at most one sign; an
+    unsigned number has no sign."""
     match values:
         case [Text() as text] if not _is_literal(text):
             first = z3.SubString(text.term, 0, 1)
@@ -617,5 +629,5 @@ MEANINGS: Final[Mapping[str, Meaning]] = {
 
 
 def not_strictly_false(made: Outcome) -> Outcome:
-    """What the macros ask before they go on."""
+    """Return what the macros ask before they go on."""
     return _bool(negated(both(is_false(made), negated(made.error))))

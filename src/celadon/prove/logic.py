@@ -111,7 +111,7 @@ HIGHEST: Final = 0x2FFFF
 
 
 def is_text(term: Term) -> bool:
-    """Whether a literal is a string of CEL: one without surrogates."""
+    """Return whether a literal is a string of CEL: one without surrogates."""
     return not any("\ud800" <= char <= "\udfff" for char in text_of(term))
 
 
@@ -132,7 +132,7 @@ def _unescaped(escaped: str) -> str:
 
 
 def total(formulas: Iterable[Formula]) -> Term:
-    """How many of them hold."""
+    """Return how many of some formulas hold."""
     fixed, open_ = 0, []
     for formula in formulas:
         if z3.is_true(formula):

@@ -75,7 +75,7 @@ class Pattern:
         return either((negated(self.there), matches))
 
     def holds(self, model: z3.ModelRef) -> bool:
-        """Whether it is so in a model: the engine says it, since the solver takes long."""
+        """Return whether it is so in a model: the engine says it, since the solver takes long."""
         if not _holds(self.there, model):
             return True
         text = logic.text_of(model.eval(self.text, model_completion=True))
@@ -84,7 +84,7 @@ class Pattern:
 
 @dataclass(slots=True)
 class Inputs:
-    """What is unknown in one question, and what is assumed of it."""
+    """The unknowns of one question, and what is assumed of them."""
 
     items: int = ITEMS
     assumed: list[Formula] = field(default_factory=list)
@@ -104,15 +104,15 @@ class Inputs:
         return z3.Const(path if number == 1 else f"{path} #{number}", sort)
 
     def presence(self, path: str) -> Formula:
-        """Whether something is there."""
+        """Return a new formula that says whether something is there."""
         made = self.unknown(f"{path}?", z3.BoolSort())
         self.presences.append(made)
         return made
 
     @contextmanager
     def alternative(self) -> Iterator[None]:
-        """What is evaluated meanwhile is one of several things of which one has to hold: of the
-        items that each of them asks for, only the most are needed."""
+        """Treat what is evaluated meanwhile as one of several things of which one has to hold: of
+        the items that each of them asks for, only the most are needed."""
         before = {id(cut): cut.loops for cut in self.cuts}
         yield
         for cut in self.cuts:
@@ -121,8 +121,8 @@ class Inputs:
 
     @contextmanager
     def one_question(self) -> Iterator[None]:
-        """What is evaluated meanwhile is for one of several questions: which items it asks for does
-        not matter to the others."""
+        """Treat what is evaluated meanwhile as one of several questions: which items it asks for
+        does not matter to the others."""
         before = {id(cut): (cut.most, cut.is_counted) for cut in self.cuts}
         yield
         for cut in self.cuts:
@@ -156,6 +156,7 @@ class Inputs:
             return self._one_of(schema.enum, path)
         if schema.int_or_string:
             is_text = self.unknown(f"{path} is a string", z3.BoolSort())
+            # Both exist for the solver; the guard says which of them the object has.
             number, text = self._integer(schema, path), self._text(schema, path)
             return outcome([Case(is_text, text), Case(negated(is_text), number)])
         match schema.type:
@@ -182,6 +183,8 @@ class Inputs:
 
     def _one_of(self, allowed: Sequence[Json], path: str) -> Outcome:
         ways = [self.unknown(f"{path} is {one}", z3.BoolSort()) for one in allowed]
+        # One bool for each allowed value, of which exactly one holds, is easier for the solver than
+        # a text that equals one of many.
         self.assumed.append(z3.PbEq([(way, 1) for way in ways], 1))
         return outcome(
             Case(way, functions.literal(one)) for way, one in zip(ways, allowed, strict=True)
@@ -195,6 +198,8 @@ class Inputs:
         if limits.max_length is not None:
             self.assumed.append(z3.Length(text) <= limits.max_length)
         if schema.format == "quantity":  # a server takes no text that is none
+            # Examples with quantities like `1` are the plainest: they are wished for, as what is
+            # absent is.
             self.presences.append(negated(z3.InRe(text, z3.Range("1", "9"))))
         return Text(text)
 
@@ -224,6 +229,7 @@ class Inputs:
             place = f"{path}[{number}]"
             there = self.presence(place)
             if items:
+                # The items that are there come first; else one list would stand for many models.
                 self.assumed.append(z3.Implies(there, items[-1].there))
             items.append(Item(there, self.value(element, place, objects, (*below, "[*]"))))
         made = List(tuple(items), frozenset({self._cut(path)}))
@@ -262,8 +268,8 @@ class Inputs:
     # Values of a model.
 
     def json(self, made: Outcome, model: z3.ModelRef) -> Json:
-        """What an unknown value is in a model; fields that nobody asked for are left out, but for
-        what the schema requires."""
+        """Return what an unknown value is in a model; fields that nobody asked for are left out,
+        but for what the schema requires."""
         (case,) = (one for one in made.cases if _holds(one.guard, model))
         return self._json(case.value, model)
 
@@ -292,7 +298,7 @@ class Inputs:
         return self.scalar(value.term, model)
 
     def scalar(self, term: Term, model: z3.ModelRef) -> Json:
-        """What a term is in a model."""
+        """Return what a term is in a model."""
         value = model.eval(term, model_completion=True)
         known = native(_BY_SORT.get(value.sort_kind(), Double)(value))
         assert known is None or isinstance(known, bool | int | float | str)
@@ -438,7 +444,8 @@ def _is_container(made: Outcome) -> bool:
 
 
 def _is_full(made: Outcome) -> Formula:
-    """Whether a value is no empty text, list or map, zero or false; objects always are."""
+    """Return where a value is no empty text, list or map, zero or false; objects always are
+    full."""
     return either(
         both(
             case.guard,

@@ -42,7 +42,7 @@ _LISTS: Final = (("matchConditions",), ("matchConstraints", "excludeResourceRule
 
 
 class Fault(enum.Enum):
-    """What is wrong with a part if two policies do not differ."""
+    """The fault of a part if two policies do not differ."""
 
     SUPERFLUOUS = "changes nothing"
     CONTRADICTION = "admit nothing together"
@@ -64,7 +64,8 @@ class Part:
 
 
 def parts(document: JsonObject) -> Iterator[Part]:
-    """Those that may be superfluous; of validations only if there are several."""
+    """Yield the parts of a policy that may be superfluous; validations only if there are
+    several."""
     if len(_items(document, _VALIDATIONS)) > 1:
         for number, rest in _without_each(document, _VALIDATIONS):
             yield Part(("spec", *_VALIDATIONS, number), Fault.SUPERFLUOUS, document, rest)
@@ -128,15 +129,15 @@ def _side(policy: ValidatingAdmissionPolicy) -> Side:
 
 @dataclass(frozen=True, slots=True)
 class Shadow:
-    """Whether one of several bindings of a policy changes anything: `answers` compare the policy
-    with it and without it. `example` is a request that it speaks against by itself."""
+    """Comparisons of a policy with and without one of its bindings. `example` is a request that the
+    binding speaks against by itself."""
 
     answers: tuple[Comparison, ...]
     example: Example | None = None
 
     @property
     def is_fault(self) -> bool:
-        """Whether the other bindings do all that it does."""
+        """Return whether the other bindings do all that this one does."""
         proved = (Finding.SAME, Finding.BOUNDED)
         return all(one.finding in proved for one in self.answers)
 
@@ -148,7 +149,7 @@ def shadow(
     items: int = ITEMS,
     seconds: float = 10,
 ) -> Shadow:
-    """What the binding with this number adds to the others."""
+    """Compare a policy with all its bindings to the same without the one with this number."""
 
     def compared(
         old: Sequence[ValidatingAdmissionPolicyBinding],

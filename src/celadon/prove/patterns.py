@@ -35,7 +35,7 @@ _EMPTY: Term = z3.Re("")
 
 
 class _Way(NamedTuple):
-    """What a part of a pattern may consume, if it begins (ends) where the text does."""
+    """The texts that a part of a pattern may consume, if it begins (ends) where the text does."""
 
     language: Term
     nullable: bool = False
@@ -58,6 +58,7 @@ def contained(pattern: str) -> Term | None:
 def sample(pattern: str) -> str | None:
     """A short text in which the pattern is found; None if none comes to mind."""
     try:
+        # The shortest text may miss what anchors and assertions ask for, so the engine looks at it.
         text = _shortest(parse(pattern).tree)
         return text if re2.compile(pattern).search(text) else None
     except re2.RegexError:
@@ -65,7 +66,7 @@ def sample(pattern: str) -> str | None:
 
 
 def _shortest(node: Node) -> str:
-    """What a part of a pattern takes at least, of plain characters if it can."""
+    """Return the shortest text that a part of a pattern takes, of plain characters if it can."""
     match node:
         case Literal():
             return node.text
@@ -123,10 +124,13 @@ def _ways(node: Node) -> list[_Way]:
             return [way for sub in node.subs for way in _ways(sub)]
         case Repeat():
             return _repeated(node)
+    # The solver's languages have no word boundaries and no lines.
     raise NotModelled("a pattern about lines or words")
 
 
 def _sequence(parts: list[list[_Way]]) -> list[_Way]:
+    # Each choice of a way for each part is a way for all: the numbers multiply, which is why only
+    # parts with anchors have several.
     found = [_Way(_EMPTY, nullable=True)]
     for part in parts:
         found = [both for before in found for way in part for both in _joined(before, way)]

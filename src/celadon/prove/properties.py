@@ -36,7 +36,7 @@ THAT: Final = "that"
 
 
 class Subject(enum.Enum):
-    """What a property is about."""
+    """The requests that a property is about."""
 
     ADMITTED = "admitted"
     REFUSED = "refused"
@@ -57,7 +57,7 @@ class Property:
     any_params: bool = False
 
     def complaints(self, version: str) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """What does not compile, and in which field."""
+        """Yield what does not compile, and in which field."""
         scope = PolicyScope(version, has_params=False, has_variables=bool(self.variables))
         for number, (name, text) in enumerate(self.variables):
             error = scope.declare(name, text, stored=True).detail
@@ -136,8 +136,8 @@ class Properties:
         yield from self._asked(old, new, one).comparisons([Direction.LOOSER])
 
     def refuses_all(self, policies: Sequence[JsonObject]) -> Iterator[tuple[int, Comparison]]:
-        """Whether all that each of these refuses is refused by the set; which of them it is, and
-        the answer. They match the same."""
+        """Compare each of these policies with the set: does the set refuse all that it refuses?
+        Yield which of them it is, and the answer. They match the same."""
         sides = [side_of(one, self.side.engine.version) for one in policies]
         asked = [self._asked(one, self.side, one) for one in sides]
         with answering_as(self.side.engine.version):
@@ -145,7 +145,7 @@ class Properties:
                 yield from compared_together(asked, endpoint)
 
     def refuses_only(self, policy: JsonObject) -> Iterator[Comparison]:
-        """Whether all that the set refuses is refused by this policy."""
+        """Compare the set with this policy: does it refuse all that the set refuses?"""
         one = side_of(policy, self.side.engine.version)
         yield from self._asked(self.side, one, one).comparisons([Direction.LOOSER])
 

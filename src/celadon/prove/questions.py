@@ -53,7 +53,7 @@ from celadon.prove.values import (
 
 
 class Question(enum.Enum):
-    """What is asked of a validation."""
+    """A question about a validation."""
 
     FAILS = "can fail"
     REFUSES = "can refuse"
@@ -120,8 +120,8 @@ class Prover:
 
     @property
     def left_out(self) -> bool:
-        """Whether the policy may match what is no endpoint here: subresources, connections, kinds
-        that are not built in."""
+        """Return whether the policy may match what is no endpoint here: subresources, connections,
+        kinds that are not built in."""
         constraints = self._policy.spec.match_constraints
         return constraints is not None and any(
             _reaches_further(rule) for rule in constraints.resource_rules
@@ -223,7 +223,8 @@ class _Look:
         return both(matched, wanted)
 
     def _has_no_message(self, index: int, question: Question) -> Formula:
-        """As `_message` of `celadon.admission.policies.compiled_policy`. Raises NotModelled."""
+        """Return where a validation has no message, as `_message` of
+        `celadon.admission.policies.compiled_policy` decides. Raises NotModelled."""
         message = _message(self.engine, index)
         if question is not Question.MESSAGE or message is None:
             return FALSE
@@ -313,7 +314,7 @@ class _Look:
     def _holds(
         self, index: int, question: Question, request: Request, around: Sequence[JsonObject]
     ) -> bool:
-        """Whether the engine decides as claimed."""
+        """Return whether the engine decides as claimed."""
         world = ObjectWorld(around)
         candidates = self.engine.candidates(request, world)
         if not candidates:
@@ -342,13 +343,14 @@ _BLANKS: Final = z3.Star(z3.Union(*(z3.Re(one) for one in " \t\n\v\f\r")))
 
 
 def is_blank(text: Term) -> Formula:
-    """Whether a text says nothing; one of several lines, or one that is too long, is not found."""
+    """Return where a text says nothing; one of several lines, or one that is too long, is not
+    found."""
     formula: Formula = z3.InRe(text, _BLANKS)
     return formula
 
 
 def _neither(outcome: Outcome) -> Formula:
-    """Where it is a value that is no bool."""
+    """Return where an outcome is a value that is no bool."""
     return both(negated(outcome.error), negated(either((is_true(outcome), is_false(outcome)))))
 
 

@@ -111,7 +111,7 @@ class SymbolicRequest:
 
     @property
     def endpoint(self) -> Endpoint:
-        """What it is a request to."""
+        """Return the endpoint that the request is for."""
         return self._endpoint
 
     @property
@@ -125,7 +125,7 @@ class SymbolicRequest:
         return self._name
 
     def named(self, names: Collection[str] | None) -> Formula:
-        """Where it has one of these names; None stands for all, and for none."""
+        """Return where the request has one of these names; None stands for all, and for none."""
         if names is None:
             return TRUE
         return both(self._has_name, either(same(self._name, text(name)) for name in sorted(names)))
@@ -302,7 +302,7 @@ _TEXTS: Final = Schema(type="array", items=Schema(type="string"))
 
 
 def _first_is_there(made: Outcome) -> Formula:
-    """Whether a list is not empty."""
+    """Return where a list is not empty."""
     (case,) = made.cases
     assert isinstance(case.value, List)
     return case.value.items[0].there

@@ -110,7 +110,7 @@ MOST_ITEMS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Found(Generic[T]):
-    """What came of a search: an example, a proof that there is none, or a reason why nobody
+    """The outcome of a search: an example, a proof that there is none, or a reason why nobody
     knows."""
 
     example: T | None = None
@@ -155,6 +155,8 @@ class Search:
         """Ask the solver, while it is not too late."""
         if time.process_time() >= self.deadline or self.steps <= 0:
             return z3.unknown
+        # `rlimit` counts work, so that answers are the same on a slow machine; the processor time is
+        # a last resort.
         solver.set("rlimit", self.steps)
         solver.set("max_memory", _MEGABYTES)
         before = _steps(solver)
@@ -176,6 +178,8 @@ class Search:
             return Found(is_proved=True)
         concerned, others = self._parts(wanted)
         absent = [negated(one) for one in self.inputs.presences]
+        # Guessing texts that a function reads (`1Gi`, a URL) seldom succeeds, so those come first of
+        # which the engine has said what they are.
         likely = self.unmodelled.likely()
         wishes = [*self._values(), *absent, *preferred, *likely, *self.inputs.usual]
         asked = _Asked([*concerned.assumed, wanted], wishes, self)
@@ -199,6 +203,7 @@ class Search:
             example = _confirmed(confirm, whole)
             if example is not None:
                 return Found(example)
+            # The engine decides otherwise than the model says: look for another one.
             asked.solver.add(_another(model))
         return Found(reason="no example held")
 
@@ -254,6 +259,8 @@ class Search:
             (one, _unknowns(one.there) | _unknowns(one.text)) for one in self.inputs.patterns
         ]
         every = [about for _, about in (*assumed, *patterns)]
+        # Assumptions hang together by the unknowns they share; collect them until nothing new is
+        # reached.
         while joined := [about for about in every if about & names and not about <= names]:
             names |= set().union(*joined)
         concerned, others = (
@@ -305,7 +312,7 @@ def _interrupted_at(deadline: float) -> Iterator[None]:
 
 
 class _Assumptions(NamedTuple):
-    """What is assumed of some unknowns."""
+    """The assumptions about some unknowns."""
 
     assumed: list[Formula]
     patterns: list[Pattern]
@@ -348,12 +355,12 @@ class _Asked:
         return found
 
     def tell(self, formulas: Sequence[Formula]) -> None:
-        """What must hold, too."""
+        """Add formulas that must hold, too."""
         self.solver.add(*formulas)
         self.names |= set[str]().union(*map(_unknowns, formulas))
 
     def check(self) -> z3.CheckSatResult:
-        """Whether there is a model. Wishes that stand in the way of one are given up."""
+        """Ask whether there is a model. Wishes that stand in the way of one are given up."""
         while True:
             found = self._search.check(self.solver, *self._wishes)
             if found != z3.unsat:

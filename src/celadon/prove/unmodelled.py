@@ -144,7 +144,7 @@ _COMPARISONS: Final[Mapping[Measure, Mapping[str, Callable[[Term, Term], Term]]]
 
 
 def compared(function: str, values: list[Value]) -> Outcome | None:
-    """What a function of two measured values gives; None if it is none of these."""
+    """Return what a function of two measured values gives; None if it is none of these."""
     if len(values) != 2:
         return None
     if function == "containsIP":
@@ -266,10 +266,10 @@ _ZEROS: Final[Mapping[int, Term]] = {
 
 
 class Model(Protocol):
-    """What terms are in an example."""
+    """The terms of an example."""
 
     def eval(self, term: Term, *, model_completion: bool) -> Term:
-        """What a term is."""
+        """Return what a term is."""
         ...
 
 
@@ -289,7 +289,7 @@ class Unmodelled:
     taught: set[str] = field(default_factory=set)
 
     def run(self, function: str, arguments: Sequence[object], *, member: bool) -> Outcome:
-        """What the engine gives for arguments that are known."""
+        """Return what the engine gives for arguments that are known."""
         try:
             return certain(literal(self._run(function, arguments, member=member)))
         except EvaluationError:
@@ -314,7 +314,7 @@ class Unmodelled:
         return self.programs[key]
 
     def sample(self, function: str, value: Value) -> Outcome | None:
-        """What a function gives that asks for nothing but the kind of its argument."""
+        """Return what a function gives that asks for nothing but the kind of its argument."""
         if type(value) not in _KINDS:
             return None
         return self.run(function, [_KINDS[type(value)]], member=False)
@@ -414,11 +414,11 @@ class Unmodelled:
     # Lessons.
 
     def value(self, asked: Asked, model: Model) -> object:
-        """What the engine gives for a call in a model."""
+        """Return what the engine gives for a call in a model."""
         return self._engine_says(asked, model)
 
     def known(self, call: Call, model: Model) -> list[tuple[Term, Term]]:
-        """What the terms of a call are in a model of those before it."""
+        """Return what the terms of a call are in a model of those before it."""
         try:
             value = self._engine_says(call.asked, model)
         except _Failed as error:
@@ -429,7 +429,7 @@ class Unmodelled:
         return [(call.failing, FALSE), *self._results(call, value)]
 
     def lessons(self, model: Model) -> list[Formula]:
-        """What the engine says of the calls of a model where the model has it otherwise."""
+        """Return what the engine says of the calls of a model where the model has it otherwise."""
         found: list[Formula] = []
         for call in list(self.calls):
             lesson = self._lesson(call, model)
@@ -442,8 +442,8 @@ class Unmodelled:
         return found
 
     def likely(self) -> list[Formula]:
-        """For each call that reads a text: that it is one of which the engine has said what it
-        is."""
+        """Return for each call that reads a text that it is one of which the engine has said what
+        it is."""
         found = []
         for call in self.calls:
             arguments = call.asked.arguments
@@ -454,7 +454,7 @@ class Unmodelled:
         return found
 
     def _facts(self, call: Call) -> Iterator[Formula]:
-        """What the engine says of the samples of a function."""
+        """Yield what the engine says of the samples of a function."""
         function, arguments, member = call.asked.function, call.asked.arguments, call.asked.member
         if len(arguments) != 1 or not isinstance(arguments[0], Text):
             return

@@ -22,7 +22,7 @@ from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, chosen, either
 
 
 class NotModelled(Exception):
-    """What an expression does is beyond what is proved about; the text says what it is."""
+    """An expression does what is beyond what is proved about; the text says what it is."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,8 +73,8 @@ class Known:
 
 
 class Measure(NamedTuple):
-    """What values are measured by that are numbers behind their texts: the sort of the number, and
-    the number of a value of the engine."""
+    """The numbers behind the texts of values: their sort, and the number of a value of the
+    engine."""
 
     sort: Callable[[], SortRef]
     measured: Callable[[object], Term]
@@ -82,7 +82,7 @@ class Measure(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """What a function gives that only the engine knows, for arguments that are not known.
+    """The result of a function that only the engine knows, for arguments that are not known.
     `measure` is the number that it is compared by, if there is a `kind` of those."""
 
     function: str
@@ -238,6 +238,7 @@ def outcome(cases: Iterable[Case], error: Formula = FALSE) -> Outcome:
     merged: dict[type, Case] = {}
     others: list[Case] = []
     for case in cases:
+        # What can never be is left out at once: alternatives multiply with each argument of a call.
         if case.guard.eq(FALSE):
             continue
         kind = type(case.value)
@@ -246,6 +247,8 @@ def outcome(cases: Iterable[Case], error: Formula = FALSE) -> Outcome:
             merged[kind] = Case(either((before.guard, case.guard)), case.value)
         elif isinstance(case.value, MERGED) and before is not None:
             assert isinstance(before.value, MERGED)
+            # One term with an `if` inside in place of two alternatives keeps their number small.
+            # Guards exclude each other, so the order does not matter.
             term = chosen(before.guard, before.value.term, case.value.term)
             value = type(case.value)(term)
             merged[kind] = Case(either((before.guard, case.guard)), value)
@@ -279,6 +282,7 @@ def _as_one(a: Case, b: Case) -> Case | None:
         return None
     if a.value.unordered or b.value.unordered:
         return None
+    # Both are the same list with something added, as branches of a conditional often are.
     shared = 0
     for one, other in zip(a.value.items, b.value.items, strict=False):
         if one is not other:
@@ -310,7 +314,7 @@ def selected(condition: Formula, then: Outcome, otherwise: Outcome) -> Outcome:
 
 
 def mapped(argument: Outcome, function: Callable[[Value], Outcome]) -> Outcome:
-    """What a function gives for each alternative; it fails where the argument does."""
+    """Return what a function gives for each alternative; it fails where the argument does."""
     return combined([argument], lambda values: function(values[0]))
 
 
@@ -320,8 +324,8 @@ def combined(
     *,
     takes_asked: bool = False,
 ) -> Outcome:
-    """What a strict function gives for each combination of alternatives. Raises NotModelled for
-    what may be anything, and for what only the engine knows unless the function takes that."""
+    """Return what a strict function gives for each combination of alternatives. Raises NotModelled
+    for what may be anything, and for what only the engine knows unless the function takes that."""
     errors: list[Formula] = []
     ways: list[tuple[Formula, list[Value]]] = [(TRUE, [])]
     for argument in arguments:
@@ -347,12 +351,12 @@ def combined(
 
 
 def is_true(made: Outcome) -> Formula:
-    """Where it is the bool true."""
+    """Return where an outcome is the bool true."""
     return either(both(guard, term) for guard, term in _truths(made))
 
 
 def is_false(made: Outcome) -> Formula:
-    """Where it is the bool false."""
+    """Return where an outcome is the bool false."""
     return either(both(guard, negated(term)) for guard, term in _truths(made))
 
 

@@ -325,13 +325,21 @@ class Watcher:
                 if self._end is not None:
                     raise self._end
                 return contract.Delivery((), max(self._watchers.space.revision, self._after))
+            if len(waiting) == 1:  # as a rule
+                taken = (waiting.popleft(),)
+                self._replayed = 0
+                return contract.Delivery(taken, max(self._watchers.space.revision, self._after))
             count = len(waiting) if limit is None else min(max(limit, 1), len(waiting))
-            taken = [waiting.popleft() for _ in range(count)]
-            while waiting and waiting[0].revision == taken[-1].revision:
-                taken.append(waiting.popleft())
-            self._replayed = max(0, self._replayed - len(taken))
+            several = [waiting.popleft() for _ in range(count)]
+            while waiting and waiting[0].revision == several[-1].revision:
+                several.append(waiting.popleft())
+            self._replayed = max(0, self._replayed - len(several))
             complete = waiting[0].revision - 1 if waiting else self._watchers.space.revision
-            return contract.Delivery(tuple(taken), max(complete, self._after))
+            return contract.Delivery(tuple(several), max(complete, self._after))
+
+    def is_waiting(self) -> bool:
+        with self._watchers.lock:  # what has a revision that can be read is here by then
+            return bool(self._waiting) or self._end is not None
 
     def close(self) -> None:
         with self._watchers.lock:

@@ -106,7 +106,7 @@ def credentials() -> CredentialsFolder:
 
 @cache
 def loopback_tls() -> LoopbackTls:
-    """For all servers on loopback."""
+    """Return the certificate, and who trusts it, that all servers on loopback share."""
     address, now = Address(LOOPBACK, 0), datetime.now(UTC)
     tls = server_tls(TlsSettings(), address, credentials(), now)
     assert tls is not None, "without TLS only when it is asked for"
@@ -115,7 +115,7 @@ def loopback_tls() -> LoopbackTls:
 
 @cache
 def signer() -> SignerOnDemand:
-    """Of service account tokens."""
+    """Return what signs service account tokens, the same for all servers."""
     return credentials().signer()
 
 

@@ -67,8 +67,8 @@ class ClientAccess:
         return {**os.environ, "KUBECONFIG": str(self.kubeconfig)}
 
     def kubernetes_client(self) -> kubernetes.client.ApiClient:
-        """For the official library: `client.CoreV1Api(access.kubernetes_client())`. Close it, or
-        use it in a `with` block."""
+        """Return a client of the official library: `client.CoreV1Api(access.kubernetes_client())`.
+        Close it, or use it in a `with` block."""
         from kubernetes import client  # late: it is the test's own, and need not be there
 
         configuration = client.Configuration(
@@ -80,13 +80,13 @@ class ClientAccess:
         return client.ApiClient(configuration)
 
     def kr8s_api(self) -> kr8s.Api:
-        """For kr8s: `kr8s.objects.Pod(..., api=access.kr8s_api())`."""
+        """Return an API of kr8s: `kr8s.objects.Pod(..., api=access.kr8s_api())`."""
         import kr8s  # late: as above
 
         return kr8s.api(kubeconfig=str(self.kubeconfig))
 
     def lightkube_client(self, namespace: str = "default") -> lightkube.Client:
-        """For lightkube."""
+        """Return a client of lightkube."""
         import lightkube  # late: as above
 
         config = lightkube.KubeConfig.from_file(str(self.kubeconfig))

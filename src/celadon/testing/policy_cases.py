@@ -22,7 +22,7 @@ from celadon.cli.policy_test_door import (
     read_test,
     run_test,
 )
-from celadon.cli.reading import DocumentReader, Problem, expand_paths, read_text
+from celadon.cli.reading import Problem, read_documents
 from celadon.kube import JsonObject
 from celadon.kube.json_types import JsonDict
 
@@ -70,15 +70,11 @@ def _place(given: JsonObject) -> str:
 
 
 def _read(path: str) -> Iterator[tuple[str, JsonDict]]:
-    reader = DocumentReader()
-    for file in expand_paths([path]):
-        text = file if isinstance(file, Problem) else read_text(file)
-        documents = [text] if isinstance(text, Problem) else reader.read(text)
-        for found in documents:
-            if isinstance(found, Problem):
-                help = f" ({found.help})" if found.help else ""
-                raise ManifestError(f"{found.position()}: {found.message}{help}")
-            yield found.position(), found.value
+    for found in read_documents([path]):
+        if isinstance(found, Problem):
+            help = f" ({found.help})" if found.help else ""
+            raise ManifestError(f"{found.position()}: {found.message}{help}")
+        yield found.position(), found.value
 
 
 # --- Cases -------------------------------------------------------------------

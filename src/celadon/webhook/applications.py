@@ -97,7 +97,8 @@ async def lived(application: Application) -> AsyncIterator[JsonDict]:
 
 
 class _Life:
-    """What is told, and what is said to it."""
+    """A `_Life` runs the lifespan protocol of one application: messages to it, and those it has
+    sent."""
 
     def __init__(self, application: Application) -> None:
         self.state: JsonDict = {}
@@ -244,7 +245,7 @@ _ANSWERED: Final = msgspec.json.Decoder(_Answered)
 
 
 def operation_of(body: bytes) -> str:
-    """Of a review's request; `unknown` if it names none that there is."""
+    """Return the operation of a review's request; `unknown` if it names none that there is."""
     try:
         found = _ASKED.decode(body).request.operation
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -278,7 +279,8 @@ _REASONS: Final = {429: "busy", 503: "not ready", 504: "deadline"}
 def run_application(
     settings: WebhookSettings, application: Application, ready: Callable[[str], None]
 ) -> None:
-    """As `run_webhook`, with an application in place of policies. Raises StartError."""
+    """Run a webhook as `run_webhook` does, with an application in place of policies. Raises
+    StartError."""
     with contextlib.closing(open_listener(settings.listen)) as listener:
 
         async def serve() -> None:
@@ -355,7 +357,7 @@ class ApplicationAnswers:
             _LOG.error("the application failed after an answer", exc_info=task.exception())
 
     async def finish(self) -> None:
-        """What goes on after its answer has the time that requests have at the end."""
+        """Wait for calls that go on after their answer, as long as requests have at the end."""
         if self._calls:
             await asyncio.wait(self._calls, timeout=self._settings.drain_seconds)
 

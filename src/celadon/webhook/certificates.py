@@ -74,7 +74,7 @@ class ClusterLeases:
         self._client = client
 
     async def get(self, path: str) -> JsonObject | None:
-        """None if there is none."""
+        """Return the Lease at a path; None if there is none."""
         with _lease_errors():
             try:
                 lease: JsonObject = await self._client.get(path)
@@ -86,13 +86,13 @@ class ClusterLeases:
             return lease
 
     async def create(self, collection: str, lease: JsonObject) -> JsonObject:
-        """As it was created."""
+        """Create a Lease, and return it as the cluster has it."""
         with _lease_errors():
             created: JsonObject = await self._client.create(collection, lease)
             return created
 
     async def update(self, path: str, lease: JsonObject) -> JsonObject:
-        """As it was written."""
+        """Write a Lease, and return it as the cluster has it."""
         with _lease_errors():
             written: JsonObject = await self._client.update(path, lease)
             return written
@@ -257,7 +257,7 @@ def bundle_in(data: Mapping[str, str]) -> bytes:
 
 
 def kept_in(data: Mapping[str, str]) -> KeptCertificates:
-    """Of a Secret that we wrote. Raises BrokenSecret."""
+    """Return what the data of a Secret that we wrote keep. Raises BrokenSecret."""
     authorities = tuple(_BLOCK.findall(_decoded(data, "ca.crt")))
     try:
         for one in authorities:
@@ -335,7 +335,7 @@ class SecretCertificate:
 
     @property
     def context(self) -> ssl.SSLContext:
-        """For the listener; before there is a certificate, no handshake succeeds."""
+        """The listener serves with this; before there is a certificate, no handshake succeeds."""
         return self._tls.context
 
     @property
@@ -360,7 +360,7 @@ class SecretCertificate:
         return self._expires
 
     def secret(self) -> JsonObject | None:
-        """As it is now."""
+        """Return the Secret as it is now; None if there is none."""
         return self._secrets.get(self.namespace, self.name)
 
     def trusted(self) -> bytes:
@@ -414,7 +414,8 @@ BUNDLE_WATCH_SECONDS: Final = 300.0
 
 
 class TrustedBundles:
-    """Of the configurations with these names. `changed` is called when one of them has changed."""
+    """Keeps the `caBundle` of the configurations with these names. `changed` is called when one of
+    them has changed."""
 
     def __init__(
         self, client: ClusterClient, names: Iterable[str], changed: Callable[[], None]
@@ -449,7 +450,8 @@ class TrustedBundles:
         )
 
     def trusting(self, bundle: bytes) -> Mapping[str, bool]:
-        """By name: whether there is a configuration, and all of its hooks have the bundle."""
+        """Return for each name whether there is a configuration, and all of its hooks have the
+        bundle."""
         wanted = base64.b64encode(bundle).decode()
         return {name: _all_trust(both, wanted) for name, both in self._named.items()}
 
@@ -584,7 +586,7 @@ class OwnAuthority:
             yield f"the secret `{self._shown.namespace}/{self._shown.name}` has no `ca.crt`"
 
     def families(self) -> tuple[Family, ...]:
-        """For `/metrics`."""
+        """Return what `/metrics` shows: which configurations have the current bundle."""
         trusting = self._bundles.trusting
         return (
             Gauge(
@@ -600,7 +602,7 @@ class OwnAuthority:
         self._say_remarks()
 
     def _say_remarks(self) -> None:
-        """Those that have come or gone since."""
+        """Log the remarks that have come, and those that have gone, since the last call."""
         remarks = tuple(self.remarks())
         for one in remarks:
             if one not in self._remarked:

@@ -116,7 +116,7 @@ class Rulebook:
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """What an operator wants to know about a source.
+    """Tells an operator how a source is.
 
     `missing` says what a rulebook still waits for, `problems` why the newest version of something
     is not in use, `remarks` what some reviews fail for although others do not; `cache_ages` are
@@ -134,7 +134,7 @@ class SourceState:
 
 
 class PolicySource(Protocol):
-    """Where policies come from. `run` keeps them current, until it is cancelled."""
+    """A source has the policies of a webhook. `run` keeps them current, until it is cancelled."""
 
     def rulebook(self) -> Rulebook | None:
         """Return what is in force now; None before anything was loaded."""
@@ -175,8 +175,8 @@ MOST_QUESTIONS: Final = 100
 
 
 class Unanswerable(Exception):
-    """Why there can be no answer now. Nobody is to blame but the way to whoever knows: the review
-    is not decided, and what happens is up to the failure policy of the webhook's configuration."""
+    """There can be no answer now. Nobody is to blame but the way to whoever knows: the review is
+    not decided, and what happens is up to the failure policy of the webhook's configuration."""
 
 
 class TooManyQuestions(Unanswerable):
@@ -220,18 +220,20 @@ class ReviewConverter:
     def converted(
         self, objects: Sequence[JsonObject], kind: GroupVersionKind
     ) -> Sequence[JsonObject]:
-        """As they are given. Raises Unanswered, ConversionError."""
+        """Return objects in a version, converted as they are given. Raises Unanswered,
+        ConversionError."""
         return self._known(objects, kind, stored=False)
 
     def shown(self, objects: Sequence[JsonObject], kind: GroupVersionKind) -> Sequence[JsonObject]:
-        """As a server shows them. Raises Unanswered, ConversionError."""
+        """Return objects in a version as a server shows them. Raises Unanswered,
+        ConversionError."""
         return self._known(objects, kind, stored=True)
 
     def _known(
         self, objects: Sequence[JsonObject], kind: GroupVersionKind, *, stored: bool
     ) -> Sequence[JsonObject]:
-        """What is decided anew makes the same objects anew, so that they are known by what is in
-        them."""
+        """Return converted objects, known by what is in them: what is decided anew makes the same
+        objects anew. Raises Unanswered for what nobody was asked yet."""
         key = json_text(list(objects)), kind.api_version, stored
         found = self._given.get(key)
         if found is None:
@@ -383,7 +385,7 @@ class Mutator(Admitters):
         return rounds
 
     async def settled(self, question: Unanswered) -> Verdict:
-        """As `Decider.settled`."""
+        """Return the verdict once a question is answered, as `Decider.settled` does."""
         return await settled(self.verdict, question)
 
 
@@ -436,7 +438,7 @@ LOOK_SECONDS: Final = 1.0
 
 
 class LoadError(Exception):
-    """Why policies cannot be used, each problem with its place."""
+    """Policies cannot be used; `problems` are the reasons, each with its place."""
 
     def __init__(self, problems: tuple[str, ...]) -> None:
         super().__init__(described(problems))

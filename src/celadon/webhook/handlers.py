@@ -337,7 +337,7 @@ class Handler:
 
 
 class About(TypedDict, total=False):
-    """What is said about a handler, besides its resources.
+    """These keywords say of a handler what its resources do not.
 
     `operations` are CREATE and UPDATE unless they are given. `groups` and `versions` are for
     resources that are named without (`*` for all). Selectors are LabelSelectors as in the API;
@@ -360,7 +360,8 @@ class About(TypedDict, total=False):
 
 
 class AboutMutating(About, total=False):
-    """As `About`; `reinvocation_policy` is `Never` or `IfNeeded`."""
+    """A mutating handler takes the keywords of `About`, and `reinvocation_policy`, `Never` or
+    `IfNeeded`."""
 
     reinvocation_policy: str
 

@@ -1,5 +1,5 @@
-"""What an API server has to send a webhook for the policies to see all that they match, and what
-an operator decides about it.
+"""The rules and selectors by which an API server sends a webhook all that its policies match, and
+what an operator decides about it.
 
 Policies with the same `failurePolicy` and `matchPolicy` share a webhook: its rules are theirs, its
 selectors take whatever any of theirs takes. What only the policies can say (excluded resources,
@@ -46,8 +46,8 @@ CONFIGURATION_DOMAIN: Final = "policies.celadon.dev"
 
 
 class Certificates(enum.Enum):
-    """Where the certificate comes from: a Secret of type `kubernetes.io/tls` that somebody keeps
-    (`SECRET`) or cert-manager does, or the webhook itself, with an authority of its own."""
+    """The certificate comes from a Secret of type `kubernetes.io/tls` that somebody keeps
+    (`SECRET`) or cert-manager does, or from the webhook itself, with an authority of its own."""
 
     SECRET = "secret"
     CERT_MANAGER = "cert-manager"
@@ -95,7 +95,7 @@ class InstallationSettings:
         return self.from_cluster or self.certificates is Certificates.OWN
 
     def failure_policy_of(self, policies: str) -> str:
-        """Of a webhook for policies with this one."""
+        """Return the failure policy of a webhook for policies with this one."""
         return "Ignore" if self.audit_only else self.failure_policy or policies
 
     @property
@@ -106,12 +106,12 @@ class InstallationSettings:
 
     @property
     def labels(self) -> dict[str, str]:
-        """Of every object."""
+        """Return the labels that every object of the installation has."""
         return {**self.selector, "app.kubernetes.io/component": "admission-webhook"}
 
     @property
     def selector(self) -> dict[str, str]:
-        """By which the Pods are found."""
+        """Return the labels by which the Pods are found."""
         return {"app.kubernetes.io/name": "celadon", "app.kubernetes.io/instance": self.name}
 
 
@@ -130,7 +130,7 @@ OPERATIONS: Final = tuple(one.value for one in Operation)
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Of one resource, or of many by stars."""
+    """A rule takes this: one resource, or many by stars."""
 
     group: str
     version: str
@@ -201,7 +201,7 @@ def _together(left: dict[_Place, frozenset[str]]) -> Iterator[Rule]:
 
 
 def ordered(operations: Iterable[str]) -> tuple[str, ...]:
-    """As the API lists them; a star is all of them."""
+    """Return operations in the order of the API; a star stands for all of them."""
     taken = frozenset(operations)
     return (ANY,) if ANY in taken else tuple(one for one in OPERATIONS if one in taken)
 
@@ -222,7 +222,7 @@ Selector = JsonObject
 
 @dataclass(frozen=True, slots=True)
 class _Values:
-    """What is taken at one key: the values, or all but the values; and absence."""
+    """A selector takes this at one key: the values, or all but the values; and absence."""
 
     values: frozenset[str] = frozenset()
     _: KW_ONLY
@@ -254,8 +254,8 @@ class _Values:
         return _Values(self.values | other.values, others=False, absent=absent)
 
     def requirements(self, key: str) -> list[JsonDict]:
-        """As expressions of a selector; none where everything is taken, or more can be said than a
-        selector can."""
+        """Return expressions of a selector that take this; none where everything is taken, or more
+        can be said than a selector can."""
         values = sorted(self.values)
         if not self.others:
             if not self.absent:
@@ -363,8 +363,8 @@ def coverages(
     policies: Iterable[ValidatingAdmissionPolicy | MutatingAdmissionPolicy],
     bindings: Iterable[ValidatingAdmissionPolicyBinding | MutatingAdmissionPolicyBinding],
 ) -> list[Coverage]:
-    """For policies that have a binding, all of them validating or all of them mutating; those that
-    fail closed come first."""
+    """Return what webhooks must be sent for the policies that have a binding, all of them
+    validating or all of them mutating; those that fail closed come first."""
     bound: dict[str, list[MatchResources]] = {}
     for binding in bindings:
         narrowed = binding.spec.match_resources or MatchResources({}, {})
@@ -393,7 +393,7 @@ def coverages(
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What one policy takes: of each list of selectors, any. `again` says that it wants to see what
+    """One policy takes this: of each list of selectors, any. `again` says that it wants to see what
     others have changed after it."""
 
     rules: tuple[Rule, ...]

@@ -38,7 +38,8 @@ class ReviewError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What is asked (its `uid` is to be repeated in the answer), in which version of the API."""
+    """A review asks about a request, in one version of the API. The `uid` of the request is
+    repeated in the answer."""
 
     request: Request
     api_version: str

@@ -337,8 +337,8 @@ def _deny(response: JsonDict, denial: Denied) -> None:
 
 
 def _copied(obj: JsonObject | None) -> JsonDict | None:
-    """As JSON has it: tuples are lists, keys are texts. Raises TypeError, ValueError for what is
-    none."""
+    """Return an object as JSON has it: tuples are lists, keys are texts. Raises TypeError,
+    ValueError for what is none."""
     if obj is None:
         return None
     found: JsonDict = json.loads(json.dumps(obj, allow_nan=False))
@@ -377,14 +377,14 @@ class Webhook:
         return handler
 
     def validate(self, *resources: str, **about: Unpack[About]) -> Callable[[Validating], Handler]:
-        """As `celadon.webhook.validate`, and the handler is added."""
+        """Decorate a function as `celadon.webhook.validate` does, and add the handler."""
         decorate = handlers.validate(*resources, **about)
         return lambda function: self.add(decorate(function))
 
     def mutate(
         self, *resources: str, **about: Unpack[AboutMutating]
     ) -> Callable[[Mutating], Handler]:
-        """As `celadon.webhook.mutate`, and the handler is added."""
+        """Decorate a function as `celadon.webhook.mutate` does, and add the handler."""
         decorate = handlers.mutate(*resources, **about)
         return lambda function: self.add(decorate(function))
 
@@ -497,9 +497,10 @@ class Answer:
 
 
 class Asking(TypedDict, total=False):
-    """How a request is made: the `namespace` of objects that do not say theirs (`default`); the
-    `user`, an administrator unless it is given, by name (with `groups`) or with everything; what
-    is below the resource (`sub_resource`: `status`, `exec`); the options of the request."""
+    """These keywords say how a request is made: the `namespace` of objects that do not say theirs
+    (`default`); the `user`, an administrator unless it is given, by name (with `groups`) or with
+    everything; what is below the resource (`sub_resource`: `status`, `exec`); the options of the
+    request."""
 
     namespace: str
     user: str | User
@@ -572,7 +573,8 @@ def _request(
     user: User,
     about: Asking,
 ) -> AdmissionRequest:
-    """As an API server makes it of a request for the resource of `shown`."""
+    """Return the admission request that an API server makes of a request for the resource of
+    `shown`."""
     kind = metadata.gvk(shown)
     resource = world.catalog.by_gvk(kind) or guessed_resource(kind)
     name, namespace = metadata.name(shown), ""

@@ -89,10 +89,10 @@ AGGREGATED: Final = {
 class Certificates:
     """An authority, the extension server's certificate, and those of front proxies."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, name: str = "front-proxy-ca") -> None:
         self.folder = folder
         self._key = ec.generate_private_key(ec.SECP256R1())
-        self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "front-proxy-ca")])
+        self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
         self.authority = folder / "ca.crt"
         self.authority.write_bytes(self._signed(self._name, self._key, is_authority=True))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from celadon.apiserver.http.http_connection import chunk, head
+from celadon.apiserver.http.http_connection import LatestChunk, chunk, head
 from celadon.apiserver.http_messages import HttpAnswer
 
 
@@ -38,3 +38,11 @@ def test_a_connection_that_ends_says_so_and_a_stream_has_chunks() -> None:
 
 def test_a_chunk_has_its_length_before_it() -> None:
     assert chunk(b"x" * 26) == b"1a\r\n" + b"x" * 26 + b"\r\n"
+
+
+def test_of_what_many_are_sent_there_is_one_chunk() -> None:
+    chunks, line = LatestChunk(), b"x" * 26
+    first = chunks.of(line)
+    assert first == chunk(line)
+    assert chunks.of(line) is first
+    assert chunks.of(b"y") == chunk(b"y")

@@ -24,8 +24,6 @@ from tests.cli.files import Celadon, binding, policy, run, write
 from tests.cli.files import config_map as manifest
 from tests.paths import ROOT
 
-pytestmark = pytest.mark.thorough
-
 
 def found(told: Any) -> list[tuple[str, str]]:
     return [
@@ -67,6 +65,7 @@ OBJECTS = st.lists(
 )
 
 
+@pytest.mark.thorough
 @settings(
     max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -132,6 +131,7 @@ def test_what_cannot_be_read_is_said_and_the_others_are_audited(
     assert found(told) == [("a", "a")]
 
 
+@pytest.mark.thorough
 def test_a_cluster_and_an_object_store(tmp_path: Path, celadon: Celadon) -> None:
     mild = policy(expression="object.?data.?x.orValue('ok') == 'ok'")
     write(tmp_path / "p.json", mild, binding())
@@ -274,6 +274,7 @@ def _wait_for_workers(address: str, count: int) -> None:
         client.wait_for_workers(count, timeout=600)
 
 
+@pytest.mark.thorough
 def test_a_cluster_of_dask_says_the_same(
     tmp_path: Path, celadon: Celadon, dask: tuple[str, list[int]]
 ) -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from celadon.cli.audit import audit_blocks, audit_inputs
 from celadon.cli.audit.audit_blocks import Found, blocks_of
 from celadon.cli.audit.audit_inputs import given_inputs
-from celadon.cli.reading import DocumentReader, Problem
+from celadon.cli.reading.documents import DocumentReader, Problem
 from tests.cli.audit.dumps import FORMS, Json, kubectl_json, packed, written
 
 OBJECTS = [

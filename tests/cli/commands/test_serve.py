@@ -251,6 +251,8 @@ def test_descriptions_that_cannot_be_read(tmp_path: Path) -> None:
     [
         ("--requestheader-client-ca-file f", "`f`: unable to load root certificates: unable to"),
         ("--proxy-client-cert-file f --proxy-client-key-file f", "`f` and `f`: tls: failed to"),
+        ("--requestheader-allowed-names a,,b", 'empty value in "requestheader-allowed-names"'),
+        ("--requestheader-uid-headers x", "without specifying the standard X-Remote-Uid header"),
         ("--token-auth-file f", "token file 'f': 'utf-8' codec"),
         ("--audit-policy-file f --audit-log a", "`f`: 'utf-8' codec"),
         ("--admission-control-config-file f", "`f`: 'utf-8' codec"),

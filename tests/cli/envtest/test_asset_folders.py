@@ -125,6 +125,7 @@ def test_programs_for_windows() -> None:
 def test_a_folder_on_windows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, launcher: bytes
 ) -> None:
+    assert asset_folders.WINDOWS == "nt"
     monkeypatch.setattr(asset_folders, "WINDOWS", os.name)
     monkeypatch.setattr(asset_folders, "_launcher", lambda: launcher)
     path = make_folder(tmp_path, VERSION)

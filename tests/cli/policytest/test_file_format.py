@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from celadon.cli.own_files import faults
 from celadon.cli.policytest.file_format import SCHEMA
-from celadon.cli.reading import DocumentReader, Problem, read_text
+from celadon.cli.reading.documents import DocumentReader, Problem, read_text
 from tests.paths import ROOT
 
 EXAMPLES = sorted((ROOT / "examples").rglob("*.policytest.yaml"))

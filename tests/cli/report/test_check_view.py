@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from celadon.cli.check.check_report import Mutated, ObjectResult, Place, Report, State
+from celadon.cli.report.check_view import write_mutated
 from tests.cli.files import binding, config_map, policy, run, write
 
 
@@ -64,3 +67,33 @@ def test_equal_warnings_are_one_block(capsys: pytest.CaptureFixture[str]) -> Non
     _, out, _ = run(capsys, "check", "-f", "policies.json", "given.json")
     assert out.count("warning:") == 1
     assert "          given.json:" in out
+
+
+@pytest.mark.parametrize(
+    ("kind", "namespace", "name", "file"),
+    [
+        ("Deployment", "shop", "web", "deployment-shop-web.yaml"),
+        ("Namespace", "", "shop", "namespace-shop.yaml"),
+        ("ClusterRole", "", "system:node/reader", "clusterrole-system_node_reader.yaml"),
+    ],
+)
+def test_the_files_of_changed_objects(
+    tmp_path: Path, kind: str, namespace: str, name: str, file: str
+) -> None:
+    changed = Mutated({}, {"kind": kind, "metadata": {"name": name}}, (), ())
+    result = ObjectResult(
+        Place("a.yaml", 1),
+        "it",
+        "v1",
+        kind,
+        namespace,
+        name,
+        "CREATE",
+        State.ADMITTED,
+        mutated=changed,
+    )
+    report = Report(objects=(result, replace(result, name="same", mutated=None)))
+    target = tmp_path / "new" / "folder"
+    assert write_mutated(report, str(target)) == [target / file]
+    text = (target / file).read_text(encoding="utf-8")
+    assert text == f"kind: {kind}\nmetadata:\n  name: {name}\n"

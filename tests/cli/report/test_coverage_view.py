@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Final
@@ -110,6 +111,23 @@ def test_html(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert parser.classes[3:] == ["some", "all"]
     assert "&lt;&amp;" in page
     assert "'<&'" not in page
+    pages_lines = re.findall(r"<span.*?</span>", page)
+    legend, lines = pages_lines[:3], pages_lines[3:]
+    assert legend == [
+        '<span class="all">all reached</span>',
+        '<span class="some">some of it</span>',
+        '<span class="none">nothing</span>',
+    ]
+    assert lines[0] == "<span>   1  {</span>"
+    never = "never true: object.data.x == &#x27;1&#x27; &amp;&amp; object.data.y &lt; "
+    assert lines[29].startswith(f'<span class="some" title="{never}')
+    assert "&lt;&amp;&#x27;, never true: object.data.x == &#x27;1&#x27;, never " in lines[29]
+    assert lines[29].endswith(
+        '">  30      &quot;expression&quot;: &quot;object.data.x == &#x27;1&#x27; '
+        "&amp;&amp; object.data.y &lt; &#x27;&lt;&amp;&#x27;&quot;</span>"
+    )
+    assert lines[34] == '<span class="all" title="">  35  {</span>'
+    assert len(lines) == 47
 
 
 @pytest.mark.thorough

@@ -376,3 +376,16 @@ def test_objects_inside_objects_are_checked_where_a_schema_has_some() -> None:
     found = known.validate(gizmo({"inner": {"apiVersion": "v1", "metadata": {"name": "A"}}}))
     assert [error.field for error in found.errors][:1] == ["spec.inner.kind"]
     assert known.validate(gizmo({})).errors == []
+
+
+@pytest.mark.parametrize(
+    ("scope", "namespaced"), [("Namespaced", True), ("Cluster", False), (None, None)]
+)
+def test_scopes(scope: str | None, namespaced: bool | None) -> None:
+    spec: Json = {
+        "group": "example.com",
+        "names": {"plural": "gizmos", "kind": "Gizmo"},
+        "versions": [{"name": "v1", "served": True, "schema": {"openAPIV3Schema": struct()}}],
+    }
+    made = custom_kinds({"spec": spec if scope is None else {**spec, "scope": scope}})[GIZMO]
+    assert made.namespaced is namespaced

@@ -182,6 +182,21 @@ def test_what_says_where_objects_are_stored_stays() -> None:
     ]
 
 
+@pytest.mark.parametrize(("at", "field"), [(("spec",), "group"), (("spec", "names"), "plural")])
+def test_the_folder_of_the_objects_stays_from_the_beginning(
+    at: tuple[str, ...], field: str
+) -> None:
+    before, now = admitted(definition(OBJECT)), admitted(definition(OBJECT))
+    part: Any = now
+    for step in at:
+        part = part[step]
+    part[field] = "others"
+    path = ".".join((*at, field))
+    assert f'{path}: Invalid value: "others": field is immutable' in [
+        str(one) for one in definition_update_errors(now, before)
+    ]
+
+
 def test_stored_versions_stay() -> None:
     obj = admitted(definition(OBJECT))
     obj["status"]["storedVersions"] = ["v0", "v1"]

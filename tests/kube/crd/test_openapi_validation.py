@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celadon.kube.crd.openapi_validation import Result
+from celadon.kube.crd.openapi_validation import Result, value_errors
+from celadon.kube.crd.typed_data import Unknown
 from celadon.kube.fieldpath import ROOT, ErrorType, FieldError
+from celadon.kube.schemas.definition_schemas import decode_schema
 
 _ERRORS = st.builds(
     FieldError,
@@ -31,3 +36,31 @@ def test_nothing_is_said_again(found: list[tuple[list[FieldError], bool]]) -> No
             wanted += [one for one in errors if (one.path.text, one.detail, one.type) not in said]
     assert result.errors == wanted
     assert result.matches == sum(not here for _, here in found)
+
+
+OF_TYPE = "<nil>: Invalid value: {found}:  in body must be of type {wanted}: {found}"
+
+
+@pytest.mark.parametrize(
+    ("type_", "format_", "value", "found", "wanted"),
+    [
+        ("integer", "int64", 1, None, ""),
+        ("integer", "int64", 1.0, None, ""),
+        ("integer", "int64", "1", '"string"', "integer"),
+        ("integer", "int32", [1], '"array"', "integer"),
+        ("integer", "date", "1", '"string"', "integer"),
+        ("integer", "int64", True, '""', "int64"),
+        ("number", "double", 1, None, ""),
+        ("number", "double", "1", '"string"', "number"),
+        ("number", "", 1, None, ""),
+        ("", "int64", "1", None, ""),
+        # a format of texts says what is wrong with texts and lists, not the type
+        ("string", "date", [1], None, ""),
+    ],
+)
+def test_types(type_: str, format_: str, value: Any, found: str | None, wanted: str) -> None:
+    given = {"type": type_, "format": format_}
+    schema = decode_schema({key: one for key, one in given.items() if one})
+    assert [str(one) for one in value_errors(value, schema, Unknown())] == (
+        [] if found is None else [OF_TYPE.format(found=found, wanted=wanted)]
+    )

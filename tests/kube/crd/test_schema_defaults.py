@@ -99,3 +99,14 @@ def test_unknown_fields_of_an_update() -> None:
     one = GivenSchema(FieldPath("s"), decode_schema(given), given)
     assert default_errors(one, pruned=False) == []
     assert not has_unpruned_defaults({"type": "object", "default": {}})
+
+
+@pytest.mark.parametrize(
+    ("more", "found"),
+    [({}, True), ({"x-kubernetes-embedded-resource": True}, False)],
+)
+def test_metadata_of_resources_is_not_pruned(more: dict[str, Any], found: bool) -> None:
+    labels = {"type": "object", "default": {"labels": {"a": "b"}}}
+    inner = {"type": "object", "properties": {"metadata": labels}, **more}
+    assert has_unpruned_defaults({"type": "object", "properties": {"spec": inner}}) is found
+    assert not has_unpruned_defaults({"type": "object", "properties": {"metadata": labels}})

@@ -109,6 +109,11 @@ NUMBERS: list[tuple[GroupVersionKind, dict[str, Any], dict[str, Any]]] = [
         {"spec": {"containers": [{"ports": [{"containerPort": 80}]}], "overhead": {"cpu": 1.0}}},
     ),
     (
+        GroupVersionKind("resource.k8s.io", "v1", "ResourceSlice"),
+        {"spec": {"devices": [{"name": "d", "attributes": {"a": {"int": 5.0}, "b": {}}}]}},
+        {"spec": {"devices": [{"name": "d", "attributes": {"a": {"int": 5}, "b": {}}}]}},
+    ),
+    (
         GroupVersionKind("", "v1", "Service"),
         {"spec": {"ports": [{"targetPort": 80.0}]}},
         {"spec": {"ports": [{"targetPort": 80.0}]}},

@@ -195,6 +195,39 @@ def _scale(replicas: int) -> Object:
     return {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": meta, "spec": spec}
 
 
+OF_THE_SERVER = {
+    "namespace": "ns",
+    "creationTimestamp": "2024-01-01T00:00:00Z",
+    "selfLink": "/here",
+    "generation": 3,
+    "resourceVersion": "7",
+}
+
+
+@pytest.mark.parametrize("name", OF_THE_SERVER)
+def test_what_the_server_writes_is_nobodys(name: str) -> None:
+    """By the names in upstream's `stripmeta.go`; `uid` would have to be that of an object that is
+    there, and no kind has a `clusterName` any more."""
+    config = _config_map({"k": "1"}, labels={"a": "b"}, **{name: OF_THE_SERVER[name]})
+    made = applied(config, None, CONFIG_MAPS, Clock().writer("m"))
+    assert _owners(made) == {
+        "m Apply": {"f:data": {"f:k": {}}, "f:metadata": {"f:labels": {"f:a": {}}}}
+    }
+
+
+def test_what_is_new_has_no_version_yet() -> None:
+    config = _config_map({"k": "1"}, resourceVersion="7")
+    made = applied(config, None, CONFIG_MAPS, Clock().writer("m"))
+    assert "resourceVersion" not in made["metadata"]
+    live = applied(
+        _config_map({"k": "1"}, uid="1", resourceVersion="7"),
+        made,
+        CONFIG_MAPS,
+        Clock().writer("m"),
+    )
+    assert live["metadata"]["resourceVersion"] == "7"
+
+
 def test_a_scale_takes_the_count_from_its_owners() -> None:
     clock = Clock()
     live = _applied(_deployment(1), _created(_deployment(1), DEPLOYMENTS, clock.writer("m")),
@@ -361,6 +394,19 @@ def test_an_annotation_that_would_be_too_large_goes() -> None:
     config = _config_map({"k": "1", "large": "x" * MAX_ANNOTATIONS})
     made = applied(config, live, CONFIG_MAPS, Clock().writer("kubectl"))
     assert made["metadata"]["annotations"] == {}
+
+
+@pytest.mark.parametrize(("more", "stays"), [(0, True), (1, False)])
+def test_an_annotation_goes_where_all_take_more_than_256_kib(more: int, stays: bool) -> None:
+    live = _client_side("1", "1")
+    live["metadata"]["annotations"]["ä"] = "1"
+    others = len("ä".encode()) + 1 + len(LAST_APPLIED)
+    empty = applied(_config_map({"k": "1", "l": ""}), live, CONFIG_MAPS, Clock().writer("kubectl"))
+    room = 256 * 1024 - others - len(empty["metadata"]["annotations"][LAST_APPLIED])
+    config = _config_map({"k": "1", "l": "x" * (room + more)})
+    made = applied(config, live, CONFIG_MAPS, Clock().writer("kubectl"))
+    assert (LAST_APPLIED in made["metadata"]["annotations"]) == stays
+    assert made["metadata"]["annotations"]["ä"] == "1"
 
 
 AUTOSCALERS = target("autoscaling/v2/horizontalpodautoscalers", "h")

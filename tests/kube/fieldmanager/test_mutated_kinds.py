@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from celadon.cel.extend import types
 from celadon.kube import GroupVersionKind, StatusError
 from celadon.kube.crd import custom_kinds
 from celadon.kube.fieldmanager import ForeignValue, MutatedKinds, MutationRefused
+from celadon.kube.library import PatchObject
 
 CONFIG_MAP = GroupVersionKind("", "v1", "ConfigMap")
 POD = GroupVersionKind("", "v1", "Pod")
@@ -192,3 +194,12 @@ def test_malformed_metadata_of_a_custom_resource_is_dropped() -> None:
 )
 def test_plans_are_made_for_built_in_kinds(kind: GroupVersionKind, has_plans: bool) -> None:
     assert (KINDS.planner(kind) is not None) is has_plans
+
+
+def test_a_constructed_configuration_is_taken_as_it_is_where_it_fits() -> None:
+    labels = PatchObject(types.object_type("Object.metadata"), {"labels": {"a": "b"}})
+    config = PatchObject(types.object_type("Object"), {"metadata": labels})
+    assert KINDS.fitting(config, CONFIG_MAP) == {"metadata": {"labels": {"a": "b"}}}
+    odd = PatchObject(types.object_type("Object"), {"data": {"a": 1}})
+    assert KINDS.fitting(odd, CONFIG_MAP) is None
+    assert KINDS.fitting(config, GroupVersionKind("y.io", "v1", "Unknown")) is None

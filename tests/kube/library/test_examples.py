@@ -15,7 +15,7 @@ from celadon.kube.library import (
     networks,
     quantity_functions,
     regex_find,
-    semver_functions,
+    semver,
 )
 from celadon.kube.library.environments import environment
 
@@ -29,8 +29,8 @@ LIBRARIES = [
     list_aggregates.LIBRARY,
     quantity_functions.LIBRARY,
     regex_find.LIBRARY,
-    semver_functions.LIBRARY,
-    networks.LIBRARY,
+    semver.LIBRARY,
+    networks.URL_LIBRARY,
 ]
 
 EXAMPLES = [

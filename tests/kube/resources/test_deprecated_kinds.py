@@ -6,7 +6,7 @@ import pytest
 
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import answering_as
-from celadon.kube.resources.deprecated_kinds import deprecation_of
+from celadon.kube.resources.api_resources import deprecation_of
 
 BUNDLE = GroupVersionKind("certificates.k8s.io", "v1alpha1", "ClusterTrustBundle")
 LEVEL = GroupVersionKind("flowcontrol.apiserver.k8s.io", "v1beta3", "PriorityLevelConfiguration")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.validation.certificates import USAGES, request_approval, request_status
-from celadon.kube.validation.validation_rows import Update
+from celadon.kube.validation.object_meta import Update
 from tests.kube.test_certificate_authorities import AUTHORITY
 from tests.kube.test_certificate_requests import GOOD, pem
 from tests.kube.validation.objects import complaints, obj, update_complaints

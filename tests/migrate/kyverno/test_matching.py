@@ -239,3 +239,12 @@ def test_mutations_by_what_the_namespace_is_like() -> None:
     given = {**rule({}, exclude=OF_PROD), "mutate": mutate}
     del given["validate"]
     assert translated(kyverno_policy(given)).reason.startswith("a mutation by what the namespace")
+
+
+@pytest.mark.parametrize("kinds", [["*"], ["Pod", "Namespace"]])
+def test_no_namespace_has_a_namespace_with_labels(kinds: list[str]) -> None:
+    labels = {"env": "prod"}
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a"}}
+    match = {"any": [{"resources": {"kinds": kinds, "namespaceSelector": {"matchLabels": labels}}}]}
+    assert judged(match, namespace, namespaces={"a": labels}) == "skip"
+    assert judged(match, pod(), namespaces={"default": labels}) == "fail"

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from celadon.kube import Json, JsonObject
-from celadon.migrate import Case, judged_by
+from celadon.migrate import Case, judged_by, translate_document
+from celadon.migrate.translations import mutating_binding_document
+from celadon.testing import KubeApi
 from tests.migrate.kyverno.policy_documents import CATALOG, kyverno_policy, pod, translated
 
 
@@ -353,6 +355,55 @@ def test_conditions_of_the_rule_are_conditions_of_the_policy() -> None:
     assert policy["kind"] == "MutatingAdmissionPolicy"
     assert policy["spec"]["reinvocationPolicy"] == "Never"
     assert binding["spec"] == {"policyName": "p"}
+
+
+@pytest.mark.parametrize(
+    ("names", "policies"),
+    [
+        (["add", "check"], ["p-add", "p-check"]),
+        # A later rule may match what an earlier one writes, and policies go by their names.
+        (["mark", "add"], ["p-1-mark", "p-2-add"]),
+    ],
+)
+def test_rules_change_objects_in_their_own_order(names: list[str], policies: list[str]) -> None:
+    match = {"any": [{"resources": {"kinds": ["Pod"]}}]}
+    rules = [{"name": one, "match": match, "mutate": of_spec(priority=1)} for one in names]
+    found = translate_document(kyverno_policy(*rules), CATALOG)
+    assert [one["metadata"]["name"] for of in found for one in of.policies] == policies
+
+
+def test_a_rule_matches_what_the_rules_before_have_written() -> None:
+    """The selector of a policy would be asked before any policy has changed the object."""
+    mark = {"name": "mark", "mutate": merging({"metadata": {"labels": {"type": "db"}}})}
+    keep = {"name": "keep", "mutate": merging({"metadata": {"labels": {"keep": "yes"}}})}
+    marked = {"selector": {"matchLabels": {"type": "db"}}}
+    rules: list[JsonObject] = [
+        {**rule, "match": {"any": [{"resources": {"kinds": ["Pod"], **selector}}]}}
+        for rule, selector in ((mark, {}), (keep, marked))
+    ]
+    found = translate_document(kyverno_policy(*rules), CATALOG)
+    with KubeApi([one for of in found for one in of.documents]) as api:
+        (made,) = api.create(pod())
+    assert made["metadata"]["labels"] == {"type": "db", "keep": "yes"}
+
+
+def test_conditions_on_items_of_a_list_that_is_a_condition() -> None:
+    patch = {"metadata": {"labels": {"db": "yes"}}, "spec": {"(containers)": [{"(image)": "*db*"}]}}
+    assert_makes(merging(patch), with_containers(container("a")), with_containers(container("a")))
+    db = with_containers(container("a"), container("db"))
+    assert_makes(
+        merging(patch), db, {**db, "metadata": {**db["metadata"], "labels": {"db": "yes"}}}
+    )
+
+
+def test_new_items_are_in_front_in_their_own_order() -> None:
+    """Init containers run in the order of their list."""
+    mutate = of_spec(initContainers=[container("x"), container("b"), container("y")])
+    (policy,) = translated(mutating(mutate)).policies
+    obj = with_containers(container(), initContainers=[container("a"), container("b")])
+    with KubeApi([policy, mutating_binding_document(policy)]) as api:
+        (made,) = api.create(obj)
+    assert [one["name"] for one in made["spec"]["initContainers"]] == ["x", "y", "a", "b"]
 
 
 def test_rules_for_pods_are_for_their_controllers() -> None:

@@ -382,35 +382,6 @@ def _wrong_owner(node: str, pod: JsonObject, world: World) -> str:
     return f"node {node} UID mismatch: expected {uid} got {metadata.uid(found)}"
 
 
-def _references(who: str, spec: JsonObject) -> str:
-    """Say which object of the API a pod of a kubelet's files refers to; empty if it refers to
-    none."""
-    if not is_since("1.34"):
-        used = next(_known_references(spec), "")
-        return f"{who} can not create pods that reference {used}" if used else ""
-    for used in _all_references(spec):
-        if used.startswith(_UNKNOWN):
-            return f"error checking mirror pod for API references: {used}"
-        return f"{who} can not create pods that reference {used}"
-    return ""
-
-
-def _known_references(spec: JsonObject) -> Iterator[str]:
-    """Yield the references that were forbidden before 1.34: not all there are."""
-    if spec.get("serviceAccountName"):
-        yield "a service account"
-    if next(secret_names(spec), None) is not None:
-        yield "secrets"
-    if next(config_map_names(spec), None) is not None:
-        yield "configmaps"
-    if any(one.get("clusterTrustBundle") is not None for one in projections(spec)):
-        yield "clustertrustbundles"
-    if any(one.get("persistentVolumeClaim") is not None for one in spec.get("volumes") or ()):
-        yield "persistentvolumeclaims"
-    if spec.get("resourceClaims") and is_since("1.32"):
-        yield "resourceclaims"
-
-
 _UNKNOWN: Final = "unknown source"
 _OF_VOLUMES: Final = {
     "csi": "csidrivers (via CSI volumes)",
@@ -426,20 +397,45 @@ _OF_PROJECTIONS: Final = {
 }
 
 
-def _all_references(spec: JsonObject) -> Iterator[str]:
+def _references(who: str, spec: JsonObject) -> str:
+    """Say which object of the API a pod of a kubelet's files refers to; empty if it refers to
+    none."""
+    used = next(_api_objects(spec), "")
+    if used.startswith(_UNKNOWN):
+        return f"error checking mirror pod for API references: {used}"
+    return f"{who} can not create pods that reference {used}" if used else ""
+
+
+def _api_objects(spec: JsonObject) -> Iterator[str]:
+    """Yield the objects of the API that a pod refers to: since 1.34 all of them, before that those
+    that were forbidden."""
+    # 1.34 has put `HasAPIObjectReference` of k8s.io/kubernetes `pkg/api/pod/util.go` in the place
+    # of tests in `plugin/pkg/admission/noderestriction/admission.go`, with other words and another
+    # order.
+    has_all = is_since("1.34")
     if spec.get("serviceAccountName"):
-        yield "serviceaccounts"
+        yield "serviceaccounts" if has_all else "a service account"
     if next(secret_names(spec), None) is not None:
         yield "secrets"
     if next(config_map_names(spec), None) is not None:
         yield "configmaps"
-    if spec.get("resourceClaims"):
+    if not has_all:
+        if any(one.get("clusterTrustBundle") is not None for one in projections(spec)):
+            yield "clustertrustbundles"
+        if any(one.get("persistentVolumeClaim") is not None for one in spec.get("volumes") or ()):
+            yield "persistentvolumeclaims"
+    if spec.get("resourceClaims") and is_since("1.32"):
         yield "resourceclaims"
+    if has_all:
+        yield from _of_volumes(spec)
+
+
+def _of_volumes(spec: JsonObject) -> Iterator[str]:
     for volume in spec.get("volumes") or ():
         yield from (used for kind, used in _OF_VOLUMES.items() if volume.get(kind) is not None)
         for source in (volume.get("projected") or {}).get("sources") or ():
-            found = (used for kind, used in _OF_PROJECTIONS.items() if source.get(kind) is not None)
-            used = next(found, "")
+            kinds = (used for kind, used in _OF_PROJECTIONS.items() if source.get(kind) is not None)
+            used = next(kinds, "")
             if used:
                 yield used
             elif source.get("downwardAPI") is None:

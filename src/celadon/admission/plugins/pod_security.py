@@ -8,7 +8,7 @@ let in. As k8s.io/pod-security-admission `admission` and k8s.io/kubernetes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from celadon.admission.request import Operation, Request
 from celadon.admission.world import World
 from celadon.kube import FieldError, GroupResource, JsonObject, fieldpath, metadata, status
 from celadon.kube.go import quote
+from celadon.kube.well_known_values import POD_TEMPLATES
 from celadon.kube.well_known_values import PODS as POD_RESOURCE
 from celadon.records import dataclass
 
@@ -76,18 +77,10 @@ IGNORED: Final = frozenset(
     {"exec", "attach", "binding", "eviction", "log", "portforward", "proxy", "status"}
 )
 """Subresources of pods that change nothing in the spec."""
-_TEMPLATES: Final[Mapping[GroupResource, tuple[str, ...]]] = {
-    GroupResource("", "podtemplates"): ("template",),
-    GroupResource("", "replicationcontrollers"): ("spec", "template"),
-    GroupResource("apps", "daemonsets"): ("spec", "template"),
-    GroupResource("apps", "deployments"): ("spec", "template"),
-    GroupResource("apps", "replicasets"): ("spec", "template"),
-    GroupResource("apps", "statefulsets"): ("spec", "template"),
-    GroupResource("batch", "cronjobs"): ("spec", "jobTemplate", "spec", "template"),
-    GroupResource("batch", "jobs"): ("spec", "template"),
+_TEMPLATES: Final = {
+    GroupResource(kind.group, f"{kind.kind.lower()}s"): path for kind, path in POD_TEMPLATES.items()
 }
-"""Where the kinds that make pods say what they look like."""
-
+"""Where the resources that make pods say what they look like."""
 
 _ANYTHING_GOES: Final = Opinion(
     audit_annotations={

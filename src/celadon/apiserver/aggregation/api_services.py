@@ -25,7 +25,7 @@ from celadon.records import dataclass
 
 # --- Settings of front proxies -----------------------------------------------
 #
-# What a front proxy shows to the servers behind it, and by what those know one.
+# What a front proxy shows to the servers behind it, and by what those, and we, know one.
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,26 @@ class ProxySettings:
     uid_headers: tuple[str, ...] = ()
     group_headers: tuple[str, ...] = ()
     extra_prefixes: tuple[str, ...] = ()
+
+    @property
+    def fault(self) -> str:
+        """Return why a server does not start with these, in upstream's words; empty if it does."""
+        lists = {
+            "requestheader-username-headers": self.user_headers,
+            "requestheader-group-headers": self.group_headers,
+            "requestheader-extra-headers-prefix": self.extra_prefixes,
+            "requestheader-allowed-names": self.allowed_names,
+            "requestheader-uid-headers": self.uid_headers,
+        }
+        for flag, values in lists.items():
+            if not all(one.strip() for one in values):
+                return f'empty value in "{flag}"'
+        if self.uid_headers and "x-remote-uid" not in (one.lower() for one in self.uid_headers):
+            return (
+                "--requestheader-uid-headers is set without specifying the standard X-Remote-Uid "
+                "header - API aggregation will not work"
+            )
+        return ""
 
     def times(self) -> tuple[int, ...]:
         """Return when the files were written: others may take their place. Raises OSError."""

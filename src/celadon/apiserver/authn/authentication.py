@@ -1,25 +1,27 @@
 """Whose request it is: the ways to prove it, one after the other.
 
-A client certificate, then a bearer token (from the token file or of a service account); who offers
-nothing is anonymous. The first success counts. Who offers something that proves nothing is refused,
-not anonymous. As k8s.io/apiserver `pkg/authentication/request/{union,x509,bearertoken,anonymous}`
-and k8s.io/kubernetes `pkg/kubeapiserver/authenticator`.
+The word of a front proxy, a client certificate, then a bearer token (from the token file or of a
+service account); who offers nothing is anonymous. The first success counts. Who offers something
+that proves nothing is refused, not anonymous. As k8s.io/apiserver `pkg/authentication/request`
+(`union`, `headerrequest`, `x509`, `bearertoken`, `anonymous`) and k8s.io/kubernetes
+`pkg/kubeapiserver/authenticator`.
 """
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
+from functools import partial
 from typing import Final
 
-from celadon.apiserver.authn.identities import with_group
+from celadon.apiserver.authn.identities import FrontProxies, with_group
 from celadon.apiserver.authn.service_account_tokens import (
     ServiceAccountTokens,
     TokenBearer,
     TokenRefused,
 )
-from celadon.apiserver.http_messages import HttpRequest
+from celadon.apiserver.http_messages import Header, HttpRequest, SignedFor
 from celadon.kube import User
 from celadon.kube.rbac import aggregated
 from celadon.kube.well_known_values import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED
@@ -134,6 +136,7 @@ def _error(start: int, line: int, column: int, what: str) -> TokenFileError:
     return TokenFileError(f"{record}parse error on line {line + 1}, column {column + 1}: {what}")
 
 
+UNKNOWN_AUTHORITY: Final = "x509: certificate signed by unknown authority"
 INVALID_TOKEN: Final = "invalid bearer token"
 SPACE_BEFORE_TOKEN: Final = (
     "the provided Authorization header contains extra space before the bearer token, and is ignored"
@@ -144,16 +147,21 @@ _SPACE: Final = " \t\r\n\v\f"
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """Holds what a request offers: its Authorization header, its verified certificate in DER
-    form."""
+    """Holds what a request offers: its Authorization header, its verified certificate in DER form.
+    `vouched` are all headers, if the certificate is that of a front proxy."""
 
     authorization: str = ""
     certificate: bytes | None = None
+    signed_for: SignedFor = SignedFor.CLIENTS
+    vouched: tuple[Header, ...] = ()
 
     @classmethod
     def of(cls, request: HttpRequest) -> Credentials:
         """Take the credentials of one request."""
-        return cls(request.header("authorization"), request.client_certificate)
+        certificate, signed_for = request.client_certificate, request.signed_for
+        is_proxy = certificate is not None and SignedFor.FRONT_PROXIES in signed_for
+        headers = tuple(request.headers) if is_proxy else ()
+        return cls(request.header("authorization"), certificate, signed_for, headers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +195,7 @@ class Authenticator:
     anonymous: bool = True
     certificate_uids: bool = True
     """Whether a certificate may name the UID of its user: AllowParsingUserUIDFromCertAuth."""
+    proxies: FrontProxies | None = None
     _known: dict[str, _Known] = field(default_factory=dict, init=False, repr=False, compare=False)
     """Tokens of the file that have been shown for the server itself, and nothing else of what
     clients send."""
@@ -205,8 +214,8 @@ class Authenticator:
                 return known.found
         wanted = self.api_audiences if audiences is None else tuple(audiences)
         errors: list[str] = []
-        if self.client_certificates and credentials.certificate is not None:
-            user, why = self._shown_by(credentials.certificate, now)
+        if credentials.certificate is not None:
+            user, why = self._shown_by(credentials.certificate, credentials, now)
             if user is not None:
                 return Authentication(_completed(user), wanted)
             errors += why
@@ -228,16 +237,37 @@ class Authenticator:
         return Authentication(User(ANONYMOUS, (UNAUTHENTICATED,)), wanted, warnings=warnings)
 
     def _shown_by(
-        self, certificate: bytes, now: datetime.datetime
+        self, certificate: bytes, credentials: Credentials, now: datetime.datetime
     ) -> tuple[User | None, list[str]]:
-        """The user of a certificate, or why it shows none."""
+        """Whom a front proxy vouches for, else the user of a certificate, or why it shows none."""
         # late: it loads X.509
-        from celadon.apiserver.authn.client_certificates import CertificateRefused, certificate_user
+        from celadon.apiserver.authn.client_certificates import (
+            CertificateRefused,
+            certificate_user,
+            vouched_user,
+        )
 
-        try:
-            return certificate_user(certificate, now, has_uid=self.certificate_uids), []
-        except CertificateRefused as error:
-            return None, [str(error)]
+        ways: list[tuple[SignedFor, Callable[[], User | None]]] = []
+        if self.proxies is not None:
+            headers = credentials.vouched
+            vouched = partial(vouched_user, self.proxies, certificate, headers, now)
+            ways.append((SignedFor.FRONT_PROXIES, vouched))
+        if self.client_certificates:
+            own = partial(certificate_user, certificate, now, has_uid=self.certificate_uids)
+            ways.append((SignedFor.CLIENTS, own))
+        errors = []
+        for signed_for, shown in ways:
+            if signed_for not in credentials.signed_for:
+                errors.append(UNKNOWN_AUTHORITY)
+                continue
+            try:
+                user = shown()
+            except CertificateRefused as error:
+                errors.append(str(error))
+                continue
+            if user is not None:
+                return user, []
+        return None, errors
 
     def _remember(self, token: str, found: Authentication) -> None:
         user = self.tokens.users.get(token)

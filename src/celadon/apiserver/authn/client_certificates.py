@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, TypeAlias
 
 from cryptography import x509
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
-from celadon.apiserver.authn.identities import CREDENTIAL_ID
+from celadon.apiserver.authn.identities import CREDENTIAL_ID, FrontProxies, extra_key
+from celadon.apiserver.http_messages import Header
 from celadon.kube import User
 from celadon.kube.x509 import DerError, subject_texts
 
@@ -38,6 +39,18 @@ def certificate_user(der: bytes, now: datetime.datetime, *, has_uid: bool = True
     """Return the user that a certificate names; None for one without a common name. Raises
     CertificateRefused. `has_uid` says whether a certificate may name the user's UID: the gate
     AllowParsingUserUIDFromCertAuth."""
+    subject = subject_of(der, now)
+    name = common_name(subject)
+    if not name:
+        return None
+    extra = {CREDENTIAL_ID: (f"X509SHA256={hashlib.sha256(der).hexdigest()}",)}
+    groups = _texts(subject, _ORGANIZATION)
+    return User(name, groups, _uid(subject) if has_uid else "", extra)
+
+
+def subject_of(der: bytes, now: datetime.datetime) -> Subject:
+    """Return the subject of a certificate which clients may show now. Raises
+    CertificateRefused."""
     try:
         subject = subject_texts(der)
         certificate = x509.load_der_x509_certificate(der)
@@ -47,11 +60,12 @@ def certificate_user(der: bytes, now: datetime.datetime, *, has_uid: bool = True
         raise CertificateRefused("x509: certificate has expired or is not yet valid")
     if not _for_clients(certificate):
         raise CertificateRefused("x509: certificate specifies an incompatible key usage")
-    names, groups = (_texts(subject, kind) for kind in (_COMMON_NAME, _ORGANIZATION))
-    if not names or not names[-1]:
-        return None
-    extra = {CREDENTIAL_ID: (f"X509SHA256={hashlib.sha256(der).hexdigest()}",)}
-    return User(names[-1], groups, _uid(subject) if has_uid else "", extra)
+    return subject
+
+
+def common_name(subject: Subject) -> str:
+    """Return the last one, which counts; empty if there is none."""
+    return (_texts(subject, _COMMON_NAME) or ("",))[-1]
 
 
 def _texts(subject: Subject, kind: bytes) -> tuple[str, ...]:
@@ -80,3 +94,52 @@ def _for_clients(certificate: x509.Certificate) -> bool:
     except (ValueError, x509.DuplicateExtension) as error:
         raise CertificateRefused(f"x509: malformed extension: {error}") from None
     return any(usage in _USAGES for usage in usages)
+
+
+# --- Front proxies -----------------------------------------------------------
+#
+# Users whom a front proxy vouches for: it shows its certificate, and headers say who asks.
+#
+# As k8s.io/apiserver `pkg/authentication/request/headerrequest`, and the verifier of `x509` beside
+# it.
+
+
+def vouched_user(
+    proxies: FrontProxies, certificate: bytes, headers: Sequence[Header], now: datetime.datetime
+) -> User | None:
+    """Return whom the headers name, None if nobody. The transport has checked that `certificate`
+    (DER) is of an authority of front proxies. Raises CertificateRefused."""
+    own = common_name(subject_of(certificate, now))
+    if proxies.allowed_names and own not in proxies.allowed_names:
+        raise CertificateRefused(f"x509: subject with cn={own} is not in the allowed list")
+    name = _first(headers, proxies.user_headers)
+    if not name:
+        return None
+    return User(
+        name,
+        tuple(value for value in _values(headers, proxies.group_headers) if value),
+        _first(headers, proxies.uid_headers),
+        _extra(headers, proxies.extra_prefixes),
+    )
+
+
+def _values(headers: Sequence[Header], names: Sequence[str]) -> Iterator[str]:
+    """Yield the values of headers, in the order of their names."""
+    for wanted in names:
+        yield from (value for name, value in headers if name == wanted.lower())
+
+
+def _first(headers: Sequence[Header], names: Sequence[str]) -> str:
+    """Return the first value that is not empty. Of each header, only the first one counts."""
+    firsts = (next(_values(headers, (name,)), "") for name in names)
+    return next((value for value in firsts if value), "")
+
+
+def _extra(headers: Sequence[Header], prefixes: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for prefix in (one.lower() for one in prefixes):
+        for name, value in headers:
+            if name.startswith(prefix):
+                key = extra_key(name[len(prefix) :])
+                found[key] = (*found.get(key, ()), value)
+    return found

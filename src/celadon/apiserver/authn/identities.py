@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Final, Protocol
+from urllib.parse import unquote
 
 from celadon.kube import MASTERS, GroupVersionResource, User, name_rules
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.well_known_values import NODE_PREFIX
+from celadon.patterns import late_pattern
+from celadon.records import dataclass
 
 ADMINISTRATOR: Final = User("kubernetes-admin", (MASTERS,))
 """Whom the kubeconfig of a new server makes its bearer."""
@@ -21,6 +24,20 @@ POD_NAME: Final = EXTRA_PREFIX + "pod-name"
 POD_UID: Final = EXTRA_PREFIX + "pod-uid"
 NODE_NAME: Final = EXTRA_PREFIX + "node-name"
 NODE_UID: Final = EXTRA_PREFIX + "node-uid"
+
+_BAD_ESCAPE: Final = late_pattern("%(?![0-9A-Fa-f]{2})")
+
+
+@dataclass(frozen=True, slots=True)
+class FrontProxies:
+    """Holds the common names of those who may say in headers who asks (any, if empty), and which
+    headers these are. As the flags `--requestheader-*` of kube-apiserver."""
+
+    allowed_names: tuple[str, ...] = ()
+    user_headers: tuple[str, ...] = ()
+    uid_headers: tuple[str, ...] = ()
+    group_headers: tuple[str, ...] = ()
+    extra_prefixes: tuple[str, ...] = ()
 
 
 class StoredObjects(Protocol):
@@ -34,6 +51,13 @@ class StoredObjects(Protocol):
 def with_group(user: User, group: str) -> User:
     """The group comes last, unless the user is in it already."""
     return user if group in user.groups else replace(user, groups=(*user.groups, group))
+
+
+def extra_key(header: str) -> str:
+    """Return the key that the rest of a header's name stands for. Go unescapes all of it or, where
+    one escape of it is broken, nothing."""
+    key = header.lower()
+    return key if _BAD_ESCAPE.search(key) else unquote(key)
 
 
 def node_of(name: str) -> str | None:

@@ -13,13 +13,18 @@ that is withdrawn is gone at once.
 
 from __future__ import annotations
 
-import urllib.parse
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from celadon.apiserver.authn.identities import EXTRA_PREFIX, NODE_NAME, node_of, with_group
+from celadon.apiserver.authn.identities import (
+    EXTRA_PREFIX,
+    NODE_NAME,
+    extra_key,
+    node_of,
+    with_group,
+)
 from celadon.apiserver.authz.access_decisions import forbidden
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.kube import (
@@ -46,7 +51,6 @@ from celadon.kube.well_known_values import (
     NODE_GROUP,
     UNAUTHENTICATED,
 )
-from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 USER_HEADER: Final = "impersonate-user"
@@ -62,7 +66,6 @@ REMEMBERED_USERS: Final = 10_000
 MANY: Final = 4
 """From so many groups or values of extra on, the right to all of them is asked for first."""
 
-_BAD_ESCAPE: Final = late_pattern("%(?![0-9A-Fa-f]{2})")
 _EXTRA_KEY: Final = FieldPath("extra").child("key")
 
 
@@ -78,12 +81,12 @@ class Impersonated:
 def wanted_user(request: HttpRequest) -> User | None:
     """Return the user whom the headers name, as they name them; None without such headers. Raises
     StatusError (400) for headers that do not name a user."""
-    if not any(name.startswith(HEADERS_BEGIN) for name, _ in request.headers):
+    if not request.may_name(HEADERS_BEGIN):
         return None
     extra: dict[str, list[str]] = {}
     for name, value in request.headers:
         if name.startswith(EXTRA_HEADER):
-            extra.setdefault(_extra_key(name.removeprefix(EXTRA_HEADER)), []).append(value)
+            extra.setdefault(extra_key(name.removeprefix(EXTRA_HEADER)), []).append(value)
     groups = tuple(request.header_values(GROUP_HEADER))
     user = User(request.header(USER_HEADER), groups, request.header(UID_HEADER), extra)
     if user.name:
@@ -116,13 +119,6 @@ def _references(user: User) -> Iterator[str]:
         yield from (f"{{UserExtra  {value}  {version}  {key}}}" for value in values)
     if user.uid:
         yield f"{{UID  {user.uid}  {version}  }}"
-
-
-# Go unescapes the whole key or, where one escape of it is broken, nothing of it
-# (`impersonation.go`, `unescapeExtraKey`).
-def _extra_key(encoded: str) -> str:
-    key = encoded.lower()
-    return key if _BAD_ESCAPE.search(key) else urllib.parse.unquote(key)
 
 
 # Upstream prints the user with `%#v` since 1.36, so the text has the names of Go's struct and tells

@@ -51,6 +51,8 @@ class Mirror:
             self._reload()
             return True
         self._seen = revision
+        if not self._watch.is_waiting():
+            return False
         try:
             events = {event.key: event.entry for event in self._watch.take().events}
             news = []

@@ -74,7 +74,7 @@ class _Contents:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _StoredPolicies:
+class StoredPolicies:
     """What an engine is made of. One object for as long as all is the same."""
 
     contents: _Contents
@@ -97,6 +97,9 @@ class PolicyView(Generic[E]):
         static: Callable[[], StaticObjects] = no_static,
         compiled: Callable[[float], None] = lambda _: None,
     ) -> None:
+        self._revision = -1
+        """The one of the last look."""
+        self._store = objects
         self._policies = Mirror(objects, _prefix(kinds.policies))
         self._bindings = Mirror(objects, _prefix(kinds.bindings))
         self._decoded_policies = RememberedDecoding(
@@ -107,30 +110,33 @@ class PolicyView(Generic[E]):
         )
         self._static = static
         self._compiled = compiled
-        self._stored = _StoredPolicies(_Contents(), NOTHING)
+        self._stored = StoredPolicies(_Contents(), NOTHING)
         self._made = self._stored, self._with_objects(engine, self._stored)
 
     @on_loop
-    def rules(self) -> _StoredPolicies:
+    def rules(self) -> StoredPolicies:
         """Another object when policies have changed. Nothing is compiled for it."""
-        changed = self._policies.refresh()
-        changed |= self._bindings.refresh()
-        static = self._static()
+        revision, changed, static = self._store.store.revision(), False, self._static()
+        if revision != self._revision:
+            changed = self._policies.refresh()
+            changed |= self._bindings.refresh()
+            self._revision = revision
         if changed or static is not self._stored.static:
             contents = _Contents() if changed else self._stored.contents
-            self._stored = _StoredPolicies(contents, static)
+            self._stored = StoredPolicies(contents, static)
         return self._stored
 
-    def may_concern(self, resource: GroupVersionResource) -> bool:
-        """Return whether any policy could ever see requests for a resource. No engine is made to
-        find out: who writes a thousand policies does not wait for a thousand engines."""
-        return not is_exempt(resource) or (
-            bool(self.rules().static.objects) and not is_exempt(resource, static=True)
-        )
-
-    def engine(self) -> E:
-        """With all policies and bindings there are now, in whatever thread."""
+    @on_loop
+    def rules_for(self, resource: GroupVersionResource) -> StoredPolicies | None:
+        """The same; None if no policy could ever see requests for the resource. No engine is made
+        to find out: who writes a thousand policies does not wait for a thousand engines."""
         rules = self.rules()
+        if is_exempt(resource) and (not rules.static.objects or is_exempt(resource, static=True)):
+            return None
+        return rules
+
+    def engine(self, rules: StoredPolicies) -> E:
+        """With the policies and bindings that `rules` has told of, in whatever thread."""
         made_for, engine = self._made
         if made_for is not rules:
             if made_for.contents is not rules.contents:
@@ -153,7 +159,7 @@ class PolicyView(Generic[E]):
             )
         return contents.objects
 
-    def _with_objects(self, engine: E, rules: _StoredPolicies) -> E:
+    def _with_objects(self, engine: E, rules: StoredPolicies) -> E:
         began = perf_counter()
         policies, bindings = self._objects(rules.contents)
         made = engine.replaced(

@@ -171,13 +171,24 @@ class ControllerLoop:
             for watch in self._watches.values():
                 watch.close()
 
-    async def settled(self) -> None:
-        """Wait until all that has been acknowledged is dealt with; what waits for a later time is
-        not waited for."""
+    def is_settled(self) -> bool:
+        """Return whether all that has been acknowledged is dealt with; what waits for a later time
+        does not count."""
+        if self._queue or self._events or not self._idle.is_set():
+            return False
         revision = self._objects.store.revision()
-        if revision == self._settled and self._idle.is_set() and not (self._queue or self._events):
+        if revision != self._settled:
+            for watch in self._watches.values():
+                if watch.is_waiting():
+                    return False
+            self._settled = revision
+        return True
+
+    async def settled(self) -> None:
+        """Wait until it is settled."""
+        if self.is_settled():
             return
-        self._settled = revision
+        self._settled = self._objects.store.revision()
         try:
             self._take()
         except StoreClosed:
@@ -193,7 +204,7 @@ class ControllerLoop:
         for prefix in self.controller.prefixes:
             watch = self._watches.get(prefix)
             try:
-                events = () if watch is None else watch.take().events
+                events = () if watch is None or not watch.is_waiting() else watch.take().events
             except (Compacted, WatchLost, WatchOverflow):
                 watch, events = None, ()
             if watch is None:
@@ -358,6 +369,9 @@ class Controllers:
         if leading is None:
             self._loops += self._loops_of_leader()
         self._urgent = [one for one in self._loops if one.controller.urgent]
+        self._urgent_for_all = [
+            one for one in self._urgent if not one.controller.prefixes[0].startswith(_DEFINITIONS)
+        ]
         self._led_loops: Sequence[ControllerLoop] = ()
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -395,8 +409,8 @@ class Controllers:
         """Wait until the urgent controllers have dealt with all that was acknowledged; those of
         definitions, which can be large, only if the request depends on them."""
         if self._tasks:
-            for one in self._urgent:
-                if with_definitions or not one.controller.prefixes[0].startswith(_DEFINITIONS):
+            for one in self._urgent if with_definitions else self._urgent_for_all:
+                if not one.is_settled():
                     await one.settled()
 
     async def settled(self) -> None:

@@ -72,10 +72,11 @@ class OwnershipGraph:
             self._keys.pop(uid, None)
             yield from self.dependents(uid)
         if new is not None:
-            self._keys[metadata.uid(new)] = key
-            if is_waiting(new):
-                yield from self.dependents(metadata.uid(new))
-            if owners or is_waiting(new) or is_orphaning(new):
+            uid = metadata.uid(new)
+            self._keys[uid] = key
+            if waits := is_waiting(new):
+                yield from self.dependents(uid)
+            if owners or waits or is_orphaning(new):
                 yield key
         for uid in concerned:
             if uid in self._keys:

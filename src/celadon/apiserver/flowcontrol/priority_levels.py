@@ -312,9 +312,12 @@ class PriorityLevel:
 
     def note(self) -> None:
         """Tell what is in use now."""
+        self._note_at(self._clock())
+
+    def _note_at(self, now: float) -> None:
         if self.use is not None:
             state = self.demand.seats, self.executing, self._requests, self._waiting
-            self.use.become(self._clock(), state)
+            self.use.become(now, state)
 
     @property
     def has_waiting(self) -> bool:
@@ -328,13 +331,14 @@ class PriorityLevel:
     def arrive(self, flow: Flow, estimate: Estimate = ONE_SEAT) -> Turn:
         """A request that executes or waits, until it leaves. Raises Rejection."""
         if self.limit is None:
-            self.demand.add(1, self._clock())
+            now = self._clock()
+            self.demand.add(1, now)
             self.executing += 1
             flow.count.executing += 1
             flow.count.dispatched += 1
             flow.count.seats += 1
             self._requests += 1
-            self.note()
+            self._note_at(now)
             return flow.turn
         turn = Turn(flow, estimate)
         has_seat = not self._with_waiting and self._has_room(turn)
@@ -353,9 +357,10 @@ class PriorityLevel:
                 return turn
         elif not has_seat:
             raise Rejection(NO_SEAT)
-        self.demand.add(turn.seats, self._clock())
+        now = self._clock()
+        self.demand.add(turn.seats, now)
         self._execute(turn)
-        self.note()
+        self._note_at(now)
         return turn
 
     def finish(self, turn: Turn) -> float:
@@ -380,12 +385,15 @@ class PriorityLevel:
         """The request is done, or does not wait any longer."""
         count, queue = turn.flow.count, turn.queue
         if turn is turn.flow.turn:
-            self.demand.add(-1, self._clock())
+            now = self._clock()
+            self.demand.add(-1, now)
             self.executing -= 1
             self._requests -= 1
             count.executing -= 1
             count.seats -= 1
-        elif turn.is_executing:
+            self._note_at(now)
+            return
+        if turn.is_executing:
             self._requests -= 1
             count.executing -= 1
             count.seats -= turn.estimate.width

@@ -8,24 +8,24 @@ asks them about one request and keeps what they say in the notes of the call.
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import Final
+from operator import is_not
+from typing import Final, NamedTuple
 
 from celadon.admission import Engine, Operation, Request, Verdict, World
 from celadon.admission.chain import Admitters, Chain, NoteTaker, Stage, Step, Steps, WebhookCalls
 from celadon.admission.plugins import Opinion, PluginChain
 from celadon.admission.policies.mutating import MutatingEngine, PolicyRounds
 from celadon.admission.webhooks import MutatingPhase, Readmit, ValidatingPhase, WebhookNotes
-from celadon.apiserver.caches.policy_view import PolicyView
+from celadon.apiserver.caches.policy_view import PolicyView, StoredPolicies
 from celadon.apiserver.caches.served_resources import ServedResources
 from celadon.apiserver.forks import require_server
 from celadon.apiserver.handlers.calls import Call
 from celadon.apiserver.handlers.endpoints import is_terminating
 from celadon.apiserver.operation.server_metrics import MutationTimer, PolicyTimer
 from celadon.apiserver.request_work import Pace
-from celadon.apiserver.webhook_phases import Webhooks
+from celadon.apiserver.webhook_phases import StoredWebhooks, Webhooks
 from celadon.kube import (
     GroupVersionKind,
     GroupVersionResource,
@@ -44,19 +44,27 @@ _NO_CONTEXT: Final = DefaultingContext()
 _GOING: Final = "create not allowed while custom resource definition is terminating"
 
 
+class Rules(NamedTuple):
+    """What requests for a resource are judged by. Policies are None where none could see them."""
+
+    mutating: StoredPolicies | None = None
+    validating: StoredPolicies | None = None
+    mutating_webhooks: StoredWebhooks | None = None
+    validating_webhooks: StoredWebhooks | None = None
+
+
 class _LatestRules:
     """One object for as long as all parts of the rules are the same objects."""
 
-    __slots__ = ("_parts",)
+    __slots__ = ("_rules",)
 
     def __init__(self) -> None:
-        self._parts: tuple[object, ...] = ()
+        self._rules = Rules()
 
-    def of(self, parts: tuple[object, ...]) -> object:
-        former = self._parts
-        if len(former) != len(parts) or any(map(operator.is_not, former, parts)):
-            self._parts = parts
-        return self._parts
+    def of(self, rules: Rules) -> Rules:
+        if any(map(is_not, self._rules, rules)):
+            self._rules = rules
+        return self._rules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,18 +84,18 @@ class ServerAdmitters:
     latest: _LatestRules = field(default_factory=lambda: _LatestRules())
     latest_webhooks: _LatestRules = field(default_factory=lambda: _LatestRules())
 
-    def rules(self, resource: GroupVersionResource) -> object:
+    def rules(self, resource: GroupVersionResource) -> Rules:
         """Another object when any webhook has changed, or any policy that could see requests for
         the resource. Nothing is compiled for it."""
-        webhooks = self.webhooks.rules(mutating=True), self.webhooks.rules(mutating=False)
-        views = [
-            view
-            for view in (self.mutating, self.validating)
-            if view is not None and view.may_concern(resource)
-        ]
-        if not views:  # policies themselves: who writes a thousand changes no rules for the next
-            return self.latest_webhooks.of(webhooks)
-        return self.latest.of((*(view.rules() for view in views), *webhooks))
+        rules = Rules(
+            None if self.mutating is None else self.mutating.rules_for(resource),
+            None if self.validating is None else self.validating.rules_for(resource),
+            self.webhooks.rules(mutating=True),
+            self.webhooks.rules(mutating=False),
+        )
+        # policies themselves: who writes a thousand changes no rules for the next
+        is_exempt = rules.mutating is None and rules.validating is None
+        return (self.latest_webhooks if is_exempt else self.latest).of(rules)
 
     def about(self, call: Call) -> RequestAdmitters:
         """Return the admitters for one request."""
@@ -97,16 +105,17 @@ class ServerAdmitters:
 class RequestAdmitters(Admitters, NoteTaker):
     """Asks whom a server asks about one request, and keeps what they say beside yes and no.
 
-    `rules` is the engine of the policies that are asked next, `asked` the notes of the webhooks
-    that are.
+    `rules` are those that were there when it began, `engine` is that of the policies that are asked
+    next, `asked` the notes of the webhooks that are.
     """
 
-    __slots__ = ("_call", "asked", "of", "rules")
+    __slots__ = ("_call", "asked", "engine", "of", "rules")
 
     def __init__(self, admitters: ServerAdmitters, call: Call) -> None:
         self._call = call
         self.of = admitters
-        self.rules: Engine | MutatingEngine | None = None
+        self.rules = Rules()
+        self.engine: Engine | MutatingEngine | None = None
         self.asked: WebhookNotes | None = None
 
     def mutate(self, draft: Draft | None, request: Request) -> StatusError | None:
@@ -125,10 +134,10 @@ class RequestAdmitters(Admitters, NoteTaker):
 
     def mutating_policies(self, request: Request, draft: Draft | None) -> _TimedRounds | None:
         """None where no policy could have a say."""
-        admitters = self.of
-        if admitters.mutating is None or not admitters.mutating.may_concern(request.resource):
+        admitters, rules = self.of, self.rules.mutating
+        if admitters.mutating is None or rules is None:
             return None
-        engine = self.rules = admitters.mutating.engine()
+        engine = self.engine = admitters.mutating.engine(rules)
         if not engine.concerns(request, admitters.world):
             return None
         context = _NO_CONTEXT if draft is None else draft.run.context
@@ -139,13 +148,14 @@ class RequestAdmitters(Admitters, NoteTaker):
     def mutating_webhooks(self, request: Request, draft: Draft | None) -> MutatingPhase | None:
         """None where no webhook could have a say."""
         webhooks = self.of.webhooks
-        if not webhooks.mutates(request):
+        hooks = webhooks.mutating_hooks(request, self.rules.mutating_webhooks)
+        if hooks is None:
             return None
         if draft is None:
-            phase = webhooks.mutation(_as_it_is, coarse_times=False)
+            phase = webhooks.mutation(hooks, _as_it_is, coarse_times=False)
         else:
             fine_times = _has_fine_times(draft, request.old_object)
-            phase = webhooks.mutation(self._readmit(draft), coarse_times=fine_times)
+            phase = webhooks.mutation(hooks, self._readmit(draft), coarse_times=fine_times)
         self.asked = phase.notes
         return phase
 
@@ -165,10 +175,10 @@ class RequestAdmitters(Admitters, NoteTaker):
 
     def validating_policies(self, request: Request) -> Callable[[Request], Verdict] | None:
         """None for resources that no policy sees."""
-        view = self.of.validating
-        if view is None or not view.may_concern(request.resource):
+        view, rules = self.of.validating, self.rules.validating
+        if view is None or rules is None:
             return None
-        engine = self.rules = view.engine()
+        engine = self.engine = view.engine(rules)
         timer, world = self.of.timer, self.of.world
 
         def review(request: Request) -> Verdict:
@@ -182,12 +192,12 @@ class RequestAdmitters(Admitters, NoteTaker):
     def validating_webhooks(self, request: Request) -> Callable[[Request], ValidatingPhase] | None:
         """None where no webhook could have a say."""
         webhooks = self.of.webhooks
-        if not webhooks.may_validate(request):
+        hooks = webhooks.validating_hooks(request, self.rules.validating_webhooks)
+        if hooks is None:
             return None
-        begin = webhooks.validation()
 
         def begin_validation(request: Request) -> ValidatingPhase:
-            phase = begin(request)
+            phase = webhooks.validation(hooks, request)
             self.asked = phase.notes
             return phase
 
@@ -215,13 +225,13 @@ class RequestAdmitters(Admitters, NoteTaker):
         subject = request.resource, request.subresource, request.operation
         # The first step asks the views, which decode and compile what has changed.
         kind: tuple[object, ...] = ("first", *subject, chain.draft is None)
-        rules = self.of.rules(request.resource)
-        step = await pace.step(call.work, kind, rules, next, steps, None)
+        self.rules = self.of.rules(request.resource)
+        step = await pace.step(call.work, kind, self.rules, next, steps, None)
         while step is not None:
             if step is Stage.MUTATING_POLICIES or step is Stage.VALIDATING_POLICIES:
                 kind = (step, *subject, chain.rounds)
                 waits = functools.partial(self._needs_conversion, chain.request)
-                step = await pace.step(call.work, kind, self.rules, next, steps, None, waits=waits)
+                step = await pace.step(call.work, kind, self.engine, next, steps, None, waits=waits)
             elif step is Stage.MUTATING_WEBHOOKS or step is Stage.VALIDATING_WEBHOOKS:
                 step = await self._call_webhooks(chain, step, steps)
             else:
@@ -230,10 +240,10 @@ class RequestAdmitters(Admitters, NoteTaker):
     def _needs_conversion(self, request: Request) -> bool:
         """Return whether policies that may look at a request have params which a webhook
         converts."""
-        served, rules = self.of.served.current(), self.rules
-        if not served.conversions or rules is None:
+        served, engine = self.of.served.current(), self.engine
+        if not served.conversions or engine is None:
             return False
-        sources = rules.param_sources(request, self.of.world)
+        sources = engine.param_sources(request, self.of.world)
         found = (served.catalog.by_gvr(one.resource) for one in sources)
         return any(one is not None and one.by_webhook for one in found)
 
@@ -242,7 +252,7 @@ class RequestAdmitters(Admitters, NoteTaker):
         require_server("webhooks")
         webhooks, pace, work = self.of.webhooks, self.of.pace, self._call.work
         mutating = stage is Stage.MUTATING_WEBHOOKS
-        rules = webhooks.rules(mutating=mutating)
+        rules = self.rules.mutating_webhooks if mutating else self.rules.validating_webhooks
         request = chain.request
         kind = stage, request.resource, request.subresource, request.operation, chain.rounds
 

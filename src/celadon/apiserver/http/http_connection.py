@@ -15,7 +15,7 @@ import ssl
 import sys
 import termios
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import field
 from email.utils import formatdate
 from http import HTTPStatus
@@ -38,6 +38,7 @@ from celadon.apiserver.http_messages import (
     HttpAnswer,
     HttpRequest,
     PromptHandler,
+    SignedFor,
     Tunnel,
 )
 from celadon.apiserver.operation.request_limits import TIMED_OUT, TOO_MANY, started
@@ -73,6 +74,21 @@ def head(answer: HttpAnswer, *, chunked: bool, close: bool) -> bytes:
     if close:
         lines.append("Connection: close")
     return "\r\n".join((*lines, "", "")).encode("utf-8", "replace")
+
+
+class LatestChunk:
+    """Makes chunks. Of a thousand watchers of one event each sends the same bytes."""
+
+    __slots__ = ("_data", "_framed")
+
+    def __init__(self) -> None:
+        self._data = self._framed = b""
+
+    def of(self, data: bytes) -> bytes:
+        """As `chunk`; the same object for the same object, if that came last."""
+        if data is not self._data:
+            self._data, self._framed = data, chunk(data)
+        return self._framed
 
 
 def chunk(data: bytes) -> bytes:
@@ -176,8 +192,11 @@ class Surroundings(Protocol):
     """In the order they were made: the loop's clock may say the same for several."""
     is_ending: bool
     held_bytes: int
+    chunks: LatestChunk
     has_recalled: bool
     """Whether certificates have been recalled."""
+    signed_for: Callable[[ssl.SSLObject], SignedFor] | None
+    """Tells whose authorities have signed a certificate, where not only those of clients can."""
 
     def make_room(self) -> None:
         """There are too many connections, or they hold too much."""
@@ -247,6 +266,7 @@ class Connection(asyncio.Protocol):
         self._idle_timer: asyncio.TimerHandle | None = None
         self.last_used = self.waits_since = self._loop.time()
         self._writable: asyncio.Future[None] | None = None
+        self._signed_for = SignedFor.CLIENTS
 
     # --- the connection ---
 
@@ -254,6 +274,8 @@ class Connection(asyncio.Protocol):
         self.transport = transport
         tls: ssl.SSLObject | None = transport.get_extra_info("ssl_object")
         self._certificate = None if tls is None else tls.getpeercert(binary_form=True)
+        if tls is not None and self._certificate is not None and self._server.signed_for:
+            self._signed_for = self._server.signed_for(tls)
         is_resumed = tls is not None and tls.session_reused
         if is_resumed and self._certificate is not None and self._server.has_recalled:
             transport.abort()  # nobody knows when the certificate was looked at
@@ -598,6 +620,7 @@ class Connection(asyncio.Protocol):
             self._certificate,
             self._address,
             self._departure,
+            self._signed_for,
         )
 
     async def _answer(self, arrived: _Arriving) -> None:
@@ -687,10 +710,10 @@ class Connection(asyncio.Protocol):
             self._read_more()
 
     async def _pump(self, stream: AsyncGenerator[bytes, None], *, chunked: bool) -> None:
-        turns, written = Turns(), 0
+        turns, written, chunks = Turns(), 0, self._server.chunks
         async for data in stream:
             if data:
-                self.transport.write(chunk(data) if chunked else data)
+                self.transport.write(chunks.of(data) if chunked else data)
             if self._writable is not None:
                 await self._writable
             written += len(data) + _PART_BYTES

@@ -16,9 +16,9 @@ from dataclasses import replace
 from typing import Final
 
 from celadon.apiserver.http.guarded_handler import GuardedHandler
-from celadon.apiserver.http.http_connection import Connection, ConnectionLimits
+from celadon.apiserver.http.http_connection import Connection, ConnectionLimits, LatestChunk
 from celadon.apiserver.http.tls_listener import BACKLOG, TlsListener
-from celadon.apiserver.http_messages import Handler, PromptHandler
+from celadon.apiserver.http_messages import Handler, PromptHandler, SignedFor
 
 READING_AT_ONCE: Final = 1
 """Connections that read much in one turn of the loop, a quarter of a megabyte each: whoever sends
@@ -42,7 +42,8 @@ def within_descriptors(limits: ConnectionLimits) -> ConnectionLimits:
 
 class HttpServer:
     """`ready` is called when connections are accepted; `prompt` may answer requests before
-    `handler` is asked."""
+    `handler` is asked. `signed_for` tells whose authorities have signed a client's certificate,
+    where there are others than those of clients."""
 
     def __init__(
         self,
@@ -51,13 +52,16 @@ class HttpServer:
         tls: ssl.SSLContext | None = None,
         limits: ConnectionLimits | None = None,
         prompt: PromptHandler | None = None,
+        signed_for: Callable[[ssl.SSLObject], SignedFor] | None = None,
     ) -> None:
         self.handler = GuardedHandler(handler)
         self.prompt = prompt
+        self.signed_for = signed_for
         self.limits = ConnectionLimits() if limits is None else limits
         self.connections: dict[Connection, None] = {}
         self.is_ending = False
         self.held_bytes = 0
+        self.chunks = LatestChunk()
         self.has_recalled = False
         self._unlooked = 0
         """So many more times it is not looked who could give up something, since nobody could the

@@ -304,7 +304,8 @@ def _prepared(settings: ServerSettings, stack: contextlib.ExitStack) -> _Prepare
     listener = stack.enter_context(open_listener(settings.listen))
     kept = CredentialsFolder(folder)
     address = Address(settings.listen.host, listener.getsockname()[1])
-    tls = server_tls(settings.tls, address, kept, datetime.now(UTC))
+    proxies = settings.front_proxy.authorities.encode()
+    tls = server_tls(settings.tls, address, kept, datetime.now(UTC), proxies)
     token = kept.administrator_token()
     tokens = _tokens(settings.token_file)
     issuers = settings.issuers or (DEFAULT_ISSUER,)
@@ -593,6 +594,7 @@ async def _serve_requests(
         handler,
         begin,
         None if tls is None else tls.context,
+        signed_for=None if tls is None else tls.signed_for,
     )
 
     def end() -> None:

@@ -10,6 +10,7 @@ import datetime
 import os
 import ssl
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from celadon.apiserver.http.server_settings import (
@@ -18,13 +19,22 @@ from celadon.apiserver.http.server_settings import (
     StartError,
     TlsSettings,
 )
+from celadon.apiserver.http_messages import SignedFor
 from celadon.apiserver.operation import log_lines
-from celadon.apiserver.tls import ChangingTls, load_pair, server_context, trust_as_go
+from celadon.apiserver.tls import (
+    ChangingTls,
+    load_pair,
+    server_context,
+    trust_as_go,
+    verified_chain,
+)
+from celadon.kube.x509 import CERTIFICATE, pem_blocks
 
 
 class ServerTls:
     """Give `context` to the listener. `trusted` is what clients should trust (PEM), which a reload
-    may change. `recalls` says whether the last reload has changed whose clients are trusted."""
+    may change. `recalls` says whether the last reload has changed whose clients are trusted.
+    `proxies` are authorities of front proxies (PEM)."""
 
     def __init__(
         self,
@@ -32,6 +42,7 @@ class ServerTls:
         files: Iterable[Path],
         trusted: Callable[[], bytes],
         authorities: Path | None,
+        proxies: bytes = b"",
     ) -> None:
         self._tls = ChangingTls(make())
         self.context = self._tls.context
@@ -42,6 +53,7 @@ class ServerTls:
         self._seen = _signatures(self._files)
         self._authorities = authorities
         self._trusts = _content(authorities)
+        self._proxies = proxies
         self.recalls = False
 
     def reload(self) -> bool:
@@ -62,11 +74,33 @@ class ServerTls:
         log_lines.say(log_lines.LIFE, "the certificates were reloaded")
         return True
 
+    @property
+    def signed_for(self) -> Callable[[ssl.SSLObject], SignedFor] | None:
+        """What tells whose authorities have signed the certificate of a connection; None where
+        only those of clients can have."""
+        return self._signed_for if self._proxies else None
+
+    def _signed_for(self, tls: ssl.SSLObject) -> SignedFor:
+        """OpenSSL has checked every link of the chain, by all authorities together. Whoever trusts
+        one certificate of it would have gone no further."""
+        chain = verified_chain(tls)
+        found = SignedFor.NOBODY
+        if not chain.isdisjoint(_certificates(self._trusts)):
+            found |= SignedFor.CLIENTS
+        if not chain.isdisjoint(_certificates(self._proxies)):
+            found |= SignedFor.FRONT_PROXIES
+        return found
+
 
 def server_tls(
-    settings: TlsSettings, listen: Address, kept: CredentialsFolder, now: datetime.datetime
+    settings: TlsSettings,
+    listen: Address,
+    kept: CredentialsFolder,
+    now: datetime.datetime,
+    proxies: bytes = b"",
 ) -> ServerTls | None:
-    """Return the TLS of a server; None for plain HTTP. Raises StartError."""
+    """Return the TLS of a server; None for plain HTTP. `proxies` are authorities of front proxies
+    (PEM). Raises StartError."""
     if settings.plain:
         if not listen.is_loopback and not settings.force_plain:
             raise StartError(
@@ -78,22 +112,28 @@ def server_tls(
         certificate, key = settings.certificate, settings.key
 
         def given() -> ssl.SSLContext:
-            context = _context(settings.client_authorities)
+            context = _context(settings.client_authorities, proxies)
             _load(context, certificate, key)
             return context
 
         given_files = [*files, certificate, key]
-        return ServerTls(given, given_files, certificate.read_bytes, settings.client_authorities)
+        return ServerTls(
+            given, given_files, certificate.read_bytes, settings.client_authorities, proxies
+        )
     names = () if listen.is_wildcard else (listen.host,)
     pair = kept.server(names, now)
 
     def generated() -> ssl.SSLContext:
-        context = _context(settings.client_authorities)
+        context = _context(settings.client_authorities, proxies)
         load_pair(context, pair.certificate, pair.key)
         return context
 
     return ServerTls(
-        generated, files, lambda: kept.authority(now).certificate, settings.client_authorities
+        generated,
+        files,
+        lambda: kept.authority(now).certificate,
+        settings.client_authorities,
+        proxies,
     )
 
 
@@ -101,10 +141,22 @@ def _content(path: Path | None) -> bytes:
     return b"" if path is None else path.read_bytes()
 
 
-def _context(authorities: Path | None) -> ssl.SSLContext:
+@lru_cache(maxsize=4)
+def _certificates(bundle: bytes) -> frozenset[bytes]:
+    """Those in PEM form, in DER form."""
+    blocks = pem_blocks(bundle)
+    return frozenset(one.content for one in blocks if one.kind == CERTIFICATE)
+
+
+def _context(authorities: Path | None, proxies: bytes) -> ssl.SSLContext:
     context = server_context()
     if authorities is not None:
         trust_clients(context, authorities)
+    if proxies:
+        context.verify_mode = ssl.CERT_OPTIONAL
+        trust_as_go(context)
+        for certificate in _certificates(proxies):
+            context.load_verify_locations(cadata=certificate)
     return context
 
 

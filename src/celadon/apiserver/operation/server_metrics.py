@@ -369,7 +369,6 @@ class ServerMetrics:
         self.terminations = Counter(table.TERMINATIONS)
         self._watches: dict[Labels, float] = {}
         self._alike: dict[tuple[object, ...], _Alike] = {}
-        self.watch_events = Counter(table.WATCH_EVENTS)
         self.watch_event_bytes = Histogram(table.WATCH_EVENT_BYTES, table.EVENT_BOUNDS)
         self.authentications = Counter(table.AUTHENTICATIONS)
         self.authorizations = Counter(table.AUTHORIZATIONS)
@@ -418,7 +417,7 @@ class ServerMetrics:
             self.policy_check_seconds,
             self.policy_checks,
             self.watch_event_bytes,
-            self.watch_events,
+            ReadCounter(table.WATCH_EVENTS, self._watch_events),
             self.authentications,
             self.policy_seconds,
             *process_families(),
@@ -486,18 +485,18 @@ class ServerMetrics:
         """While a watch is open. Gives what is to be called with the bytes of each event."""
         verb, labels = request_labels(request, info, resource)
         counted = (verb, *labels, COMPONENT)
-        kind = labels[:3]
-        sizes, events = self.watch_event_bytes.series(kind), self.watch_events
-
-        def sent(size: int) -> None:
-            sizes.observe(size)
-            events.add(kind)
-
         self._watches[counted] = self._watches.get(counted, 0) + 1
         try:
-            yield sent
+            yield self.watch_event_bytes.series(labels[:3]).observe
         finally:
             self._watches[counted] -= 1
+
+    def _watch_events(self) -> Mapping[Labels, float]:
+        """Return how many there were, as their sizes tell."""
+        return {
+            kind: float(sum(series.counts))
+            for kind, series in self.watch_event_bytes.values.copy().items()
+        }
 
     def _resource_objects(self) -> Mapping[Labels, float]:
         return {labels: float(count) for labels, count in self._objects().items()}

@@ -32,7 +32,7 @@ from celadon.cel.syntax import (
 )
 from celadon.cel.types import DYN, Kind, Type, is_optional
 from celadon.cel.values import Value
-from celadon.cel.values.message_values import CONSTRUCTORS
+from celadon.cel.values.conversions import CONSTRUCTORS
 from celadon.cel.values.text import Remembered, Uint
 from celadon.records import dataclass, field
 
@@ -147,8 +147,8 @@ _TAKING_ALL = frozenset({Kind.DYN, Kind.TYPE_PARAM})
 
 
 class ResolvedCall:
-    """What is known of a call by its name, the overloads that the checker left open and the number
-    of its arguments, receiver included: the same for all such calls of an environment."""
+    """All that is known of a call by its name, the overloads that the checker left open and the
+    number of its arguments, receiver included: the same for all such calls of an environment."""
 
     __slots__ = ("_impl", "candidates", "cost_rule", "function", "growths", "overload", "runnable")
 

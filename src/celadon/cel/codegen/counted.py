@@ -87,7 +87,7 @@ def counted_module(context: Context) -> GeneratedModule | None:
 
 
 class _Rounds(NamedTuple):
-    """What a loop's rounds cost: so much each, besides what was written out in them, which
+    """The costs of a loop's rounds: so much each, besides what was written out in them, which
     `is_open` where a part of it is computed."""
 
     units: int
@@ -258,7 +258,8 @@ class Counted(Metered):
 
     @contextmanager
     def _own_prefixes(self) -> Iterator[None]:
-        """What is read in here first may not have been read afterwards."""
+        """Forget afterwards which prefixes were read in here first: these lines may not have
+        run."""
         known = dict(self.prefixes.available)
         yield
         self.prefixes.available = known

@@ -292,8 +292,8 @@ def _row(w: CountedWriter, node: Call) -> str | None:
 
 
 def _written_rules(c: Context, node: Call, count: int) -> list[Written] | None:
-    """What so many additions in a row cost, as source, from the first; None if one cannot be
-    written."""
+    """Return the costs of so many additions in a row, as source, from the first; None if one cannot
+    be written."""
     rules: list[Written] = []
     addition: Expr = node
     for _ in range(count):
@@ -325,7 +325,7 @@ def _formatted(w: CountedWriter, node: Call) -> str | None:
 
 
 class _Evaluated:
-    """What a plain form sees: operands that have names."""
+    """A writer of plain forms whose operands have been evaluated and have names."""
 
     def __init__(self, w: CountedWriter) -> None:
         self.context: Context = w.context

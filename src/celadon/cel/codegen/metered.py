@@ -1,4 +1,4 @@
-"""The metered variant: exact in values, errors and costs.
+"""The metered variant, exact in values, errors and costs; and the traced one, which reports them.
 
 `Metered.value(node)` emits statements that compute the node and returns an atom (a local name or
 a literal) that holds the value, which may be an `EvaluationError`: errors are values here, because

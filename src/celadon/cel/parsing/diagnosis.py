@@ -1,9 +1,9 @@
-"""From parse tree to nodes, for errors that are not about syntax; and all that is wrong with an
-expression, in cel-go's words.
+"""All that is wrong with an expression, in cel-go's words: from parse tree to nodes.
 
-These are reserved identifiers, impossible literals, misused macros, syntax that is not enabled, and
-too deep nesting. They are found in wrong and incomplete parse trees, too, so every part may be
-missing (cel-go `parser/parser.go`, the visitor). If nothing is wrong the result is the tree.
+Besides syntax these are reserved identifiers, impossible literals, misused macros, syntax that is
+not enabled, and too deep nesting. They are found in wrong and incomplete parse trees, too, so every
+part may be missing (cel-go `parser/parser.go`, the visitor). If nothing is wrong the result is the
+tree.
 
 Readers are generators: they yield the parse nodes they want read. `read` keeps their stack, so that
 Python's does not limit the nesting.

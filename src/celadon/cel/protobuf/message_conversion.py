@@ -30,7 +30,7 @@ from celadon.cel.protobuf.messages import (
     refuse,
 )
 from celadon.cel.values import Value, maps
-from celadon.cel.values.message_values import (
+from celadon.cel.values.conversions import (
     INTEGER_OVERFLOW,
     MAX_INT32,
     MAX_UINT32,

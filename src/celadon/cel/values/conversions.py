@@ -1,5 +1,5 @@
 """Conversions: between types (`int('5')`, `string(1.0)`, `timestamp(0)`, …), from Python objects
-to values, and from values to text that would make them again.
+and the fields of well-known messages to values, and from values to text that would make them again.
 
 One function per overload, named source_to_target; each trusts its argument's class. A text that
 does not parse is `type conversion error from 'string' to 'T'` whatever the cause.
@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final, NoReturn
 
 from celadon.cel import types
 from celadon.cel.errors import EvaluationError
@@ -36,8 +38,10 @@ from celadon.cel.values.timestamps import (
     Timestamp,
     duration_seconds,
     format_timestamp,
+    in_int64,
     parse_duration,
     parse_timestamp,
+    timestamp_at,
     timestamp_overflow,
 )
 from celadon.patterns import late_pattern
@@ -354,10 +358,34 @@ def _converted(value: object, path: str) -> Value:
         case float():
             return float(value)
         case _:
-            # late: `datetime` and `decimal` are loaded with the first of their objects.
-            from celadon.cel.values.python_types import converted
+            return _of_library(value, path)
 
-            return converted(value, path)
+
+def _of_library(value: object, path: str) -> Value:
+    """Return an object of `datetime` or `decimal` as a value. Raises TypeError for other classes,
+    ValueError for what is out of range."""
+    # late: both are loaded with the first of their objects.
+    from datetime import UTC, datetime, timedelta
+    from decimal import Decimal
+
+    microsecond = timedelta(microseconds=1)
+    match value:
+        case datetime():
+            aware = value if value.tzinfo else value.replace(tzinfo=UTC)
+            microseconds = (aware - datetime(1970, 1, 1, tzinfo=UTC)) // microsecond
+            seconds, rest = divmod(microseconds, 1_000_000)
+            offset = aware.utcoffset() or timedelta()
+            return Timestamp(seconds, rest * 1000, offset // timedelta(minutes=1))
+        case timedelta():
+            nanoseconds = value // microsecond * 1000
+            if not in_int64(nanoseconds):
+                raise ValueError(f"{path}: {value} is longer than a duration can be")
+            return Duration(nanoseconds)
+        case Decimal():
+            integral = value.is_finite() and value == value.to_integral_value()
+            return int(value) if integral and in_int64(int(value)) else float(value)
+        case _:
+            raise TypeError(f"{path}: a {type(value).__name__} cannot be a CEL value")
 
 
 def _integer(n: int, path: str) -> int:
@@ -385,3 +413,103 @@ def _map(entries: Mapping[Value, Value], path: str) -> Value:
     ):
         return entries
     return make_map(pairs)
+
+
+# --- Well-known messages -----------------------------------------------------
+#
+# The well-known protobuf messages as literals build them.
+#
+# There are no protobuf messages here: a literal of a well-known type *is* one of CEL's own values
+# (cel-go `common/types/pb`). `CONSTRUCTORS` maps a full message name to the function that turns the
+# given fields into that value; a field that is not given has its protobuf default.
+
+
+Fields = Mapping[str, Any]
+Constructor = Callable[[Fields], Any]
+
+MIN_INT32: Final = -(1 << 31)
+MAX_INT32: Final = (1 << 31) - 1
+MAX_UINT32: Final = (1 << 32) - 1
+
+INTEGER_OVERFLOW: Final = "integer overflow"
+UNSIGNED_OVERFLOW: Final = "unsigned integer overflow"
+
+_NANOS = 1_000_000_000
+
+
+def conversion_failed(field: str, reason: str) -> EvaluationError:
+    """A value that a field, given with the name of its message, cannot take."""
+    return EvaluationError(f"field type conversion error for {field} value type: {reason}")
+
+
+def _duration(fields: Fields) -> Duration:
+    return Duration(fields.get("seconds", 0) * _NANOS + fields.get("nanos", 0))
+
+
+def _timestamp(fields: Fields) -> object:
+    return timestamp_at(fields.get("seconds", 0) * _NANOS + fields.get("nanos", 0))
+
+
+def _value(fields: Fields) -> Any:
+    """At most one field is set; none, or `null_value`, is null."""
+    given = {name: value for name, value in fields.items() if name != "null_value"}
+    return next(iter(given.values())) if given else None
+
+
+def _any(fields: Fields) -> object:
+    """There is no message that it could hold."""
+    raise unpacking_error(fields.get("type_url", ""))
+
+
+def unpacking_error(type_url: str) -> EvaluationError:
+    """An `Any` of a type that is not known."""
+    reason = "not found" if type_url else "invalid empty type URL"
+    return EvaluationError(f'anypb.UnmarshalNew() failed for type "{type_url}": proto: {reason}')
+
+
+def single(value: float) -> float:
+    """The value as a 32-bit float holds it; too large ones are infinite."""
+    try:
+        return float(struct.unpack("<f", struct.pack("<f", value))[0])
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def _wrapper(default: object) -> Constructor:
+    return lambda fields: fields.get("value", default)
+
+
+def _ranged(name: str, minimum: int, maximum: int, default: int, overflow: str) -> Constructor:
+    def construct(fields: Fields) -> Any:
+        value = fields.get("value", default)
+        if not minimum <= value <= maximum:
+            raise conversion_failed(f"{name}.value", overflow)
+        return value
+
+    return construct
+
+
+CONSTRUCTORS: Final[Mapping[str, Constructor]] = MappingProxyType(
+    {
+        "google.protobuf.Any": _any,
+        "google.protobuf.BoolValue": _wrapper(False),
+        "google.protobuf.BytesValue": _wrapper(b""),
+        "google.protobuf.DoubleValue": _wrapper(0.0),
+        "google.protobuf.Duration": _duration,
+        "google.protobuf.Empty": dict,
+        "google.protobuf.FloatValue": lambda fields: single(fields.get("value", 0.0)),
+        "google.protobuf.Int32Value": _ranged(
+            "google.protobuf.Int32Value", MIN_INT32, MAX_INT32, 0, INTEGER_OVERFLOW
+        ),
+        "google.protobuf.Int64Value": _wrapper(0),
+        "google.protobuf.ListValue": lambda fields: fields.get("values", []),
+        "google.protobuf.StringValue": _wrapper(""),
+        "google.protobuf.Struct": lambda fields: fields.get("fields", {}),
+        "google.protobuf.Timestamp": _timestamp,
+        "google.protobuf.UInt32Value": _ranged(
+            "google.protobuf.UInt32Value", 0, MAX_UINT32, Uint(0), UNSIGNED_OVERFLOW
+        ),
+        "google.protobuf.UInt64Value": _wrapper(Uint(0)),
+        "google.protobuf.Value": _value,
+    }
+)

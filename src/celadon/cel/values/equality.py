@@ -79,8 +79,8 @@ def _objects_equal(a: object, b: object) -> bool:
 
 
 def _maps_equal(a: dict[Any, Any], b: dict[Any, Any]) -> bool:
-    """Where all that is left of the comparison are texts, Python's own `==` is CEL's, and ten times
-    as fast. Only an abstract value on the right fails, which is unequal to a text."""
+    """Compare two maps. Where only texts are left to compare, Python's own `==` is CEL's, and ten
+    times as fast. Only an abstract value on the right fails, which is unequal to a text."""
     if _holds_texts(a, 1):
         try:
             return a == b

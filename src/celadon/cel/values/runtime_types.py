@@ -1,4 +1,4 @@
-"""The run-time type of a value, its Go name, and the guards that overloads are chosen by.
+"""Values that Python has no class for, types at run time, and the guards that choose overloads.
 
 cel-go checks a declared overload's arguments by type name before running it, looking only at the
 first element of a list and the first entry of a map. `guard` builds that predicate once per

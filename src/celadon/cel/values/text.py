@@ -3,7 +3,7 @@
 Error texts and `string()` show values the way Go's `fmt` does: `go_float` (`%g`, shortest digits)
 and `go_quote` (`%q`) are here, `%v` of any value is in `conversions`. A CEL string is a Python
 `str`; both count code points. Lone surrogates cannot come from CEL source or decoded JSON; `utf8`
-still turns them into U+FFFD rather than fail.
+still turns them into U+FFFD rather than fail. The last section takes format strings apart.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ operations, and in both the list on the *left* decides, as k8s.io/apiserver
     map list  `==` in any order, items matched by key; `a + b` is a with items replaced by those of
               b that have the same keys, then the other items of b
 
-Everything else takes them for plain lists (`list_values`). Use `Program.evaluate_metered` for
-typed data: the plain variant may compare two lists with Python's own operator.
+Everything else takes them for plain lists (`runtime_types.is_list`). Use `Program.evaluate_metered`
+for typed data: the plain variant may compare two lists with Python's own operator.
 """
 
 from __future__ import annotations

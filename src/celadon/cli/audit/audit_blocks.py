@@ -245,6 +245,7 @@ class PieceBlock:
         for piece in self.found:
             if isinstance(piece, Problem):
                 continue
+            # A document has been read already and has no text to look through.
             if piece.document is not None or any(word in piece.text for word in words):
                 return True
         return False
@@ -363,6 +364,7 @@ def _lines(
     rest = begin
     while True:
         data = stream.read(CHUNK)
+        # A block ends with a line; what has begun behind it is the beginning of the next one.
         whole, newline, after = (rest + data).rpartition(b"\n") if data else (rest, b"", b"")
         if whole:
             yield LineBlock(file, line, whole, position())
@@ -411,6 +413,7 @@ def _json_items(
         pieces, taken, line = [], 0, texts.line
         for found in _JSON_ITEM_END.finditer(texts.data):
             text = texts.data[taken : found.end()]
+            # What separates items belongs to the list.
             end = text.rstrip(b",\r\n")
             pieces.append(Piece(file, line, end))
             line += text.count(b"\n")

@@ -1,5 +1,5 @@
-"""What the user named, cut into blocks (files, folders, globs, standard input, packed or not), and
-what is looked up in it: params, roles, definitions.
+"""Inputs of an audit: what the user named (files, folders, globs, standard input, packed or not),
+cut into blocks, and what policies look up in it: params, roles, definitions.
 
 Everything may be gone through several times, by several processes, so what can be read only once
 (standard input, a pipe) is first copied to a file that has no name and is gone at the end.
@@ -559,7 +559,7 @@ def looked_up_in(survey: Survey, given: tuple[Document, ...], settings: AuditSet
 
 
 def source_world(survey: Survey, found: LookedUp) -> ObjectWorld:
-    """What policies look up there."""
+    """Return the world of a source, in which policies look up what was found there."""
     return ObjectWorld(found.objects, implicit_namespaces=True, catalog=survey.catalog)
 
 

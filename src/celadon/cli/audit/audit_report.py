@@ -1,6 +1,5 @@
-"""What `celadon audit` found, in one source or in each of a fleet, as values; every output format
-is made from them.
-"""
+"""The findings of `celadon audit`, in one source or in each of a fleet, as values; every output
+format is made from them."""
 
 from __future__ import annotations
 

@@ -254,6 +254,8 @@ class ObjectAuditor:
 
     def _piece(self, piece: AnyPiece, findings: audit_report.Findings) -> None:
         head = piece.head()
+        # The head of a text (its kind and version) is found without reading it whole: most objects
+        # of a dump concern no policy, and are only counted.
         if head is not None and not head.kind.endswith("List"):
             plan = self._plan(head)
             if not any(plan.concerned):
@@ -296,12 +298,15 @@ class ObjectAuditor:
         kind = metadata.gvk({"apiVersion": head.api_version, "kind": head.kind})
         known = self._world.catalog.by_gvk(kind)
         if known is None:
+            # Dumps hold versions that their cluster does not serve any more.
             known = known_resources(all_versions=True).by_gvk(kind)
         resource = guessed_resource(kind) if known is None else known
         concerned = self._concerned(kind, resource)
         return _KindPlan(kind, resource, known is None, resource.gvr == NAMESPACES, concerned)
 
     def _concerned(self, kind: GroupVersionKind, resource: Resource) -> tuple[bool, bool]:
+        # Rules may be for objects inside or outside of namespaces only, so both are asked about,
+        # once for each kind.
         inside = self._request(kind, resource, "some", "", {})
         outside = self._request(kind, resource, "", "", {})
         engine, world, plugins = self._engine, self._world, self._plugins.desk
@@ -342,9 +347,12 @@ class ObjectAuditor:
             namespace = about.get("namespace") or "default"
         elif plan.is_namespace:
             namespace = name
+        # A uid is given by a server, so what has one went through defaulting when it was written.
         exists = about.get("uid") or found.piece is _IN_CLUSTER
         if exists or not self._settings.defaulting:
             told = found.piece.told_bytes
+            # An upper bound, so that nobody need measure the request: `told` are the bytes of the
+            # object, and the request of an update has it twice.
             size = None if told is None else _OTHER_BYTES + 2 * told
         else:
             prepared = self._prepared(found, plan, namespace)

@@ -44,7 +44,7 @@ from celadon.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Culprit:
-    """What refuses a request, or breaks its object: a policy with a binding, a configuration of
+    """Refuses a request, or breaks its object: a policy with a binding, a configuration of
     webhooks, or nothing but the object itself (no `kind`)."""
 
     kind: str = ""
@@ -60,7 +60,7 @@ class Culprit:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What somebody has against a request. `gate` is the state that would let it through, as far as
+    """Somebody has this against a request. `gate` is the state that would let it through, as far as
     is known; `breaks` says that the request is admitted, with an object that does not work."""
 
     culprit: Culprit
@@ -82,7 +82,7 @@ class Sent:
 
 @dataclass(slots=True)
 class RunResult:
-    """What has come of a course: every request as it was sent last, and the names of all entries
+    """A course has come to this: every request as it was sent last, and the names of all entries
     that have come about."""
 
     course: Course
@@ -107,7 +107,7 @@ class BootstrapRun:
         self._found = RunResult(course, done=set(self._objects))
 
     def run(self) -> RunResult:
-        """As many rounds as change anything, and what is so in the end."""
+        """Run as many rounds as change anything, and return what is so in the end."""
         found = self._found
         while self._round():
             pass
@@ -334,11 +334,11 @@ def _holds(whole: object, part: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """What a culprit leads to. `sent` is the request at its head, refused or broken; `states` never
-    come about because of it, in the order of their causes, the worst last; `cycle` is whether the
-    request itself is refused for want of one of them. With `once`, all of that happens only where
-    something that clusters have from their beginning must be made anew. `others` are the culprit's
-    other refusals, `also` what else never comes about."""
+    """A culprit leads to these states. `sent` is the request at its head, refused or broken;
+    `states` never come about because of it, in the order of their causes, the worst last; `cycle`
+    is whether the request itself is refused for want of one of them. With `once`, all of that
+    happens only where something that clusters have from their beginning must be made anew. `others`
+    are the culprit's other refusals, `also` what else never comes about."""
 
     culprit: Culprit
     level: Level
@@ -407,7 +407,7 @@ class _Graph:
 
 
 def _chain(graph: _Graph, culprit: Culprit) -> Chain | None:
-    """None for a culprit that is only waiting for what others refuse."""
+    """Return what a culprit leads to; None for one that is only waiting for what others refuse."""
     refused = list(graph.refused(culprit))
     heads = [one for one in (_head(graph, sent, why) for sent, why in refused) if one is not None]
     if not heads:
@@ -449,7 +449,8 @@ class _Head:
 
 
 def _head(graph: _Graph, sent: Sent, refusal: Refusal) -> _Head | None:
-    """None where what would let the request through does not wait for the request itself."""
+    """Return the request at the head of a chain, and what never comes about for its refusal; None
+    where what would let the request through does not wait for the request itself."""
     static = refusal.culprit.is_static
     once = sent.sending.once and not static
     ways = graph.ways(sent.sending.name, once=once or static)

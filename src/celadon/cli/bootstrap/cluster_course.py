@@ -78,7 +78,7 @@ _OPERATIONS: Final = {
 
 
 class Level(enum.IntEnum):
-    """How bad it is that something never comes about. `DEGRADED`: a part does not work.
+    """Says how bad it is that something never comes about. `DEGRADED`: a part does not work.
     `DEADLOCKED`: the cluster does not come up by itself, but somebody can still take away what
     keeps it. `LOCKED_OUT`: nobody can, through the API."""
 
@@ -100,7 +100,7 @@ def level_of(word: str) -> Level:
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who sends a request: what to call them, and who they are to the server."""
+    """Sends requests: what to call them, and who they are to the server."""
 
     name: str
     user: User
@@ -128,7 +128,7 @@ class Sending:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What is so once all that it `needs` has come about."""
+    """A state is reached once all that it `needs` has come about."""
 
     name: str
     needs: tuple[str, ...]
@@ -351,7 +351,8 @@ class _Awaited:
     answering: Set[str]
 
     def answer(self, calls: Sequence[Call]) -> Sequence[Reply | NoReply | None]:
-        """Of those that do not answer, what the server says of a Service without pods."""
+        """Return the answers that are known; of webhooks that do not answer, what the server says
+        of a Service without pods."""
         return [self._reply(call) for call in calls]
 
     def _reply(self, call: Call) -> Reply | NoReply:

@@ -1,4 +1,4 @@
-"""Where the answers of webhooks come from: nowhere, files, or the webhooks themselves."""
+"""Sources of webhooks' answers: none, files, or the webhooks themselves."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING, Final, Protocol
 from celadon.admission import World
 from celadon.cli.check.check_report import Notice, Place, Silence
 from celadon.cli.options import did_you_mean
-from celadon.cli.reading.documents import Document, DocumentReader, Problem, expand_paths, read_text
+from celadon.cli.reading.documents import (
+    Document,
+    DocumentReader,
+    Problem,
+    read_texts,
+)
 from celadon.kube import Json, JsonObject
 from celadon.records import dataclass, field
 
@@ -197,8 +202,7 @@ def recorded_answers(folder: str) -> RecordedAnswers:
         found.problems.append(Problem(folder, 0, "not a folder"))
         return found
     reader = DocumentReader()
-    for file in expand_paths([folder]):
-        text = file if isinstance(file, Problem) else read_text(file)
+    for text in read_texts([folder]):
         if isinstance(text, Problem):
             found.problems.append(text)
             continue

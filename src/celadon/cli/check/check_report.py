@@ -1,4 +1,4 @@
-"""What `celadon check` found, as one value; every output format is made from it.
+"""The report of `celadon check` as one value; every output format is made from it.
 
 Read `Report` last: it holds what was asked of each object (`ObjectResult`), what is wrong with it
 (`Fault`), what the policies had against it (`Violation`), what came of the webhooks that it would

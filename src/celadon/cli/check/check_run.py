@@ -63,7 +63,10 @@ def judged_in_order(
             for first in range(workers)
         ]
         for number in range(archive.blocks):
+            # Blocks are dealt out in turn and taken back in turn, so results are in the order of
+            # the documents without any of them waiting in this process.
             found: Findings | None = received(pipes[number % workers])
+            # The fork is gone (out of memory, for instance): its block is judged here instead.
             if found is None:
                 yield judged(archive.block(number), tick)
                 continue
@@ -94,6 +97,8 @@ def check(
     cluster = cluster_of(
         manifests, engines, settings.circumstances, asks_plugins=choice is not None
     )
+    # Configurations count as existing, whether or not they are to be admitted, too: in a cluster
+    # they would be there when the next object comes.
     documents = webhook_documents(manifests.existing, settings.version)
     with (
         _converting(cluster, settings.webhooks, settings.version) as cluster,
@@ -107,6 +112,8 @@ def check(
         webhooks=documents.count,
         policy_errors=(*report.policy_errors, *documents.errors),
         notices=(*report.notices, *unasked(report.objects), *source.notices),
+        # A file can be met twice, as a RESOURCE and below a folder of `-f`; what is wrong with it
+        # is said once.
         problems=tuple(dict.fromkeys((*cluster.problems, *source.problems, *report.problems))),
         needs_answers=settings.webhooks.asks,
         plugins=() if choice is None else choice.asked,
@@ -133,6 +140,8 @@ def _judged(
 ) -> Report:
     """Return what becomes of the objects, and what is said about policies."""
     manifests, sets, settings = given.manifests, given.policies, given.settings
+    # `kubectl apply` updates what it finds. Without it an object of `-f` is only looked up, and a
+    # RESOURCE of the same name is created in its place.
     there = (*manifests.looked_up, *manifests.old) if settings.question.applies else manifests.old
     olds = {identity(one, settings.question.namespace): one for one in there}
     found = Findings(Sightings.wanted(sets))

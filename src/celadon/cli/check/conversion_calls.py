@@ -86,11 +86,11 @@ class AskingAside(Converter):
     def converted(
         self, objects: Sequence[JsonObject], kind: GroupVersionKind
     ) -> Sequence[JsonObject]:
-        """As they are given."""
+        """Return objects in a version, converted as they are given."""
         return self._asked(objects, kind, stored=False)
 
     def shown(self, objects: Sequence[JsonObject], kind: GroupVersionKind) -> Sequence[JsonObject]:
-        """As a server shows them."""
+        """Return objects in a version as a server shows them."""
         return self._asked(objects, kind, stored=True)
 
     def close(self) -> None:

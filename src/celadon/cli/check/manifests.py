@@ -1,4 +1,4 @@
-"""Which document plays which part, and what the policies, bindings and webhook configurations among
+"""The parts that documents play, and what the policies, bindings and webhook configurations among
 them say.
 
 A document's kind decides: policies and bindings judge (unless they are RESOURCES that `--admit`

@@ -1,4 +1,4 @@
-"""What went by without a word: a check that is green because nothing was checked.
+"""Notices of what went by without a word: a check that is green because nothing was checked.
 
 Each function looks for one kind of silence; `notices` asks them in turn.
 """
@@ -76,6 +76,8 @@ class Coverage:
         """Return what the policies say to an object, and how many pairs of policy and binding
         match."""
         verdict = engine.noted(asked.request, world)
+        # The engine gives the same tuple for all requests of one kind, so identity tells quickly
+        # whether its notes are known.
         unconcerned = engine.unconcerned(asked.request, world)
         if id(unconcerned) not in self.known:
             self.known[id(unconcerned)] = unconcerned
@@ -102,6 +104,7 @@ class Coverage:
             if note.policy:
                 self.outcomes.setdefault(note.policy, set()).add(note.outcome)
             key = (note.outcome, note.policy, note.binding)
+            # The first object is enough to show what is meant; a thousand would say the same.
             if key not in self.notes:
                 self.notes[key] = (note, asked.title)
 
@@ -274,6 +277,7 @@ def unasked(results: Sequence[ObjectResult]) -> Iterator[Notice]:
 def _unbound(policies: PolicySet) -> Iterator[Notice]:
     bound = {placed.value.spec.policy_name for placed in policies.bindings.values()}
     for name, placed in policies.policies.items():
+        # A binding that cannot be used has been named as an error already.
         if name not in bound and not _has_broken_binding(policies, name):
             yield Notice(
                 Silence.POLICY_UNBOUND,
@@ -306,8 +310,12 @@ def _unmatched(
     for name, placed in policies.policies.items():
         outcomes = coverage.outcomes.get(name, set[Outcome]())
         spoke = coverage.evaluated(name) or not outcomes.isdisjoint(_SPOKEN)
+        # A policy without outcomes was never asked, for instance since its objects could not be
+        # read.
         if name not in bound or spoke or not outcomes:
             continue
+        # The nearest miss says most: a false condition before a binding that does not match, and
+        # that before the rules.
         if Outcome.CONDITION_FALSE in outcomes:
             note, _ = next(
                 found

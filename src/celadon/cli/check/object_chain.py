@@ -137,8 +137,12 @@ class ObjectChain(Admitters, NoteTaker):
             self._drive(chain.mutation())
             if chain.draft is None:
                 return sent if chain.request is sent.request else self._changed(chain.request)
+            # Nobody has changed anything: then the object is completed once, whether it was shown
+            # around or not.
             if chain.draft is draft:
                 return self.unmutated()
+            # Mutation may have overwritten what a server sets (a uid, a generation): it is set
+            # again.
             creates = sent.begun is None or sent.begun.old is None
             said.warnings += (create if creates else update).resume(chain.draft, sent.target)
             return self._finished(chain.draft)
@@ -200,6 +204,8 @@ class ObjectChain(Admitters, NoteTaker):
     def mutate(self, draft: Draft | None, request: Request) -> StatusError | None:
         """Run both rounds and tell of the first: the second could only repeat it."""
         answer = self._asking.prepare.mutate(draft, request)
+        # The chain asks again after webhooks have changed the object. A report has room for one
+        # answer, and the first is the one to what was sent.
         if self.plugins_before is None:
             self.plugins_before = answer
         return None if answer is None else answer.refusal
@@ -299,6 +305,7 @@ class _Taking:
 
     def take(self, number: int = 0) -> None:
         """Takes in what is new; the warnings are those of the first call among it."""
+        # The notes only grow, so what lies behind the marks is what came since the last call.
         for hook in self.notes.unasked[self.skipped :]:
             call = self._about(hook, Outcome.UNASKED)
             self.said.calls.append(replace(call, again=number > 0))
@@ -326,6 +333,7 @@ class _Taking:
 
 
 def _outcome(record: CallRecord, *, changed: bool) -> Outcome:
+    # A call that failed under `failurePolicy: Ignore` is neither an admission nor a denial.
     if record.failed_open:
         return Outcome.IGNORED
     if not record.rejected:

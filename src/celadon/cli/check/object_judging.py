@@ -1,5 +1,5 @@
-"""What becomes of one object: a request, what the chain of admission makes of it and says to it;
-and a result that tells of it all.
+"""One object judged: a request for it, what the chain of admission makes of it and says to it, and
+a result that tells of it all.
 
 Validation comes between the halves of the chain, as in a server; what it refuses reaches no policy.
 """

@@ -50,7 +50,6 @@ from celadon.kube.registry import (
     read_mutated,
     request_bodies,
     stored_form,
-    stray_fields,
     update,
 )
 from celadon.kube.releases import answering_as
@@ -257,7 +256,7 @@ def stray_fields_of(document: Document, target: Target, *, strict: bool) -> Stra
     found = StrayFields(
         document,
         target,
-        stray_fields(sent, target.kind, target),
+        request_bodies.stray_fields(sent, target.kind, target),
         () if is_json else repeated,
         is_refused=strict,
     )

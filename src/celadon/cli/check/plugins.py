@@ -52,7 +52,7 @@ from celadon.kube.resources import (
     enabled_plugins,
     known_resources,
 )
-from celadon.kube.well_known_values import NAMESPACES, NODES, SERVICE_ACCOUNTS
+from celadon.kube.well_known_values import NAMESPACES, NODES, POD_TEMPLATES, SERVICE_ACCOUNTS
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
@@ -211,12 +211,8 @@ _LIMITED: Final = frozenset(
 """What LimitRanges are about."""
 _SECURED: Final = frozenset(
     {
-        *(GroupResource("", one) for one in ("pods", "podtemplates", "replicationcontrollers")),
-        *(
-            GroupResource("apps", one)
-            for one in ("daemonsets", "deployments", "replicasets", "statefulsets")
-        ),
-        *(GroupResource("batch", one) for one in ("cronjobs", "jobs")),
+        GroupResource("", "pods"),
+        *(GroupResource(kind.group, f"{kind.kind.lower()}s") for kind in POD_TEMPLATES),
     }
 )
 """What PodSecurity looks at."""
@@ -293,6 +289,8 @@ class PluginDesk:
         """Return whether one of them may have something against a request for such a resource, in
         whatever namespace."""
         found = set(self._chain.concerned(request))
+        # Both plugins look at a namespace that few inputs have; without one they need not be asked
+        # about any object.
         if not self._ending:
             found.discard(LIFECYCLE)
         if not self._labelled:
@@ -361,6 +359,8 @@ class PluginDesk:
     def _missing(self, plugin: str) -> str:
         """Return why a plugin refuses what a cluster might take; empty if it has a reason of its
         own."""
+        # A plugin that refuses for an object that nobody has given says more about the input than
+        # about the request, unless the input is a whole cluster.
         if self.choice.whole_cluster or plugin not in _NEEDS:
             return ""
         resource, kind = _NEEDS[plugin]
@@ -407,6 +407,8 @@ class _Watched(OverlaidWorld):
         """Notes what is missing."""
         found = super().get(resource, namespace, name)
         if found is None:
+            # A controller makes it in every namespace (kube-controller-manager, `serviceaccount`
+            # controller).
             if resource == SERVICE_ACCOUNTS and name == DEFAULT_ACCOUNT:
                 return _account(namespace)
             self.missed.setdefault(resource, name)

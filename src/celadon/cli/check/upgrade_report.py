@@ -1,4 +1,4 @@
-"""What several releases of Kubernetes say of the same files, and where they differ.
+"""The same files judged by several releases of Kubernetes, and where these differ.
 
 Each release judges all of it. What is kept of an object is its answer in each of them (`Answer`),
 in stretches of releases that answer alike. An object of which all say the same is not kept. An
@@ -223,6 +223,8 @@ class Differences:
     def all(self) -> Iterator[Difference]:
         """Yield everything that releases do not say the same of."""
         for subject in self._subjects.values():
+            # A release that has said nothing either does not serve the kind, or has nothing against
+            # a policy.
             answers = [(one, subject.answers.get(one, subject.silent)) for one in self._releases]
             stretches = tuple(
                 Stretch(tuple(release for release, _ in alike), answer)

@@ -24,7 +24,7 @@ from celadon.records import dataclass
 
 
 class Paths(Enum):
-    """What is offered of the file system."""
+    """An argument is offered this of the file system."""
 
     NONE = "none"
     FILES = "files"
@@ -33,8 +33,8 @@ class Paths(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """What is offered in one place; nothing if anything may stand there. Of those that
-    `are_listed` there may be several, with commas."""
+    """A place of a command line is offered these values; nothing if anything may stand there. Where
+    values `are_listed`, there may be several of them, with commas."""
 
     words: tuple[str, ...] = ()
     are_listed: bool = False

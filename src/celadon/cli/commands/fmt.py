@@ -108,11 +108,10 @@ class _Formatter:
 
     def run(self) -> Exit:
         from celadon.cli.fmt import text_layout
-        from celadon.cli.reading.documents import Exclusion, Problem, expand_paths, read_text
+        from celadon.cli.reading.documents import Exclusion, Problem, read_texts
 
         exclusion = Exclusion(self._config.exclude)
-        for file in expand_paths(self._options.paths, exclusion, tests=True):
-            text = file if isinstance(file, Problem) else read_text(file)
+        for text in read_texts(self._options.paths, exclusion, tests=True):
             if isinstance(text, Problem):
                 self._complain(text)
                 continue

@@ -237,7 +237,7 @@ FILES: Final = {
 
 
 class ProjectError(Exception):
-    """Why there is no project now; the text says where."""
+    """There is no project now; the text says why, and where."""
 
 
 def write_project(folder: Path) -> list[Path]:

@@ -114,7 +114,7 @@ exit codes:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What to do, and with which policies."""
+    """Declare what to do, and with which policies."""
     parser.add_argument(
         "action", metavar="ACTION", choices=("list", "show", "add"), help="list, show or add"
     )

@@ -54,9 +54,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 class BoundedInput:
-    """What an editor sends, as the server reads it. It ends where a message says that it is longer
-    than any can be, where a line of its head is, and where a line is of no head: a web page can
-    make a browser send a message to a port, but not without the head of HTTP before it."""
+    """Reads what an editor sends. It ends where a message says that it is longer than any can be,
+    where a line of its head is, and where a line is of no head: a web page can make a browser send
+    a message to a port, but not without the head of HTTP before it."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream

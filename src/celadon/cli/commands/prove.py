@@ -123,7 +123,7 @@ def run(options: argparse.Namespace) -> Exit:
 
 
 def _prove_parts(options: argparse.Namespace) -> Exit:
-    """What can be said of policies and definitions by themselves."""
+    """Prove what can be said of policies and definitions by themselves."""
     from celadon.cli.proofs import ProofCache, ProofLimits, ProofReport, read_subjects
 
     subjects, problems = read_subjects(options.paths)
@@ -148,7 +148,7 @@ _NOTHING: Final = (
 
 
 def _prove_claims(options: argparse.Namespace) -> Exit:
-    """What is claimed of all policies together."""
+    """Prove what is claimed of all policies together."""
     from celadon.cli.claims import ClaimReport, Claims, answered, read_properties
     from celadon.cli.diff import read_side
     from celadon.cli.reading.documents import Exclusion

@@ -20,9 +20,8 @@ from celadon.cli.exits import Exit
 from celadon.cli.options import add_files
 from celadon.cli.reading.documents import (
     Document,
-    DocumentReader,
     Problem,
-    expand_paths,
+    read_documents,
     read_text,
     shape_problem,
 )
@@ -272,7 +271,7 @@ _DOCUMENT: Final[Shape] = {"components": {"schemas": {str: _TYPE}}}
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How to speak to a server: a bearer token, the file of its CA certificates."""
+    """A server is spoken to with this: a bearer token, the file of its CA certificates."""
 
     token: str = ""
     ca_file: str = ""
@@ -400,7 +399,7 @@ _MAX_PACK_BYTES: Final = 256 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What `build` made, or why it made nothing."""
+    """Tells what `build` made, or why it made nothing."""
 
     types: int = 0
     kinds: int = 0
@@ -462,18 +461,12 @@ def definitions(paths: Sequence[str]) -> tuple[list[JsonDict], list[Problem]]:
     """The CustomResourceDefinitions in files; other documents are passed over."""
     found: list[JsonDict] = []
     problems: list[Problem] = []
-    reader = DocumentReader()
-    for file in expand_paths(paths):
-        text = file if isinstance(file, Problem) else read_text(file)
-        if isinstance(text, Problem):
-            problems.append(text)
-            continue
-        for item in reader.read(text):
-            problem = item if isinstance(item, Problem) else shape_problem(item)
-            if problem is not None:
-                problems.append(problem)
-            elif isinstance(item, Document) and item.value["kind"] == "CustomResourceDefinition":
-                found.append(item.value)
+    for item in read_documents(paths):
+        problem = item if isinstance(item, Problem) else shape_problem(item)
+        if problem is not None:
+            problems.append(problem)
+        elif isinstance(item, Document) and item.is_definition:
+            found.append(item.value)
     return found, problems
 
 

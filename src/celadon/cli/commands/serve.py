@@ -108,7 +108,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_etcd(group: argparse._ArgumentGroup) -> None:
-    """As kube-apiserver has them."""
+    """Add the options for etcd, named as those of kube-apiserver."""
     group.add_argument("--etcd-servers", metavar="URLS", help="instead of --data; with commas")
     for name, what in (
         ("--etcd-cafile", "authorities of the members' certificates"),
@@ -257,11 +257,11 @@ def _add_access(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_front_proxy(group: argparse._ArgumentGroup) -> None:
-    """As kube-apiserver has them."""
+    """Add the options for front proxies, named as those of kube-apiserver."""
     for name, what in (
         ("--proxy-client-cert-file", "the certificate to show to extension servers"),
         ("--proxy-client-key-file", "the key of that certificate"),
-        ("--requestheader-client-ca-file", "authorities of front proxies, for extension servers"),
+        ("--requestheader-client-ca-file", "authorities of front proxies"),
     ):
         group.add_argument(name, type=Path, metavar="FILE", help=what)
     for name, what in (
@@ -276,7 +276,7 @@ def _add_front_proxy(group: argparse._ArgumentGroup) -> None:
             action="append",
             default=[],
             metavar="NAMES",
-            help=f"{what}, for extension servers; with commas",
+            help=f"{what}; with commas",
         )
 
 
@@ -396,6 +396,7 @@ def _leave() -> None:
         if stream is not None:
             with contextlib.suppress(OSError):
                 stream.flush()
+    # Taking all objects of a server apart takes longer than its end may.
     os._exit(Exit.OK)
 
 
@@ -438,6 +439,7 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         runtime_config,
     )
 
+    # First: what gates, plugins and served versions there are depends on the release.
     effective = _effective_version(options)
     listen = _read("--listen", options.listen, parse_address)
     controllers = _read("--controllers", options.controllers, controllers_named)
@@ -480,6 +482,7 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         shutdown_delay=options.shutdown_delay_duration,
         controllers=controllers,
         collection_lag=options.garbage_collection_lag,
+        # `--event-ttl=0` keeps Events for good, as with kube-apiserver.
         event_seconds=math.ceil(options.event_ttl) or None,
         simulation=_simulation(options),
         openapi_descriptions=options.openapi_descriptions,
@@ -505,7 +508,8 @@ def _simulation(options: argparse.Namespace) -> SimulationSettings | None:
 
 
 def _effective_version(options: argparse.Namespace) -> EffectiveVersion:
-    """What the server is is the current release from now on. Raises StartError."""
+    """Return the release that the server is, and make it the current one from now on. Raises
+    StartError."""
     from celadon.apiserver.http import StartError
     from celadon.apiserver.operation import effective_version
     from celadon.kube.releases import enter_release
@@ -524,6 +528,7 @@ def _tls(options: argparse.Namespace) -> TlsSettings:
     """Raises StartError."""
     from celadon.apiserver.http import StartError, TlsSettings
 
+    # kube-apiserver refuses half of a pair, too; made-up halves would hide the mistake.
     if (options.tls_cert_file is None) != (options.tls_private_key_file is None):
         raise StartError("`--tls-cert-file` and `--tls-private-key-file` belong together")
     return TlsSettings(
@@ -549,14 +554,15 @@ def _front_proxy(options: argparse.Namespace) -> ProxySettings:
         raise StartError(f"`{path}`: {fault}")
     certificate, key = options.proxy_client_cert_file, options.proxy_client_key_file
     if certificate is not None:
+        # Said at the start, not when the first extension server is called.
         fault = key_pair_fault(_content(certificate), _content(key))
         if fault:
             raise StartError(f"`{certificate}` and `{key}`: {fault}")
 
     def names(given: Sequence[str]) -> tuple[str, ...]:
-        return tuple(name for one in given for name in one.split(",") if name)
+        return tuple(name for one in given if one for name in one.split(","))
 
-    return ProxySettings(
+    made = ProxySettings(
         certificate,
         key,
         authorities.decode("utf-8", "replace"),
@@ -566,6 +572,9 @@ def _front_proxy(options: argparse.Namespace) -> ProxySettings:
         names(options.requestheader_group_headers),
         names(options.requestheader_extra_headers_prefix),
     )
+    if fault := made.fault:
+        raise StartError(fault)
+    return made
 
 
 def _content(path: Path) -> bytes:
@@ -676,13 +685,9 @@ class _ManifestFiles:
 def _manifests(paths: list[str]) -> Iterator[tuple[str, JsonObject]]:
     """Objects with their places. Raises StartError."""
     from celadon.apiserver.http import StartError
-    from celadon.cli.reading.documents import DocumentReader, Problem, expand_paths, read_text
+    from celadon.cli.reading.documents import Problem, read_documents
 
-    reader = DocumentReader()
-    for file in expand_paths(paths):
-        text = file if isinstance(file, Problem) else read_text(file)
-        documents = [text] if isinstance(text, Problem) else reader.read(text)
-        for found in documents:
-            if isinstance(found, Problem):
-                raise StartError(found.text())
-            yield found.position(), found.value
+    for found in read_documents(paths):
+        if isinstance(found, Problem):
+            raise StartError(found.text())
+        yield found.position(), found.value

@@ -21,7 +21,7 @@ from celadon.cli.reading.documents import (
     Document,
     DocumentReader,
     Problem,
-    expand_paths,
+    read_documents,
     read_text,
     shape_problem,
 )
@@ -132,15 +132,11 @@ def _definitions(file: str, policy: Document) -> Iterator[Document]:
     """Yield the definitions of the custom kinds that a policy names, those beside its file, each
     once."""
     groups = set(_groups(policy))
-    for path in expand_paths([os.path.dirname(file) or "."]):
-        text = path if isinstance(path, Problem) else read_text(path)
-        if isinstance(text, Problem):
+    for found in read_documents([os.path.dirname(file) or "."]):
+        if isinstance(found, Problem) or not found.is_definition:
             continue
-        for one in DocumentReader().read(text):
-            if isinstance(one, Problem) or one.value["kind"] != "CustomResourceDefinition":
-                continue
-            if shape_problem(one) is None and one.value_at(("spec", "group")) in groups:
-                yield one
+        if shape_problem(found) is None and found.value_at(("spec", "group")) in groups:
+            yield found
 
 
 def _groups(policy: Document) -> Iterator[str]:

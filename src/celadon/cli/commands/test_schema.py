@@ -20,7 +20,7 @@ exit codes:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """None."""
+    """Declare nothing: the command has no arguments."""
 
 
 def run(options: argparse.Namespace) -> Exit:

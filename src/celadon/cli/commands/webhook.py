@@ -309,7 +309,8 @@ def _counted(source: WatchedFiles) -> str:
 
 
 def _cluster_parts(options: argparse.Namespace) -> ClusterParts | None:
-    """None where nothing of the cluster is wanted. Raises StartError."""
+    """Return the parts that the cluster has of the webhook; None where nothing of it is wanted.
+    Raises StartError."""
     if not uses_cluster(options):
         return None
     from celadon.apiserver.http import trust_clients

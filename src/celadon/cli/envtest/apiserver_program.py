@@ -295,8 +295,8 @@ def _certificates(last: Mapping[str, str]) -> Iterator[str]:
 
 
 def _authorization(last: Mapping[str, str]) -> str:
-    """As kube-apiserver, everybody may do everything if no mode is named. What only nodes may do is
-    not told apart."""
+    """Return the mode of authorization. As with kube-apiserver, everybody may do everything if no
+    mode is named; what only nodes may do is not told apart."""
     modes = {one.strip() for one in last.get("authorization-mode", "AlwaysAllow").split(",")}
     unknown = sorted(modes - {"AlwaysAllow", "Node", "RBAC"})
     if unknown:
@@ -330,7 +330,8 @@ def _verbosity(last: Mapping[str, str]) -> int:
 
 
 def _service_range(text: str) -> Iterator[str]:
-    """Of two ranges the one of IPv4 counts: Services have addresses of that family only."""
+    """Yield the option for the addresses of Services. Of two ranges the one of IPv4 counts:
+    Services have addresses of that family only."""
     ranges = [one.strip() for one in text.split(",") if one.strip()]
     chosen = [one for one in ranges if ":" not in one] or ranges
     if chosen:

@@ -78,8 +78,8 @@ class AssetVersion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VersionSelector:
-    """Which versions are meant. `compare` is empty, `<`, `<=` or `~`; without numbers all versions
-    are. `patch` is None for a wildcard; `newest` asks for the newest there is, not for the newest
+    """Selects versions. `compare` is empty, `<`, `<=` or `~`; without numbers all versions are
+    meant. `patch` is None for a wildcard; `newest` asks for the newest there is, not for the newest
     that is installed."""
 
     text: str

@@ -1,4 +1,5 @@
-"""What may be written next: fields, variables, functions, macros."""
+"""Completions of an expression: the fields, variables, functions and macros that may be written
+next."""
 
 from __future__ import annotations
 
@@ -230,7 +231,7 @@ _KEYWORDS: Final = ("true", "false", "null")
 
 
 class Sort(enum.Enum):
-    """What is offered."""
+    """An offer is one of these."""
 
     FIELD = enum.auto()
     VARIABLE = enum.auto()
@@ -254,7 +255,7 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Offers:
-    """What may take the place of `text[start:offset]`, by name."""
+    """These may take the place of `text[start:offset]`, by name."""
 
     start: int
     offers: tuple[Offer, ...]

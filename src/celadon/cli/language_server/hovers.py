@@ -1,6 +1,5 @@
-"""What something in an expression is (its type, its documentation, what the whole costs), and the
-outline of a file.
-"""
+"""Hovers over an expression (the type of a part, its documentation, what the whole costs), and the
+outline of a file."""
 
 from __future__ import annotations
 
@@ -187,7 +186,7 @@ class Signatures:
 
 
 def signatures(text: str, offset: int, scopes: Sequence[TypedScope]) -> Signatures | None:
-    """Of the innermost call around a place; None outside of calls."""
+    """Return the signatures of the innermost call around a place; None outside of calls."""
     for scope in scopes:
         context = typing_context(text, offset, scope.environment)
         if context is None or not context.calls:
@@ -301,7 +300,7 @@ def occurrences(file: EditedFile, position: Position) -> list[Span]:
 
 
 class NoVariableName(ValueError):
-    """Not what a variable can be called; the text says so."""
+    """A variable cannot be called that; the text says why."""
 
 
 def renaming(file: EditedFile, position: Position, name: str) -> list[TextEdit]:
@@ -355,7 +354,7 @@ _ROOT: Final = "self"
 
 
 class OutlineSort(enum.Enum):
-    """What a part is."""
+    """A part of an outline is one of these."""
 
     OBJECT = enum.auto()
     SECTION = enum.auto()
@@ -385,7 +384,7 @@ def document_outline(file: EditedFile) -> list[OutlinePart]:
 
 
 class _Outliner:
-    """Of one object."""
+    """Makes the outline of one object."""
 
     def __init__(self, file: EditedFile, document: Document) -> None:
         self._file = file
@@ -393,7 +392,7 @@ class _Outliner:
         self._base = _base(file, document)
 
     def outline(self) -> OutlinePart | None:
-        """None where it is not known where the object stands."""
+        """Return the outline; None where it is not known where the object stands."""
         if self._base is None:
             return None
         document = self._document

@@ -82,6 +82,7 @@ def _fix(file: EditedFile, diagnosis: Diagnosis) -> Iterator[CodeAction]:
 
 def _silence(file: EditedFile, diagnosis: Diagnosis) -> Iterator[CodeAction]:
     """A comment above the field that the finding is in."""
+    # JSON has no comments.
     if diagnosis.document is None or diagnosis.shown is None or diagnosis.document.chunk.is_json:
         return
     finding = diagnosis.shown.finding
@@ -148,7 +149,7 @@ class CeladonServer(LanguageServer):
             self.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Error, str(error)))
 
     def size(self) -> int:
-        """Of objects that costs are told for."""
+        """Return the size of objects that costs are told for."""
         return self.files.setup.settings.large_object
 
     def spot(self, uri: str, position: lsp.Position) -> tuple[EditedFile, ExpressionSpot] | None:
@@ -179,6 +180,7 @@ class CeladonServer(LanguageServer):
             self._pending.cancel()
             self._pending = None
         self.diagnoses = self.files.diagnoses()
+        # A file without findings has to be told, too: its old ones would stay.
         for path in self.shown.keys() | self.diagnoses.keys():
             now = [_diagnostic(path, one) for one in self.diagnoses.get(path, [])]
             if now != self.shown.get(path, []):

@@ -149,7 +149,7 @@ class EditedFile:
 
     @cached_property
     def lines(self) -> Lines:
-        """For positions in it."""
+        """Return the lines of the text, which turn offsets into positions."""
         return Lines(self.text.content)
 
     @cached_property
@@ -186,7 +186,7 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True)
 class TextEdit:
-    """What stands at a span of a file becomes `text`."""
+    """Puts `text` in place of what stands at a span of a file."""
 
     path: str
     span: Span

@@ -43,7 +43,7 @@ class LibraryPolicy(NamedTuple):
 
     @property
     def folder(self) -> Path:
-        """Where its files are."""
+        """Return the folder of its files."""
         return SHELF / self.name
 
     @property
@@ -53,12 +53,12 @@ class LibraryPolicy(NamedTuple):
 
     @property
     def policy_text(self) -> str:
-        """What stands in it."""
+        """Return the text of the file with the policy and its binding."""
         return self.policy_file.read_text(encoding="utf-8")
 
 
 class CopyError(Exception):
-    """Why nothing (or not all) was copied; the text says where."""
+    """Nothing (or not all) was copied; the text says why, and where."""
 
 
 class UnknownNameError(Exception):
@@ -138,7 +138,7 @@ def copy(policies: Iterable[LibraryPolicy], into: Path) -> list[Path]:
 
 
 def _copies(policies: Iterable[LibraryPolicy], into: Path) -> dict[Path, Path]:
-    """Which file is copied to where."""
+    """Return for each path that is to be written the file that is copied there."""
     return {
         into / policy.name / file.name: file
         for policy in policies

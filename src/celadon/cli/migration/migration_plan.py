@@ -163,7 +163,7 @@ class OldVerdicts:
 
     @property
     def count(self) -> int:
-        """Of how many objects something was said."""
+        """Return of how many objects something was said."""
         return len(self.refused | self.admitted)
 
 
@@ -267,7 +267,7 @@ _EXAMPLES: Final = 3
 
 
 class Course(enum.Enum):
-    """How a policy moves; those that can move at once come first."""
+    """A policy moves in one of these ways; those that can move at once come first."""
 
     MOVE = "move now: nothing that exists speaks against them"
     REPAIR = "repair first: objects that exist would be refused"
@@ -279,7 +279,7 @@ class Course(enum.Enum):
 
 @dataclass(slots=True)
 class Existing:
-    """What a rule says of the objects that exist: how many it looked at and refuses, the first of
+    """A rule says this of the objects that exist: how many it looked at and refuses, the first of
     them, and where the old engine has said something else."""
 
     matched: int = 0
@@ -309,7 +309,7 @@ class PlannedPolicy:
 
     @property
     def engine(self) -> str:
-        """Whose it is."""
+        """Return the name of the engine whose policy it is."""
         return ENGINES[self.document.group_kind[0]]
 
     @property
@@ -319,12 +319,12 @@ class PlannedPolicy:
 
     @property
     def refused(self) -> int:
-        """How many objects that exist its rules refuse."""
+        """Return how many objects that exist its rules refuse."""
         return sum(one.refused for one in self.existing)
 
     @property
     def only_reports(self) -> bool:
-        """Whether nothing that it refuses is refused today either."""
+        """Return whether nothing that it refuses is refused today either."""
         actions = [
             action
             for outcome in self.outcomes
@@ -336,7 +336,7 @@ class PlannedPolicy:
 
     @property
     def course(self) -> Course:
-        """How it moves."""
+        """Return how it moves."""
         staying = [one for one in self.outcomes if one.translation.reason]
         if len(staying) == len(self.outcomes):
             return Course.STAY
@@ -363,7 +363,7 @@ class MigrationPlan:
 
     @property
     def outcomes(self) -> list[RuleOutcome]:
-        """Those of all rules, in the order of the plan."""
+        """Return the outcomes of all rules, in the order of the plan."""
         return [one for policy in self.policies for one in policy.outcomes]
 
     def taking(self, course: Course) -> list[PlannedPolicy]:
@@ -390,7 +390,7 @@ def plan_of_cluster(location: ClusterLocation, step: Step) -> MigrationPlan:
 
 
 class _Given:
-    """What a cluster has of other engines, translated."""
+    """Gathers what a cluster has of other engines, translated."""
 
     def __init__(self) -> None:
         self._migration = Migration()
@@ -446,7 +446,7 @@ class _Given:
 
 
 class _Judge:
-    """What a rule says of objects, while they go by."""
+    """Takes down what a rule says of objects, while they go by."""
 
     def __init__(self, outcome: RuleOutcome, old: OldVerdicts | None) -> None:
         self.outcome = outcome

@@ -85,7 +85,7 @@ class Difference:
 
 @dataclass
 class RuleOutcome:
-    """What became of one rule, and of the cases that its tests have."""
+    """One rule, and the cases that its tests have, came to this."""
 
     document: Document
     translation: Translation
@@ -103,7 +103,7 @@ class RuleOutcome:
 
     @property
     def is_heeded_exception(self) -> bool:
-        """Whether it is an exception that stands in the policies it is for."""
+        """Return whether it is an exception that stands in the policies it is for."""
         return self.translation.origin.does == "except" and not self.translation.reason
 
     @property
@@ -143,8 +143,7 @@ class RuleOutcome:
 
 @dataclass
 class RecordedRequests:
-    """How many recorded requests were compared, and how many of the others there are, by the
-    reason."""
+    """Counts the recorded requests that were compared, and the others by the reason."""
 
     compared: int = 0
     left: Counter[str] = field(default_factory=Counter)
@@ -169,6 +168,7 @@ class Migration:
         """Read, translate, run the tests."""
         migration = cls()
         catalog = migration.translate(migration._documents(paths), known_resources())
+        # Tests run when all policies are known: a suite may stand before what it tests.
         for file in _suites(paths):
             migration._run(file, catalog)
         for document in migration._suites:
@@ -194,6 +194,8 @@ class Migration:
                 self.existing.append(document.value)
         self.existing += definitions
         catalog = catalog.with_crds(definitions)
+        # Names of Gatekeeper's policies are taken first, since params of theirs are named after
+        # them.
         constraints = list(self._translated_constraints(of_gatekeeper, catalog))
         for outcome in constraints:
             self._names.update(map(_kind_and_name, outcome.translation.policies))
@@ -310,6 +312,8 @@ class Migration:
                     self._judge(case, outcome, catalog)
 
     def _judge(self, case: Case, outcome: RuleOutcome, catalog: Catalog) -> None:
+        # Kyverno applies all rules of a policy that mutate, one after the other, before it
+        # compares.
         together = [
             policy
             for one in self.outcomes

@@ -50,7 +50,10 @@ from celadon.cli.migration.migration_run import (
     RuleOutcome,
 )
 from celadon.cli.options import DEFAULT_VERSION
-from celadon.cli.reading.documents import DocumentReader, Problem, expand_paths, read_text
+from celadon.cli.reading.documents import (
+    Problem,
+    read_documents,
+)
 from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, User
 from celadon.kube.json_types import Needed, Shape, misfit
 
@@ -100,6 +103,8 @@ _OF_CONSTRAINT: Final = re.compile(r"^\[([a-z0-9.-]+)\] ", re.ASCII | re.MULTILI
 
 def refusing_rules(message: str) -> frozenset[RuleName]:
     """Return the rules that a denial of Kyverno or Gatekeeper names; none of other denials."""
+    # Kyverno lists what refused as YAML behind a sentence; its policies in CEL, and Gatekeeper,
+    # name theirs in the text (`Policy NAME failed: `, `[constraint] `).
     before, blocked, after = message.partition(_BLOCKED)
     if blocked:
         return frozenset(_of_blocks(after))
@@ -115,6 +120,8 @@ def _of_blocks(written: str) -> Iterator[RuleName]:
         return
     for policy, rules in mapping(found).items():
         for rule in mapping(rules):
+            # The rules that Kyverno makes for controllers of Pods are forms of one rule of the
+            # file.
             for prefix in ("autogen-cronjob-", "autogen-"):
                 rule = str(rule).removeprefix(prefix)
             yield str(policy), rule
@@ -129,12 +136,15 @@ def _of_logs(path: str, judge: _Judge, counts: RecordedRequests) -> Iterator[_Re
             yield read
             continue
         one = None if read.event is None else logged(read.event)
+        # An audit log tells of a request at several stages; only the last one has the answer.
         if one is None or one.event.get("stage") not in (None, "ResponseComplete"):
             continue
         refusing: frozenset[RuleName] | None = None
         if one.code >= _REFUSED:
             message = text(mapping(one.event.get("responseStatus")).get("message"))
             denial = _OF_WEBHOOK.match(message)
+            # A refusal that names no rule came from elsewhere (RBAC, validation, another webhook):
+            # it says nothing of what the old engine thinks.
             refusing = refusing_rules(denial[2]) if denial is not None else frozenset()
             if not refusing:
                 counts.left["refused by others"] += 1
@@ -144,6 +154,7 @@ def _of_logs(path: str, judge: _Judge, counts: RecordedRequests) -> Iterator[_Re
         if isinstance(request, Undecidable):
             counts.left[request.value] += 1
         else:
+            # No log and no review says which roles the user had.
             missing = (*one.missing, Missing.ROLES)
             yield _Recorded(f"{read.file}:{read.line}", request, missing, refusing)
 
@@ -167,27 +178,22 @@ _REVIEW: Final[Shape] = {
 
 
 def _of_reviews(path: str, counts: RecordedRequests) -> Iterator[_Recorded | Problem]:
-    for file in expand_paths([path]):
-        written = file if isinstance(file, Problem) else read_text(file)
-        if isinstance(written, Problem):
-            yield written
-            continue
-        for document in DocumentReader().read(written):
-            if isinstance(document, Problem):
-                yield document
-            elif document.group_kind == ("admission.k8s.io", REVIEW_KIND):
-                wrong = misfit(document.value, _REVIEW)
-                if wrong is not None:
-                    yield Problem(document.file, document.line(wrong.path), str(wrong))
-                    continue
-                response = document.value["response"]
-                message = (response.get("status") or {}).get("message") or ""
-                refusing = None if response["allowed"] else refusing_rules(message)
-                request = _request(document.value["request"])
-                if request is None or refusing == frozenset():
-                    counts.left["refused by others" if request else "no operation"] += 1
-                else:
-                    yield _Recorded(document.position(), request, (Missing.ROLES,), refusing)
+    for document in read_documents([path]):
+        if isinstance(document, Problem):
+            yield document
+        elif document.group_kind == ("admission.k8s.io", REVIEW_KIND):
+            wrong = misfit(document.value, _REVIEW)
+            if wrong is not None:
+                yield Problem(document.file, document.line(wrong.path), str(wrong))
+                continue
+            response = document.value["response"]
+            message = (response.get("status") or {}).get("message") or ""
+            refusing = None if response["allowed"] else refusing_rules(message)
+            request = _request(document.value["request"])
+            if request is None or refusing == frozenset():
+                counts.left["refused by others" if request else "no operation"] += 1
+            else:
+                yield _Recorded(document.position(), request, (Missing.ROLES,), refusing)
 
 
 def _request(asked: JsonObject) -> Request | None:
@@ -223,10 +229,11 @@ def _request(asked: JsonObject) -> Request | None:
 
 
 class _Judge:
-    """What the translation says of requests."""
+    """Judges requests by the translation."""
 
     def __init__(self, outcomes: Sequence[RuleOutcome], existing: Sequence[JsonObject]) -> None:
         documents = [one for outcome in outcomes for one in outcome.translation.documents]
+        # Params and their definitions: the translation brings them along.
         beside = [one for one in documents if one["kind"] not in (POLICY_KIND, BINDING_KIND)]
         self.world = ObjectWorld([*existing, *beside], implicit_namespaces=True)
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

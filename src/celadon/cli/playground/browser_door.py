@@ -1,4 +1,5 @@
-"""What the page's worker calls: texts in, texts out, since JSON is what two languages share.
+"""The functions that the page's worker calls: texts in, texts out, since JSON is what two languages
+share.
 
 `answer` never raises: what goes wrong is a sentence under `error`, in the words of a crash report
 if it is our own fault.

@@ -1,4 +1,4 @@
-"""What `celadon test` does: cases for policies, asked as `celadon check` asks, and compared.
+"""Tests of policies (`celadon test`): cases, asked as `celadon check` asks, and compared.
 
 Read `case_results` first: a test with its cases, what a case expects, what came of it. `file_tests`
 makes tests of files of our own kind, `importers` of those of other tools. `case_running` has all

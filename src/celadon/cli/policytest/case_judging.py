@@ -144,6 +144,8 @@ class Bench:
         self._test = test
         self._settings: dict[Hashable, Cluster] = {}
         self._engines: dict[Hashable, Engines] = {}
+        # By the identity of a case, which is kept beside its result, so that no other case gets the
+        # same.
         self._created: dict[int, tuple[Case, Case]] = {}
         self._base: Self | None = None
         self._change: Callable[[PolicySets], PolicySets] = lambda sets: sets
@@ -177,6 +179,7 @@ class Bench:
         settings = Settings(_question(case), self.version, self._test.now)
         findings = Findings(Sightings(wants_namespaces=False))
         seen: list[Looked] = []
+        # Cases share a cluster, but what one case creates is not there for the next.
         quotas = None if setting.quotas is None else setting.quotas.uncharged()
         cluster = replace(setting, quotas=quotas)
         Judge.of(cluster, settings, _olds(case), findings, seen.append).take(case.object)
@@ -207,6 +210,8 @@ class Bench:
         user = case.user
         extra = tuple((key, tuple(values)) for key, values in user.extra.items())
         key = (
+            # Objects of a file that several cases name are the same ones, so comparing identities
+            # is enough.
             tuple(map(id, case.cluster)),
             tuple(map(id, case.answers)),
             (user.name, user.groups, user.uid, extra),
@@ -249,6 +254,8 @@ class Bench:
 
     def _engines_for(self, case: Case) -> Engines:
         brought = described(case.cluster)
+        # The first four parts are policies and bindings: a case that brings other objects needs no
+        # engine of its own.
         judges = (one for part in brought.given[:4] for one in part)
         key = tuple(map(id, judges))
         found = self._engines.get(key)
@@ -282,6 +289,7 @@ class Bench:
 def _created_case(case: Case, asked: Asked) -> Case:
     """Return what becomes of a workload as mutating policies have left it; the first of a kind."""
     owner, made = asked.document, asked.request.object or {}
+    # A Deployment makes a ReplicaSet, that one a Pod: down to the kind that is wanted.
     while found := created_objects(made):
         documents = [
             Document(owner.chunk, (*owner.path, *one.template), one.value) for one in found

@@ -1,9 +1,9 @@
-"""What came of a run of tests, as plain data: tests with their cases, what a case expects and what
-came of it, what was reached, and which mutants no test noticed.
-"""
+"""The results of a run of tests, as plain data: tests with their cases, what a case expects and
+what came of it, what was reached, and which mutants no test noticed."""
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import json
 from collections import Counter
@@ -45,7 +45,7 @@ class Wanted(enum.Enum):
     ERROR = "an error"
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclasses.dataclass(frozen=True, slots=True, order=True)
 class Measured:
     """A policy as it stands in a file."""
 

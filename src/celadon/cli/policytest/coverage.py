@@ -1,4 +1,4 @@
-"""What there is to reach in a policy.
+"""The goals of coverage: what there is to reach in a policy.
 
 A condition is a part of an expression that is true or false: all of a validation or a match
 condition, what stands beside `&&`, `||` and `!`, what is before a `?`, what a macro asks of each

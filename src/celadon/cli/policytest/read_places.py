@@ -1,4 +1,5 @@
-"""What the expressions of a policy read of an object, and the values that they compare with.
+"""The places of an object that the expressions of a policy read, and the values that they compare
+with.
 
 A place is the name of a variable (one of `ROOTS`) and steps into it; what a loop
 reads of its items is read of the first one. Values are the literals in the expressions, and their

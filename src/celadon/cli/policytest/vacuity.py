@@ -1,4 +1,4 @@
-"""What makes one case mean less than it seems: each function looks for one thing.
+"""Doubts about one case, which may mean less than it seems: each function looks for one thing.
 
 Of a case that failed they say why; one that is as expected fails for the graver ones.
 """

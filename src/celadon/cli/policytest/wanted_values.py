@@ -1,4 +1,4 @@
-"""Which values of an object make an expression come to true, or to false.
+"""The values of an object that make an expression come to true, or to false.
 
 `ways` reads the tree backwards: from what is wanted of the whole to what is wanted of its parts,
 down to the places that are read and what they are compared with. A way is a map of places to
@@ -101,6 +101,7 @@ def merged(one: Way, other: Way) -> Way | None:
     found = dict(one)
     for place, value in other.items():
         known = found.get(place, value)
+        # A value is there as well, so the more exact demand stays.
         if known is THERE or (known is value) or known == value:
             found[place] = value
         elif value is not THERE or known is GONE:
@@ -116,6 +117,8 @@ def merged(one: Way, other: Way) -> Way | None:
 def both_of(ones: Iterable[Way], others: Iterable[Way]) -> Iterator[Way]:
     """Every way of the first with every one of the second; likely pairs first."""
     firsts, seconds = list(ones), list(others)
+    # By the sum of both indices: what is likely stands first in either list, so likely pairs come
+    # first.
     for distance in range(len(firsts) + len(seconds)):
         for i in range(max(0, distance - len(seconds) + 1), min(distance + 1, len(firsts))):
             found = merged(firsts[i], seconds[distance - i])
@@ -139,6 +142,7 @@ def _beside(function: str, value: object) -> Iterator[object]:
     """Values that compare so with a constant."""
     if isinstance(value, str) or value is None or isinstance(value, bool):
         yield from [value] if function == "_==_" else different(value)
+        # Texts are in the order of their characters, so a longer one is greater.
         if isinstance(value, str) and function in ("_>_", "_>=_"):
             yield f"{value}0"
         return
@@ -192,6 +196,7 @@ def compared(function: str, one: Term, other: Term) -> Iterator[Way]:
         for value in _beside(asked, constant):
             yield {place: value}
     elif function == "_==_":
+        # Of which type the places are is not known here: texts and numbers are tried.
         yield {one.place: "x", other.place: "x"}
         yield {one.place: 1, other.place: 1}
     else:
@@ -267,6 +272,8 @@ class Wanted:
 
     def ways(self, node: syntax.Expr, bound: Bound = NO_NAMES, *, wanted: bool) -> list[Way]:
         """Return how a condition comes to a truth value; `bound` are the items of loops."""
+        # Names of loops mean something else in each round, so only what is asked outside of loops
+        # is kept.
         key = (id(node), wanted)
         if not bound and key in self._known:
             return self._known[key]
@@ -276,6 +283,7 @@ class Wanted:
         found: dict[str, Way] = {}
         for one in self._ways(node, wanted, bound):
             found.setdefault(repr(sorted(one.items(), key=str)), one)
+            # The ways of `&&` multiply, so each node hands up a bounded number.
             if len(found) == MOST_WAYS:
                 break
         self._depth -= 1

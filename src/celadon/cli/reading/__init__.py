@@ -6,6 +6,6 @@ finds the line of a field, and does so only when somebody asks. A file that cann
 `Problem`, never an exception that stops the other files.
 """
 
-from celadon.cli.reading.documents import Document, DocumentReader, Problem, expand_paths, read_text
+from celadon.cli.reading.documents import Problem, read_documents
 
-__all__ = ["Document", "DocumentReader", "Problem", "expand_paths", "read_text"]
+__all__ = ["Problem", "read_documents"]

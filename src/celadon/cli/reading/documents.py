@@ -397,7 +397,7 @@ class Document:
 
     @property
     def is_definition(self) -> bool:
-        """Whether it is a CustomResourceDefinition."""
+        """Return whether it is a CustomResourceDefinition."""
         return self.group_kind == DEFINITION_KIND
 
     def line(self, path: Path = ()) -> int:
@@ -534,7 +534,7 @@ _BEGUN_AGAIN: Final = late_pattern(r'key "(?:apiVersion|kind)" already set')
 
 
 def _fault(file: str, line: int, text: str, error: UnreadableError) -> Problem:
-    """What is wrong with a text, and what its author may have meant."""
+    """Return the problem of a text, with what its author may have meant."""
     help = error.help
     if "{{" in text and not help:
         help = "a template? fill it in first: `helm template CHART | celadon check -`"
@@ -714,6 +714,24 @@ class DocumentArchive:
 # The API server decodes metadata into typed fields and refuses what does not fit. The most
 # frequent accident has a help of its own: a label such as `enabled: yes`, which YAML reads as
 # true.
+
+
+def read_texts(
+    arguments: Sequence[str], exclusion: Exclusion = NOTHING_EXCLUDED, *, tests: bool = False
+) -> Iterator[Text | Problem]:
+    """Yield the text of each file that the arguments mean (`expand_paths`), or what is wrong."""
+    for file in expand_paths(arguments, exclusion, tests=tests):
+        yield file if isinstance(file, Problem) else read_text(file)
+
+
+def read_documents(arguments: Sequence[str]) -> Iterator[Document | Problem]:
+    """Yield the documents of all files that the arguments mean, and what is wrong with others."""
+    reader = DocumentReader()
+    for text in read_texts(arguments):
+        if isinstance(text, Problem):
+            yield text
+        else:
+            yield from reader.read(text)
 
 
 def shape_problem(document: Document) -> Problem | None:

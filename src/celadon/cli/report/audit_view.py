@@ -1,4 +1,4 @@
-"""What `celadon audit` found, of one source or of a fleet, as renderers see it.
+"""The findings of `celadon audit`, of one source or of a fleet, as renderers see them.
 
 For people: what is violated, policy by policy, with the first of the objects; then tables of
 numbers, notices and a summary. Violations may also be rows of a file that is written while they are
@@ -103,6 +103,8 @@ class AuditView(model.ReportView[audit_report.AuditReport]):
         report = self.report
         yield from map(model.error_finding, report.policy_errors)
         for one in report.violations:
+            # Findings of plugins stand beside those of policies, with the name of the plugin in
+            # place of a policy.
             kind = "plugin" if one.policy in PLUGIN_ORDER else "policy"
             has_rule = bool(one.rule.file)
             yield model.Finding(
@@ -239,6 +241,7 @@ def _shown(
 def _violation_blocks(report: audit_report.AuditReport, look: model.Look) -> Iterator[list[str]]:
     """Lines for each policy and binding that found something."""
     shown = _shown(report.violations, look)
+    # Violations come as the objects stand in the input; `sorted` keeps that order within a policy.
     found = sorted(shown, key=lambda one: (one.policy, one.binding))
     for (policy, binding), same in groupby(found, key=lambda one: (one.policy, one.binding)):
         lines = [f"{policy}/{binding}" if binding else policy]

@@ -1,5 +1,5 @@
-"""What `celadon simulate-bootstrap` found, as renderers see it: for each culprit the chain from a
-request to the worst that follows."""
+"""The findings of `celadon simulate-bootstrap` as renderers see them: for each culprit the chain
+from a request to the worst that follows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `celadon test` found and what its cases have not reached, as renderers see it.
+"""The results of `celadon test`, and what its cases have not reached, as renderers see them.
 
 For people: what failed, and why; what no case has reached; what was changed in policies and no case
 noticed; a summary.

@@ -1,4 +1,4 @@
-"""What `celadon check` found, for one release or several, as renderers see it.
+"""The results of `celadon check`, for one release or several, as renderers see them.
 
 For people: first what is refused, with the sentence the API server would send, then where the rule
 is written and which objects failed: those that differ in nothing else are one block. Then warnings,

@@ -1,4 +1,4 @@
-"""What `celadon diff` found, as renderers see it.
+"""The findings of `celadon diff` as renderers see them.
 
 For people: differences first, each with a request and what both sides say of it; then what is not
 decided, and what is proved.

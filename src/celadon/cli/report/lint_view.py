@@ -1,4 +1,4 @@
-"""What `celadon lint` found, as renderers see it.
+"""The findings of `celadon lint` as renderers see them.
 
 For people: place, severity, code, message, the line with a caret, help; or how many findings each
 rule has.

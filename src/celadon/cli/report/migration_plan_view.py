@@ -48,7 +48,7 @@ class PlanView(ReportView[MigrationPlan]):
     command = "celadon migrate --plan"
 
     def text(self, look: Look) -> str:
-        """What is there, and the courses."""
+        """Return what is there, and the courses."""
         report = self.report
         lines = ["what is there", *(f"  {line}" for line in _inventory(report))]
         for block in policy_error_lines(report.audit.policy_errors, look):
@@ -90,7 +90,7 @@ class PlanView(ReportView[MigrationPlan]):
         }
 
     def page(self) -> Page:
-        """What is there, then a table for each course."""
+        """Return what is there, then a table for each course."""
         report = self.report
         numbers = tuple(
             (one.name.lower(), len(report.taking(one)), _EFFECTS[one])
@@ -129,7 +129,7 @@ def _title(policy: PlannedPolicy) -> str:
 
 
 def _remarks(policy: PlannedPolicy) -> Iterator[str]:
-    """What there is to know of a policy before it moves."""
+    """Yield what there is to know of a policy before it moves."""
     if policy.same_as:
         yield f"it demands what `{policy.same_as}` demands: one of both is enough"
     if policy.only_reports:

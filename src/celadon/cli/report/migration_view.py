@@ -1,4 +1,4 @@
-"""What `celadon migrate` did, as renderers see it.
+"""The results of `celadon migrate` as renderers see them.
 
 For people: what was not translated and what is decided otherwise, each with its place; then the
 counts. Rules that agree with their tests are counted only, but stand on the page.
@@ -22,7 +22,7 @@ class MigrationView(ReportView[Migration]):
     command = "celadon migrate"
 
     def text(self, look: Look) -> str:
-        """What is to be looked at, and the counts."""
+        """Return what is to be looked at, and the counts."""
         report = self.report
         lines = [line for one in report.outcomes for line in _lines(one)]
         counts = ", ".join(f"{report.count(one)} {one}" for one in STATES if report.count(one))
@@ -78,7 +78,7 @@ def _name(outcome: RuleOutcome) -> str:
 
 
 def _lines(outcome: RuleOutcome) -> Iterator[str]:
-    """What is said of one rule; nothing of one that agrees with its tests."""
+    """Yield what is said of one rule; nothing of one that agrees with its tests."""
     translation = outcome.translation
     title = f"{outcome.position}: {_name(outcome)}"
     for name in translation.exceptions:

@@ -1,6 +1,5 @@
-"""What `celadon prove` says of policies and definitions, and of claims about them, as renderers see
-it.
-"""
+"""The answers of `celadon prove` about policies and definitions, and about claims, as renderers see
+them."""
 
 from __future__ import annotations
 
@@ -62,7 +61,7 @@ class ProofView(ReportView[ProofReport]):
     command = "celadon prove"
 
     def text(self, look: Look) -> str:
-        """What is found, proved and not decided; and the counts."""
+        """Return what is found, proved and not decided; and the counts."""
         told = [one for one in self.report.items if one.sort == VALIDATION or _is_told(one)]
         found = ["\n".join(_lines(one, look)) for one in told]
         counts = [
@@ -105,7 +104,7 @@ class ProofView(ReportView[ProofReport]):
                 )
 
     def rules(self, groups: Sequence[str]) -> Sequence[FindingRule]:
-        """What the groups stand for."""
+        """Return what the groups stand for."""
         return [FindingRule(one, one, one.replace("-", " ")) for one in groups]
 
     def cases(self) -> Iterator[ReportCase]:
@@ -236,7 +235,7 @@ class ClaimView(ReportView[ClaimReport]):
             )
 
     def rules(self, groups: Sequence[str]) -> Sequence[FindingRule]:
-        """What the groups stand for."""
+        """Return what the groups stand for."""
         meant = {one.replace(" ", "-"): text for one, text in _MEANT.items()}
         return [FindingRule(one, one, meant.get(one, one.replace("-", " "))) for one in groups]
 

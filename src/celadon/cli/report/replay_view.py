@@ -1,5 +1,5 @@
-"""What `celadon replay` found, as renderers see it: what would have been denied, what was, by whom,
-since when, and what cannot be said."""
+"""The findings of `celadon replay` as renderers see them: what would have been denied, what was, by
+whom, since when, and what cannot be said."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What every report consists of, which forms the report of a command has, and the forms that
-programs read; other people's text is shown here, never obeyed.
+"""The parts that every report consists of, which forms the report of a command has, and the forms
+that programs read; other people's text is shown here, never obeyed.
 
 A command hands over its report as one value, and a view (`ReportView`) says of it what renderers
 ask for: its text for people, its data, its findings (`Finding`), its cases (`ReportCase`), its page

@@ -96,8 +96,8 @@ def drop_unknown_metadata(obj: JsonDict, schema: Schema) -> list[StrayField]:
 
 
 def drop_unreadable(obj: JsonDict, schema: Schema) -> None:
-    """Of embedded resources that were stored before anybody looked at them: what cannot be read of
-    their types and their metadata goes. The object is changed."""
+    """Drop what cannot be read of the types and the metadata of embedded resources, which were
+    stored before anybody looked at them. The object is changed."""
     for _, found in list(_embedded(obj, schema, ROOT)):
         for name in _TYPE_FIELDS:
             if name in found and not isinstance(found[name], str):
@@ -147,7 +147,8 @@ def embedded_resource_errors(obj: JsonDict, schema: Schema) -> Iterable[FieldErr
 
 
 def _type_errors(value: object, path: FieldPath) -> Iterable[FieldError]:
-    """Of an `apiVersion` or a `kind`, which the end of the path says."""
+    """Yield what is wrong with an `apiVersion` or a `kind`; the end of the path says which of both
+    it is."""
     if not isinstance(value, str):
         yield invalid(path, value, "must be a string")
     elif not value:
@@ -304,12 +305,12 @@ _MOST: Final = 2**31 - 1
 
 
 def wanted_count_errors(obj: JsonDict, scale: ScalePaths | None) -> Iterable[FieldError]:
-    """Of the count in the spec."""
+    """Yield what is wrong with the count of replicas in the spec."""
     return () if scale is None else _count_errors(obj, scale.wanted)
 
 
 def scale_status_errors(obj: JsonDict, scale: ScalePaths | None) -> Iterable[FieldError]:
-    """Of the count in the status, and of the selector."""
+    """Yield what is wrong with the count in the status, and with the selector."""
     if scale is None:
         return
     yield from _count_errors(obj, scale.counted)
@@ -461,8 +462,8 @@ class CustomKind:
         return self._readable(as_stored(named, self.schema))
 
     def stored(self, obj: JsonDict) -> JsonDict:
-        """What is stored of an object that is in the storage version by name: without what that
-        does not know, and with the defaults that upstream gives it when it is read."""
+        """Return what is stored of an object that is in the storage version by name: without what
+        that does not know, and with the defaults that upstream gives it when it is read."""
         return as_stored(obj, self.schema if self.storage is None else self.storage)
 
     def received(self, obj: JsonDict) -> JsonDict:
@@ -476,7 +477,7 @@ class CustomKind:
         return found
 
     def validate(self, obj: JsonDict, before: JsonDict | None = None) -> RuleOutcome:
-        """What is wrong with a prepared object, in the order of an API server, and what is
+        """Return what is wrong with a prepared object, in the order of an API server, and what is
         forgiven because it did not change."""
         other = list(self._type_errors(obj))
         if other:
@@ -516,7 +517,8 @@ class CustomKind:
         return self._with_rules(found, obj, before)
 
     def _repetitions(self, obj: JsonDict, before: JsonDict | None) -> Iterable[FieldError]:
-        """Of an object that had some before an update, nothing is said."""
+        """Yield the repeated items of lists that are sets or maps; none where the object had some
+        before an update."""
         if before is not None and repeated_items(before, self.schema):
             return ()
         return repeated_items(obj, self.schema)
@@ -601,8 +603,8 @@ def _member(version: JsonObject, *names: str) -> Any:
 
 
 class DefinedKinds:
-    """Those of one definition, compiled when one of them is first wanted, in whatever thread: for
-    thousands of properties that takes a second."""
+    """The kinds of one definition, compiled when one of them is first wanted, in whatever thread:
+    for thousands of properties that takes a second."""
 
     __slots__ = ("_definition", "_kinds", "_version", "spec")
 
@@ -645,8 +647,8 @@ class KindsOnDemand(Mapping[GroupVersionKind, CustomKind]):
         return found is None or found.is_compiled
 
     def definition(self, kind: GroupVersionKind) -> object:
-        """What defines the kind: the same object for as long as that says the same. None for a
-        kind that nothing defines."""
+        """Return what defines the kind: the same object for as long as that says the same. None for
+        a kind that nothing defines."""
         return self._by_kind.get(kind)
 
     def __getitem__(self, kind: GroupVersionKind) -> CustomKind:
@@ -670,7 +672,7 @@ class RememberedKinds:
         self._known: dict[str, DefinedKinds] = {}
 
     def of(self, definitions: Iterable[JsonObject]) -> KindsOnDemand:
-        """Of all of them together; others are forgotten."""
+        """Return the kinds of all these definitions together; those of others are forgotten."""
         self._known = {metadata.name(one): self._kinds_of(one) for one in definitions}
         return KindsOnDemand(self._known.values())
 

@@ -352,7 +352,8 @@ class Demands:
 
 
 def demands_of_update(spec: JsonObject, old: JsonObject, *, established: bool) -> Demands:
-    """What is demanded of a spec in place of the old one, whose objects may be `established`."""
+    """Return what is demanded of a spec in place of the old one, whose objects may be
+    `established`: what was wrong already is let pass."""
     before, now = internal_definition(old), internal_definition(spec)
     schemas = [given for _, given in before.schemas()]
     nodes = [node for given in schemas for node in every_schema(given)]
@@ -580,8 +581,8 @@ def subresource_errors(given: JsonObject, at: FieldPath) -> Errors:
 def selectable_errors(
     fields: Sequence[JsonObject], schema: JsonObject, at: FieldPath, *, many: bool = False
 ) -> Errors:
-    """What is wrong with fields that lists can be filtered by. With `many` their number does not
-    count."""
+    """Yield what is wrong with fields that lists can be filtered by. With `many` their number does
+    not count."""
     seen: set[FieldPath] = set()
     root = decode_schema(schema)
     for i, one in enumerate(fields):

@@ -284,7 +284,8 @@ _IN_METADATA: Final = "inside additionalProperties applying to object metadata"
 
 @dataclass(slots=True)
 class SchemaFindings:
-    """What is wrong with a schema: its keywords, its rules, and what they cost together."""
+    """All that is wrong with a schema: with its keywords, its rules, and what they cost
+    together."""
 
     keywords: list[FieldError] = field(default_factory=list)
     rules: list[FieldError] = field(default_factory=list)
@@ -311,8 +312,9 @@ def schema_findings(
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """Where a schema stands. `cardinality` is None where nothing bounds it; below `uncorrelatable`
-    no rule may look at `oldSelf`. `no_default` says where no default may be, and why."""
+    """The place where a schema stands. `cardinality` is None where nothing bounds it; below
+    `uncorrelatable` no rule may look at `oldSelf`. `no_default` says where no default may be, and
+    why."""
 
     path: FieldPath
     is_root: bool = False
@@ -457,7 +459,7 @@ class _Check:
 
 
 def _shape(rule: Any, at: FieldPath, schema: Schema | None) -> list[FieldError]:
-    """What can be wrong with a rule before it is compiled."""
+    """Return what can be wrong with a rule before it is compiled."""
     found = []
     rule_text, message = _text(rule, "rule"), _text(rule, "message")
     if not trim_space(rule_text):

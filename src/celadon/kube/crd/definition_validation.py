@@ -114,7 +114,8 @@ def _metadata(obj: JsonObject, spec: JsonObject) -> Errors:
 
 
 def _unchanged(spec: JsonObject, old: JsonObject, *, established: bool) -> Errors:
-    """What is part of the place where objects are stored stays, once they can be."""
+    """Yield the changes of what objects are stored by: group, plural and, once there may be
+    objects, scope and kind must stay."""
     names, before = spec.get("names") or {}, old.get("names") or {}
     rows = [
         (definition_parts.SPEC.child("group"), spec.get("group"), old.get("group")),
@@ -289,7 +290,7 @@ def _shared(
 
 
 def _endpoints_and_columns(part: JsonObject, at: FieldPath) -> Errors:
-    """Of one version, or of all."""
+    """Yield what is wrong with the subresources and columns of one version, or of all."""
     if part.get("subresources"):
         yield from definition_parts.subresource_errors(
             part["subresources"], at.child("subresources")

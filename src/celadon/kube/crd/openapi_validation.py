@@ -469,7 +469,7 @@ _Told: TypeAlias = tuple[str, str, ErrorType]
 
 @dataclass(slots=True)
 class Result:
-    """What was found out about one value."""
+    """The errors of one value, and how many of several schemas it matches."""
 
     errors: list[FieldError] = field(default_factory=list)
     matches: int = 0
@@ -671,7 +671,8 @@ def _object(
 
 
 def _member(name: FieldPath, was: Correlated | None, key: str) -> Correlated | None:
-    """What version an object was stored in cannot be seen, so its type is always judged."""
+    """Return what a member was before. The version that an object was stored in cannot be seen, so
+    its type counts as new and is always judged."""
     if was is None or (not name.steps and key in TYPE_FIELDS):
         return None
     return was.member(key)

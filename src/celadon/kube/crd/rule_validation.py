@@ -1,8 +1,8 @@
 """Validation rules of custom resources (`x-kubernetes-validations`): compiled and evaluated.
 
-`rule_scopes` is what they may name, `compiled_rules` are the rules at one node, `rule_validation`
-runs them over an object whose parts carry their schema (`typed_data`) and know what they were
-before (`typed_data`).
+A rule is compiled with the schema of the node where it stands: what it may name, where its errors
+point, its texts. Then the rules run over an object whose parts carry their schema and know what
+they were before (`typed_data`).
 """
 
 from __future__ import annotations
@@ -169,7 +169,8 @@ TYPE_NAME: Final = "selfType"
 
 
 class RuleScopes:
-    """Those of one node, whose values have the type `declared`; each is made once."""
+    """The environments of the rules of one node, whose values have the type `declared`; each is
+    made once."""
 
     def __init__(self, declared: SchemaType) -> None:
         self.declared = declared
@@ -273,7 +274,8 @@ def compile_rules(
 
 @dataclass(frozen=True, slots=True)
 class _Texts:
-    """What the two kinds of expressions are called in complaints."""
+    """The words of complaints about one of the two kinds of expressions, and the type that it must
+    have."""
 
     result: types.Type
     uncompiled: str
@@ -465,9 +467,10 @@ class RuleValidator:
         spent: int = 0,
         ratchets: bool = True,
     ) -> RuleOutcome:
-        """For a whole object; `before` is the stored object of an update, else `Unknown`. Whoever
-        wants to know which rules were asked what gives a list for it. `spent` is what other rules
-        of the same request have cost; without `ratchets` nothing is forgiven."""
+        """Return what the rules say of a whole object; `before` is the stored object of an update,
+        else `Unknown`. Whoever wants to know which rules were asked what gives a list for it.
+        `spent` is what other rules of the same request have cost; without `ratchets` nothing is
+        forgiven."""
         outcome = RuleOutcome(cost=spent)
         ratchet = _NO_RATCHET
         if ratchets and not isinstance(before, Unknown):
@@ -519,7 +522,7 @@ class RulesOnDemand:
         self._is_compiled = False
 
     def compiled(self) -> RuleValidator | None:
-        """None if the schema has none."""
+        """Return the compiled rules; None if the schema has none."""
         if not self._is_compiled:
             self._compiled = rule_validator(self._schema, self._environment, self._owner)
             self._is_compiled = True
@@ -546,8 +549,8 @@ def _build(
 
 @dataclass(frozen=True, slots=True)
 class _Ratchet:
-    """Whether faults are forgiven: a part beside what it was, or None of a part of which nobody can
-    say what it was; and the nearest part around it that corresponds to something."""
+    """A part beside what it was, by which faults are forgiven, or None where nobody can say what it
+    was; and the nearest part around it that corresponds to something."""
 
     current: Correlated | None
     nearest: Correlated | None
@@ -591,8 +594,8 @@ class _Discarded(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where rules are evaluated: the node's type and value as errors show them, and the two
-    activations."""
+    """The place where rules are evaluated: the node's type and value as errors show them, and the
+    two activations."""
 
     path: FieldPath
     type: str
@@ -748,5 +751,6 @@ class _Run:
         self.outcome.cost += cost
 
     def _report(self, place: _Place, detail: str) -> None:
-        """What went wrong is no fault of the value: its type is shown in its place."""
+        """Note an error for what went wrong in a rule. That is no fault of the value, so its type
+        is shown in its place."""
         self.outcome.errors.append(fieldpath.invalid(place.path, place.type, detail))

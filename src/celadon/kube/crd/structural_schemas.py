@@ -146,7 +146,7 @@ def unreadable(given: Any) -> str | None:
 
 
 def structural_errors(given: JsonObject, at: FieldPath) -> list[FieldError]:
-    """Of a whole schema, which is not `unreadable`."""
+    """Return in which places a whole schema, which is not `unreadable`, is not structural."""
     found: list[FieldError] = []
     _node(given, at, AT_ROOT, found)
     _complete_branches(given, given, at, at, found)
@@ -211,7 +211,8 @@ def _extensions(given: JsonObject, at: FieldPath) -> list[FieldError]:
 
 
 def _object_fields(given: JsonObject, at: FieldPath) -> list[FieldError]:
-    """Of what is an object of the API as a whole: the types of the fields that all of them have."""
+    """Return what is wrong with the schema of an object of the API: the fields that all of them
+    have must be of their types."""
     known = members(given, "properties")
     found = []
     for name, wanted in (("kind", "string"), ("apiVersion", "string"), ("metadata", "object")):
@@ -286,8 +287,8 @@ def _branch(
 def _complete_branches(
     node: JsonObject, said: JsonObject, at: FieldPath, place: FieldPath, found: list[FieldError]
 ) -> None:
-    """What branches know of and the node outside of them does not. `said` is a branch about `node`,
-    or the node itself; `place` is where it stands."""
+    """Complain about what branches know of and the node outside of them does not. `said` is a
+    branch about `node`, or the node itself; `place` is where it stands."""
     for below, branch in branches(said):
         _complete_branch(node, branch, at, place.join(below), found)
 
@@ -350,7 +351,8 @@ _UNKNOWN_FIELDS: Final = "must not have unknown fields"
 
 
 def default_errors(one: GivenSchema, *, pruned: bool = True) -> list[FieldError]:
-    """Of a whole schema. Without `pruned` unknown fields are let pass."""
+    """Return what is wrong with the defaults of a whole schema. Without `pruned` unknown fields are
+    let pass."""
     check = _Check(environment(current_release()), pruned)
     check.visit(one.schema, one.path, is_root=True)
     return check.found
@@ -420,7 +422,7 @@ def _placed(at: FieldPath, error: FieldError) -> FieldError:
 
 
 def _by_key(value: Any) -> Any:
-    """As Go shows it: the members of maps in the order of their keys."""
+    """Return a value as Go shows it: the members of maps in the order of their keys."""
     if isinstance(value, dict):
         return {key: _by_key(one) for key, one in sorted(value.items())}
     return [_by_key(one) for one in value] if isinstance(value, list) else value
@@ -443,14 +445,15 @@ class Pruned(NamedTuple):
 
 
 def pruned(value: Json, schema: Schema) -> Pruned:
-    """For the root of a resource, whose metadata stays. What was given is not changed."""
+    """Return what is left of the root of a resource, whose metadata stays, and the fields that were
+    dropped. The value itself is not changed."""
     dropped: list[StrayField] = []
     left = _prune(value, replace(schema, embedded_resource=True), (), dropped)
     return Pruned(left, tuple(sorted(dropped, key=lambda one: one.path)))
 
 
 def pruned_part(value: Json, schema: Schema) -> Json:
-    """What is left of a value that is a resource only if its schema says so."""
+    """Return what is left of a value that is a resource only if its schema says so."""
     return _prune(value, schema, (), [])
 
 

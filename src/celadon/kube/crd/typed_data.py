@@ -227,7 +227,8 @@ class FaultyObject(KeywordObject):
 
 
 class Preserved(Opaque):
-    """What `x-kubernetes-preserve-unknown-fields` keeps: it can be compared, and nothing else."""
+    """A value that `x-kubernetes-preserve-unknown-fields` keeps: it can be compared, and nothing
+    else."""
 
     __slots__ = ("value",)
     cel_type = types.opaque("unknown")
@@ -236,7 +237,7 @@ class Preserved(Opaque):
         self.value = value
 
     def equals(self, other: Opaque) -> bool:
-        """As JSON, kinds of numbers told apart."""
+        """Compare two of them as JSON, kinds of numbers told apart."""
         return isinstance(other, Preserved) and same(self.value, other.value)
 
 
@@ -266,7 +267,7 @@ def typed(value: Any, schema: Schema) -> Any:
 
 
 def _part(value: Any, schema: Schema) -> Any:
-    """As `typed`, with a fault for what does not fit."""
+    """Return a part as `typed` does, with a fault in place of what does not fit."""
     try:
         return typed(value, schema)
     except EvaluationError as error:
@@ -386,7 +387,7 @@ _GO_TYPES: Final = {
 
 
 def _go_type(value: Json) -> str:
-    return _GO_TYPES.get(value.__class__, "<nil>")
+    return _GO_TYPES[value.__class__]
 
 
 _CONVERTERS: Final[Mapping[str, Callable[[Json, Schema], Any]]] = {

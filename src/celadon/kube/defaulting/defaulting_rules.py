@@ -45,6 +45,7 @@ from celadon.kube.resources.plugin_facts import PLUGIN_ORDER, known_plugins
 from celadon.kube.schemas import schema_packs
 from celadon.kube.schemas.schema_packs import component_name
 from celadon.kube.schemas.typed_objects import struct_codec
+from celadon.kube.well_known_values import POD_TEMPLATES
 from celadon.records import dataclass
 
 # --- Gated fields ------------------------------------------------------------
@@ -122,18 +123,14 @@ _TERMINATING: Final = {"DeploymentReplicaSetTerminatingReplicas": ("status.termi
 
 _JOB: Final = {"JobManagedBy": ("spec.managedBy",), "JobSuccessPolicy": ("spec.successPolicy",)}
 
-_TEMPLATES: Final[Mapping[str, str]] = {
+_POD_PREFIXES: Final[Mapping[str, str]] = {
     "v1/Pod": "",
-    "v1/PodTemplate": "template.",
-    "v1/ReplicationController": "spec.template.",
-    "apps/v1/DaemonSet": "spec.template.",
-    "apps/v1/Deployment": "spec.template.",
-    "apps/v1/ReplicaSet": "spec.template.",
-    "apps/v1/StatefulSet": "spec.template.",
-    "batch/v1/CronJob": "spec.jobTemplate.spec.template.",
-    "batch/v1/Job": "spec.template.",
+    **{
+        f"{kind.group}/v1/{kind.kind}".lstrip("/"): ".".join((*path, ""))
+        for kind, path in POD_TEMPLATES.items()
+    },
 }
-"""Where kinds have a pod."""
+"""What the path of a pod begins with, by kind."""
 
 
 def _below(prefix: str, fields: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
@@ -197,7 +194,7 @@ _EXTENDED_RESOURCES: Final = {"DRAExtendedResource": ("spec.extendedResourceName
 
 
 _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
-    **{kind: _below(prefix, _POD) for kind, prefix in _TEMPLATES.items()},
+    **{kind: _below(prefix, _POD) for kind, prefix in _POD_PREFIXES.items()},
     "v1/Pod": {
         **_POD,
         **_POD_STATUS,

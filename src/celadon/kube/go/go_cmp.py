@@ -2,7 +2,7 @@
 
 `cmp.Diff` compares both as trees and prints the tree with a few of the equal parts around each
 change. How it prints is unstable by design: a server chooses one of two ways when it starts. Here
-it is the first, with plain spaces.
+it is the first, with plain spaces. Which parts differ is found in `go_values`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from celadon.records import dataclass
 
 @dataclass(slots=True)
 class Stats:
-    """How many of something are left out."""
+    """Counts of what a report leaves out."""
 
     name: str
     identical: int = 0
@@ -211,7 +211,7 @@ def reported_difference(old: GoData, new: GoData) -> str:
 
 
 class _Side(enum.Enum):
-    """Which of two values is printed."""
+    """The value of two that is printed."""
 
     BOTH = "both"
     EQUAL = "equal"
@@ -462,8 +462,8 @@ class _Printer:
         return Wrapped("strings.Join(", Wrapped("{", lines, "}"), ', "")')
 
     def _is_of_lines(self, old: str, new: str) -> bool:
-        """Whether texts are compared line by line: those of four lines or more, unless that tells
-        much less than comparing bytes."""
+        """Return whether texts are compared line by line: those of four lines or more, unless that
+        tells much less than comparing bytes."""
         both = old + new
         if both.count("\n") < _MULTILINE or not all(
             char.isprintable() or char.isspace() for char in both
@@ -559,7 +559,8 @@ def _level(room: int) -> int:
 
 
 def _equal_limit(room: int) -> int:
-    """How many members of an equal value are shown, or of one that is gone or new as a whole."""
+    """Return how many members are shown of an equal value, or of one that is gone or new as a
+    whole."""
     return (1 << _level(room) >> 1) << 2
 
 
@@ -595,7 +596,7 @@ def _in_quotes(data: bytes) -> str:
 
 
 def _is_shown_bare(line: str, prefix: str, most: int) -> bool:
-    """Whether a line can stand between triple quotes."""
+    """Return whether a line can stand between triple quotes."""
     if line.removeprefix(prefix).startswith('"""') or line.startswith(ELLIPSIS):
         return False
     fits = len(line.encode(errors="replace")) <= most
@@ -603,8 +604,8 @@ def _is_shown_bare(line: str, prefix: str, most: int) -> bool:
 
 
 def _are_told_apart(lines: Sequence[Line]) -> bool:
-    """Whether lines can stand between triple quotes: no two next to each other, one gone and one
-    new, differ by white space alone."""
+    """Return whether lines can stand between triple quotes: no two next to each other, one gone and
+    one new, differ by white space alone."""
     seen: dict[str, set[str]] = {"-": set(), "+": set()}
     for line in lines:
         text = str(line.value)
@@ -652,7 +653,8 @@ def _is_joined(before: Stats, between: Stats, after: Stats, window: int) -> bool
 def _with_equal_ends(
     groups: list[Stats], old: Sequence[object], new: Sequence[object]
 ) -> list[Stats]:
-    """What is equal at the ends of a run of different parts goes to the runs around it."""
+    """Return the groups with the equal ends of runs of different parts moved to the runs around
+    them."""
     first, last = Stats(groups[0].name), Stats(groups[0].name)
     x = y = 0
     for at, group in enumerate(groups):

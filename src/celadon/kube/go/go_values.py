@@ -1,7 +1,7 @@
-"""Values as Go holds them, with their types, for those who print them as Go does.
+"""Values as Go holds them, with their types, and how two of them differ.
 
 A value knows what its type is called (`core.PodSpec`, `[]string`), of which kind that is, and what
-its `String` method gives, if it has one.
+its `String` method gives, if it has one. They are for those who print values as Go does.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from celadon.records import dataclass
 
 
 class Kind(enum.Enum):
-    """What a type is made of."""
+    """The kind of a type, as Go's `reflect` tells them apart."""
 
     STRUCT = "struct"
     LIST = "slice"
@@ -208,7 +208,7 @@ class Steps:
             other += after is not None
 
     def edits(self, old: Sequence[object], new: Sequence[object]) -> list[Edit]:
-        """How a row of parts becomes another. Raises TooLongError."""
+        """Return how a row of parts becomes another. Raises TooLongError."""
 
         def likeness(at: int, other: int) -> _Likeness:
             self.take()
@@ -218,7 +218,7 @@ class Steps:
 
 
 class Edit(enum.Enum):
-    """What happens with an item of a list, or a byte of a text."""
+    """One thing that happens with an item of a list, or a byte of a text."""
 
     SAME = "same"
     CHANGED = "changed"
@@ -286,10 +286,9 @@ class _Path:
 
 
 def find_edits(size: int, other: int, likeness: Callable[[int, int], _Likeness]) -> list[Edit]:
-    """How a list of one size becomes another: not the shortest way, but the one that go-cmp finds.
-
-    It searches from both ends in turn, each time along the diagonal through where it has come to,
-    takes the first two items that are equal and goes on as long as the next ones are."""
+    """Return how a list of one size becomes another: not the shortest way, but the one that go-cmp
+    finds. It searches from both ends in turn, each time along the diagonal through where it has
+    come to, takes the first two items that are equal and goes on as long as the next ones are."""
     front, back = _Path(1, (0, 0), likeness), _Path(-1, (size, other), likeness)
     near, far = [0, 0], [size, other]
     budget = _BUDGET * (size + other)

@@ -51,7 +51,7 @@ _REQUIREMENT_COST: Final = cost_rules.LIST_CREATE_COST + cost_rules.STRUCT_CREAT
 
 
 class _Receiver(Opaque):
-    """What has methods and nothing else: no equality, no Go value inside."""
+    """A value that has methods and nothing else: no equality, no Go value inside."""
 
     __slots__ = ()
 

@@ -39,7 +39,7 @@ from celadon.kube.library import (
     networks,
     quantity_functions,
     regex_find,
-    semver_functions,
+    semver,
 )
 from celadon.kube.library import list_aggregates as kube_lists
 from celadon.kube.library.costs import charged, uncharged
@@ -49,7 +49,8 @@ from celadon.records import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What expressions may use that are written for a release (`introduced`) and those after it.
+    """One row of the table: libraries and switches that expressions may use which are written for a
+    release (`introduced`) or a later one.
 
     `removed` is the release for which it may not be used any more. `since` and `until` name the
     servers that have it at all: the first, and the first that does not. `switches` are names of
@@ -79,8 +80,8 @@ _OF_CEL: Final = (sets.LIBRARY,)
 _SEMVER_FOR_ALL: Final = (1, 33)
 """Before, only selectors of devices had versions."""
 _VERSIONS_OF_DEVICES: Final = (
-    (_SEMVER_FOR_ALL, semver_functions.OLDER_LIBRARY),
-    ((1, 34), semver_functions.STRICT_LIBRARY),
+    (_SEMVER_FOR_ALL, semver.OLDER_LIBRARY),
+    ((1, 34), semver.STRICT_LIBRARY),
 )
 """What servers before a release give them for expressions of older ones."""
 _EQUALITY_CHARGED: Final = (1, 32)
@@ -102,8 +103,8 @@ BLOCKS: Final = (
         validators=(ast_validators.HOMOGENEOUS_LITERALS,),
         switches={"presence_test_has_cost": False},
     ),
-    Block(_EPOCH, libraries=(networks.OLDER_LIBRARY,), until=_EQUALITY_CHARGED),
-    Block(_EPOCH, libraries=(networks.LIBRARY,), since=_EQUALITY_CHARGED),
+    Block(_EPOCH, libraries=(networks.OLDER_URL_LIBRARY,), until=_EQUALITY_CHARGED),
+    Block(_EPOCH, libraries=(networks.URL_LIBRARY,), since=_EQUALITY_CHARGED),
     Block(_EPOCH, switches={"older_names": True}, until=(1, 37)),
     Block(_EPOCH, switches={"older_sizes": True, "backticks_are_junk": True}, until=(1, 33)),
     Block(_EPOCH, libraries=(charged(strings.library(0)),), removed=(1, 29)),
@@ -133,7 +134,7 @@ BLOCKS: Final = (
     Block((1, 31), libraries=_FORMATS, since=(1, 32)),
     Block((1, 31), libraries=(authz.SELECTORS_LIBRARY,), switches={"keyword_fields": True}),
     Block((1, 32), libraries=(comprehensions.LIBRARY,)),
-    Block(_SEMVER_FOR_ALL, libraries=(semver_functions.LIBRARY,)),
+    Block(_SEMVER_FOR_ALL, libraries=(semver.LIBRARY,)),
     Block((1, 34), libraries=(lists.library(3),)),
 )
 """In the order in which they are loaded."""
@@ -163,14 +164,13 @@ def environment(
     has_versions: bool = False,
     has_strict_costs: bool = True,
 ) -> Environment:
-    """What a server of the current release has for expressions that are written for `version`,
-    without variables. `extend` it with them.
+    """Return what a server of the current release has for expressions that are written for
+    `version`, without variables: `extend` it with them.
 
     `has_patch_types` adds what only mutating policies have, `has_bindings` what only selectors of
     devices have (`cel.bind` and, earlier than others, versions), `has_versions` only the latter.
     Without `has_strict_costs`, calls of what Kubernetes adds to the language cost one each, as for
-    policies and webhooks before 1.32.
-    Raises VersionError.
+    policies and webhooks before 1.32. Raises VersionError.
     """
     release = parse_version(version)
     return _environment(

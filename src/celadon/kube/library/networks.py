@@ -1,7 +1,7 @@
-"""`kubernetes.net.ip`: `ip(string)`, `isIP`, `ip.isCanonical` and the kinds of address.
+"""Addresses in CEL: `ip(string)`, `cidr(string)`, `url(string)`, and what can be asked of them.
 
-Upstream: k8s.io/apiserver `pkg/cel/library/ip.go`. Zones and IPv4 addresses in IPv6 clothes are
-refused here, everything else by `netaddr`.
+Upstream: k8s.io/apiserver `pkg/cel/library/ip.go`, `cidr.go` and `urls.go`. Zones and IPv4
+addresses in IPv6 clothes are refused here, everything else by `netaddr`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class IP(Opaque):
         return self.addr.bits // 8
 
     def display(self) -> str:
-        """As `string(...)` writes it."""
+        """Return the address as `string(...)` writes it."""
         return str(self.addr)
 
 
@@ -201,7 +201,7 @@ IP_LIBRARY: Final = Library(
 )
 
 
-# --- Cidr --------------------------------------------------------------------
+# --- CIDR --------------------------------------------------------------------
 #
 # `kubernetes.net.cidr`: `cidr(string)`, `isCIDR` and what lies within a prefix.
 #
@@ -237,7 +237,7 @@ class CIDR(Opaque):
         return (self.prefix.length + 7) // 8
 
     def display(self) -> str:
-        """As `string(...)` writes it."""
+        """Return the range as `string(...)` writes it."""
         return str(self.prefix)
 
 
@@ -284,7 +284,8 @@ def _contains_cidr_text(cidr: CIDR, text: str) -> bool:
 
 
 def _older_contains_cidr(cidr: CIDR, other: CIDR) -> bool:
-    """As before 1.31: only addresses that have no bits after this prefix are within it."""
+    """Return what servers before 1.31 answer: a range is within another only if its address has no
+    bits after the other's prefix."""
     start = netaddr.Prefix(other.prefix.addr, cidr.prefix.length)
     return cidr.prefix.masked() == start and cidr.prefix.length <= other.prefix.length
 
@@ -321,7 +322,7 @@ _CIDR_ESTIMATE: Final = _IP_ESTIMATE.plus(_ADDRESS_SIZE.divided(cost_rules.TRAVE
 
 
 def _bound_contains(prefix: Argument, other: Argument) -> Polynomial:
-    """Of either, the argument parsed or not."""
+    """Bound the cost for an argument of either type, parsed or not."""
     return prefix.size * 0.3 + other.size * 0.1 + 4
 
 
@@ -540,7 +541,7 @@ class URL(Opaque):
         return isinstance(other, URL) and str(self.url) == str(other.url)
 
     def display(self) -> str:
-        """As Go writes it."""
+        """Return the URL as Go writes it."""
         return str(self.url)
 
 
@@ -628,7 +629,7 @@ _ACCESSORS: Final = (
     ),
 )
 
-LIBRARY: Final = Library(
+URL_LIBRARY: Final = Library(
     "kubernetes.urls",
     functions=(
         function(
@@ -657,9 +658,10 @@ LIBRARY: Final = Library(
 )
 
 
-OLDER_LIBRARY: Final = LIBRARY._replace(
+OLDER_URL_LIBRARY: Final = URL_LIBRARY._replace(
     functions=tuple(
-        one._replace(cost=costs.FIRST) if one.name == "url" else one for one in LIBRARY.functions
+        one._replace(cost=costs.FIRST) if one.name == "url" else one
+        for one in URL_LIBRARY.functions
     )
 )
 """As before 1.32: nothing was known of the size of a URL."""

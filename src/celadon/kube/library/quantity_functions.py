@@ -29,7 +29,7 @@ _new: Final = object.__new__
 
 
 class AnyQuantity(Opaque):
-    """What the two classes share. `==` works where the right side is a `ParsedQuantity`."""
+    """A quantity in CEL, of either class. `==` works where the right side is a `ParsedQuantity`."""
 
     __slots__ = ("amount",)
     cel_type = _QUANTITY
@@ -56,14 +56,14 @@ class AnyQuantity(Opaque):
 
 
 class ParsedQuantity(AnyQuantity):
-    """What `quantity(text)` returns."""
+    """A quantity that `quantity(text)` has returned."""
 
     __slots__ = ()
     go_name = "cel.Quantity"
 
 
 class ComputedQuantity(AnyQuantity):
-    """What `add` and `sub` return."""
+    """A quantity that `add` or `sub` has returned."""
 
     __slots__ = ()
     go_name = "*cel.Quantity"

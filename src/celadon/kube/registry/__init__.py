@@ -34,7 +34,6 @@ from celadon.kube.registry.request_bodies import (
     draft_of,
     read_mutated,
     require_version,
-    stray_fields,
 )
 from celadon.kube.registry.strategy import (
     Strategy,
@@ -72,7 +71,6 @@ __all__ = [
     "stored_form",
     "stored_object",
     "strategy_of",
-    "stray_fields",
     "update",
     "valid_warnings",
     "write_errors",

@@ -209,7 +209,7 @@ def is_decided(options: DeleteOptions) -> bool:
 
 
 def delete_warnings(options: DeleteOptions, kind: GroupVersionKind) -> Sequence[str]:
-    """What a client is told that may not know what becomes of dependents."""
+    """Return the warnings for a client that may not know what becomes of dependents."""
     return (_PRESERVED,) if kind == _JOB and not is_decided(options) else ()
 
 

@@ -1,4 +1,4 @@
-"""A `Draft` is an object on its way in: decoded, with its defaults, converted.
+"""A `Draft` is an object on its way in: decoded, defaulted, converted; a `Target` is where it goes.
 
 `drafted` makes one of what a client sent. Every stored object has been through these three, so
 `stored_form` repeats them for an object that is read back. What comes after them differs between a

@@ -1,10 +1,9 @@
-"""What comes with a request: the text of a document to its kind and its members, or the 400 that
-says why not; options of a query or a body.
+"""What comes with a request: its body, from text to a draft, and the options of a query or a body.
 
 A body is JSON text, or a `Document` that was read from another format. `interpret` finds out what
-it claims to be, `undecodable` and `unrecognized` are the
-two forms of the answer when it cannot be read as the kind an endpoint expects. As k8s.io/apiserver
-`pkg/endpoints/handlers` and k8s.io/apimachinery `pkg/runtime/serializer/json`.
+it claims to be; `undecodable` and `unrecognized` are the two forms of the answer when it cannot be
+read as the kind an endpoint expects. `draft_of` makes a draft of it, or refuses it with 400. As
+k8s.io/apiserver `pkg/endpoints/handlers` and k8s.io/apimachinery `pkg/runtime/serializer/json`.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from celadon.kube.resources.api_resources import (
     api_groups,
     columns_of,
     custom_resources,
+    deprecation_of,
     every_description,
     guess_resource,
     guessed_resource,
@@ -22,7 +23,6 @@ from celadon.kube.resources.api_resources import (
     scale_columns,
 )
 from celadon.kube.resources.api_resources import UNKNOWN as UNKNOWN_AGE
-from celadon.kube.resources.deprecated_kinds import deprecation_of
 from celadon.kube.resources.feature_gates import gates_of, is_gate_on, said_gates
 from celadon.kube.resources.plugin_facts import (
     DEFAULT_PLUGINS,

@@ -1,8 +1,9 @@
-"""The schemas of built-in kinds, made from the entries of a schema pack when first asked for.
+"""What a schema is, and those of built-in kinds: made from the entries of a schema pack when first
+asked for.
 
 `component(name)` gives a type under its OpenAPI name (`io.k8s.api.core.v1.Pod`), `schema_for(gvk)`
 the type of a kind. The facts come from the OpenAPI documents of Kubernetes 1.36, without their
-texts; The last section describes the entries.
+texts; the last section describes the entries.
 """
 
 from __future__ import annotations
@@ -576,7 +577,7 @@ class SchemaPack:
         return self._names
 
     def __contains__(self, name: object) -> bool:
-        """Whether there is a type of that OpenAPI name."""
+        """Return whether there is a type of that OpenAPI name."""
         return name in self._entries
 
     def encodings(self) -> dict[str, object]:

@@ -49,6 +49,7 @@ IntOrPercent = int | str
 
 def int_or_percent(path: FieldPath, value: IntOrPercent) -> Errors:
     """An integer that is not negative, or `25%`."""
+    # As `ValidatePositiveIntOrPercent` of `pkg/apis/apps/validation`.
     if isinstance(value, str):
         yield from each(path, GoValue(value, "intstr.IntOrString"), text_rules.percent(value))
     elif value < 0:
@@ -77,6 +78,7 @@ def amount(value: IntOrPercent) -> int:
 
 
 def deployment_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
+    # As `ValidateDeploymentStrategy` of `pkg/apis/apps/validation`.
     kind, rolling = strategy.get("type") or "", strategy.get("rollingUpdate")
     at = path.child("rollingUpdate")
     if kind == "Recreate":
@@ -100,6 +102,7 @@ def deployment_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
 
 
 def daemon_set_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
+    # As `ValidateDaemonSetUpdateStrategy` of `pkg/apis/apps/validation`.
     kind, rolling = strategy.get("type") or "", strategy.get("rollingUpdate")
     at = path.child("rollingUpdate")
     if kind == "OnDelete":
@@ -126,6 +129,7 @@ def daemon_set_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
 
 
 def stateful_set_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
+    # As `validateRollingUpdateStatefulSet` of `pkg/apis/apps/validation`.
     kind, rolling = strategy.get("type") or "", strategy.get("rollingUpdate")
     at = path.child("rollingUpdate")
     if not kind:
@@ -152,8 +156,8 @@ def stateful_set_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
 
 
 def printed_strategy(kind: str, rolling: JsonObject | None, **absent: int | None) -> JsonDict:
-    """As Go prints the struct, whose fields have no JSON names; `absent` are the fields, with what
-    each shows that was not given."""
+    """Return what Go prints of the struct, whose fields have no JSON names; `absent` are the
+    fields, with what each shows that was not given."""
     shown: JsonDict = {"Type": NamedText(kind), "RollingUpdate": None}
     if rolling is not None:
         shown["RollingUpdate"] = {
@@ -216,6 +220,7 @@ def _replicated(spec: JsonObject, unclear: str) -> Errors:
 
 
 def deployment(obj: JsonObject) -> Errors:
+    # As `ValidateDeployment` of `pkg/apis/apps/validation`.
     spec = obj.get("spec") or {}
     yield from not_negative(spec, SPEC, "replicas")
     yield from _strict_selector(spec, "deployment")
@@ -235,11 +240,13 @@ def deployment(obj: JsonObject) -> Errors:
 
 def _rollback(revision: str | None) -> Errors:
     """The annotation that was a field of older versions; what is no number is refused earlier."""
+    # As `ValidateRollback` of `pkg/apis/apps/validation`.
     if revision is not None and revision.startswith("-"):
         yield fieldpath.invalid(SPEC.child("rollback", "version"), int(revision), NEGATIVE)
 
 
 def deployment_update(obj: JsonObject, old: JsonObject) -> Errors:
+    # As `ValidateDeploymentUpdate` of `pkg/apis/apps/validation`.
     yield from deployment(obj)
     yield from _same_selector(obj, old)
 
@@ -250,6 +257,7 @@ def _same_selector(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def replica_set(obj: JsonObject) -> Errors:
+    # As `ValidateReplicaSet` of `pkg/apis/apps/validation`.
     spec = obj.get("spec") or {}
     yield from not_negative(spec, SPEC, "replicas", "minReadySeconds")
     yield from _strict_selector(spec, "deployment")
@@ -257,11 +265,13 @@ def replica_set(obj: JsonObject) -> Errors:
 
 
 def replica_set_update(obj: JsonObject, old: JsonObject) -> Errors:
+    # As `ValidateReplicaSetUpdate` of `pkg/apis/apps/validation`.
     yield from replica_set(obj)
     yield from _same_selector(obj, old)
 
 
 def daemon_set(obj: JsonObject) -> Errors:
+    # As `ValidateDaemonSet` of `pkg/apis/apps/validation`.
     spec = obj.get("spec") or {}
     given, at = spec.get("selector"), SPEC.child("selector")
     template, where = spec.get("template") or {}, SPEC.child("template")
@@ -280,6 +290,7 @@ def daemon_set(obj: JsonObject) -> Errors:
 
 
 def daemon_set_update(obj: JsonObject, old: JsonObject) -> Errors:
+    # As `ValidateDaemonSetUpdate` of `pkg/apis/apps/validation`.
     if is_since("1.34"):
         yield from _same_selector(obj, old)
         yield from daemon_set(obj)
@@ -290,6 +301,7 @@ def daemon_set_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 def stateful_set(obj: JsonObject) -> Errors:
     """All that is asked of a new one."""
+    # As `ValidateStatefulSet` of `pkg/apis/apps/validation`.
     spec = obj.get("spec") or {}
     yield from _stateful_head(spec)
     yield from _claim_templates(spec)
@@ -306,6 +318,7 @@ def _governing_service(spec: JsonObject) -> Errors:
 
 @since("1.34")
 def _claim_templates(spec: JsonObject) -> Errors:
+    # As `validateVolumeClaimTemplates` of `pkg/apis/apps/validation`.
     for at, claim in items(spec, "volumeClaimTemplates", SPEC):
         yield from claim_spec(at.child("spec"), claim.get("spec") or {})
 
@@ -354,6 +367,7 @@ def _stateful_pods(spec: JsonObject, *, template_too: bool) -> Errors:
 
 @since("1.34")
 def _stateful_template(path: FieldPath, template: JsonObject) -> Errors:
+    # As `ValidatePodTemplateSpecForStatefulSet` of `pkg/apis/apps/validation`.
     yield from pod_template(path, template)
 
 
@@ -376,6 +390,7 @@ def _as_for_pods(spec: JsonObject, template: JsonObject) -> JsonObject:
 def stateful_set_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Claims and the service's name cannot change, so that bad ones of old may stay; so may a bad
     template, as long as it was bad before."""
+    # As `ValidateStatefulSetUpdate` of `pkg/apis/apps/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     yield from _stateful_head(spec)
     yield from _stateful_numbers(spec)
@@ -393,6 +408,7 @@ def stateful_set_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def replication_controller(obj: JsonObject) -> Errors:
+    # As `ValidateReplicationController` of `pkg/apis/core/validation`.
     spec = obj.get("spec") or {}
     at, template = SPEC.child("template"), spec.get("template")
     yield from not_negative(spec, SPEC, "minReadySeconds")

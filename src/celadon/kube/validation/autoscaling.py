@@ -41,7 +41,7 @@ def autoscaler(obj: JsonObject) -> Errors:
 
 
 class _Tolerated(NamedTuple):
-    """What is not complained about, since the stored object was like this: the lowest number of
+    """Faults that nobody complains about, since the stored object had them: the lowest number of
     replicas, the version of the target, and versions of objects that metrics are about."""
 
     lowest: int = 1
@@ -50,7 +50,9 @@ class _Tolerated(NamedTuple):
 
 
 def autoscaler_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """What was wrong before may stay, where upstream came to ask for more."""
+    """Yield what is wrong with a changed HorizontalPodAutoscaler. Where upstream came to ask for
+    more, what was wrong before may stay."""
+    # As `ValidateHorizontalPodAutoscalerUpdate` of `pkg/apis/autoscaling/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     target, was = (one.get("scaleTargetRef") or {} for one in (spec, before))
     bad = any(
@@ -67,6 +69,7 @@ def autoscaler_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def _autoscaler(obj: JsonObject, tolerated: _Tolerated) -> Errors:
+    # As `validateHorizontalPodAutoscalerSpec` of `pkg/apis/autoscaling/validation`.
     spec, lowest = obj.get("spec") or {}, tolerated.lowest
     least, most = spec.get("minReplicas"), spec.get("maxReplicas") or 0
     if least is not None and least < lowest:
@@ -101,6 +104,7 @@ def _autoscaler(obj: JsonObject, tolerated: _Tolerated) -> Errors:
 
 def _version(path: FieldPath, reference: JsonObject, *, needs_group: bool) -> Errors:
     """The `apiVersion` of a reference."""
+    # As `ValidateAPIVersion` of `pkg/apis/autoscaling/validation`.
     version = reference.get("apiVersion") or ""
     fault = _version_fault(reference)
     if not fault and needs_group and is_since("1.34") and not version.rpartition("/")[0]:
@@ -116,11 +120,13 @@ def _version_fault(reference: JsonObject) -> str:
 
 
 def _reference(path: FieldPath, reference: JsonObject) -> Errors:
+    # As `ValidateCrossVersionObjectReference` of `pkg/apis/autoscaling/validation`.
     yield from broken_rules("autoscaling.v2.CrossVersionObjectReference", reference, path)
 
 
 def _metrics(spec: JsonObject, least: int | None, *, lax: bool) -> Errors:
     """`lax`: the versions of objects that metrics are about may be anything."""
+    # As `validateMetrics` of `pkg/apis/autoscaling/validation`.
     for at, metric in items(spec, "metrics", SPEC):
         yield from _metric(at, metric, lax=lax)
     scalable = any(one.get("type") in {"Object", "External"} for one in spec.get("metrics") or ())
@@ -133,6 +139,7 @@ def _metrics(spec: JsonObject, least: int | None, *, lax: bool) -> Errors:
 
 
 def _metric(path: FieldPath, metric: JsonObject, *, lax: bool) -> Errors:
+    # As `validateMetricSpec` of `pkg/apis/autoscaling/validation`.
     kind = metric.get("type") or ""
     if not kind:
         yield fieldpath.required(path.child("type"), "must specify a metric source type")
@@ -202,6 +209,7 @@ def _value_target(path: FieldPath, target: JsonObject, field: str) -> Errors:
 
 
 def _identifier(path: FieldPath, given: JsonObject) -> Errors:
+    # As `validateMetricIdentifier` of `pkg/apis/autoscaling/validation`.
     name = given.get("name") or ""
     if name:
         yield from required_name(path.child("name"), name, name_rules.path_segment_name)
@@ -210,6 +218,7 @@ def _identifier(path: FieldPath, given: JsonObject) -> Errors:
 
 
 def _target(path: FieldPath, target: JsonObject) -> Errors:
+    # As `validateMetricTarget` of `pkg/apis/autoscaling/validation`.
     kind = target.get("type") or ""
     if not kind:
         yield fieldpath.required(path.child("type"), "must specify a metric target type")
@@ -227,6 +236,7 @@ def _target(path: FieldPath, target: JsonObject) -> Errors:
 
 
 def _rules(path: FieldPath, rules: JsonObject) -> Errors:
+    # As `validateScalingRules` of `pkg/apis/autoscaling/validation`.
     yield from broken_rules("autoscaling.v2.HPAScalingRules", rules, path)
     tolerance = rules.get("tolerance")
     if tolerance is not None and parse_amounts(tolerance).sign < 0:

@@ -1,5 +1,6 @@
-"""The rules of built-in kinds, as one table; those of rarer groups stand in its second part.
+"""The rules of built-in kinds, as one table, and the ways to ask it.
 
+Those of rarer groups stand in `further_validations`, which is loaded with the first of them.
 Kinds of other rooms (the registration objects, definitions) are not here. A row says what upstream
 says in `strategy.go` of the kind: which rules, in which writes, and how often its metadata.
 """
@@ -29,8 +30,18 @@ from celadon.kube.validation import (
 from celadon.kube.validation import services as service_ranges
 from celadon.kube.validation.field_checks import METADATA, Errors, by_rules, each, holding
 from celadon.kube.validation.object_meta import (
+    ANY_SEGMENT,
+    CLUSTER,
+    CLUSTER_LABEL,
+    CLUSTER_SEGMENT,
+    GENERATED,
     IN_PATHS,
+    LABEL,
+    SERVICE,
     Naming,
+    Revisit,
+    Update,
+    Validation,
     standard_finalizers,
     validate_meta_of_update,
     validate_object_meta,
@@ -39,18 +50,6 @@ from celadon.kube.validation.object_meta import (
 from celadon.kube.validation.pods import pod_specs, pod_updates
 from celadon.kube.validation.pods import pod_updates as pod_statuses
 from celadon.kube.validation.pods import pod_updates as pod_subresources
-from celadon.kube.validation.validation_rows import (
-    ANY_SEGMENT,
-    CLUSTER,
-    CLUSTER_LABEL,
-    CLUSTER_SEGMENT,
-    GENERATED,
-    LABEL,
-    SERVICE,
-    Revisit,
-    Update,
-    Validation,
-)
 from celadon.kube.well_known_values import RBAC_GROUP
 
 ADDRESS: Final = Naming(service_ranges.address_name, namespaced=False)
@@ -241,7 +240,7 @@ def validation_of(kind: GroupKind) -> Validation | None:
 
 
 def subresource_rule(kind: GroupKind, subresource: str) -> Update | None:
-    """What is asked of an update through a subresource."""
+    """Return the rule for updates through a subresource; None if there is none."""
     found = OF_SUBRESOURCES.get((kind, subresource))
     if found is not None or not _may_be_further(kind):
         return found
@@ -281,7 +280,7 @@ def validate_create(
 
 
 def _for_all_kinds(meta: JsonObject, *, is_done: bool) -> list[FieldError]:
-    """What a server itself looks at behind all strategies: metadata, with names that fit into
+    """Return what a server itself says of metadata, behind all strategies: names must fit into
     paths. Where a strategy has found nothing wrong with the rest, it `is_done`."""
     if not is_done:
         return list(validate_object_meta(meta, IN_PATHS))
@@ -323,7 +322,7 @@ def validate_update(
 def validate_status_update(
     obj: JsonObject, old: JsonObject, kind: GroupVersionKind, gates: frozenset[str] | None = None
 ) -> list[FieldError]:
-    """What is wrong with an object whose status was changed."""
+    """Return what is wrong with an object whose status was changed."""
     validation = validation_of(kind.group_kind)
     if validation is not None and validation.status is validation.update is not None:
         return validate_update(obj, old, kind, gates)
@@ -343,7 +342,7 @@ def validate_subresource_update(
     subresource: str,
     gates: frozenset[str] | None = None,
 ) -> list[FieldError]:
-    """What is wrong with an object changed through a subresource other than its status."""
+    """Return what is wrong with an object changed through a subresource other than its status."""
     errors = list(validate_meta_of_update(obj.get("metadata") or {}, old.get("metadata") or {}))
     check = subresource_rule(kind.group_kind, subresource)
     return errors if check is None else holding(itertools.chain(errors, check(obj, old)), gates)

@@ -54,7 +54,8 @@ _CERTIFICATE: Final = _STATUS.child("certificate")
 
 
 def certificate_signing_request(obj: JsonObject) -> Errors:
-    """What is wrong with a CertificateSigningRequest, besides its metadata."""
+    """Yield what is wrong with a CertificateSigningRequest, besides its metadata."""
+    # As `ValidateCertificateSigningRequestCreate` of `pkg/apis/certificates/validation`.
     spec = obj.get("spec") or {}
     fault = request_fault(base64.b64decode(spec.get("request") or ""))
     if fault:
@@ -74,7 +75,9 @@ def certificate_signing_request(obj: JsonObject) -> Errors:
 
 
 def request_status(obj: JsonObject, old: JsonObject) -> Errors:
-    """Of a write to the status: a certificate comes, approval and denial do not."""
+    """Yield what is wrong with a write to `/status`: a certificate may come, approval and denial
+    may not change."""
+    # As `ValidateCertificateSigningRequestStatusUpdate` of `pkg/apis/certificates/validation`.
     yield from _reported(obj, old)
     yield from _settled(obj, old)
     new, was = ((one.get("status") or {}).get("certificate") or "" for one in (obj, old))
@@ -84,7 +87,9 @@ def request_status(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def request_approval(obj: JsonObject, old: JsonObject) -> Errors:
-    """Of a write to the approval: the other way round."""
+    """Yield what is wrong with a write to `/approval`: conditions may change, `status.certificate`
+    may not."""
+    # As `ValidateCertificateSigningRequestApprovalUpdate` of `pkg/apis/certificates/validation`.
     yield from _reported(obj, old)
     new, was = ((one.get("status") or {}).get("certificate") or "" for one in (obj, old))
     if new != was:
@@ -110,7 +115,8 @@ def _of_type(status: JsonObject, kind: str) -> list[JsonObject]:
 
 
 def _conditions(status: JsonObject, before: JsonObject) -> Errors:
-    """What was wrong already may stay."""
+    """Yield what is wrong with conditions, but for what was wrong already."""
+    # As `validateConditions` of `pkg/apis/certificates/validation`.
     old = [one.get("type") or "" for one in before.get("conditions") or ()]
     both, twice = set(SIGNING_DECISIONS) <= set(old), len(set(old)) < len(old)
     seen: list[str] = []
@@ -143,7 +149,8 @@ def _settled(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def _certificate_fault(text: bytes) -> str:
-    """Why a text is no row of certificates; empty if it is."""
+    """Return why a text is no row of certificates; empty if it is."""
+    # As `validateCertificate` of `pkg/apis/certificates/validation`.
     blocks = list(pem_blocks(text))
     for block in blocks:
         if block.kind != "CERTIFICATE":
@@ -157,6 +164,7 @@ def _certificate_fault(text: bytes) -> str:
 
 def certificate_signing_request_update(obj: JsonObject, old: JsonObject) -> Errors:
     """The spec is what it was, whatever was sent."""
+    # As `ValidateCertificateSigningRequestUpdate` of `pkg/apis/certificates/validation`.
     yield from ()
 
 
@@ -176,6 +184,7 @@ def _usages(spec: JsonObject) -> Errors:
 
 def signer_name(path: FieldPath, name: str) -> Errors:
     """A domain and a path: `example.com/signer`."""
+    # As `ValidateSignerName` of `pkg/apis/core/validation`.
     if not name:
         yield fieldpath.required(path)
         return
@@ -198,7 +207,7 @@ def signer_name(path: FieldPath, name: str) -> Errors:
 
 
 def _first_bad(path: FieldPath, whole: str, labels: list[str], rule: Messages) -> Errors:
-    """What is wrong with the first label with which anything is."""
+    """Yield what is wrong with the first bad label."""
     for label in labels:
         complaints = rule(label)
         for why in complaints:
@@ -229,13 +238,15 @@ _FAULTS: Final = {
 
 
 def bundle_naming(obj: JsonObject) -> Naming:
-    """Who signs stands at the beginning of the name."""
+    """Return the rule for the name of a ClusterTrustBundle, which begins with its signer."""
     signer = (obj.get("spec") or {}).get("signerName") or ""
     return Naming(lambda name: bundle_name(name, signer), namespaced=False)
 
 
 def bundle_name(name: str, signer: str) -> list[str]:
-    """Of a ClusterTrustBundle; `signer` empty: of none in particular."""
+    """Return what is wrong with the name of a ClusterTrustBundle; an empty `signer` means that it
+    is of none in particular."""
+    # As `ValidateClusterTrustBundleName` of `pkg/apis/core/validation`.
     if not signer:
         if ":" in name:
             return ['ClusterTrustBundle without signer name must not have ":" in its name']
@@ -247,7 +258,8 @@ def bundle_name(name: str, signer: str) -> list[str]:
 
 
 def trust_bundle(obj: JsonObject) -> Errors:
-    """What is wrong with a ClusterTrustBundle, besides its metadata."""
+    """Yield what is wrong with a ClusterTrustBundle, besides its metadata."""
+    # As `ValidateClusterTrustBundle` of `pkg/apis/certificates/validation`.
     spec = obj.get("spec") or {}
     yield from _signer(spec)
     yield from _anchors(spec.get("trustBundle") or "")
@@ -255,6 +267,7 @@ def trust_bundle(obj: JsonObject) -> Errors:
 
 def trust_bundle_update(obj: JsonObject, old: JsonObject) -> Errors:
     """The signer stays; certificates that stay are not read again."""
+    # As `ValidateClusterTrustBundleUpdate` of `pkg/apis/certificates/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     yield from _signer(spec)
     if spec.get("trustBundle") != before.get("trustBundle"):
@@ -268,6 +281,7 @@ def _signer(spec: JsonObject) -> Errors:
 
 
 def _anchors(text: str) -> Errors:
+    # As `validateTrustBundle` of `pkg/apis/certificates/validation`.
     if len(text.encode()) > BUNDLE_BYTES:
         yield fieldpath.too_long(_BUNDLE, BUNDLE_BYTES)
         return
@@ -294,7 +308,8 @@ def _anchors(text: str) -> Errors:
 
 
 def certificate_request(obj: JsonObject) -> Errors:
-    """What is wrong with a PodCertificateRequest, besides its metadata."""
+    """Yield what is wrong with a PodCertificateRequest, besides its metadata."""
+    # As `ValidatePodCertificateRequestCreate` of `pkg/apis/certificates/validation`.
     spec = obj.get("spec") or {}
     signer = spec.get("signerName") or ""
     yield from signer_name(SPEC.child("signerName"), signer)
@@ -321,7 +336,8 @@ def _uid(path: FieldPath, uid: str) -> Errors:
 
 
 def certificate_request_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is asked for stays."""
+    """Yield an error if what is asked for has changed."""
+    # As `ValidatePodCertificateRequestUpdate` of `pkg/apis/certificates/validation`.
     if obj.get("spec") != old.get("spec"):
         shown = internal_value(
             obj.get("spec") or {}, "certificates.v1beta1.PodCertificateRequestSpec"

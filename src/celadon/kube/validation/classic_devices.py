@@ -33,11 +33,11 @@ from celadon.kube.validation.field_checks import (
     present,
     supported,
 )
+from celadon.kube.validation.object_meta import CLUSTER, Validation
 from celadon.kube.validation.pods.scheduling import node_selector
 from celadon.kube.validation.resource_claims import distinct, template_metadata
 from celadon.kube.validation.resource_slices import NO_VERSION, is_semver
 from celadon.kube.validation.storage import BINDING_MODES
-from celadon.kube.validation.validation_rows import CLUSTER, Validation
 
 MAX_CONSUMERS: Final = 32
 MAX_HANDLES: Final = 32
@@ -57,18 +57,18 @@ Item = Callable[[FieldPath, Any], Errors]
 
 
 def claim(obj: JsonObject) -> Errors:
-    """What is wrong with a ResourceClaim, besides its metadata."""
+    """Yield what is wrong with a ResourceClaim, besides its metadata."""
     return _claim_spec(SPEC, obj.get("spec") or {})
 
 
 def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is asked for stays."""
+    """Yield what is wrong with a changed ResourceClaim: what it asks for must stay."""
     yield from immutable(SPEC, obj.get("spec"), old.get("spec"))
     yield from claim(obj)
 
 
 def claim_template(obj: JsonObject) -> Errors:
-    """What is wrong with a ResourceClaimTemplate, besides its metadata."""
+    """Yield what is wrong with a ResourceClaimTemplate, besides its metadata."""
     spec = obj.get("spec") or {}
     yield from template_metadata(spec.get("metadata") or {})
     yield from _claim_spec(SPEC.child("spec"), spec.get("spec") or {})
@@ -98,7 +98,7 @@ def _reference(path: FieldPath, given: JsonObject | None) -> Errors:
 
 
 def claim_status(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is wrong with the status of a ResourceClaim."""
+    """Yield what is wrong with the status of a ResourceClaim."""
     status, before = obj.get("status") or {}, old.get("status") or {}
     allocation, was = status.get("allocation"), before.get("allocation")
     if status.get("driverName"):
@@ -200,7 +200,7 @@ def _model(path: FieldPath, given: JsonObject, rule: Item) -> Errors:
 
 
 def resource_class(obj: JsonObject) -> Errors:
-    """What is wrong with a ResourceClass, besides its metadata."""
+    """Yield what is wrong with a ResourceClass, besides its metadata."""
     yield from driver_name(FieldPath("driverName"), obj.get("driverName") or "")
     yield from _reference(FieldPath("parametersRef"), obj.get("parametersRef"))
     nodes = obj.get("suitableNodes")
@@ -209,7 +209,7 @@ def resource_class(obj: JsonObject) -> Errors:
 
 
 def claim_parameters(obj: JsonObject) -> Errors:
-    """What is wrong with new ResourceClaimParameters, besides their metadata."""
+    """Yield what is wrong with new ResourceClaimParameters, besides their metadata."""
     return _claim_parameters(obj, is_stored=False)
 
 
@@ -232,7 +232,7 @@ def _claim_parameters(obj: JsonObject, *, is_stored: bool) -> Errors:
 
 
 def class_parameters(obj: JsonObject) -> Errors:
-    """What is wrong with ResourceClassParameters, besides their metadata."""
+    """Yield what is wrong with ResourceClassParameters, besides their metadata."""
 
     def chosen(path: FieldPath, given: JsonObject) -> Errors:
         return _model(path, given, _selector(is_stored=False))
@@ -268,7 +268,8 @@ def _selector(*, is_stored: bool) -> Item:
 
 @per_release()
 def selector_environment(*, is_stored: bool) -> Environment:
-    """What selectors are written in: the attributes of an instance, by type."""
+    """Return the environment of selectors: the attributes of an instance, by type. A new selector
+    may only use what the release before knew."""
     base = environment(
         current_release() if is_stored else previous_minor(current_release()), has_versions=True
     )
@@ -307,7 +308,7 @@ def _fault(text: str, *, is_stored: bool) -> str:
 
 
 def resource_slice(obj: JsonObject) -> Errors:
-    """What is wrong with a ResourceSlice, besides its metadata."""
+    """Yield what is wrong with a ResourceSlice, besides its metadata."""
     if obj.get("nodeName"):
         yield from dns_subdomain(FieldPath("nodeName"), obj["nodeName"])
     yield from driver_name(FieldPath("driverName"), obj.get("driverName") or "")
@@ -354,13 +355,13 @@ def _value(path: FieldPath, attribute: JsonObject) -> Errors:
 
 
 def scheduling_context(obj: JsonObject) -> Errors:
-    """What is wrong with a PodSchedulingContext, besides its metadata."""
+    """Yield what is wrong with a PodSchedulingContext, besides its metadata."""
     nodes = (obj.get("spec") or {}).get("potentialNodes")
     yield from _nodes(SPEC.child("potentialNodes"), nodes)
 
 
 def scheduling_status(obj: JsonObject, _: JsonObject) -> Errors:
-    """What is wrong with the status of one."""
+    """Yield what is wrong with the status of a PodSchedulingContext."""
     seen: set[str] = set()
     at = _STATUS.child("claims")
     for index, given in enumerate((obj.get("status") or {}).get("resourceClaims") or ()):

@@ -77,7 +77,8 @@ EXISTS_ONLY: Final = SCOPES - {"PriorityClass", "VolumeAttributesClass"}
 
 
 def namespace(obj: JsonObject) -> Errors:
-    """What is wrong with a Namespace, besides its metadata."""
+    """Yield what is wrong with a Namespace, besides its metadata."""
+    # As `ValidateNamespace` of `pkg/apis/core/validation`.
     at = SPEC.child("finalizers")
     for finalizer in (obj.get("spec") or {}).get("finalizers") or ():
         yield from qualified_name(at, finalizer)
@@ -85,14 +86,17 @@ def namespace(obj: JsonObject) -> Errors:
 
 
 def namespace_finalize(obj: JsonObject, _: JsonObject) -> Errors:
-    """Of a write through `namespaces/finalize`, which unlike others says which finalizer it is."""
+    """Yield what is wrong with a write through `namespaces/finalize`. Unlike other writes, it says
+    which finalizer it is."""
+    # As `ValidateNamespaceFinalizeUpdate` of `pkg/apis/core/validation`.
     for at, finalizer in items(obj.get("spec") or {}, "finalizers", SPEC):
         yield from qualified_name(at, finalizer)
         yield from standard_finalizer(at, finalizer)
 
 
 def disruption_budget(obj: JsonObject) -> Errors:
-    """What is wrong with a PodDisruptionBudget, besides its metadata."""
+    """Yield what is wrong with a PodDisruptionBudget, besides its metadata."""
+    # As `ValidatePodDisruptionBudget` of `pkg/apis/policy/validation`.
     spec = obj.get("spec") or {}
     least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
     if least is not None and most is not None:
@@ -110,7 +114,7 @@ def disruption_budget(obj: JsonObject) -> Errors:
 
 
 def _printed_budget(spec: JsonObject) -> JsonDict:
-    """As Go prints the struct, whose fields have no JSON names."""
+    """Return what Go prints of the struct, whose fields have no JSON names."""
     chosen = spec.get("selector")
     return {
         "MinAvailable": spec.get("minAvailable"),
@@ -121,7 +125,8 @@ def _printed_budget(spec: JsonObject) -> JsonDict:
 
 
 def priority_class(obj: JsonObject) -> Errors:
-    """What is wrong with a PriorityClass, besides its metadata."""
+    """Yield what is wrong with a PriorityClass, besides its metadata."""
+    # As `ValidatePriorityClass` of `pkg/apis/scheduling/validation`.
     name, value = (obj.get("metadata") or {}).get("name") or "", obj.get("value") or 0
     if name.startswith(SYSTEM_PREFIX):
         fault = _system_fault(name, value, is_default=bool(obj.get("globalDefault")))
@@ -140,7 +145,7 @@ def priority_class(obj: JsonObject) -> Errors:
 
 
 def _system_fault(name: str, value: int, *, is_default: bool) -> str:
-    """Why this is not one of the classes that a server makes itself; empty if it is."""
+    """Return why a class is not one of those that a server makes itself; empty if it is."""
     if name not in SYSTEM_PRIORITIES:
         return f"{name} is not a known system priority class"
     if SYSTEM_PRIORITIES[name] != value:
@@ -150,6 +155,7 @@ def _system_fault(name: str, value: int, *, is_default: bool) -> str:
 
 def priority_class_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Neither the value nor the preemption policy may change."""
+    # As `ValidatePriorityClassUpdate` of `pkg/apis/scheduling/validation`.
     if (obj.get("value") or 0) != (old.get("value") or 0):
         yield fieldpath.forbidden(FieldPath("value"), "may not be changed in an update.")
     if obj.get("preemptionPolicy") != old.get("preemptionPolicy"):
@@ -158,7 +164,8 @@ def priority_class_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def resource_quota(obj: JsonObject) -> Errors:
-    """What is wrong with a ResourceQuota, besides its metadata."""
+    """Yield what is wrong with a ResourceQuota, besides its metadata."""
+    # As `ValidateResourceQuotaSpec` of `pkg/apis/core/validation`.
     spec = obj.get("spec") or {}
     for name, text in entries(spec, "hard"):
         at = SPEC.child("hard").key(name)
@@ -207,6 +214,7 @@ _EXISTS: Final = wording("Exists", v1_31="Exist")
 
 
 def _scope(path: FieldPath, one: JsonObject, unfit: Sequence[str], selector: JsonObject) -> Errors:
+    # As `validateScopedResourceSelectorRequirement` of `pkg/apis/core/validation`.
     scope, operator = one.get("scopeName") or "", one.get("operator") or ""
     values, at = one.get("values") or [], path.child("operator")
     if not _is_scope(scope):
@@ -236,6 +244,7 @@ def _scope(path: FieldPath, one: JsonObject, unfit: Sequence[str], selector: Jso
 
 def resource_quota_update(obj: JsonObject, old: JsonObject) -> Errors:
     """The scopes may not change."""
+    # As `ValidateResourceQuotaUpdate` of `pkg/apis/core/validation`.
     yield from resource_quota(obj)
     new, before = (list((one.get("spec") or {}).get("scopes") or ()) for one in (obj, old))
     if set(new) != set(before):
@@ -245,7 +254,8 @@ def resource_quota_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def limit_range(obj: JsonObject) -> Errors:
-    """What is wrong with a LimitRange, besides its metadata."""
+    """Yield what is wrong with a LimitRange, besides its metadata."""
+    # As `ValidateLimitRange` of `pkg/apis/core/validation`.
     types: set[str] = set()
     for at, limit in items(obj.get("spec") or {}, "limits", SPEC):
         kind = limit.get("type") or ""
@@ -283,8 +293,8 @@ def _storage_limits(path: FieldPath, limit: JsonObject, kind: str) -> Errors:
 
 
 class Order(NamedTuple):
-    """What may not be greater than what; `blamed` is the field complained about, `shown` whose
-    value is printed there."""
+    """Two fields of which the first may not be greater; `blamed` is the field complained about,
+    `shown` the one whose value is printed there."""
 
     low: str
     high: str

@@ -54,7 +54,8 @@ PROVIDER_STAYS: Final = 'node updates may not change providerID except from "" t
 
 
 def node(obj: JsonObject) -> Errors:
-    """What is wrong with a new Node, besides its metadata."""
+    """Yield what is wrong with a new Node, besides its metadata."""
+    # As `ValidateNode` of `pkg/apis/core/validation`.
     spec = obj.get("spec") or {}
     status = obj.get("status") or {}
     yield from _taints(spec)
@@ -73,7 +74,8 @@ def node_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def node_changes(obj: JsonObject, old: JsonObject) -> Errors:
-    """What may not change, also by way of the status."""
+    """Yield the changes of a Node that are not allowed, also by way of the status."""
+    # As `ValidateNodeUpdate` of `pkg/apis/core/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     yield from _amounts(obj)
     yield from _features(obj.get("status") or {})
@@ -96,6 +98,7 @@ def node_changes(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def _taints(spec: JsonObject) -> Errors:
+    # As `validateNodeTaints` of `pkg/apis/core/validation`.
     seen: set[tuple[str, str]] = set()
     for at, taint in items(spec, "taints", METADATA):
         key, value = taint.get("key") or "", taint.get("value") or ""
@@ -120,6 +123,7 @@ def _amounts(obj: JsonObject) -> Errors:
 
 def _features(status: JsonObject) -> Errors:
     """The features that a kubelet declares: sorted, each once."""
+    # As `validateNodeDeclaredFeatures` of `pkg/apis/core/validation`.
     last = None
     for at, name in items(status, "declaredFeatures", _STATUS):
         if last is not None and name == last:
@@ -185,7 +189,9 @@ def _kept_ranges(new: Sequence[str], before: Sequence[str]) -> Errors:
 
 
 def _config_source(path: FieldPath, source: JsonObject, *, in_status: bool) -> Errors:
-    """Where a kubelet took its configuration from, when it still could."""
+    """Yield what is wrong with the source of a kubelet's configuration, from when a Node could name
+    one."""
+    # As `validateNodeConfigSourceSpec` of `pkg/apis/core/validation`.
     found = source.get("configMap")
     if found is None:
         yield fieldpath.invalid(path, {"ConfigMap": None}, _ONE_SOURCE)
@@ -238,16 +244,19 @@ def _decoded(value: str) -> bytes:
 
 
 def config_map(obj: JsonObject) -> Errors:
-    """What is wrong with a ConfigMap, besides its metadata."""
+    """Yield what is wrong with a ConfigMap, besides its metadata."""
+    # As `ValidateConfigMap` of `pkg/apis/core/validation`.
     total = 0
     binary = obj.get("binaryData") or {}
     for key, value in entries(obj, "data"):
-        yield from each(_DATA.key(key), key, text_rules.config_key(key))
+        if wrong := text_rules.config_key(key):
+            yield from each(_DATA.key(key), key, wrong)
         if key in binary:
             yield fieldpath.invalid(_DATA.key(key), key, "duplicate of key present in binaryData")
         total += len(value.encode("utf-8", "surrogatepass"))
     for key, value in entries(obj, "binaryData"):
-        yield from each(_BINARY.key(key), key, text_rules.config_key(key))
+        if wrong := text_rules.config_key(key):
+            yield from each(_BINARY.key(key), key, wrong)
         total += len(_decoded(value))
     if total > MAX_BYTES:
         yield fieldpath.too_long(FieldPath(""), MAX_BYTES)
@@ -255,6 +264,7 @@ def config_map(obj: JsonObject) -> Errors:
 
 def config_map_update(obj: JsonObject, old: JsonObject) -> Errors:
     """An immutable one may not change, nor become mutable."""
+    # As `ValidateConfigMapUpdate` of `pkg/apis/core/validation`.
     yield from _frozen(obj, old, "data", "binaryData")
     yield from config_map(obj)
 
@@ -270,10 +280,12 @@ def _frozen(obj: JsonObject, old: JsonObject, *fields: str) -> Errors:
 
 
 def secret(obj: JsonObject) -> Errors:
-    """What is wrong with a Secret, besides its metadata."""
+    """Yield what is wrong with a Secret, besides its metadata."""
+    # As `ValidateSecret` of `pkg/apis/core/validation`.
     total = 0
     for key, value in entries(obj, "data"):
-        yield from each(_DATA.key(key), key, text_rules.config_key(key))
+        if wrong := text_rules.config_key(key):
+            yield from each(_DATA.key(key), key, wrong)
         total += len(_decoded(value))
     if total > MAX_BYTES:
         yield fieldpath.too_long(_DATA, MAX_BYTES)
@@ -329,6 +341,7 @@ def _json_object(path: FieldPath, text: str) -> Errors:
 
 def secret_update(obj: JsonObject, old: JsonObject) -> Errors:
     """An immutable one may not change, nor become mutable; the type never."""
+    # As `ValidateSecretUpdate` of `pkg/apis/core/validation`.
     yield from changed_fields("core.v1.Secret", obj, old, FieldPath())
     yield from _frozen(obj, old, "data")
     yield from secret(obj)
@@ -360,7 +373,8 @@ _UNSET: Final = "needs to be unset"
 
 
 def core_event(obj: JsonObject) -> Errors:
-    """Of the core group, with the old rules for events without a time of their own."""
+    """Yield what is wrong with an Event of the core group, which keeps the old rules for events
+    without a time of their own."""
     return _event(obj, "reportingComponent", obj.get("reportingComponent") or "")
 
 
@@ -402,7 +416,7 @@ def _inside(obj: JsonObject) -> JsonDict:
 
 
 def event(obj: JsonObject) -> Errors:
-    """What is wrong with a new Event of `events.k8s.io`, its metadata included."""
+    """Yield what is wrong with a new Event of `events.k8s.io`, its metadata included."""
     inside = _inside(obj)
     yield from _event(inside, "reportingController", obj.get("reportingController") or "")
     yield from validate_object_meta(obj.get("metadata") or {}, _NAMING)
@@ -422,6 +436,7 @@ def event(obj: JsonObject) -> Errors:
 
 
 def _series(inside: JsonObject) -> Errors:
+    # As `validateV1EventSeries` of `pkg/apis/core/validation`.
     series = inside.get("series")
     if series is None:
         return
@@ -433,6 +448,7 @@ def _series(inside: JsonObject) -> Errors:
 
 def event_update(obj: JsonObject, old: JsonObject) -> Errors:
     """All that may change is the series."""
+    # As `ValidateEventUpdate` of `pkg/apis/core/validation`.
     inside, before = _inside(obj), _inside(old)
     yield from _event(inside, "reportingController", obj.get("reportingController") or "")
     yield from validate_object_meta_update(obj.get("metadata") or {}, old.get("metadata") or {})
@@ -466,7 +482,7 @@ ZEROS: Final[JsonObject] = {
 
 
 def _printed_reference(given: JsonObject) -> JsonDict:
-    """As Go prints the structs, whose fields have no JSON names."""
+    """Return what Go prints of the structs, whose fields have no JSON names."""
     if "component" in given or "host" in given:
         return {field: given.get(field.lower()) or "" for field in ("Component", "Host")}
     names = {

@@ -109,7 +109,7 @@ def parse_schedule(text: str) -> Schedule:
 
 
 def _descriptor(text: str) -> str | int:
-    """What it stands for, or the seconds between two times."""
+    """Return the fields that a descriptor stands for, or the seconds between two times."""
     if text in _DESCRIPTORS:
         return _DESCRIPTORS[text]
     if not text.startswith(EVERY):
@@ -124,7 +124,7 @@ def _descriptor(text: str) -> str | int:
 
 
 def _seconds(duration: str) -> int | None:
-    """None for what is no duration, or too long for one."""
+    """Return a duration in seconds; None for what is no duration, or too long for one."""
     if _DURATION.fullmatch(duration) is None:
         return None
     try:

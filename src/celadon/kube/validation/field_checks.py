@@ -1,4 +1,4 @@
-"""The small checks that rules are made of: about one value at one path.
+"""The small checks that rules are made of: about one value at one path, in Python or in the data.
 
 Where upstream passes a value of a named string type, the error prints it as JSON (`NamedText`).
 """
@@ -84,8 +84,8 @@ def qualified_name(path: FieldPath, value: str) -> Errors:
 
 
 def driver_name(path: FieldPath, value: str) -> Errors:
-    """Of a CSI or a DRA driver: a subdomain that may have capitals. One that is empty is required
-    and, before 1.35, no subdomain either."""
+    """Yield what is wrong with the name of a CSI or a DRA driver: a subdomain that may have
+    capitals. One that is empty is required and, before 1.35, no subdomain either."""
     if not value:
         yield fieldpath.required(path)
         if is_since("1.35"):
@@ -156,7 +156,7 @@ def choice_in(obj: JsonObject, field: str, choices: Sequence[str], path: FieldPa
 
 
 def immutable(path: FieldPath, new: object, old: object) -> Errors:
-    """What an update may not change; the new value is shown."""
+    """Yield an error that shows the new value if an update has changed it."""
     if new != old:
         yield fieldpath.invalid(path, new, IMMUTABLE)
 
@@ -201,7 +201,7 @@ GATES: Final = (
 
 @per_release()
 def default_gates() -> frozenset[str]:
-    """Those that are on in the current release if nobody says otherwise."""
+    """Return the feature gates that are on in the current release if nobody says otherwise."""
     return frozenset(gate for gate in GATES if is_gate_on(gate, emulated_release()))
 
 

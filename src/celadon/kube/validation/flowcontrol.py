@@ -100,7 +100,8 @@ MANDATORY_LEVEL: Final[JsonDict] = {
 
 
 def flow_schema(obj: JsonObject) -> Errors:
-    """What is wrong with a FlowSchema, besides its metadata."""
+    """Yield what is wrong with a FlowSchema, besides its metadata."""
+    # As `ValidateFlowSchemaSpec` of `pkg/apis/flowcontrol/validation`.
     name, spec = (obj.get("metadata") or {}).get("name") or "", obj.get("spec") or {}
     yield from _precedence(spec.get("matchingPrecedence") or 0, name)
     method = spec.get("distinguisherMethod")
@@ -135,6 +136,7 @@ def _precedence(precedence: int, name: str) -> Errors:
 
 
 def _rule(path: FieldPath, rule: JsonObject) -> Errors:
+    # As `ValidateFlowSchemaPolicyRulesWithSubjects` of `pkg/apis/flowcontrol/validation`.
     if not rule.get("subjects"):
         why = "subjects must contain at least one value"
         yield fieldpath.required(path.child("subjects"), why)
@@ -151,6 +153,7 @@ def _rule(path: FieldPath, rule: JsonObject) -> Errors:
 
 
 def _subject(path: FieldPath, subject: JsonObject) -> Errors:
+    # As `ValidateFlowSchemaSubject` of `pkg/apis/flowcontrol/validation`.
     kind = subject.get("kind") or ""
     own = SUBJECT_KINDS.get(kind)
     if own is None:
@@ -171,6 +174,7 @@ def _subject(path: FieldPath, subject: JsonObject) -> Errors:
 
 
 def _account(path: FieldPath, account: JsonObject) -> Errors:
+    # As `ValidateServiceAccountSubject` of `pkg/apis/flowcontrol/validation`.
     name, namespace = account.get("name") or "", account.get("namespace") or ""
     if not name:
         yield fieldpath.required(path.child("name"))
@@ -184,7 +188,7 @@ def _account(path: FieldPath, account: JsonObject) -> Errors:
 
 
 def _alone(path: FieldPath, given: list[str], what: str) -> Errors:
-    """What stands for all others stands alone."""
+    """Yield an error where `*`, which stands for all others, does not stand alone."""
     if "*" in given and len(given) > 1:
         why = f"if '*' is present, must not specify other {what}"
         yield fieldpath.invalid(path, given, why)
@@ -200,6 +204,7 @@ def _verbs(path: FieldPath, verbs: list[str]) -> Errors:
 
 
 def _resources(path: FieldPath, rule: JsonObject) -> Errors:
+    # As `ValidateFlowSchemaResourcePolicyRule` of `pkg/apis/flowcontrol/validation`.
     yield from _verbs(path.child("verbs"), rule.get("verbs") or [])
     for field, one, several in (
         ("apiGroups", "api group", "api groups"),
@@ -235,6 +240,7 @@ def _urls(path: FieldPath, urls: list[str]) -> Errors:
 
 
 def _wrong_url(url: str) -> str:
+    # As `ValidateNonResourceURLPath` of `pkg/apis/flowcontrol/validation`.
     if not url:
         return "must not be empty"
     if url == "/":
@@ -265,7 +271,8 @@ def typed_conditions(obj: JsonObject, _: JsonObject | None = None) -> Errors:
 
 
 def priority_level(obj: JsonObject) -> Errors:
-    """What is wrong with a PriorityLevelConfiguration, besides its metadata."""
+    """Yield what is wrong with a PriorityLevelConfiguration, besides its metadata."""
+    # As `ValidatePriorityLevelConfiguration` of `pkg/apis/flowcontrol/validation`.
     name, spec = (obj.get("metadata") or {}).get("name") or "", obj.get("spec") or {}
     if PRESERVED in metadata.annotations(obj):
         yield fieldpath.forbidden(
@@ -292,6 +299,7 @@ def priority_level(obj: JsonObject) -> Errors:
 
 
 def _level(spec: JsonObject, kind: str) -> Errors:
+    # As `ValidatePriorityLevelConfigurationSpec` of `pkg/apis/flowcontrol/validation`.
     own, other = ("exempt", "limited") if kind == "Exempt" else ("limited", "exempt")
     if spec.get(other) is not None:
         why = f"must be nil if the type is {'not ' * (own == 'exempt')}Limited"
@@ -316,6 +324,7 @@ def _level(spec: JsonObject, kind: str) -> Errors:
 
 
 def _response(path: FieldPath, response: JsonObject) -> Errors:
+    # As `ValidateLimitResponse` of `pkg/apis/flowcontrol/validation`.
     kind, queuing, at = response.get("type") or "", response.get("queuing"), path.child("queuing")
     if kind == "Reject":
         if queuing is not None:
@@ -331,6 +340,7 @@ def _response(path: FieldPath, response: JsonObject) -> Errors:
 
 
 def _queues(path: FieldPath, queuing: JsonObject) -> Errors:
+    # As `ValidatePriorityLevelQueuingConfiguration` of `pkg/apis/flowcontrol/validation`.
     yield from broken_rules("flowcontrol.v1.QueuingConfiguration", queuing, path)
     queues, hand = queuing.get("queues") or 0, queuing.get("handSize") or 0
     at = path.child("handSize")

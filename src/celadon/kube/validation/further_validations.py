@@ -25,12 +25,12 @@ from celadon.kube.validation import (
 )
 from celadon.kube.validation import resource_claims as claim_statuses
 from celadon.kube.validation.field_checks import by_rules
-from celadon.kube.validation.object_meta import Naming
-from celadon.kube.validation.validation_rows import (
+from celadon.kube.validation.object_meta import (
     ANY_FINALIZERS,
     CLUSTER,
     CLUSTER_ANY,
     CLUSTER_GENERATED,
+    Naming,
     Revisit,
     Update,
     Validation,

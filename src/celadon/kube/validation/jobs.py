@@ -60,6 +60,7 @@ class IndexesError(MalformedText):
 
 
 def failure_policy(path: FieldPath, spec: JsonObject) -> Errors:
+    # As `validatePodFailurePolicy` of `pkg/apis/batch/validation`.
     policy, pod = spec["podFailurePolicy"], (spec.get("template") or {}).get("spec") or {}
     rules = policy.get("rules") or ()
     if len(rules) > MAX_RULES:
@@ -100,6 +101,7 @@ def _action(path: FieldPath, action: str, spec: JsonObject) -> Errors:
 
 
 def _conditions(path: FieldPath, rule: JsonObject) -> Errors:
+    # As `validatePodFailurePolicyRuleOnPodConditions` of `pkg/apis/batch/validation`.
     patterns = rule["onPodConditions"]
     if len(patterns) > MAX_RULES:
         yield fieldpath.too_many(path.child("onPodConditions"), len(patterns), MAX_RULES)
@@ -109,6 +111,7 @@ def _conditions(path: FieldPath, rule: JsonObject) -> Errors:
 
 
 def _exit_codes(path: FieldPath, given: JsonObject, names: set[str]) -> Errors:
+    # As `validatePodFailurePolicyRuleOnExitCodes` of `pkg/apis/batch/validation`.
     operator, values = given.get("operator") or "", given.get("values") or []
     yield from _choice(path.child("operator"), operator, OPERATORS)
     name = given.get("containerName")
@@ -134,7 +137,8 @@ def _exit_codes(path: FieldPath, given: JsonObject, names: set[str]) -> Errors:
 
 
 def success_policy(path: FieldPath, spec: JsonObject) -> Errors:
-    """Of an indexed Job."""
+    """Yield what is wrong with the success policy of an indexed Job."""
+    # As `validateSuccessPolicy` of `pkg/apis/batch/validation`.
     policy, completions = spec["successPolicy"], spec.get("completions") or 0
     rules, at = policy.get("rules") or (), path.child("rules")
     if not rules:
@@ -147,6 +151,7 @@ def success_policy(path: FieldPath, spec: JsonObject) -> Errors:
 
 
 def _success_rule(path: FieldPath, rule: JsonObject, completions: int) -> Errors:
+    # As `validateSuccessPolicyRule` of `pkg/apis/batch/validation`.
     indexes, count = rule.get("succeededIndexes"), rule.get("succeededCount")
     if indexes is None and count is None:
         detail = "at least one of succeededCount or succeededIndexes must be specified"
@@ -175,7 +180,9 @@ def _success_rule(path: FieldPath, rule: JsonObject, completions: int) -> Errors
 
 
 def count_indexes(text: str, completions: int) -> int:
-    """How many indexes `1,3-5` names; they must go up and stay below the completions."""
+    """Return how many indexes `1,3-5` names; they must go up and stay below the completions. Raises
+    IndexesError."""
+    # As `validateIndexesFormat` of `pkg/apis/batch/validation`.
     total, last = 0, -1
     for interval in text.split(",") if text else ():
         start, end = _interval(interval, completions)
@@ -252,6 +259,7 @@ _ZONE_PART: Final = late_pattern(r"[A-Za-z.\-_0-9+]{1,14}")
 
 
 def job(obj: JsonObject) -> Errors:
+    # As `ValidateJob` of `pkg/apis/batch/validation`.
     return _job(obj, prefixed=True)
 
 
@@ -270,6 +278,7 @@ def _job(obj: JsonObject, *, prefixed: bool) -> Errors:
 
 def job_update(obj: JsonObject, old: JsonObject) -> Errors:
     """A changed Job is looked at as a new one first, and then its spec again."""
+    # As `ValidateJobUpdate` of `pkg/apis/batch/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     had = ((before.get("template") or {}).get("metadata") or {}).get("labels") or {}
     yield from _job(obj, prefixed=UID_LABELS[1] in had and NAME_LABELS[1] in had)
@@ -294,6 +303,7 @@ def _template_update(spec: JsonObject, old: JsonObject) -> Errors:
     """The template stays, but for what decides where the pods of a suspended Job will run and what
     they will get; upstream looks at the stored Job only, so the update that resumes a Job may
     change it too."""
+    # As `validatePodTemplateUpdate` of `pkg/apis/batch/validation`.
     template, was = ((one.get("spec") or {}).get("template") or {} for one in ({"spec": spec}, old))
     if not is_since("1.36"):
         if template != (_rescheduled(was, template) if _waits(old) else was):
@@ -321,7 +331,7 @@ def _rescheduled(was: JsonObject, template: JsonObject) -> JsonObject:
 
 
 def _waits(old: JsonObject) -> bool:
-    """Whether a suspended Job has never started: what may change of such was all before 1.36."""
+    """Return whether a suspended Job has never started: before 1.36, only such could change."""
     suspended = (old.get("spec") or {}).get("suspend")
     return bool(suspended) and (old.get("status") or {}).get("startTime") is None
 
@@ -373,6 +383,7 @@ def _set(obj: JsonDict, field: str, value: object) -> None:
 
 def _generated(obj: JsonObject, *, prefixed: bool) -> Errors:
     """The selector and the labels that the server itself makes."""
+    # As `validateGeneratedSelector` of `pkg/apis/batch/validation`.
     spec, meta = obj.get("spec") or {}, obj.get("metadata") or {}
     chosen = spec.get("selector")
     if spec.get("manualSelector") or chosen is None:
@@ -414,7 +425,8 @@ def _job_with_selector(spec: JsonObject) -> Errors:
 
 
 def job_spec(path: FieldPath, spec: JsonObject) -> Errors:
-    """Of a Job, and of the template of a CronJob."""
+    """Yield what is wrong with the spec of a Job, or of the template of a CronJob."""
+    # As `validateJobSpec` of `pkg/apis/batch/validation`.
     yield from broken_rules("batch.v1.JobSpec", spec, path)
     if spec.get("maxFailedIndexes") is not None and spec.get("backoffLimitPerIndex") is None:
         detail = "when maxFailedIndexes is specified"
@@ -507,6 +519,7 @@ def _success(path: FieldPath, spec: JsonObject) -> Errors:
 
 
 def cron_job(obj: JsonObject) -> Errors:
+    # As `ValidateCronJobCreate` of `pkg/apis/batch/validation`.
     yield from _cron_job(obj, None)
     name = (obj.get("metadata") or {}).get("name") or ""
     if len(name) > MAX_CRON_JOB_NAME:
@@ -515,11 +528,13 @@ def cron_job(obj: JsonObject) -> Errors:
 
 
 def cron_job_update(obj: JsonObject, old: JsonObject) -> Errors:
+    # As `ValidateCronJobUpdate` of `pkg/apis/batch/validation`.
     return _cron_job(obj, old.get("spec") or {})
 
 
 def _cron_job(obj: JsonObject, before: JsonObject | None) -> Errors:
     """`before`: the spec of the stored object."""
+    # As `validateCronJobSpec` of `pkg/apis/batch/validation`.
     spec = obj.get("spec") or {}
     schedule, zone = spec.get("schedule") or "", spec.get("timeZone")
     if schedule:
@@ -538,6 +553,7 @@ def _cron_job(obj: JsonObject, before: JsonObject | None) -> Errors:
 
 
 def _job_template(path: FieldPath, spec: JsonObject) -> Errors:
+    # As `ValidateJobTemplateSpec` of `pkg/apis/batch/validation`.
     yield from job_spec(path, spec)
     if spec.get("selector") is not None:
         detail = "`selector` will be auto-generated"
@@ -551,6 +567,7 @@ def _job_template(path: FieldPath, spec: JsonObject) -> Errors:
 
 def _schedule(path: FieldPath, schedule: str, zone: str | None, *, zoned: bool) -> Errors:
     """`zoned`: the stored schedule names a time zone, so this one may."""
+    # As `validateScheduleFormat` of `pkg/apis/batch/validation`.
     try:
         parse_schedule(schedule)
     except ScheduleError as error:
@@ -566,6 +583,7 @@ def _schedule(path: FieldPath, schedule: str, zone: str | None, *, zoned: bool) 
 
 
 def _time_zone(path: FieldPath, zone: str) -> Errors:
+    # As `validateTimeZone` of `pkg/apis/batch/validation`.
     if not zone:
         yield fieldpath.invalid(path, zone, "timeZone must be nil or non-empty string")
         return

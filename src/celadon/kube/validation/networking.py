@@ -55,7 +55,7 @@ NO_ADDRESS: Final = "must be a DNS name, not an IP address"
 
 
 class Kept(NamedTuple):
-    """What an Ingress had before rules were there that forbid it."""
+    """Faults that an Ingress had before there were rules against them."""
 
     secret_names: bool = False
     wildcard_rules: bool = False
@@ -66,7 +66,8 @@ NOTHING_KEPT: Final = Kept()
 
 
 def ingress(obj: JsonObject) -> Errors:
-    """What is wrong with an Ingress, besides its metadata."""
+    """Yield what is wrong with an Ingress, besides its metadata."""
+    # As `ValidateIngressCreate` of `pkg/apis/networking/validation`.
     yield from _ingress(obj, NOTHING_KEPT)
     notes = (obj.get("metadata") or {}).get("annotations") or {}
     chosen = (obj.get("spec") or {}).get("ingressClassName")
@@ -77,7 +78,9 @@ def ingress(obj: JsonObject) -> Errors:
 
 
 def ingress_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """What was taken before the rules became what they are may stay, and more of its sort come."""
+    """Yield what is wrong with a changed Ingress. What was taken before the rules became what they
+    are may stay, and more of its sort may come."""
+    # As `ValidateIngressUpdate` of `pkg/apis/networking/validation`.
     spec = old.get("spec") or {}
     secrets = [one.get("secretName") or "" for one in spec.get("tls") or ()]
     rules = spec.get("rules") or ()
@@ -141,6 +144,7 @@ def _rule(path: FieldPath, rule: JsonObject, kept: Kept) -> Errors:
 
 
 def _rule_value(path: FieldPath, rule: JsonObject, kept: Kept) -> Errors:
+    # As `validateHTTPIngressRuleValue` of `pkg/apis/networking/validation`.
     http, at = rule.get("http"), path.child("http")
     if http is None:
         return
@@ -151,6 +155,7 @@ def _rule_value(path: FieldPath, rule: JsonObject, kept: Kept) -> Errors:
 
 
 def _path(path: FieldPath, given: JsonObject, kept: Kept) -> Errors:
+    # As `validateHTTPIngressPath` of `pkg/apis/networking/validation`.
     kind, value = given.get("pathType"), given.get("path") or ""
     at = path.child("path")
     if kind is None:
@@ -171,6 +176,7 @@ def _path(path: FieldPath, given: JsonObject, kept: Kept) -> Errors:
 
 
 def _backend(path: FieldPath, backend: JsonObject, kept: Kept) -> Errors:
+    # As `validateIngressBackend` of `pkg/apis/networking/validation`.
     resource, service = backend.get("resource"), backend.get("service")
     if resource is not None and service is not None:
         yield fieldpath.invalid(path, "", "cannot set both resource and service backends")
@@ -207,6 +213,7 @@ def _service_port(path: FieldPath, at: FieldPath, port: JsonObject) -> Errors:
 
 
 def _reference(path: FieldPath, reference: JsonObject) -> Errors:
+    # As `validateIngressTypedLocalObjectReference` of `pkg/apis/networking/validation`.
     if reference.get("apiGroup") is not None:
         yield from dns_subdomain(path.child("apiGroup"), reference["apiGroup"])
     for field in ("kind", "name"):
@@ -221,7 +228,8 @@ _NO_MEMBER: Final = {field: wording("", v1_34=f"{field} is required") for field 
 
 
 def ingress_class(obj: JsonObject) -> Errors:
-    """What is wrong with an IngressClass, besides its metadata."""
+    """Yield what is wrong with an IngressClass, besides its metadata."""
+    # As `ValidateIngressClass` of `pkg/apis/networking/validation`.
     spec = obj.get("spec") or {}
     controller, at = spec.get("controller") or "", SPEC.child("controller")
     if not controller:
@@ -246,6 +254,7 @@ def domain_prefixed_path(path: FieldPath, value: str) -> Errors:
 
 
 def _parameters(path: FieldPath, given: JsonObject) -> Errors:
+    # As `validateIngressClassParametersReference` of `pkg/apis/networking/validation`.
     yield from _reference(path, given)
     scope, namespace, at = given.get("scope"), given.get("namespace"), path.child("namespace")
     if scope is None:
@@ -262,18 +271,21 @@ def _parameters(path: FieldPath, given: JsonObject) -> Errors:
 
 
 def ingress_class_update(obj: JsonObject, old: JsonObject) -> Errors:
+    # As `ValidateIngressClassUpdate` of `pkg/apis/networking/validation`.
     new, before = (one.get("spec") or {} for one in (obj, old))
     yield from changed_fields("networking.v1.IngressClassSpec", new, before, SPEC)
     yield from ingress_class(obj)
 
 
 def network_policy(obj: JsonObject) -> Errors:
-    """What is wrong with a NetworkPolicy, besides its metadata."""
+    """Yield what is wrong with a NetworkPolicy, besides its metadata."""
+    # As `ValidateNetworkPolicy` of `pkg/apis/networking/validation`.
     return _policy(obj, frozenset())
 
 
 def network_policy_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Ranges that were there before may stay however they are written."""
+    # As `ValidateNetworkPolicyUpdate` of `pkg/apis/networking/validation`.
     blocks = [peer.get("ipBlock") or {} for peer in _peers(old)]
     return _policy(
         obj, {text for one in blocks for text in (one.get("cidr"), *(one.get("except") or ()))}
@@ -305,6 +317,7 @@ def _policy(obj: JsonObject, known: Collection[str]) -> Errors:
 
 
 def _policy_port(path: FieldPath, given: JsonObject) -> Errors:
+    # As `ValidateNetworkPolicyPort` of `pkg/apis/networking/validation`.
     protocol, port, end = given.get("protocol"), given.get("port"), given.get("endPort")
     if protocol is not None:
         yield from supported(path.child("protocol"), protocol, POLICY_PROTOCOLS)
@@ -325,6 +338,7 @@ def _policy_port(path: FieldPath, given: JsonObject) -> Errors:
 
 
 def _peer(path: FieldPath, peer: JsonObject, known: Collection[str]) -> Errors:
+    # As `ValidateNetworkPolicyPeer` of `pkg/apis/networking/validation`.
     kinds = ("podSelector", "namespaceSelector", "ipBlock")
     given = [kind for kind in kinds if peer.get(kind) is not None]
     for kind in given:
@@ -339,6 +353,7 @@ def _peer(path: FieldPath, peer: JsonObject, known: Collection[str]) -> Errors:
 
 
 def _block(path: FieldPath, block: JsonObject, known: Collection[str]) -> Errors:
+    # As `ValidateIPBlock` of `pkg/apis/networking/validation`.
     whole = block.get("cidr") or ""
     if not whole:
         yield fieldpath.required(path.child("cidr"))
@@ -366,13 +381,15 @@ def _block(path: FieldPath, block: JsonObject, known: Collection[str]) -> Errors
 
 def endpoints_update(obj: JsonObject, old: JsonObject) -> Errors:
     """The same of a changed one: since 1.33, subsets that stay are not looked at again."""
+    # As `ValidateEndpointsUpdate` of `pkg/apis/core/validation`.
     if is_since("1.33") and (obj.get("subsets") or []) == (old.get("subsets") or []):
         return NO_ERRORS
     return endpoints(obj)
 
 
 def endpoints(obj: JsonObject) -> Errors:
-    """What is wrong with an Endpoints, besides its metadata."""
+    """Yield what is wrong with an Endpoints, besides its metadata."""
+    # As `ValidateEndpointsCreate` of `pkg/apis/core/validation`.
     path = FieldPath()
     for at, subset in items(obj, "subsets", path):
         if not subset.get("addresses") and not subset.get("notReadyAddresses"):
@@ -402,7 +419,8 @@ def _endpoint(path: FieldPath, address: JsonObject) -> Errors:
 
 
 def port_name(path: FieldPath, port: JsonObject, *, required: bool) -> Errors:
-    """Of a port of a Service or an Endpoints; `required` where there are several."""
+    """Yield what is wrong with the name of a port of a Service or an Endpoints; it is `required`
+    where there are several."""
     name = port.get("name") or ""
     if name:
         yield from dns_label(path.child("name"), name)
@@ -411,7 +429,8 @@ def port_name(path: FieldPath, port: JsonObject, *, required: bool) -> Errors:
 
 
 def special_address(value: str) -> list[str]:
-    """What is said about addresses that lead nowhere from elsewhere."""
+    """Return what is said about addresses that lead nowhere from elsewhere."""
+    # As `ValidateEndpointIP` of `pkg/apis/core/validation`.
     found = text_rules.address(value)
     if found is None:
         return ["must be a valid IP address"]
@@ -446,7 +465,8 @@ _TYPE: Final = FieldPath("addressType")
 
 
 def endpoint_slice(obj: JsonObject) -> Errors:
-    """What is wrong with an EndpointSlice, besides its metadata."""
+    """Yield what is wrong with an EndpointSlice, besides its metadata."""
+    # As `ValidateEndpointSliceCreate` of `pkg/apis/discovery/validation`.
     kind = obj.get("addressType") or ""
     yield from required_choice(_TYPE, kind, ADDRESS_TYPES)
     yield from _in_order(_ports(obj), _endpoints(obj, kind))
@@ -460,6 +480,7 @@ def _in_order(of_ports: Errors, of_endpoints: Errors) -> Errors:
 
 def endpoint_slice_update(obj: JsonObject, old: JsonObject) -> Errors:
     """The type of its addresses stays; endpoints that stay are not looked at again since 1.33."""
+    # As `ValidateEndpointSliceUpdate` of `pkg/apis/discovery/validation`.
     kind = obj.get("addressType") or ""
     yield from required_choice(_TYPE, kind, ADDRESS_TYPES)
     stays = (obj.get("endpoints") or []) == (old.get("endpoints") or []) and is_since("1.33")
@@ -548,6 +569,7 @@ def _domain(path: FieldPath, name: str) -> Errors:
 
 
 def _hints(path: FieldPath, hints: Sequence[JsonObject], field: str) -> Errors:
+    # As `validateHints` of `pkg/apis/discovery/validation`.
     if len(hints) > MAX_HINTS:
         yield from at_most(path, hints, MAX_HINTS)
         return

@@ -1,4 +1,5 @@
-"""Validation of `metadata`: by the strategy of a kind, and by the server for all kinds.
+"""Validation of `metadata`: by the strategy of a kind, and by the server for all kinds; and the row
+of a kind, which says how both go about it.
 
 `validate_object_meta` is what a strategy does first with a new object, and some again with a
 changed one. `validate_object_meta_update` compares a changed object with the stored one; the server
@@ -9,8 +10,9 @@ about without their index, and a label's value without its key.
 
 from __future__ import annotations
 
+import enum
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -22,6 +24,7 @@ from celadon.kube.names import ApiVersionError, parse_api_version
 from celadon.kube.releases import is_since, wording
 from celadon.kube.validation.field_checks import (
     METADATA,
+    RELAXED_SERVICE_NAMES,
     Errors,
     Messages,
     dns_label,
@@ -259,3 +262,77 @@ def standard_finalizer(path: FieldPath, finalizer: str) -> Errors:
     if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
         detail = "name is neither a standard finalizer name nor is it fully qualified"
         yield fieldpath.invalid(path, finalizer, detail)
+
+
+# --- Rows of the table of kinds ----------------------------------------------
+#
+# What a kind is validated by: the names its objects may have, and its own rules for each write.
+
+
+Create = Callable[[JsonObject], Errors]
+Update = Callable[[JsonObject, JsonObject], Errors]
+
+
+def nothing(_: JsonObject) -> Errors:
+    """No rules of a kind's own."""
+    return iter(())
+
+
+SUBDOMAIN: Final = Naming()
+GENERATED: Final = Naming(unread_prefix_since="1.35")
+ANY_FINALIZERS: Final = Naming(any_finalizers=True)
+LABEL: Final = Naming(name_rules.dns1123_label)
+SERVICE: Final = Naming(
+    name_rules.dns1123_label, gate=RELAXED_SERVICE_NAMES, otherwise=name_rules.dns1035_label
+)
+ANY_SEGMENT: Final = Naming(name_rules.path_segment_name, prefix_rule=name_rules.path_segment_name)
+CLUSTER: Final = Naming(namespaced=False)
+CLUSTER_LABEL: Final = Naming(name_rules.dns1123_label, namespaced=False)
+CLUSTER_ANY: Final = Naming(lambda _: [], namespaced=False)
+CLUSTER_GENERATED: Final = replace(GENERATED, namespaced=False)
+CLUSTER_SEGMENT: Final = replace(ANY_SEGMENT, namespaced=False)
+
+
+class Revisit(enum.Flag):
+    """The ways in which the rules of a kind look at the metadata of a changed object, besides what
+    a server does for all kinds."""
+
+    NEVER = 0
+    AS_NEW = enum.auto()
+    AS_CHANGED = enum.auto()
+    BOTH = AS_NEW | AS_CHANGED
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """The rules of a kind, besides those for metadata.
+
+    Without `update`, a changed object must be what a new one must be. `status` is about an update
+    of the status; where it is the rule for updates itself, it looks at metadata as that does.
+    `naming` is made for an object where its names depend on what is in it; None: the kind's own
+    rules say nothing about metadata. Before the release `repeated_until`, a changed object was also
+    looked at as a new one, so that what was wrong was said twice.
+    """
+
+    create: Create = nothing
+    naming: Naming | Callable[[JsonObject], Naming] | None = SUBDOMAIN
+    update: Update | None = None
+    status: Update | None = None
+    revisit: Revisit = Revisit.BOTH
+    named_once_since: str = ""
+    """The release since which the metadata of a changed object are not looked at as new ones."""
+    repeated_until: str = ""
+
+    @property
+    def revisits(self) -> Revisit:
+        """Return how metadata are revisited in the current release."""
+        once = self.named_once_since and is_since(self.named_once_since)
+        return self.revisit & ~Revisit.AS_NEW if once else self.revisit
+
+    def of_update(self, obj: JsonObject, old: JsonObject) -> Errors:
+        """Yield what is wrong with an update, metadata included."""
+        return self.create(obj) if self.update is None else self.update(obj, old)
+
+    def naming_of(self, obj: JsonObject) -> Naming | None:
+        """Return the rule for the name of an object; None if its kind has none."""
+        return self.naming(obj) if callable(self.naming) else self.naming

@@ -67,7 +67,7 @@ _FIELDS: Final = {"driver": types.STRING, "attributes": _ATTRIBUTES, "capacity":
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
-    """How large the parts of a device can be: upstream's limits for slices."""
+    """The sizes that the parts of a device can have: upstream's limits for slices."""
 
     def size(self, path: tuple[str, ...], _: types.Type) -> Range | None:
         if not path or path[0] != DEVICE:
@@ -102,7 +102,7 @@ def _most(path: tuple[str, ...]) -> int | None:
 
 @per_release()
 def device_environment(*, is_stored: bool, has_shared: bool = True) -> Environment:
-    """What selectors are written in: a new one may only use what the release before knew."""
+    """Return the environment of selectors: a new one may only use what the release before knew."""
     fields = {**_FIELDS, SHARED: types.BOOL} if has_shared else _FIELDS
     version = current_release() if is_stored else previous_minor(current_release())
     base = environment(version, has_bindings=True)
@@ -110,7 +110,8 @@ def device_environment(*, is_stored: bool, has_shared: bool = True) -> Environme
 
 
 def selector_errors(path: FieldPath, text: str, *, is_stored: bool) -> Errors:
-    """Whether an expression compiles to a bool, or to what nobody knows, and is cheap enough."""
+    """Yield why an expression is no selector: it must compile to a bool, or to what nobody knows,
+    and be cheap enough."""
     error = _fault(text, is_stored=is_stored, has_shared=True)
     if error:
         return iter((_error(path, text, error),))
@@ -210,7 +211,7 @@ def repeated(path: FieldPath, keys: Iterable[Hashable], member: str = "") -> Err
 
 
 def name_of(item: JsonObject) -> str:
-    """By which most items are told apart."""
+    """Return the name of an item, by which most items are told apart."""
     name: str = item.get("name") or ""
     return name
 
@@ -227,8 +228,8 @@ def pool_name(path: FieldPath, name: str) -> Errors:
 
 
 def qualified_identifier(path: FieldPath, name: str) -> Errors:
-    """Of an attribute or a capacity: an identifier, with a domain or without. Upstream has nothing
-    to say about several slashes."""
+    """Yield what is wrong with the name of an attribute or a capacity: an identifier, with a domain
+    or without. Upstream has nothing to say about several slashes."""
     domain, slash, rest = name.partition("/")
     if not name and not is_since("1.35"):
         yield fieldpath.required(path, "name required")
@@ -282,7 +283,7 @@ def _identifier(path: FieldPath, name: str) -> Errors:
 
 
 def class_name(path: FieldPath, name: str) -> Errors:
-    """Of a DeviceClass."""
+    """Yield what is wrong with the name of a DeviceClass."""
     if name:
         yield from dns_subdomain(path, name)
     else:
@@ -309,7 +310,9 @@ def _selector(path: FieldPath, selector: JsonObject, *, is_stored: bool) -> Erro
 
 
 def configuration(path: FieldPath, given: JsonObject, *, is_stored: bool = False) -> Errors:
-    """What a driver is told, as it stands; what was there before may be longer."""
+    """Yield what is wrong with the text for a driver, which is passed on as it stands; one that was
+    there before may be longer."""
+    # As `validateOpaqueConfiguration` of `pkg/apis/resource/validation`.
     opaque, at = given.get("opaque"), path.child("opaque")
     if opaque is None:
         yield fieldpath.required(at)
@@ -338,7 +341,7 @@ _NO_OBJECT: Final = wording(
 
 
 def taint_effects() -> tuple[str, ...]:
-    """What a taint can do: since 1.35, nothing as well."""
+    """Return the effects that a taint can have: since 1.35 also none."""
     return TAINT_EFFECTS if is_since("1.35") else TAINT_EFFECTS[:-1]
 
 
@@ -366,7 +369,8 @@ def _toleration(path: FieldPath, toleration: JsonObject) -> Errors:
 
 
 def taint(path: FieldPath, given: JsonObject, before: JsonObject | None = None) -> Errors:
-    """Of a device; an effect that stays is not looked at again."""
+    """Yield what is wrong with the taint of a device; an effect that stays is not looked at
+    again."""
     yield from label_name(path.child("key"), given.get("key") or "")
     if given.get("value"):
         yield from each(path.child("value"), given["value"], name_rules.label_value(given["value"]))
@@ -375,7 +379,8 @@ def taint(path: FieldPath, given: JsonObject, before: JsonObject | None = None) 
 
 
 def binding_conditions(path: FieldPath, given: JsonObject) -> Errors:
-    """What must become true before a device is bound, and what must not: both or neither."""
+    """Yield what is wrong with the conditions for binding a device, those that must become true and
+    those that must not: there are both or neither."""
     good, bad = (list(given.get(field) or ()) for field in _BINDING)
     for field, found in zip(_BINDING, (good, bad), strict=True):
         yield from limited(path.child(field), found, MAX_BINDING_CONDITIONS, label_name)
@@ -424,12 +429,14 @@ RequestNames = dict[str, frozenset[str]]
 
 
 def claim(obj: JsonObject) -> Errors:
-    """What is wrong with a ResourceClaim, besides its metadata."""
+    """Yield what is wrong with a ResourceClaim, besides its metadata."""
     return _claim_spec(SPEC, obj.get("spec") or {}, is_stored=False)
 
 
 def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is asked for stays; before 1.35 it was judged again, as new and as stored."""
+    """Yield an error if what is asked for has changed. Before 1.35 it was judged again, as new and
+    as stored."""
+    # As `ValidateResourceClaimUpdate` of `pkg/apis/resource/validation`.
     if not is_since("1.35"):
         yield from claim(obj)
     if obj.get("spec") != old.get("spec"):
@@ -452,7 +459,8 @@ def claim_template_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def _internal_spec(spec: JsonObject) -> JsonDict:
-    """As it is inside: what `v1beta1` asks for in a request itself lies deeper."""
+    """Return a spec as it is inside, where what `v1beta1` asks for in a request itself lies
+    deeper."""
     devices = spec.get("devices") or {}
     given = devices.get("requests")
     requests = given and [{**one, "exactly": _exactly(one)} for one in given]
@@ -461,7 +469,7 @@ def _internal_spec(spec: JsonObject) -> JsonDict:
 
 
 def claim_template(obj: JsonObject) -> Errors:
-    """What is wrong with a ResourceClaimTemplate, besides its metadata."""
+    """Yield what is wrong with a ResourceClaimTemplate, besides its metadata."""
     return _claim_template(obj, is_stored=False)
 
 
@@ -472,7 +480,7 @@ def _claim_template(obj: JsonObject, *, is_stored: bool) -> Errors:
 
 
 def template_metadata(meta: JsonObject) -> Errors:
-    """What claims that are made from a template can inherit."""
+    """Yield what is wrong with the metadata that claims which are made from a template inherit."""
     at = SPEC.child("metadata")
     yield from validate_annotations(at.child("annotations"), meta.get("annotations"))
     yield from labels(at.child("labels"), meta.get("labels"))
@@ -484,7 +492,7 @@ def template_metadata(meta: JsonObject) -> Errors:
 
 
 def request_names(spec: JsonObject) -> RequestNames:
-    """Of the spec of a claim."""
+    """Return the requests of the spec of a claim, each with those it offers instead."""
     requests = (spec.get("devices") or {}).get("requests") or ()
     return {
         name_of(one): frozenset(map(name_of, one.get("firstAvailable") or ())) for one in requests
@@ -571,7 +579,8 @@ def _several_ways(path: FieldPath) -> fieldpath.FieldError:
 
 
 def _exactly(request: JsonObject) -> JsonObject | None:
-    """What is asked for without alternatives; in `v1beta1` it stands in the request itself."""
+    """Return what a request asks for without alternatives; in `v1beta1` it stands in the request
+    itself."""
     if request.get("exactly") is not None:
         exactly: JsonObject = request["exactly"]
         return exactly
@@ -602,7 +611,7 @@ def _wanted(path: FieldPath, request: JsonObject, *, is_stored: bool) -> Errors:
 
 
 def device_class(obj: JsonObject) -> Errors:
-    """What is wrong with a DeviceClass, besides its metadata."""
+    """Yield what is wrong with a DeviceClass, besides its metadata."""
     return _device_class(obj.get("spec") or {}, None)
 
 
@@ -651,7 +660,8 @@ NO_NEW: Final = (
 
 
 def claim_status(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is wrong with the status of a ResourceClaim."""
+    """Yield what is wrong with the status of a ResourceClaim."""
+    # As `ValidateResourceClaimStatusUpdate` of `pkg/apis/resource/validation`.
     status, before = obj.get("status") or {}, old.get("status") or {}
     allocation, was = status.get("allocation"), before.get("allocation")
     known = request_names(obj.get("spec") or {})
@@ -697,7 +707,7 @@ _DEALLOCATION: Final = "deallocationRequested"
 
 
 def deallocated(status: JsonObject, before: JsonObject) -> Errors:
-    """Whether devices may be taken back, as asked for."""
+    """Yield an error if `deallocationRequested` may not be set, or may not be taken back."""
     asked, was, at = (
         status.get(_DEALLOCATION),
         before.get(_DEALLOCATION),
@@ -719,7 +729,8 @@ def _consumer(path: FieldPath, consumer: JsonObject) -> Errors:
 
 
 def _device_id(device: JsonObject) -> str:
-    """By its driver, pool and name, and its part if it has any."""
+    """Return how a device is told from others: by driver, pool and name, and by its part if it has
+    any."""
     parts = [device.get(field) or "" for field in ("driver", "pool", "device")]
     return "/".join([*parts, *([device["shareID"]] if device.get("shareID") else [])])
 

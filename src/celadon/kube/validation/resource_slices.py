@@ -58,7 +58,9 @@ MAX_OPTIONS: Final = 10
 
 
 def capacity(path: FieldPath, given: JsonObject, *, shared: bool) -> Errors:
-    """Of a device; `shared`: more than one claim may have a part of it."""
+    """Yield what is wrong with a capacity of a device; `shared`: more than one claim may have a
+    part of it."""
+    # As `validateMultiAllocatableDeviceCapacity` of `pkg/apis/resource/validation`.
     policy, at = given.get("requestPolicy"), path.child("requestPolicy")
     if policy is None:
         return
@@ -85,6 +87,7 @@ def capacity(path: FieldPath, given: JsonObject, *, shared: bool) -> Errors:
 def _valid_values(
     path: FieldPath, policy: JsonObject, default: Quantity, whole: Quantity
 ) -> Errors:
+    # As `validateRequestPolicyValidValues` of `pkg/apis/resource/validation`.
     values = [parse_amounts(one) for one in policy["validValues"]]
     for index, (one, following) in enumerate(itertools.pairwise(values)):
         if one.compare(following) > 0:
@@ -103,6 +106,7 @@ def _valid_values(
 
 
 def _valid_range(path: FieldPath, policy: JsonObject, default: Quantity, whole: Quantity) -> Errors:
+    # As `validateRequestPolicyRange` of `pkg/apis/resource/validation`.
     bounds: Any = policy["validRange"]
     if bounds.get("min") is None:
         yield fieldpath.required(path.child("min"), "required when validRange is defined")
@@ -186,16 +190,19 @@ _STATUS: Final = FieldPath("status")
 
 
 def resource_slice(obj: JsonObject) -> Errors:
-    """What is wrong with a new ResourceSlice, besides its metadata."""
+    """Yield what is wrong with a new ResourceSlice, besides its metadata."""
+    # As `ValidateResourceSlice` of `pkg/apis/resource/validation`.
     return _slice(obj.get("spec") or {}, None)
 
 
 def resource_slice_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Its driver, pool and node stay."""
+    # As `ValidateResourceSliceUpdate` of `pkg/apis/resource/validation`.
     return _slice(obj.get("spec") or {}, old.get("spec") or {})
 
 
 def _slice(spec: JsonObject, before: JsonObject | None) -> Errors:
+    # As `validateResourceSliceSpec` of `pkg/apis/resource/validation`.
     pool, at = spec.get("pool") or {}, SPEC.child("pool")
     yield from driver_name(SPEC.child("driver"), spec.get("driver") or "")
     yield from pool_name(at.child("name"), name_of(pool))
@@ -220,7 +227,8 @@ def _slice(spec: JsonObject, before: JsonObject | None) -> Errors:
 
 
 def _older_place(spec: JsonObject) -> Errors:
-    """Where the devices are, before 1.33: what is false or empty counts as absent."""
+    """Yield what is wrong with the place of the devices, before 1.33: what is false or empty counts
+    as absent."""
     name, selector = spec.get("nodeName"), spec.get("nodeSelector")
     if name:
         yield from dns_subdomain(SPEC.child("nodeName"), name)
@@ -323,6 +331,7 @@ def _flat(device: JsonObject) -> JsonObject:
 
 
 def _device(path: FieldPath, device: JsonObject, before: JsonObject | None) -> Errors:
+    # As `validateDevice` of `pkg/apis/resource/validation`.
     yield from dns_label(path.child("name"), name_of(device))
     yield from _property_count(path, device)
     values = sum(map(_value_count, (device.get("attributes") or {}).values()))
@@ -380,6 +389,7 @@ def shortened(name: str, limit: int) -> str:
 
 
 def _attribute(path: FieldPath, attribute: JsonObject) -> Errors:
+    # As `validateDeviceAttribute` of `pkg/apis/resource/validation`.
     given = [kind for kind in KINDS_OF_VALUES if attribute.get(kind) is not None]
     for kind in given:
         if kind in KINDS_OF_LISTS and not attribute[kind]:
@@ -400,7 +410,7 @@ _ONE_OF_SEVERAL: Final = wording(ONE_VALUE, v1_32="exactly one field must be spe
 
 
 def is_semver(text: str) -> bool:
-    """Whether an attribute can have it as its version."""
+    """Return whether an attribute can have it as its version."""
     return _SEMVER.fullmatch(text) is not None
 
 
@@ -426,6 +436,7 @@ def _counters(path: FieldPath, given: JsonObject) -> Errors:
 
 
 def _named_counters(field: str) -> Item:
+    # As `validateCounterSet` of `pkg/apis/resource/validation`.
     def rule(path: FieldPath, given: JsonObject) -> Errors:
         name = given.get(field) or ""
         if not name:
@@ -439,7 +450,8 @@ def _named_counters(field: str) -> Item:
 
 @until("1.35")
 def _older_totals(spec: JsonObject) -> Errors:
-    """How many counters a slice had; since then each set of them has a limit of its own."""
+    """Yield an error for too many counters in a slice; since then each set of them has a limit of
+    its own."""
     used = sum(map(_counted, map(_flat, spec.get("devices") or ())))
     if used > OLDER_MAX_USED_COUNTERS:
         why = f"the total number of counters in devices must not exceed {OLDER_MAX_USED_COUNTERS}"
@@ -458,7 +470,8 @@ def _counted(device: JsonObject) -> int:
 def _older_consumptions(
     path: FieldPath, device: JsonObject, shared: Mapping[str, JsonObject]
 ) -> Errors:
-    """What a device consumed stood in the same slice; since then it is in another one."""
+    """Yield what is wrong with what a device consumes, as long as that stood in the same slice;
+    since then it is in another one."""
     count = _counted(device)
     if count > MAX_COUNTERS:
         why = f"the total number of counters must not exceed {MAX_COUNTERS}"
@@ -506,17 +519,20 @@ def _device_place(path: FieldPath, device: JsonObject, *, placed: bool) -> Error
 
 
 def pool_status_request_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is asked for stays."""
+    """Yield an error if what is asked for has changed."""
+    # As `ValidateResourcePoolStatusRequestUpdate` of `pkg/apis/resource/validation`.
     return immutable(SPEC, obj.get("spec"), old.get("spec"))
 
 
 def taint_rule(obj: JsonObject) -> Errors:
-    """What is wrong with a new DeviceTaintRule, besides its metadata."""
+    """Yield what is wrong with a new DeviceTaintRule, besides its metadata."""
+    # As `ValidateDeviceTaintRule` of `pkg/apis/resource/validation`.
     return _taint_rule(obj.get("spec") or {}, None)
 
 
 def taint_rule_update(obj: JsonObject, old: JsonObject) -> Errors:
     """The same of a changed one."""
+    # As `ValidateDeviceTaintRuleUpdate` of `pkg/apis/resource/validation`.
     return _taint_rule(obj.get("spec") or {}, (old.get("spec") or {}).get("taint") or {})
 
 
@@ -536,13 +552,15 @@ def _taint_rule(spec: JsonObject, before: JsonObject | None) -> Errors:
 
 def taint_rule_status(obj: JsonObject, _: JsonObject) -> Errors:
     """A handful of conditions."""
+    # As `ValidateDeviceTaintRuleStatusUpdate` of `pkg/apis/resource/validation`.
     status = obj.get("status") or {}
     yield from conditions(_STATUS, status)
     yield from at_most(_STATUS.child("conditions"), status.get("conditions"), MAX_RULE_CONDITIONS)
 
 
 def pool_status_request(obj: JsonObject) -> Errors:
-    """What is wrong with a ResourcePoolStatusRequest, besides its metadata."""
+    """Yield what is wrong with a ResourcePoolStatusRequest, besides its metadata."""
+    # As `ValidateResourcePoolStatusRequest` of `pkg/apis/resource/validation`.
     spec = obj.get("spec") or {}
     yield from driver_name(SPEC.child("driver"), spec.get("driver") or "")
     if spec.get("poolName") is not None:

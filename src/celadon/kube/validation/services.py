@@ -59,13 +59,14 @@ _FAMILIES: Final = SPEC.child("ipFamilies")
 
 
 def is_headless(spec: JsonObject) -> bool:
-    """Whether its only cluster IP is `None`."""
+    """Return whether the only cluster IP of a Service is `None`."""
     return list(spec.get("clusterIPs") or ()) == [HEADLESS]
 
 
 def service_addresses(spec: JsonObject, known: Collection[str] = ()) -> Errors:
     """`clusterIP`, `clusterIPs`, `ipFamilies` and `ipFamilyPolicy` of a new or changed Service;
     `known` are the addresses it had before."""
+    # As `ValidateServiceClusterIPsRelatedFields` of `pkg/apis/core/validation`.
     if spec.get("type") == "ExternalName":
         return
     addresses, first = list(spec.get("clusterIPs") or ()), spec.get("clusterIP") or ""
@@ -118,7 +119,8 @@ def _families(spec: JsonObject, addresses: list[str]) -> Errors:
 
 
 def changed_addresses(spec: JsonObject, before: JsonObject) -> Errors:
-    """What was given to a Service stays; a second address may come and go."""
+    """Yield the changes of addresses that are not allowed: what was given to a Service stays, a
+    second address may come and go."""
     if "ExternalName" in {spec.get("type"), before.get("type")}:
         return
     headless = is_headless(spec), is_headless(before)
@@ -162,12 +164,14 @@ NOT_EXTERNAL_NAME: Final = "may not be set for ExternalName services"
 
 
 def service(obj: JsonObject) -> Errors:
-    """What is wrong with a Service, besides its metadata."""
+    """Yield what is wrong with a Service, besides its metadata."""
+    # As `ValidateServiceCreate` of `pkg/apis/core/validation`.
     return _service(obj, {})
 
 
 def _service(obj: JsonObject, old: JsonObject) -> Errors:
     """Addresses and ranges of the old one may stay however they are written."""
+    # As `validateService` of `pkg/apis/core/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     kind = spec.get("type") or ""
     yield from _topology(metadata.annotations(obj))
@@ -188,6 +192,7 @@ def _service(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def service_update(obj: JsonObject, old: JsonObject) -> Errors:
+    # As `ValidateServiceUpdate` of `pkg/apis/core/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     yield from changed_addresses(spec, before)
     both = spec.get("type") == before.get("type") == "LoadBalancer"
@@ -201,7 +206,7 @@ def service_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def _external_address(path: FieldPath, address: str, known: Collection[str]) -> Errors:
-    """What older rules let through is looked at further."""
+    """Yield what is wrong with an address, unless older rules let it through."""
     wrong = list(older_address(path, address, known))
     yield from wrong
     if not wrong:
@@ -258,6 +263,7 @@ def _ports(spec: JsonObject) -> Errors:
 
 
 def _affinity(spec: JsonObject) -> Errors:
+    # As `validateClientIPAffinityConfig` of `pkg/apis/core/validation`.
     affinity, config = spec.get("sessionAffinity") or "", spec.get("sessionAffinityConfig")
     yield from required_choice(SPEC.child("sessionAffinity"), affinity, AFFINITIES)
     at = SPEC.child("sessionAffinityConfig")
@@ -298,7 +304,7 @@ def _distinct_ports(spec: JsonObject, kind: str) -> Errors:
 
 
 def _printed_port(protocol: str, number: int) -> JsonDict:
-    """As Go prints the key that upstream compares ports by."""
+    """Return what Go prints of the key that upstream compares ports by."""
     return {
         "Name": "",
         "Protocol": protocol,
@@ -352,6 +358,7 @@ def _needs_health_check(spec: JsonObject) -> bool:
 
 
 def _traffic(spec: JsonObject, kind: str) -> Errors:
+    # As `validateServiceExternalTrafficPolicy` of `pkg/apis/core/validation`.
     external, at = spec.get("externalTrafficPolicy") or "", SPEC.child("externalTrafficPolicy")
     accessible = kind in WITH_NODE_PORTS or (kind == "ClusterIP" and bool(spec.get("externalIPs")))
     if accessible:
@@ -403,6 +410,7 @@ ONE_PER_FAMILY: Final = (
 
 def address_name(name: str) -> list[str]:
     """The name of an IPAddress; before 1.33 in the words of the parser."""
+    # As `ValidateIPAddressName` of `pkg/apis/networking/validation`.
     if is_since("1.33"):
         return canonical_address(name)
     try:
@@ -413,7 +421,8 @@ def address_name(name: str) -> list[str]:
 
 
 def ip_address(obj: JsonObject) -> Errors:
-    """What is wrong with an IPAddress, besides its metadata."""
+    """Yield what is wrong with an IPAddress, besides its metadata."""
+    # As `ValidateIPAddress` of `pkg/apis/networking/validation`.
     parent = (obj.get("spec") or {}).get("parentRef")
     if parent is None:
         yield fieldpath.required(_PARENT)
@@ -430,7 +439,8 @@ def ip_address(obj: JsonObject) -> Errors:
 
 
 def ip_address_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """Whose it is stays; a changed owner is judged as a new one, too."""
+    """Yield an error if an IPAddress has got another owner, who is judged as a new one, too."""
+    # As `ValidateIPAddressUpdate` of `pkg/apis/networking/validation`.
     yield from ip_address(obj)
     new, before = ((one.get("spec") or {}).get("parentRef") for one in (obj, old))
     if new != before:
@@ -438,13 +448,14 @@ def ip_address_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def _printed_parent(parent: JsonObject | None) -> JsonDict | None:
-    """As Go prints the struct, whose fields have no JSON names."""
+    """Return what Go prints of the struct, whose fields have no JSON names."""
     fields = ("Group", "Resource", "Namespace", "Name")
     return None if parent is None else {one: parent.get(one.lower()) or "" for one in fields}
 
 
 def service_cidr(obj: JsonObject) -> Errors:
-    """What is wrong with a ServiceCIDR, besides its metadata."""
+    """Yield what is wrong with a ServiceCIDR, besides its metadata."""
+    # As `ValidateServiceCIDR` of `pkg/apis/networking/validation`.
     ranges = (obj.get("spec") or {}).get("cidrs") or []
     return _ranges(ranges) if is_since("1.33") else _older_ranges(ranges)
 
@@ -504,7 +515,9 @@ def _family(value: str) -> str:
 
 
 def service_cidr_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is one range may become two of different families, since 1.33; nothing else changes."""
+    """Yield an error for any change but one: since 1.33 one range may become two of different
+    families."""
+    # As `ValidateServiceCIDRUpdate` of `pkg/apis/networking/validation`.
     new, before = (list((one.get("spec") or {}).get("cidrs") or []) for one in (obj, old))
     if not is_since("1.33"):
         yield from immutable(_CIDRS, new or None, before or None)

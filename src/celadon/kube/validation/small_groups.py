@@ -14,7 +14,7 @@ from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue, quote
 from celadon.kube.json_types import JsonDict, JsonObject
-from celadon.kube.library import semver_functions
+from celadon.kube.library import semver
 from celadon.kube.name_rules import qualified_name
 from celadon.kube.releases import is_since, wording
 from celadon.kube.validation.field_checks import (
@@ -43,11 +43,12 @@ from celadon.kube.well_known_values import RBAC_GROUP
 OLDEST: Final = "OldestEmulationVersion"
 NO_VERSION: Final = "must be a valid semantic version"
 _NEEDED: Final = f"must be specified when `strategy` is '{OLDEST}'"
-_UNSET: Final = semver_functions.Version(0, 0, 0).precedence()
+_UNSET: Final = semver.Version(0, 0, 0).precedence()
 """What a version is to upstream that is not given, or none."""
 
 
 def _strategy(path: FieldPath, strategy: str) -> Errors:
+    # As `ValidateCoordinatedLeaseStrategy` of `pkg/apis/coordination/validation`.
     at = path.child("strategy")
     if "/" in strategy:
         yield from each(at, NamedText(strategy), qualified_name(strategy))
@@ -56,7 +57,8 @@ def _strategy(path: FieldPath, strategy: str) -> Errors:
 
 
 def lease_candidate(obj: JsonObject) -> Errors:
-    """What is wrong with a LeaseCandidate, besides its metadata."""
+    """Yield what is wrong with a LeaseCandidate, besides its metadata."""
+    # As `ValidateLeaseCandidate` of `pkg/apis/coordination/validation`.
     spec = obj.get("spec") or {}
     if not spec.get("leaseName"):
         yield fieldpath.required(SPEC.child("leaseName"))
@@ -94,11 +96,11 @@ def _preferred(spec: JsonObject, binary: str, emulated: str) -> Errors:
         yield from _strategy(at, strategy)
 
 
-def _version(text: str) -> semver_functions.Version | None:
-    """None for what is no version."""
+def _version(text: str) -> semver.Version | None:
+    """Return a version; None for what is no version."""
     try:
-        return semver_functions.parse(text)
-    except semver_functions.SemverError:
+        return semver.parse(text)
+    except semver.SemverError:
         return None
 
 
@@ -110,6 +112,7 @@ def _precedence(text: str) -> tuple[Any, ...]:
 
 def lease_candidate_update(obj: JsonObject, old: JsonObject) -> Errors:
     """The lease that is wanted stays."""
+    # As `ValidateLeaseCandidateUpdate` of `pkg/apis/coordination/validation`.
     yield from lease_candidate(obj)
     new, before = (one.get("spec") or {} for one in (obj, old))
     yield from changed_fields("coordination.v1alpha2.LeaseCandidateSpec", new, before, SPEC)
@@ -127,7 +130,8 @@ _SCHEDULING: Final = FieldPath("scheduling")
 
 
 def runtime_class(obj: JsonObject) -> Errors:
-    """What is wrong with a RuntimeClass, besides its metadata."""
+    """Yield what is wrong with a RuntimeClass, besides its metadata."""
+    # As `ValidateRuntimeClass` of `pkg/apis/node/validation`.
     handler = obj.get("handler") or ""
     if handler or is_since("1.36"):
         yield from required_name(_HANDLER, handler, name_rules.dns1123_label)
@@ -158,6 +162,7 @@ def _distinct(scheduling: JsonObject) -> Errors:
 
 def runtime_class_update(obj: JsonObject, old: JsonObject) -> Errors:
     """The handler stays; the rest must be what that of a new one must be."""
+    # As `ValidateRuntimeClassUpdate` of `pkg/apis/node/validation`.
     yield from runtime_class(obj)
     yield from changed_fields("node.v1.RuntimeClass", obj, old, FieldPath())
 
@@ -190,7 +195,7 @@ def api_service_naming(obj: JsonObject) -> Naming:
 
 
 def api_service(obj: JsonObject) -> Errors:
-    """What is wrong with an APIService, besides its metadata."""
+    """Yield what is wrong with an APIService, besides its metadata."""
     spec = obj.get("spec") or {}
     group, version = spec.get("group") or "", spec.get("version") or ""
     if not group and version != "v1":
@@ -215,7 +220,7 @@ def api_service(obj: JsonObject) -> Errors:
 
 
 def _local(bundle: str, *, insecure: bool) -> Errors:
-    """Of what the server serves itself."""
+    """Yield what is wrong with an APIService that the server serves itself."""
     if bundle:
         shown = f"{len(base64.b64decode(bundle))} bytes"
         why = "local APIServices may not have a caBundle"
@@ -237,7 +242,7 @@ def _reference(path: FieldPath, service: JsonObject) -> Errors:
 
 
 def api_service_status(obj: JsonObject, _: JsonObject) -> Errors:
-    """Whether a condition holds is one of three."""
+    """Yield an error for each condition whose status is none of the three."""
     for at, condition in items(obj.get("status") or {}, "conditions", FieldPath("status")):
         yield from supported(at.child("status"), condition.get("status") or "", STATUSES)
 
@@ -258,7 +263,8 @@ ENDED: Final = {"Succeeded": "success", "Failed": "failed"}
 
 
 def storage_version_name(name: str) -> list[str]:
-    """Of a StorageVersion: a group and a resource."""
+    """Return what is wrong with the name of a StorageVersion, which is a group and a resource."""
+    # As `ValidateStorageVersionName` of `pkg/apis/apiserverinternal/validation`.
     group, dot, resource = name.rpartition(".")
     if not dot:
         return ["name must be in the form of <group>.<resource>"]
@@ -269,7 +275,8 @@ def storage_version_name(name: str) -> list[str]:
 
 
 def controller_revision(obj: JsonObject) -> Errors:
-    """What is wrong with a ControllerRevision, besides its metadata."""
+    """Yield what is wrong with a ControllerRevision, besides its metadata."""
+    # As `ValidateControllerRevisionCreate` of `pkg/apis/apps/validation`.
     if not is_since("1.31"):
         yield from _revised(obj)
     yield from not_negative(obj, FieldPath(), "revision")
@@ -287,6 +294,7 @@ def _revised(obj: JsonObject) -> Errors:
 
 def controller_revision_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Its data stays."""
+    # As `ValidateControllerRevisionUpdate` of `pkg/apis/apps/validation`.
     if obj.get("data") is None and not is_since("1.31"):
         yield from _revised(obj)
     yield from not_negative(obj, FieldPath(), "revision")
@@ -295,7 +303,8 @@ def controller_revision_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def migration(obj: JsonObject) -> Errors:
-    """What is wrong with a StorageVersionMigration, besides its metadata."""
+    """Yield what is wrong with a StorageVersionMigration, besides its metadata."""
+    # As `ValidateStorageVersionMigration` of `pkg/apis/storagemigration/validation`.
     resource, at = _moved(obj), SPEC.child("resource")
     if not is_since("1.35"):
         for field in ("resource", "version"):
@@ -322,7 +331,8 @@ def _joined(path: FieldPath, value: str, messages: Sequence[str]) -> Errors:
 
 
 def migration_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is moved stays."""
+    """Yield an error if a StorageVersionMigration moves something else than before."""
+    # As `ValidateStorageVersionMigrationUpdate` of `pkg/apis/storagemigration/validation`.
     yield from migration(obj)
     new, before = (
         {field: one.get(field) or "" for field in ("group", "version", "resource")}
@@ -338,7 +348,9 @@ def migration_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def migration_status(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is over stays so, and cannot be over in two ways."""
+    """Yield what is wrong with the status of a StorageVersionMigration: what is over stays so, and
+    cannot be over in two ways."""
+    # As `ValidateStorageVersionMigrationStatusUpdate` of `pkg/apis/storagemigration/validation`.
     status, before = obj.get("status") or {}, old.get("status") or {}
     yield from _stored_versions_version(status.get("resourceVersion") or "")
     yield from conditions(_STATUS, status if is_since("1.35") else _with_usual_times(status))
@@ -418,12 +430,14 @@ _ROLE_REF: Final = FieldPath("roleRef")
 
 
 def role(obj: JsonObject) -> Errors:
-    """What is wrong with a Role, besides its metadata."""
+    """Yield what is wrong with a Role, besides its metadata."""
+    # As `ValidateRole` of `pkg/apis/rbac/validation`.
     return _rules(obj, namespaced=True)
 
 
 def cluster_role(obj: JsonObject) -> Errors:
-    """What is wrong with a ClusterRole, besides its metadata."""
+    """Yield what is wrong with a ClusterRole, besides its metadata."""
+    # As `ValidateClusterRole` of `pkg/apis/rbac/validation`.
     yield from _rules(obj, namespaced=False)
     aggregation = obj.get("aggregationRule")
     if aggregation is None:
@@ -439,6 +453,7 @@ def cluster_role(obj: JsonObject) -> Errors:
 
 
 def _rules(obj: JsonObject, *, namespaced: bool) -> Errors:
+    # As `ValidatePolicyRule` of `pkg/apis/rbac/validation`.
     for at, rule in items(obj, "rules", _ROOT):
         if not rule.get("verbs"):
             yield fieldpath.required(at.child("verbs"), "verbs must contain at least one value")
@@ -462,23 +477,27 @@ def _urls(path: FieldPath, rule: JsonObject, *, namespaced: bool) -> Errors:
 
 
 def role_binding(obj: JsonObject) -> Errors:
-    """What is wrong with a RoleBinding, besides its metadata."""
+    """Yield what is wrong with a RoleBinding, besides its metadata."""
+    # As `ValidateRoleBinding` of `pkg/apis/rbac/validation`.
     return _binding(obj, ("Role", "ClusterRole"), namespaced=True)
 
 
 def cluster_role_binding(obj: JsonObject) -> Errors:
-    """What is wrong with a ClusterRoleBinding, besides its metadata."""
+    """Yield what is wrong with a ClusterRoleBinding, besides its metadata."""
+    # As `ValidateClusterRoleBinding` of `pkg/apis/rbac/validation`.
     return _binding(obj, ("ClusterRole",), namespaced=False)
 
 
 def role_binding_update(obj: JsonObject, old: JsonObject) -> Errors:
     """The role may not change."""
+    # As `ValidateRoleBindingUpdate` of `pkg/apis/rbac/validation`.
     yield from role_binding(obj)
     yield from _same_role(obj, old)
 
 
 def cluster_role_binding_update(obj: JsonObject, old: JsonObject) -> Errors:
     """The role may not change."""
+    # As `ValidateClusterRoleBindingUpdate` of `pkg/apis/rbac/validation`.
     yield from cluster_role_binding(obj)
     yield from _same_role(obj, old)
 
@@ -490,7 +509,7 @@ def _same_role(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def _printed_role(reference: JsonObject) -> JsonDict:
-    """As Go prints the struct, whose fields have no JSON names."""
+    """Return what Go prints of the struct, whose fields have no JSON names."""
     return {
         "APIGroup": reference.get("apiGroup") or "",
         "Kind": reference.get("kind") or "",
@@ -512,6 +531,7 @@ def _binding(obj: JsonObject, kinds: Sequence[str], *, namespaced: bool) -> Erro
 
 
 def _subject(path: FieldPath, subject: JsonObject, *, namespaced: bool) -> Errors:
+    # As `ValidateRoleBindingSubject` of `pkg/apis/rbac/validation`.
     name, kind = subject.get("name") or "", subject.get("kind") or ""
     group = subject.get("apiGroup") or ""
     if not name:

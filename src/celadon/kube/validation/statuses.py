@@ -31,13 +31,13 @@ from celadon.kube.validation.field_checks import (
 )
 from celadon.kube.validation.jobs import IndexesError, count_indexes, intervals
 from celadon.kube.validation.networking import NO_ADDRESS
+from celadon.kube.validation.object_meta import Update
 from celadon.kube.validation.pods.resource_lists import (
     is_native,
     quantity_value,
     quota_resource_name,
 )
 from celadon.kube.validation.text_rules import older_address
-from celadon.kube.validation.validation_rows import Update
 from celadon.kube.well_known_values import CONDITION_STATUSES, CRITERIA_MET, FAILURE_TARGET
 from celadon.records import dataclass
 
@@ -83,7 +83,7 @@ def _short(path: FieldPath, text: str, limit: int) -> Errors:
 
 
 def condition_is_true(status: JsonObject, kind: str) -> bool:
-    """Whether the status has a condition of this type that holds."""
+    """Return whether the status has a condition of this type that holds."""
     return any(
         one.get("type") == kind and one.get("status") == "True"
         for one in status.get("conditions") or ()
@@ -112,6 +112,7 @@ _BALANCER: Final = _STATUS.child("loadBalancer")
 
 def namespace_status(obj: JsonObject, _: JsonObject) -> Errors:
     """The phase says whether a namespace goes away."""
+    # As `ValidateNamespaceStatusUpdate` of `pkg/apis/core/validation`.
     phase = (obj.get("status") or {}).get("phase") or ""
     deleted = bool((obj.get("metadata") or {}).get("deletionTimestamp"))
     wanted = "Terminating" if deleted else "Active"
@@ -121,7 +122,8 @@ def namespace_status(obj: JsonObject, _: JsonObject) -> Errors:
 
 
 def quota_status(obj: JsonObject, _: JsonObject) -> Errors:
-    """What may be used, and what is."""
+    """Yield what is wrong with the status of a ResourceQuota: what may be used, and what is."""
+    # As `ValidateResourceQuotaStatusUpdate` of `pkg/apis/core/validation`.
     for field in ("hard", "used"):
         for name, text in entries(obj.get("status") or {}, field):
             at = _STATUS.child(field).key(name)
@@ -130,7 +132,9 @@ def quota_status(obj: JsonObject, _: JsonObject) -> Errors:
 
 
 def claim_status(obj: JsonObject, _: JsonObject) -> Errors:
-    """What a claim got, and how far a change of its size is."""
+    """Yield what is wrong with the status of a PersistentVolumeClaim: what it got, and how far a
+    change of its size is."""
+    # As `ValidatePersistentVolumeClaimStatusUpdate` of `pkg/apis/core/validation`.
     status = obj.get("status") or {}
     if not (obj.get("spec") or {}).get("accessModes"):
         yield fieldpath.required(FieldPath("Spec", "accessModes"))
@@ -140,7 +144,7 @@ def claim_status(obj: JsonObject, _: JsonObject) -> Errors:
 
 
 def _growth(status: JsonObject) -> Errors:
-    """Which amounts were allocated, and how far each is."""
+    """Yield what is wrong with the amounts that were allocated, and with how far each is."""
     at = _STATUS.child("allocatedResourceStatus" if not is_since("1.34") else _GROWTH)
     known = [
         one if is_since("1.31") else one.replace("Infeasible", "Failed") for one in RESIZE_STATUSES
@@ -163,7 +167,9 @@ def _claim_amount(at: FieldPath, text: str) -> Errors:
 
 
 def _claim_resource(at: FieldPath, name: str) -> Errors:
-    """Of Kubernetes' own resources, a claim has storage alone."""
+    """Yield what is wrong with the name of a resource. Of Kubernetes' own, a claim has storage
+    alone."""
+    # As `validatePersistentVolumeClaimResourceKey` of `pkg/apis/core/validation`.
     wrong = [*qualified_name(at, name)]
     yield from wrong
     if not wrong and is_native(name) and name != "storage":
@@ -171,7 +177,9 @@ def _claim_resource(at: FieldPath, name: str) -> Errors:
 
 
 def service_status(obj: JsonObject, old: JsonObject) -> Errors:
-    """Where a balancer listens; only a Service that wants one has any."""
+    """Yield what is wrong with the addresses of a balancer; only a Service that wants one has
+    any."""
+    # As `ValidateServiceStatusUpdate` of `pkg/apis/core/validation`.
     balancer = (obj.get("status") or {}).get("loadBalancer") or {}
     kind = (obj.get("spec") or {}).get("type")
     if kind != "LoadBalancer" and balancer.get("ingress"):
@@ -200,7 +208,8 @@ def _known(old: JsonObject) -> Collection[str]:
 
 
 def ingress_status(obj: JsonObject, old: JsonObject) -> Errors:
-    """Where an Ingress is reached."""
+    """Yield what is wrong with the addresses at which an Ingress is reached."""
+    # As `ValidateIngressStatusUpdate` of `pkg/apis/networking/validation`.
     known = _known(old)
     balancer = (obj.get("status") or {}).get("loadBalancer") or {}
     for at, ingress in items(balancer, "ingress", _BALANCER):
@@ -260,8 +269,9 @@ class _Job:
 
 
 def job_status(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is wrong with the status of a Job. Transitions are looked at since others than the
+    """Yield what is wrong with the status of a Job. Transitions are looked at since others than the
     controller may manage a job."""
+    # As `ValidateJobUpdateStatus` of `pkg/apis/batch/validation`.
     job, before = (_Job(one.get("spec") or {}, one.get("status") or {}) for one in (obj, old))
     yield from broken_rules("batch.v1.JobStatus", job.status, _STATUS)
     yield from _uncounted(job.status.get("uncountedTerminatedPods") or {})
@@ -285,7 +295,7 @@ def _uncounted(pods: JsonObject) -> Errors:
 
 
 def _changes(job: _Job, before: _Job, *what: str) -> bool:
-    """Whether a condition (by a capital letter) or a field differs."""
+    """Return whether a condition (by a capital letter) or a field differs."""
     return any(
         job.has(one) != before.has(one)
         if one[0].isupper()
@@ -385,6 +395,7 @@ def _well_formed(path: FieldPath, text: str, completions: int) -> Errors:
 
 def _overlap(some: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]]) -> int | None:
     """The first index that is in both."""
+    # As `validateFailedIndexesNotOverlapCompleted` of `pkg/apis/batch/validation`.
     shared = (
         max(one[0], other[0])
         for one in some
@@ -541,7 +552,8 @@ autoscaler_status: Final = _counting(Counts("autoscaling.v2.HorizontalPodAutosca
 
 
 def budget_status(obj: JsonObject, _: JsonObject) -> Errors:
-    """Of a PodDisruptionBudget."""
+    """Yield what is wrong with the status of a PodDisruptionBudget."""
+    # As `ValidatePodDisruptionBudgetStatusUpdate` of `pkg/apis/policy/validation`.
     status = obj.get("status") or {}
     yield from conditions(_STATUS, status)
     yield from broken_rules("policy.v1.PodDisruptionBudgetStatus", status, _STATUS)

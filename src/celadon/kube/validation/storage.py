@@ -69,12 +69,14 @@ from celadon.kube.well_known_values import STORAGE_CLASS
 
 
 def claim(obj: JsonObject) -> Errors:
-    """What is wrong with a PersistentVolumeClaim, besides its metadata."""
+    """Yield what is wrong with a PersistentVolumeClaim, besides its metadata."""
+    # As `ValidatePersistentVolumeClaim` of `pkg/apis/core/validation`.
     yield from claim_spec(SPEC, obj.get("spec") or {})
 
 
 def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
     """The size may grow; whatever else changes is told by its difference."""
+    # As `ValidatePersistentVolumeClaimUpdate` of `pkg/apis/core/validation`.
     yield from claim(obj)
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     bound = (obj.get("status") or old.get("status") or {}).get("phase") == "Bound"
@@ -137,8 +139,8 @@ def _old_class(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def attributes_class_kept(spec: JsonObject, before: JsonObject, *, or_empty: bool) -> Errors:
-    """What has a VolumeAttributesClass gets another, never none; `or_empty`: the empty text is none
-    as well."""
+    """Yield an error if a VolumeAttributesClass is taken away; a claim that has one may get
+    another. `or_empty`: the empty text is none as well."""
     name, was = (one.get("volumeAttributesClassName") for one in (spec, before))
     at = SPEC.child("volumeAttributesClassName")
     if was is not None and name is None:
@@ -183,7 +185,9 @@ INLINE: Final = "may not be specified in the context of inline volumes"
 
 
 def persistent_volume(obj: JsonObject, old: JsonObject | None = None) -> Errors:
-    """What is wrong with a PersistentVolume, besides its metadata; `old` is what was changed."""
+    """Yield what is wrong with a PersistentVolume, besides its metadata; `old` is what was
+    changed."""
+    # As `ValidatePersistentVolume` of `pkg/apis/core/validation`.
     spec, before = obj.get("spec") or {}, (old or {}).get("spec") or {}
     if not spec.get("accessModes"):
         yield fieldpath.required(SPEC.child("accessModes"))
@@ -236,7 +240,8 @@ def _attributes_class(spec: JsonObject) -> Errors:
 
 
 def inline_volume(path: FieldPath, spec: JsonObject) -> Errors:
-    """Of a volume that has no object of its own."""
+    """Yield what is wrong with a volume that has no object of its own."""
+    # As `ValidatePersistentVolumeSpec` of `pkg/apis/core/validation`.
     if spec.get("claimRef") is not None:
         yield fieldpath.forbidden(path.child("claimRef"), INLINE)
     if spec.get("capacity"):
@@ -289,6 +294,7 @@ def _is_root(path: str) -> bool:
 
 
 def _glusterfs(path: FieldPath, given: JsonObject) -> Errors:
+    # As `validateGlusterfsPersistentVolumeSource` of `pkg/apis/core/validation`.
     yield from volumes.GLUSTERFS(path, given)
     namespace, at = given.get("endpointsNamespace"), path.child("endpointsNamespace")
     if namespace == "":
@@ -299,6 +305,7 @@ def _glusterfs(path: FieldPath, given: JsonObject) -> Errors:
 
 
 def _azure_file(path: FieldPath, given: JsonObject) -> Errors:
+    # As `validateAzureFilePV` of `pkg/apis/core/validation`.
     yield from volumes.AZURE_FILE(path, given)
     if given.get("secretNamespace") == "":
         at = path.child("secretNamespace")
@@ -306,6 +313,7 @@ def _azure_file(path: FieldPath, given: JsonObject) -> Errors:
 
 
 def _local(path: FieldPath, given: JsonObject) -> Errors:
+    # As `validateLocalVolumeSource` of `pkg/apis/core/validation`.
     if given.get("path"):
         yield from no_backsteps(path.child("path"), given["path"])
     else:
@@ -313,6 +321,7 @@ def _local(path: FieldPath, given: JsonObject) -> Errors:
 
 
 def _csi(path: FieldPath, given: JsonObject) -> Errors:
+    # As `validateCSIPersistentVolumeSource` of `pkg/apis/core/validation`.
     yield from driver_name(path.child("driver"), given.get("driver") or "")
     if not given.get("volumeHandle"):
         yield fieldpath.required(path.child("volumeHandle"))
@@ -322,6 +331,7 @@ def _csi(path: FieldPath, given: JsonObject) -> Errors:
 
 
 def _secret(path: FieldPath, reference: JsonObject) -> Errors:
+    # As `validatePVSecretReference` of `pkg/apis/core/validation`.
     for field in ("name", "namespace"):
         value = reference.get(field) or ""
         if not value:
@@ -376,8 +386,9 @@ LASTING_LABELS: Final[Mapping[str, str]] = {
 
 
 def persistent_volume_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """What a volume is made of stays; a secret for growing may still come, and where it can be
-    used."""
+    """Yield what is wrong with a changed volume: its source stays; a secret for growing may still
+    come, and where it can be used."""
+    # As `ValidatePersistentVolumeUpdate` of `pkg/apis/core/validation`.
     yield from persistent_volume(obj, old)
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     difference = volume_source_diff(before, _without_new_secret(spec, before))
@@ -456,11 +467,13 @@ _TOPOLOGY: Final = FieldPath("nodeTopology")
 
 
 def driver(obj: JsonObject) -> Errors:
-    """What is wrong with a new CSIDriver, besides its metadata."""
+    """Yield what is wrong with a new CSIDriver, besides its metadata."""
+    # As `ValidateCSIDriver` of `pkg/apis/storage/validation`.
     return _driver(obj.get("spec") or {})
 
 
 def _driver(spec: JsonObject) -> Errors:
+    # As `validateCSIDriverSpec` of `pkg/apis/storage/validation`.
     if spec.get("attachRequired") is None:
         yield fieldpath.required(SPEC.child("attachedRequired"))
     for field in ("podInfoOnMount", "storageCapacity"):
@@ -484,6 +497,7 @@ def _driver(spec: JsonObject) -> Errors:
 
 
 def _token_requests(spec: JsonObject) -> Errors:
+    # As `validateTokenRequests` of `pkg/apis/storage/validation`.
     audiences: set[str] = set()
     for at, request in items(spec, "tokenRequests", SPEC):
         audience, seconds = request.get("audience") or "", request.get("expirationSeconds")
@@ -498,6 +512,7 @@ def _token_requests(spec: JsonObject) -> Errors:
 
 def driver_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Some of what a driver says of itself is for good."""
+    # As `ValidateCSIDriverUpdate` of `pkg/apis/storage/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     yield from _driver(spec)
     for field, shown in (("attachRequired", "attachedRequired"), ("volumeLifecycleModes", "")):
@@ -506,7 +521,8 @@ def driver_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def node(obj: JsonObject) -> Errors:
-    """What is wrong with a CSINode, besides its metadata."""
+    """Yield what is wrong with a CSINode, besides its metadata."""
+    # As `ValidateCSINode` of `pkg/apis/storage/validation`.
     seen: set[str] = set()
     for at, one in items(obj.get("spec") or {}, "drivers", SPEC):
         name, identity = one.get("name") or "", one.get("nodeID") or ""
@@ -536,6 +552,7 @@ def _topology_keys(path: FieldPath, one: JsonObject) -> Errors:
 
 def node_update(obj: JsonObject, old: JsonObject) -> Errors:
     """A driver of a node may come and go, but stays what it is."""
+    # As `ValidateCSINodeUpdate` of `pkg/apis/storage/validation`.
     yield from node(obj)
     named: dict[object, list[JsonObject]] = {}
     for one in (obj.get("spec") or {}).get("drivers") or ():
@@ -559,7 +576,8 @@ def _lasting(one: JsonObject) -> JsonObject:
 
 
 def capacity(obj: JsonObject) -> Errors:
-    """What is wrong with a CSIStorageCapacity, besides its metadata."""
+    """Yield what is wrong with a CSIStorageCapacity, besides its metadata."""
+    # As `ValidateCSIStorageCapacity` of `pkg/apis/storage/validation`.
     yield from selector(_TOPOLOGY, obj.get("nodeTopology"))
     yield from dns_subdomain(_CLASS, obj.get("storageClassName") or "")
     text = obj.get("capacity")
@@ -568,14 +586,16 @@ def capacity(obj: JsonObject) -> Errors:
 
 
 def capacity_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """What a driver was asked stays."""
+    """Yield an error if the question that a driver answered has changed."""
+    # As `ValidateCSIStorageCapacityUpdate` of `pkg/apis/storage/validation`.
     yield from capacity(obj)
     yield from same_selector(_TOPOLOGY, obj.get("nodeTopology"), old.get("nodeTopology"))
     yield from changed_fields("storage.v1.CSIStorageCapacity", obj, old, FieldPath())
 
 
 def attachment(obj: JsonObject) -> Errors:
-    """What is wrong with a new VolumeAttachment, besides its metadata."""
+    """Yield what is wrong with a new VolumeAttachment, besides its metadata."""
+    # As `ValidateVolumeAttachment` of `pkg/apis/storage/validation`.
     yield from _attachment(obj)
     if not is_since("1.36"):
         yield from _names(obj.get("spec") or {})
@@ -617,6 +637,7 @@ def _attached_name(spec: JsonObject) -> Errors:
 
 
 def _attached_source(path: FieldPath, source: JsonObject) -> Errors:
+    # As `validateVolumeAttachmentSource` of `pkg/apis/storage/validation`.
     inline, name = source.get("inlineVolumeSpec"), source.get("persistentVolumeName")
     if inline is None and name is None:
         yield fieldpath.required(path, _SOURCES)
@@ -638,7 +659,9 @@ def map_size(path: FieldPath, given: JsonObject | None) -> Errors:
 
 
 def attachment_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is attached where stays. Before 1.35, everything was said twice."""
+    """Yield an error if what is attached where has changed. Before 1.35, everything was said
+    twice."""
+    # As `ValidateVolumeAttachmentUpdate` of `pkg/apis/storage/validation`.
     yield from _attachment(obj)
     if not is_since("1.35"):
         yield from validate_object_meta(obj.get("metadata") or {}, Naming(namespaced=False))
@@ -661,7 +684,8 @@ MAX_PARAMETERS: Final = 512
 
 
 def storage_class(obj: JsonObject) -> Errors:
-    """What is wrong with a StorageClass, besides its metadata."""
+    """Yield what is wrong with a StorageClass, besides its metadata."""
+    # As `ValidateStorageClass` of `pkg/apis/storage/validation`.
     root = FieldPath()
     yield from _maker(obj, "provisioner")
     yield from parameters(root.child("parameters"), obj.get("parameters"))
@@ -674,13 +698,16 @@ def storage_class(obj: JsonObject) -> Errors:
 
 
 def _maker(obj: JsonObject, field: str) -> Errors:
-    """Who makes or changes volumes; capitals count as small ones."""
+    """Yield what is wrong with the name of the driver that makes or changes volumes; capitals count
+    as small ones."""
+    # As `validateProvisioner` of `pkg/apis/storage/validation`.
     name, at = obj.get(field) or "", FieldPath(field)
     return checked_qualified_name(at, name.lower()) if name else iter((fieldpath.required(at),))
 
 
 def _topologies(obj: JsonObject) -> Errors:
     # Upstream begins with an empty one for each term there is: nothing chosen is a repetition.
+    # As `validateAllowedTopologies` of `pkg/apis/storage/validation`.
     known = Counter({frozenset[object](): len(obj.get("allowedTopologies") or ())})
     for at, term in items(obj, "allowedTopologies", FieldPath()):
         chosen: dict[str, frozenset[str]] = {}
@@ -705,6 +732,7 @@ def _topologies(obj: JsonObject) -> Errors:
 
 def storage_class_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Nothing of what volumes were made of may change."""
+    # As `ValidateStorageClassUpdate` of `pkg/apis/storage/validation`.
     yield from storage_class(obj)
     for error in changed_fields("storage.v1.StorageClass", obj, old, FieldPath()):
         if is_since("1.36") or error.field == "volumeBindingMode":
@@ -715,7 +743,9 @@ def storage_class_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def parameters(path: FieldPath, given: JsonObject | None, *, needed: bool = False) -> Errors:
-    """Of a class of volumes: not too many, not too long, no empty keys."""
+    """Yield what is wrong with the parameters of a class of volumes: not too many, not too long, no
+    empty keys."""
+    # As `validateParameters` of `pkg/apis/storage/validation`.
     found = given or {}
     if len(found) > MAX_PARAMETERS:
         yield fieldpath.too_long(path, MAX_PARAMETERS)
@@ -729,13 +759,15 @@ def parameters(path: FieldPath, given: JsonObject | None, *, needed: bool = Fals
 
 
 def attributes_class(obj: JsonObject) -> Errors:
-    """What is wrong with a VolumeAttributesClass, besides its metadata."""
+    """Yield what is wrong with a VolumeAttributesClass, besides its metadata."""
+    # As `ValidateVolumeAttributesClass` of `pkg/apis/storage/validation`.
     yield from _maker(obj, "driverName")
     yield from parameters(FieldPath("parameters"), obj.get("parameters"), needed=True)
 
 
 def attributes_class_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Neither the driver nor what it is told may change."""
+    # As `ValidateVolumeAttributesClassUpdate` of `pkg/apis/storage/validation`.
     for field in ("driverName", "parameters"):
         if obj.get(field) != old.get(field):
             yield fieldpath.forbidden(FieldPath(field), f"updates to {field} are forbidden.")

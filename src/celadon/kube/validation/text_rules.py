@@ -72,10 +72,13 @@ def port_name(value: str) -> list[str]:
 
 def config_key(value: str) -> list[str]:
     """Keys of ConfigMaps and Secrets."""
-    messages = []
+    messages: list[str] = []
+    is_plain = _CONFIG_KEY_PATTERN.fullmatch(value) is not None
+    if is_plain and len(value) <= CONFIG_KEY_MAX_BYTES and value[0] != ".":
+        return messages
     if len(value) > CONFIG_KEY_MAX_BYTES:
         messages.append(f"must be no more than {CONFIG_KEY_MAX_BYTES} characters")
-    if _CONFIG_KEY_PATTERN.fullmatch(value) is None:
+    if not is_plain:
         text = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
         messages.append(_examples(text, _CONFIG_KEY, "key.name", "KEY_NAME", "key-name"))
     return messages + _no_way_up(value)
@@ -178,7 +181,7 @@ _URN: Final = "urn:uuid:"
 
 
 def normal_uuid(value: str) -> list[str]:
-    """Of several forms of a UUID one is accepted."""
+    """Return what is wrong with a UUID: of the several forms that can be read one is accepted."""
     fault = _uuid_fault(value)
     if fault:
         return [f"error validating uid: {fault}"]
@@ -191,7 +194,7 @@ def normal_uuid(value: str) -> list[str]:
 
 
 def _uuid_fault(text: str) -> str:
-    """What github.com/google/uuid says of a text that is none in any form; else empty."""
+    """Return what github.com/google/uuid says of a text that is none in any form; else empty."""
     size, plain = len(text.encode()), text
     if size == _UUID_LENGTH + len(_URN):
         urn, plain = text[: len(_URN)], text[len(_URN) :]
@@ -221,7 +224,7 @@ def address(value: str) -> netaddr.Addr | None:
 
 
 def unmapped(given: netaddr.Addr) -> str:
-    """As Go's older type prints an address: it does not know IPv4 in IPv6."""
+    """Return an address as Go's older type prints it, which does not know IPv4 in IPv6."""
     text = str(given)
     return text.removeprefix("::ffff:") if given.is_v4_mapped else text
 

@@ -55,7 +55,8 @@ _CONTROLLER: Final = SPEC.child("controllerRef")
 
 
 def workload(obj: JsonObject) -> Errors:
-    """What is wrong with a new Workload, besides its metadata."""
+    """Yield what is wrong with a new Workload, besides its metadata."""
+    # As `ValidateWorkload` of `pkg/apis/scheduling/validation`.
     spec = obj.get("spec") or {}
     if not is_since("1.36"):
         yield from _workload_of_groups(spec)
@@ -74,7 +75,8 @@ def workload(obj: JsonObject) -> Errors:
 
 
 def workload_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is wrong with a changed Workload: nothing of its spec may change."""
+    """Yield what is wrong with a changed Workload: nothing of its spec may change."""
+    # As `ValidateWorkloadUpdate` of `pkg/apis/scheduling/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     if is_since("1.36"):
         yield from _immutable(spec, before, SPEC, "controllerRef", "podGroupTemplates")
@@ -109,7 +111,8 @@ def _template(path: FieldPath, template: JsonObject) -> Errors:
 
 
 def pod_group(obj: JsonObject) -> Errors:
-    """What is wrong with a new PodGroup, besides its metadata."""
+    """Yield what is wrong with a new PodGroup, besides its metadata."""
+    # As `ValidatePodGroup` of `pkg/apis/scheduling/validation`.
     spec = obj.get("spec") or {}
     origin = spec.get("podGroupTemplateRef")
     if origin is not None:
@@ -128,8 +131,9 @@ def pod_group(obj: JsonObject) -> Errors:
 
 
 def pod_group_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is wrong with a changed PodGroup: nothing of its spec may change. Where a gate is off
-    its fields are forbidden rather than immutable, unless they are taken away."""
+    """Yield what is wrong with a changed PodGroup: nothing of its spec may change. Where a gate is
+    off its fields are forbidden rather than immutable, unless they are taken away."""
+    # As `ValidatePodGroupUpdate` of `pkg/apis/scheduling/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     yield from _immutable(spec, before, SPEC, "podGroupTemplateRef", "schedulingPolicy")
     yield from _immutable_with(TOPOLOGY_OF_GROUPS, spec, before, "schedulingConstraints")
@@ -139,7 +143,8 @@ def pod_group_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def pod_group_status(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is wrong with a PodGroup whose status was changed."""
+    """Yield what is wrong with a PodGroup whose status was changed."""
+    # As `ValidatePodGroupStatusUpdate` of `pkg/apis/scheduling/validation`.
     status, before = obj.get("status") or {}, old.get("status") or {}
     claims = {one.get("name") for one in (obj.get("spec") or {}).get("resourceClaims") or ()}
     yield from conditions(_STATUS, status)
@@ -157,6 +162,7 @@ def pod_group_status(obj: JsonObject, old: JsonObject) -> Errors:
 def _claim_statuses(
     path: FieldPath, listed: Sequence[JsonObject], known: Sequence[JsonObject]
 ) -> Errors:
+    # As `validatePodGroupResourceClaimStatuses` of `pkg/apis/scheduling/validation`.
     if len(listed) > MAX_CLAIMS:
         yield fieldpath.too_many(path, len(listed), MAX_CLAIMS)
         return

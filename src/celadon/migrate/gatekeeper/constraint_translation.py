@@ -75,7 +75,7 @@ _Kinds = tuple[tuple[str, ...], tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """What a constraint applies to."""
+    """A constraint applies to the kinds, scope and namespaces that this says."""
 
     kinds: tuple[_Kinds, ...]
     scope: str
@@ -113,6 +113,8 @@ def matching(match: JsonObject, catalog: Catalog) -> Matching:
     unknown = sorted(set(match) - _MATCH_FIELDS)
     if unknown:
         raise NotTranslated(f"`{unknown[0]}` in match")
+    # Gatekeeper expands a Deployment into the Pod that it would make (`source: Generated`); an
+    # admission policy has the Deployment alone.
     if match.get("source") == "Generated":
         raise NotTranslated(
             "a constraint for Pods that are expected of their controllers (`source: Generated`)",
@@ -127,6 +129,7 @@ def matching(match: JsonObject, catalog: Catalog) -> Matching:
         conditions = (*conditions, ("has-name", is_named.text))
     selector = match.get("namespaceSelector") or {}
     if expressions:
+        # Requirements are all to be met, so those of the names join those of the selector.
         own = selector.get("matchExpressions") or ()
         selector = {**selector, "matchExpressions": [*own, *expressions]}
     return Matching(
@@ -158,6 +161,8 @@ def _kinds(entry: JsonObject, catalog: Catalog) -> Iterator[_Kinds]:
     if "*" in names:
         yield (("*",) if "*" in groups else groups), ("*",)
         return
+    # `kinds` in a constraint are a product of groups and kinds; rules are one of groups and
+    # resources. So groups stay together only where they lead to the same resources.
     known = {(one.gvk.group, one.gvk.kind) for one in catalog} if "*" not in groups else set()
     served = {group for group, _ in known}
     elsewhere = {name for name in names if any((group, name) in known for group in groups)}
@@ -196,6 +201,8 @@ def _namespaces(match: JsonObject) -> tuple[list[Json], tuple[tuple[str, str], .
     excluded: Sequence[str] = match.get("excludedNamespaces") or ()
     expressions: list[Json] = []
     conditions = []
+    # The name of a namespace is a label of it, so lists of names fit into the selector of a
+    # binding.
     if wanted and not any(map(_is_wild, wanted)):
         expressions.append(_requirement("In", wanted))
     elif wanted:
@@ -228,6 +235,7 @@ def _one_of(text: str, names: Sequence[str]) -> Condition:
 
 
 def _matches(text: str, name: str) -> Condition:
+    # An asterisk is one only at an end of a name (`wildcard.go`): inside of it, it is a character.
     if name.startswith("*") and name.endswith("*"):
         return truth(f"{text}.contains({quoted(name.removeprefix('*').removesuffix('*'))})")
     if name.startswith("*"):
@@ -277,7 +285,7 @@ _OPERATIONS: Final = (Operation.CREATE.name, Operation.UPDATE.name)
 
 @dataclass(frozen=True, slots=True)
 class _Demand:
-    """What a template demands, and of which operations."""
+    """A template demands `source` of objects, for some operations."""
 
     source: Source
     operations: tuple[str, ...]
@@ -312,7 +320,7 @@ def _translated(
 
 
 class _Matches:
-    """What the constraints of a template apply to, and which of them share a policy."""
+    """Tells what the constraints of a template apply to, and which of them share a policy."""
 
     def __init__(self, constraints: Sequence[Constraint], catalog: Catalog) -> None:
         self._catalog = catalog

@@ -23,7 +23,7 @@ Check = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class KnownTemplate:
-    """What a template demands."""
+    """A template whose text has one of these digests demands these checks."""
 
     digests: frozenset[str]
     """Those of its texts, all of which decide alike."""

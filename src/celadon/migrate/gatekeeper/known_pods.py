@@ -1,5 +1,5 @@
-"""What the templates of gatekeeper-library for Pods demand that are written in Rego only: their
-security, and their requests and limits.
+"""The templates of gatekeeper-library for Pods that are written in Rego only, and what they demand
+of the security of Pods, and of their requests and limits.
 
 See `known_general` for how the tables are written. Most fields of a Pod cannot be changed, and the
 templates do not look at updates: neither do the policies.

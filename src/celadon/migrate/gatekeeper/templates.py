@@ -98,7 +98,7 @@ CONSTRAINT_SHAPE: Final[Shape] = {
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a template demands, in CEL."""
+    """A template demands this, in CEL."""
 
     validations: tuple[JsonObject, ...]
     variables: tuple[JsonObject, ...] = ()
@@ -158,6 +158,7 @@ def read_template(value: JsonObject) -> Template:
     """Return a template. Its shape was checked before (`celadon.kube.json_types`)."""
     crd = value["spec"]["crd"]["spec"]
     targets: Sequence[JsonObject] = value["spec"]["targets"]
+    # Gatekeeper takes exactly one target; whoever translates looks at `targets`.
     target: JsonObject = targets[0] if targets else {}
     sources = {one["engine"]: one.get("source") or {} for one in target.get("code") or ()}
     native = sources.get("K8sNativeValidation")
@@ -167,6 +168,7 @@ def read_template(value: JsonObject) -> Template:
         value["metadata"].get("annotations") or {},
         (crd.get("validation") or {}).get("openAPIV3Schema") or {},
         None if native is None else _source(native),
+        # The older field goes before the list of engines, which came later.
         tuple(_rego(target)) or tuple(_rego(sources.get("Rego") or {})),
         tuple(target.get("operations") or ()),
         len(targets),
@@ -196,6 +198,7 @@ def read_constraint(value: JsonObject) -> Constraint:
         value["kind"],
         spec.get("match") or {},
         spec.get("parameters") or {},
+        # Gatekeeper's default.
         spec.get("enforcementAction") or "deny",
         tuple(spec.get("scopedEnforcementActions") or ()),
     )

@@ -148,6 +148,8 @@ def translate_cel_policy(
     origin = Origin(name, "", (), "mutate" if mutates else "validate")
     own = [one for one in exceptions if one.is_for_policy(policy["kind"], name)]
     try:
+        # Once without exceptions, so that a policy that cannot be translated says why, and not that
+        # its exceptions cannot.
         documents = _documents(policy, ())
         left_out = dict(_left_out(policy, own))
         heeded = [one for one in own if one.name not in left_out]
@@ -175,6 +177,7 @@ def _documents(policy: JsonObject, exceptions: Sequence[PolicyException]) -> lis
     """Return the policies that a policy becomes, each with its binding. Raises NotTranslated."""
     name = policy["metadata"]["name"]
     annotations = policy["metadata"].get("annotations") or {}
+    # Kyverno's default where nothing is said.
     actions = policy["spec"].get("validationActions") or ["Deny"]
     documents: list[JsonObject] = []
     for suffix, spec in _specs(policy):
@@ -204,6 +207,7 @@ def _excepting(spec: JsonObject, exceptions: Sequence[PolicyException]) -> JsonO
             for one in exceptions
             if one.value["spec"].get(field)
         ]
+        # It is put into a text of JSON, so it is escaped as one, without the quotes.
         found = json.dumps(f"({' + '.join(lists)})" if lists else "[]")[1:-1]
         pattern = rf"(?<![\w.])exceptions\.{allowed}\b"
         text = re.sub(pattern, found.replace("\\", r"\\"), text)
@@ -249,8 +253,10 @@ def _specs(policy: JsonObject) -> Iterator[tuple[str, JsonObject]]:
         kept["matchConditions"] = _match_conditions(spec)
     if mutates:
         _check_mutations(spec.get("mutations") or ())
+        # The field is required of a MutatingAdmissionPolicy, and optional of Kyverno's.
         kept.setdefault("reinvocationPolicy", "Never")
     if policy["kind"].startswith("Namespaced"):
+        # Admission policies are in no namespace, so that of the policy is a condition.
         kept["matchConditions"] = [_in_namespace(policy), *(kept.get("matchConditions") or ())]
     yield "", kept
     if not _is_for_pods(spec["matchConstraints"]):
@@ -281,6 +287,7 @@ def _match_conditions(spec: JsonObject) -> list[JsonObject]:
 def _condition_name(name: str) -> str:
     if _CONDITION_NAME.fullmatch(name):
         return name
+    # Kyverno takes any text as a name, an API server only a qualified name.
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-_.")[:_LONGEST_NAME].rstrip("-_.")
 
 
@@ -299,6 +306,8 @@ def _without_variables(text: str, variables: Mapping[str, str]) -> str:
         name = found[1]
         if name not in variables:
             return found[0]
+        # A variable that names itself would go on without end; its name stays, and does not
+        # compile.
         others = {one: said for one, said in variables.items() if one != name}
         return f"({_without_variables(variables[name].strip(), others)})"
 

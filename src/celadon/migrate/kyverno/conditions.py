@@ -150,17 +150,21 @@ def _compared(key: Query, operator: Operator, value: Query) -> Condition:
             return constant(_constants_compare(left, operator, right))
         case Truth(held), Constant(bool(expected)) if equality:
             return held if expected is (operator is Operator.EQUAL) else negation(held)
+        # A bool equals nothing but a bool (`equal.go`, `validateValueWithBoolPattern`).
         case Truth(), Constant():
             return constant(operator is Operator.NOT_EQUAL)
         case Constant(int() | float() as number), _ if equality and not isinstance(number, bool):
             # A number equals texts that are written so; the other way round it would not.
             return _compared(value, operator, Constant(str(number)))
+        # CEL has the value that is read on the left; an order is turned round with its sides.
         case Constant(), _:
             return _compared(value, _TURNED[operator], key)
         case Length(of), Constant(number):
             return _length_compared(of, operator, _integer(number))
         case Length(left), Length(right):
             return _lengths_compared(left, operator, right)
+        # `list || [] == []` asks whether the list is empty or absent, which is how policies write
+        # it.
         case Otherwise(first, Constant([])), Constant([]) if equality:
             filled = is_true(first)
             return negation(filled) if operator is Operator.EQUAL else filled
@@ -272,6 +276,8 @@ def _ordered_leaf(text: str, form: Form, operator: Operator, expected: str | flo
 
 
 def _ordered_text(text: str, operator: Operator, expected: str | float) -> Condition:
+    # `numeric.go` orders texts that are no amounts as semantic versions. `semver` of CEL could,
+    # too, but which of both a text is would have to be asked at run time.
     if isinstance(expected, str) and _VERSION.match(expected):
         raise NotTranslated("versions compared by their order")
     result = NEVER
@@ -338,6 +344,7 @@ def _amounts_compare(text: str, operator: Operator, expected: str) -> Condition:
 
 def _durations_compare(text: str, operator: Operator, expected: str | float) -> Condition:
     """Return whether a text is a duration and compares so; a number is one of whole seconds."""
+    # `parseDuration` takes a number beside a duration as whole seconds.
     written = expected if isinstance(expected, str) else f"{int(expected)}s"
     compared = comparison(f"duration({text})", _SIGNS[operator], f"duration({quoted(written)})")
     return conjunction([truth(f"{text}.matches({DURATION})"), compared])
@@ -440,6 +447,8 @@ def is_in(one: Query, value: Query) -> Condition:
             return _is_one_of(one, [printed(item) for item in items])
         case Constant(str(text)) if range_of(text) is not None:
             return _is_in_range(one, text)
+        # A text is a list of one, unless it is JSON: then it has to be a list of texts (`anyin.go`,
+        # `anyKeyExistsInArray`).
         case Constant(str(text)):
             words = listed(text)
             if words is None:

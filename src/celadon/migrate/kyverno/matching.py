@@ -1,4 +1,4 @@
-"""What a rule applies to: `match` and `exclude` as match constraints and match conditions.
+"""The `match` and `exclude` of a rule as match constraints and match conditions.
 
 Kinds become resource rules. What admission policies have a field for stands in that field where
 there is one block (selectors, operations); all else is a match condition.
@@ -48,7 +48,7 @@ class ResourceRule:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """What a policy matches."""
+    """A policy matches this."""
 
     rules: tuple[ResourceRule, ...]
     operations: tuple[str, ...]
@@ -72,9 +72,14 @@ def matching(policy: Policy, rule: Rule, catalog: Catalog) -> Matching:
     made = Matching(tuple(rules), tuple(operations))
     below = any(subresource for _, _, _, subresource in map(_parts, kinds))
     conditions: dict[str, Condition] = {}
+    # A policy has one selector of objects and one of namespaces, so selectors of several blocks, of
+    # which any may match, can only be conditions.
     if len(blocks) == 1:
-        made = _with_selectors(made, blocks[0])
-        conditions |= _conditions_of(blocks[0], has_selectors=True)
+        made = _with_selectors(made, blocks[0], mutates="mutate" in rule.value)
+        conditions |= _conditions_of(blocks[0], made)
+        if made.namespace_selector and {one.resource for one in rules} & {"*", "namespaces"}:
+            # Kyverno takes no namespace for one that is in itself; an API server does.
+            conditions["is-no-namespace"] = comparison("request.kind.kind", "!=", "'Namespace'")
     else:
         conditions["matches"] = _any_or_all(rule.match, with_subresources=below)
     if rule.exclude.blocks:
@@ -92,17 +97,22 @@ def matching(policy: Policy, rule: Rule, catalog: Catalog) -> Matching:
     )
 
 
-def _with_selectors(made: Matching, block: Filter) -> Matching:
+def _with_selectors(made: Matching, block: Filter, *, mutates: bool) -> Matching:
+    """Return what a block matches with its selectors. Whether a policy's selector fits is asked
+    before any policy changes the object, Kyverno asks each rule after the one before: so what the
+    labels of a rule that mutates must be is a condition."""
     return Matching(
         made.rules,
         made.operations,
-        None if _is_wild(block.selector) else block.selector,
+        None if mutates or _is_wild(block.selector) else block.selector,
         None if _is_wild(block.namespace_selector) else block.namespace_selector,
     )
 
 
 def _is_wild(selector: JsonObject | None) -> bool:
     labels = (selector or {}).get("matchLabels") or {}
+    # Kyverno replaces wildcards in `matchLabels` by what the object has (`pkg/engine/wildcards`,
+    # `ReplaceInSelector`); a LabelSelector of Kubernetes takes them as they are.
     return any(has_wildcards(key) or has_wildcards(str(one)) for key, one in labels.items())
 
 
@@ -222,7 +232,7 @@ def _block(block: Filter, *, with_subresources: bool = False) -> Condition:
         [
             _of_kinds(block.kinds, with_subresources=with_subresources),
             *(operations if block.operations else ()),
-            *_conditions_of(block, has_selectors=False).values(),
+            *_conditions_of(block, Matching((), ())).values(),
         ]
     )
 
@@ -278,8 +288,8 @@ _LABELS: Final = "object.metadata.?labels.orValue({})"
 _NAMESPACE_LABELS: Final = "namespaceObject.metadata.?labels.orValue({})"
 
 
-def _conditions_of(block: Filter, *, has_selectors: bool) -> dict[str, Condition]:
-    """Return what a block says besides kinds; selectors where they have no field of their own."""
+def _conditions_of(block: Filter, beside: Matching) -> dict[str, Condition]:
+    """Return what a block says besides kinds, and what of its selectors is not said already."""
     if block.unknown:
         raise NotTranslated(f"`{block.unknown[0]}` of resources")
     if block.roles or set(block.cluster_roles) - {"cluster-admin"}:
@@ -297,9 +307,9 @@ def _conditions_of(block: Filter, *, has_selectors: bool) -> dict[str, Condition
             _has_entry("object.metadata.?annotations.orValue({})", key, value)
             for key, value in block.annotations.items()
         )
-    if block.selector and not (has_selectors and not _is_wild(block.selector)):
+    if block.selector and beside.object_selector is None:
         made["has-labels"] = _selected(_LABELS, block.selector)
-    if block.namespace_selector and not (has_selectors and not _is_wild(block.namespace_selector)):
+    if block.namespace_selector and beside.namespace_selector is None:
         made["namespace-has-labels"] = _selected(_NAMESPACE_LABELS, block.namespace_selector)
     if block.cluster_roles:
         made["is-by-cluster-admin"] = truth(_MAY_ALL)
@@ -309,6 +319,8 @@ def _conditions_of(block: Filter, *, has_selectors: bool) -> dict[str, Condition
 
 
 def _has_entry(entries: str, key: str, value: str) -> Condition:
+    # Any pair that fits both patterns will do (`pkg/utils/match/annotations.go`,
+    # `CheckAnnotations`).
     if has_wildcards(key):
         matched = conjunction([globbed("key", key), globbed(f"{entries}[key]", value)])
         return some(entries, "key", matched)
@@ -338,6 +350,7 @@ def _selected(labels: str, selector: JsonObject) -> Condition:
                 conditions.append(negation(there))
             case "In":
                 conditions += [there, member(value, literal(list(one["values"])))]
+            # An absent label is in no list: so says LabelSelector, too.
             case "NotIn":
                 is_other = negation(member(value, literal(list(one["values"]))))
                 conditions.append(disjunction([negation(there), is_other]))
@@ -352,6 +365,8 @@ def _subject(subject: JsonObject) -> Condition:
         case "Group":
             return some("request.userInfo.groups", "group", globbed("group", name))
         case "ServiceAccount":
+            # The name of a user whose token is that of a service account
+            # (`pkg/utils/match/subjects.go`, `CheckSubjects`).
             user = f"system:serviceaccount:{subject.get('namespace', '')}:{name}"
             return globbed("request.userInfo.username", user)
     raise NotTranslated(f"a subject of kind `{subject.get('kind')}`")

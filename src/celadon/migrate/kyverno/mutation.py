@@ -1,4 +1,4 @@
-"""What a rule of Kyverno changes, as JSON patches of mutating admission policies: strategic merge
+"""Rules of Kyverno that mutate, as JSON patches of mutating admission policies: strategic merge
 patches, JSON patches, and patches of every element of lists."""
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from celadon.migrate.translations import NotTranslated
 
 @dataclass(frozen=True, slots=True)
 class MergePatch:
-    """What a patch does: mutations, in their order, and the condition for all of them."""
+    """A patch does these mutations, in their order, under the condition for all of them."""
 
     mutations: tuple[str, ...]
     condition: Condition
@@ -48,7 +48,7 @@ class MergePatch:
 
 @dataclass(frozen=True, slots=True)
 class _Spot:
-    """Where a part of the patch goes."""
+    """A part of the patch goes to this place."""
 
     place: Place
     pointer: str
@@ -87,6 +87,8 @@ class Writer:
         """Return an object, or a map where its keys are no fields. Raises NotTranslated."""
         members = []
         names = {key: anchor.key if (anchor := anchor_of(key)) else key for key in value}
+        # A typed object (`Object.spec{…}`) has fields with names of CEL only; what else there is
+        # can be written as a map.
         is_map = place.shape.form is Form.MAP or not all(map(is_selectable, names.values()))
         for key, one in value.items():
             anchor = anchor_of(key)
@@ -122,6 +124,7 @@ class _Edits:
             anchor = anchor_of(key)
             name = anchor.key if anchor else key
             if "{{" in name or has_wildcards(name):
+                # A JSON pointer names its keys.
                 raise NotTranslated("a patch of keys that are not known")
             if anchor is None or anchor.kind is AnchorKind.ADDITION:
                 self._member(spot, name, value, replaces=anchor is None)
@@ -148,6 +151,7 @@ class _Edits:
         if not replaces:
             self._add(below, negation(there), value)
         elif isinstance(value, Mapping):
+            # What is absent is added whole; edits of its parts would have nothing to point at.
             if there != ALWAYS and not _has_conditions(value):
                 self._add(below, negation(there), value)
             guards = (*spot.guards, there)
@@ -164,7 +168,9 @@ class _Edits:
                 raise NotTranslated("conditions on items of a list without keys")
             self._add(spot, ALWAYS, list(items))
             return
-        for item in items:
+        # Kyverno puts new items in front of those that are there (kyaml's `ListPrepend`), in the
+        # order of the patch: so the last of them comes first.
+        for item in reversed(items):
             if not isinstance(item, Mapping):
                 raise NotTranslated("items that are no objects")
             self._item(spot, keys, item)
@@ -206,8 +212,8 @@ class _Edits:
             others = f"{known.plain}.filter({variable}, {negation(same).text})"
             one = Writer(self.names).object(place, spot.type_name, rest)
             self._write(spot, conjunction([there, exists]), f"{others} + [{one}]")
-        end = replace(spot, pointer=pointer_to(spot.pointer, "-"), place=place)
-        self._add(end, conjunction([there, negation(exists)]), rest)
+        front = replace(spot, pointer=pointer_to(spot.pointer, "0"), place=place)
+        self._add(front, conjunction([there, negation(exists)]), rest)
         if not spot.items:
             self._each(spot, same, {k: v for k, v in rest.items() if k not in keys})
 
@@ -335,7 +341,7 @@ def _keys(place: Place) -> tuple[str, ...]:
 
 
 def _held(place: Place, pattern: Mapping[str, Json]) -> Condition:
-    return element(place, pattern).never_fails
+    return element(place, pattern).passes()
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,9 @@ from celadon.migrate.kyverno.patterns import (
 
 def equals(key: Json, value: Json) -> bool:
     """Return what the operator `Equals` says of a key and a value."""
+    # The type of the key decides (`equal.go`, `EqualHandler.Evaluate`), so the operator is not
+    # symmetric: a number equals a text that is written as it is, the text does not equal the
+    # number.
     match key:
         case bool():
             return key is value
@@ -70,6 +73,8 @@ def _sign(left: float, right: float) -> int:
 
 def _durations(key: Json, value: Json) -> tuple[int, int] | None:
     """Return both sides in nanoseconds if one is a duration and the other is one or a number."""
+    # One side has to be a text with a unit (`duration.go`, `parseDuration`): two plain numbers are
+    # compared as numbers, a number beside a duration counts seconds.
     if not (is_duration(key) or is_duration(value)):
         return None
     left, right = _as_duration(key), _as_duration(value)

@@ -88,6 +88,7 @@ def optional_leaf(place: Place, pattern: Json, *, fine_if_absent: bool) -> Condi
     NotTranslated."""
     form = place.shape.form
     default = _DEFAULTS.get(form)
+    # Several optional steps: one `orValue` reads better than a chain of `has`.
     if place.unsure > 1 and default is not None:
         for value in default:
             if scalar_matches(value, pattern) is fine_if_absent:
@@ -105,6 +106,7 @@ _DEFAULTS: Final[Mapping[Form, tuple[Json, ...]]] = {Form.BOOL: (False, True), F
 
 def _string(text: str, form: Form, alternatives: Alternatives) -> Condition:
     words = [_word(one, form) for one in alternatives]
+    # `a | b | c` of plain words is shorter as a list.
     if len(words) > 1 and None not in words:
         return member(text, literal(words))
     return disjunction(
@@ -189,6 +191,7 @@ _EITHER: Final = (("int", Form.INTEGER), ("string", Form.STRING))
 
 def _as_bool(text: str, one: Comparison) -> Condition:
     outcomes = [compares(value, one) for value in (True, False)]
+    # Both values are tried, so the comparison comes out as Kyverno's, whatever the operand is.
     if outcomes[0] == outcomes[1]:
         return constant(outcomes[0])
     return truth(text) if outcomes[0] else negation(truth(text))
@@ -196,6 +199,7 @@ def _as_bool(text: str, one: Comparison) -> Condition:
 
 def _as_integer(text: str, one: Comparison) -> Condition:
     known = amount(one.operand)
+    # An integer has a text, and `==` with wildcards is asked of that (`compareString`).
     if known is None or not known.is_integer:
         if one.operator in (Operator.EQUAL, Operator.NOT_EQUAL):
             return _wild(f"string({text})", one)
@@ -300,7 +304,8 @@ _SIMPLE: Final[tuple[tuple[re.Pattern[str], Callable[..., Condition]], ...]] = t
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Whether a part of a pattern skips, and whether what does not skip is fine."""
+    """A part of a pattern skips under one condition, and what does not skip is fine under
+    another."""
 
     skips: Condition
     fine: Condition
@@ -308,7 +313,7 @@ class Answer:
     """Whether the part passes or skips."""
 
     def passes(self) -> Condition:
-        """Whether the part passes."""
+        """Return the condition under which the part passes."""
         return conjunction([negation(self.skips), self.fine])
 
 
@@ -380,6 +385,8 @@ def _scalars(place: Place, pattern: Json) -> Answer:
 def _list(place: Place, patterns: Sequence[Json]) -> Answer:
     if not patterns:
         return _WRONG
+    # Only the first item of the pattern counts, and it is meant for all items of the list
+    # (`validate.go`, `validateArray`).
     first = patterns[0]
     if _is_list(first):
         raise NotTranslated("a list of lists in a pattern")
@@ -389,8 +396,10 @@ def _list(place: Place, patterns: Sequence[Json]) -> Answer:
     answer = element(item, first)
     items = place.plain
     fine = every(items, item.root, answer.never_fails)
+    # Without conditions inside, no item skips, so the list does not either.
     if answer.skips == NEVER:
         return judged(fine)
+    # A list skips if all its items do, and there is one (`validateArrayOfMaps`).
     some_item = ALWAYS if place.is_never_empty else filled(items)
     return judged(fine, conjunction([some_item, every(items, item.root, answer.skips)]))
 
@@ -398,6 +407,8 @@ def _list(place: Place, patterns: Sequence[Json]) -> Answer:
 def _map(place: Place, pattern: Mapping[str, Json]) -> Answer:
     anchors = [(a, pattern[key]) for key in sorted(pattern) if (a := _judged_anchor(key))]
     conditions = [
+        # A field that is absent fails a condition, but not a global one (`handlers.go`,
+        # `conditionAnchorHandler` and `globalAnchorHandler`).
         _optional(place, anchor.key, value, _FINE if anchor.kind is AnchorKind.GLOBAL else _WRONG)
         for anchor, value in anchors
         if anchor.kind in _CONDITIONS
@@ -413,6 +424,8 @@ def _map(place: Place, pattern: Mapping[str, Json]) -> Answer:
     fields = [_field(place, key, pattern[key]) for key in ordinary_keys(pattern)]
     return in_order(
         [
+            # Any condition that does not pass skips the whole map, and with it what the other
+            # anchors found (`validateMap`, `skipSiblingExists`).
             judged(ALWAYS, negation(conjunction(one.passes() for one in conditions))),
             judged(conjunction(answer.never_fails for _, answer in others), all_skip),
             *fields,
@@ -430,6 +443,7 @@ def _judged_anchor(key: str) -> Anchor | None:
 
 def _anchored(place: Place, anchor: Anchor, pattern: Json) -> Answer:
     match anchor.kind:
+        # The value is not looked at: it is enough that the key is there (`negationHandler`).
         case AnchorKind.NEGATION:
             return judged(negation(_present(place, anchor.key)))
         case AnchorKind.EXISTENCE:
@@ -459,6 +473,8 @@ def _field(place: Place, key: str, pattern: Json) -> Answer:
 
 def _of_nothing(pattern: Json) -> Answer:
     """Return what an ordinary field of a pattern says where there is no value."""
+    # Kyverno reads an absent field as null (`defaultHandler`), which fits the patterns of empty
+    # values, but not `*`.
     is_scalar = not isinstance(pattern, Mapping) and not _is_list(pattern)
     return judged(constant(is_scalar and pattern != "*" and scalar_matches(None, pattern)))
 
@@ -507,6 +523,7 @@ def _exists(place: Place, patterns: Json) -> Answer:
     if not _is_list(patterns) or place.shape.form not in (Form.LIST, Form.ANY):
         return _WRONG
     item = place.item(place.item_name)
+    # Each pattern has to find an item that passes; one that skips does not count.
     passing = (some(place.plain, item.root, element(item, one).passes()) for one in patterns)
     return judged(conjunction(passing))
 

@@ -20,7 +20,7 @@ from celadon.kube import Json, quantity
 
 
 class AnchorKind(enum.Enum):
-    """What a key says of its field."""
+    """A key of a pattern says this of its field."""
 
     CONDITION = ""
     GLOBAL = "<"
@@ -76,7 +76,7 @@ def ordinary_keys(pattern: Mapping[str, Json]) -> list[str]:
 
 
 class Operator(enum.Enum):
-    """How a value is compared."""
+    """A value is compared in one of these ways."""
 
     EQUAL = ""
     NOT_EQUAL = "!"
@@ -108,6 +108,8 @@ def read_string(pattern: str) -> Alternatives:
     return tuple(
         tuple(
             comparisons
+            # Kyverno trims spaces around each part, no other white space (`pattern.go`,
+            # `validateStringPatterns`).
             for condition in alternative.strip(" ").split("&")
             for comparisons in _conditions(condition.strip(" "))
         )
@@ -119,6 +121,7 @@ def _conditions(text: str) -> list[tuple[Comparison, ...]]:
     """Return what one condition demands: all of these, and of each one comparison."""
     operator = next((one for one in _OPERATORS if len(text) > 1 and text.startswith(one)), "")
     if not operator and (found := _OUTSIDE.fullmatch(text)):
+        # `1!-10` holds outside of the range, and its ends belong to it.
         return [(Comparison(Operator.LESS, found[1]), Comparison(Operator.MORE, found[2]))]
     if not operator and (found := _RANGE.fullmatch(text)):
         ends = (
@@ -231,10 +234,14 @@ def compares(value: Json, comparison: Comparison) -> bool:
     operator, operand = comparison.operator, comparison.operand
     text = _as_amount(value)
     if text is not None:
+        # Durations come before quantities (`pattern.go`, `validateString`): `1m` is a minute, not a
+        # thousandth.
         for read in (nanoseconds, amount):
             left, right = read(text), read(operand)
             if left is not None and right is not None:
                 return ordered(_sign(left, right), operator)
+    # Texts have no order (`pattern.go`, `compareString`): what is no amount fails every `>` and
+    # `<`.
     if operator not in (Operator.EQUAL, Operator.NOT_EQUAL):
         return False
     text = as_text(value)

@@ -71,7 +71,7 @@ _ROOTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Standard:
-    """What a rule demands of pods."""
+    """A rule demands this of pods."""
 
     variables: tuple[Mapping[str, str], ...]
     validations: tuple[Mapping[str, str], ...]
@@ -82,10 +82,14 @@ def standard(
 ) -> Standard:
     """Return what `podSecurity` demands of objects of some kinds. A fixed message is followed by
     the name of the check. Raises NotTranslated."""
+    # An expression has one place where the pod stands: kinds that have it elsewhere need rules of
+    # their own.
     roots = {_ROOTS.get(one.kind) for one in kinds} or {None}
     root = roots.pop()
     if root is None or roots:
         raise NotTranslated("`podSecurity` for kinds without a template of Pods")
+    # Containers of all three lists are judged as one list, so that an exclusion by images is a
+    # filter.
     variables = {"containers": CONTAINERS}
     validations = []
     excluded = _exclusions(given.get("exclude") or ())
@@ -115,6 +119,8 @@ def _expressions(given: JsonObject) -> dict[str, str]:
     level = given.get("level")
     if level not in (BASELINE, RESTRICTED):
         raise NotTranslated(f"the level {level} of the Pod Security Standards")
+    # `evaluatePSS` runs the checks of both levels for `restricted`, where the API server leaves out
+    # those of `baseline` that a stricter one overrides.
     baseline = check_expressions(BASELINE, minor)
     return {**baseline, **check_expressions(level, minor)}
 
@@ -154,5 +160,6 @@ def _moved(expression: str, root: str) -> str:
     """Return an expression about a pod as one about the template of pods that stands there."""
     if root == "object":
         return expression
+    # An object always has metadata, a template need not.
     optional = expression.replace("object.metadata.?", f"{root}.?metadata.?")
     return re.sub(r"\bobject\.(?=spec\.\?|metadata\.annotations)", f"{root}.", optional)

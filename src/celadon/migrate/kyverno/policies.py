@@ -16,6 +16,7 @@ from typing import Final
 
 from celadon.kube import Json, JsonObject
 from celadon.kube.json_types import Needed, Shape
+from celadon.kube.well_known_values import POD_TEMPLATES
 from celadon.migrate.kyverno.patterns import wildcard_match
 from celadon.migrate.translations import NotTranslated, Origin, Translation
 
@@ -49,7 +50,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What `match` or `exclude` says: any of several blocks, or all of them."""
+    """A `match` or `exclude` takes any of several blocks, or all of them."""
 
     blocks: tuple[Filter, ...] = ()
     all_of: bool = False
@@ -67,7 +68,8 @@ class Rule:
 
     @property
     def kind(self) -> str:
-        """What the rule does: `validate`, `mutate`, `generate`, `verifyImages`."""
+        """Return the field that says what the rule does: `validate`, `mutate`, `generate`,
+        `verifyImages`; empty if it has none of them."""
         kinds = ("validate", "mutate", "generate", "verifyImages")
         return next((one for one in kinds if one in self.value), "")
 
@@ -78,7 +80,7 @@ class Rule:
 
     @property
     def context(self) -> Sequence[JsonObject]:
-        """What the rule looks up."""
+        """Return the entries of what the rule looks up."""
         return self.value.get("context") or ()
 
 
@@ -102,13 +104,15 @@ class Policy:
         return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
     def enforces(self, rule: Rule) -> bool:
-        """Whether what a rule refuses is refused, and not only reported."""
+        """Return whether what a rule refuses is refused, and not only reported."""
         own = (rule.value.get("validate") or {}).get("failureAction")
+        # The field of the policy is the older one, and speaks for all rules that say nothing
+        # themselves. Kyverno takes `enforce` and `Enforce`.
         action = own or self.value["spec"].get("validationFailureAction") or ""
         return str(action).lower() == "enforce"
 
     def acts_by_namespace(self, rule: Rule) -> bool:
-        """Whether a rule does not do the same in all namespaces."""
+        """Return whether a rule does not do the same in all namespaces."""
         overriding = (
             *((rule.value.get("validate") or {}).get("failureActionOverrides") or ()),
             *(self.value["spec"].get("validationFailureActionOverrides") or ()),
@@ -119,6 +123,8 @@ class Policy:
     @property
     def autogen(self) -> tuple[str, ...]:
         """The kinds of pod controllers that rules for Pods are meant for, too."""
+        # Without the annotation all controllers are meant; `none` switches it off
+        # (`pkg/autogen/v1/autogen.go`, `computeRules`).
         given = self.annotations.get(_AUTOGEN)
         if given is None or given == "all":
             return POD_CONTROLLERS
@@ -136,8 +142,7 @@ POD_CONTROLLERS: Final = (
 )
 
 TEMPLATES: Final[Mapping[str, tuple[str, ...]]] = {
-    **dict.fromkeys(POD_CONTROLLERS, ("spec", "template")),
-    "CronJob": ("spec", "jobTemplate", "spec", "template"),
+    kind.kind: path for kind, path in POD_TEMPLATES.items() if kind.kind in POD_CONTROLLERS
 }
 """Where each of them has the template of its Pods."""
 
@@ -333,6 +338,9 @@ def _shifted(rule: Rule, kinds: tuple[str, ...], path: tuple[str, ...]) -> Rule:
         ]
         value["mutate"] = {**rule.value["mutate"], "foreach": entries}
     there = ".".join(path)
+    # Kyverno replaces in the text of the rule, too, so what merely looks like a path in a message
+    # is moved with the paths (`pkg/autogen/v1/rule.go`). Only there the object is `request.object`;
+    # rules in CEL read `object`.
     before = "" if "cel" in validate else "request."
     text = json.dumps(value)
     for root in ("object", "oldObject"):

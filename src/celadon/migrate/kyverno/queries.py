@@ -77,7 +77,7 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """How many items or characters a value has."""
+    """The query counts the items or characters of a value."""
 
     of: Query
 
@@ -150,6 +150,7 @@ def read(text: str, names: Names) -> Query:
 
     try:
         node = Parser().parse(_variables_as_fields(text.strip())).parsed
+        # jmespath parses; what it would search for is put together here, and never run.
         return _Reader(names).read(node, names)
     except JMESPathError as error:
         reason = str(error).partition("\n")[0]
@@ -212,10 +213,13 @@ class _Reader:
     def _projected(self, node: Node, current: Query) -> Query:
         children = node["children"]
         base = self.read(children[0], current)
+        # `keys(@)[]` stays what it is: a question for one key of a map is shorter than one that
+        # goes through all of them.
         is_whole = node["type"] == "projection" and children[1]["type"] == "identity"
         if isinstance(base, Keys) and is_whole:
             return base
         if node["type"] == "value_projection":
+            # CEL's macros go over the keys of a map; objects with named fields have none.
             raise NotTranslated("a projection of the values of an object (`*`)")
         stream = _streamed(base)
         if node["type"] == "filter_projection":
@@ -228,6 +232,7 @@ class _Reader:
             if not branch.sources:
                 raise NotTranslated("a filter of what is no list in an object")
             last = branch.sources[-1]
+            # A filter becomes a condition of the innermost list, which is asked inside of its loop.
             only = conjunction([last.only, is_true(self.read(node, branch.value))])
             sources = (*branch.sources[:-1], replace(last, only=only))
             branches.append(replace(branch, sources=sources))
@@ -264,6 +269,7 @@ def member_of(value: Query, name: str) -> Query:
 
 
 def _indexed(value: Query, index: int) -> Query:
+    # An index from the end would need the size of a list that may be absent.
     if index >= 0:
         if isinstance(value, Located) and value.place.shape.form in (Form.LIST, Form.ANY):
             return Located(value.place.at(index))
@@ -277,6 +283,7 @@ def _streamed(value: Query) -> Stream:
     match value:
         case Stream():
             return value
+        # `list || []` as a list: going through nothing and through an absent list is the same.
         case Otherwise(first, Constant()):
             return _streamed(first)
         case Located(place):
@@ -304,6 +311,7 @@ def _mapped(stream: Stream, function: Callable[[Query], Query]) -> Stream:
             branches += [
                 Branch((*branch.sources, *one.sources), one.value) for one in value.branches
             ]
+        # A projection leaves out what is null (the specification of JMESPath, "Projections").
         elif value != ABSENT:
             branches.append(replace(branch, value=value))
     return Stream(tuple(branches))
@@ -382,6 +390,7 @@ def _contains(container: Query, item: Query) -> Query:
         return Truth(_where(container, lambda text: truth(f"{text}.contains({needle})")))
     if isinstance(container, Located) and form is Form.ANY:
         needle = quoted(_constant_text(item))
+        # Without a schema it may be a text or a list; `contains` of JMESPath takes both.
         is_text = comparison(f"type({container.place.plain})", "==", "string")
         inside = truth(f"{container.place.plain}.contains({needle})")
         among = member(needle, container.place.plain)
@@ -438,6 +447,7 @@ _FUNCTIONS: Final[Mapping[str, tuple[int, Callable[..., Query]]]] = {
     "ends_with": (2, _affix("endsWith")),
     "to_lower": (1, _cased("lowerAscii")),
     "to_upper": (1, _cased("upperAscii")),
+    # The order of items is never asked for here, only whether there is one of some kind.
     "sort": (1, _same),
     "to_array": (1, _same),
     "to_string": (1, _same),
@@ -462,6 +472,7 @@ def some_item(value: Query, asked: Callable[[Query], Condition]) -> Condition:
         case Constant(None):
             return NEVER
         case Otherwise(first, second):
+            # Only where the first is absent or empty the second counts (`||` of JMESPath).
             nothing = negation(is_true(first))
             return disjunction(
                 [some_item(first, asked), conjunction([nothing, some_item(second, asked)])]
@@ -473,6 +484,7 @@ def some_item(value: Query, asked: Callable[[Query], Condition]) -> Condition:
 
 def _some_of_branch(branch: Branch, asked: Callable[[Query], Condition]) -> Condition:
     held = some_item(branch.value, asked)
+    # From the inside out: the last list is the innermost loop.
     for source in reversed(branch.sources):
         held = source.place.some(source.variable, conjunction([source.only, held]))
     return held

@@ -78,7 +78,7 @@ from celadon.migrate.translations import (
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What one form of a rule demands of objects of some kinds."""
+    """One form of a rule demands this of objects of some kinds."""
 
     conditions: Mapping[str, str]
     """Match conditions by name."""
@@ -122,6 +122,8 @@ def _translated(
 ) -> Translation:
     try:
         forms = list(variants(policy, _translatable(policy, rule)))
+        # An exception is heeded by every form of a rule, or by none: otherwise a Deployment would
+        # be let through whose Pods are refused.
         left_out = dict(_left_out(policy, forms, catalog, exceptions))
         heeded = [one for one in exceptions if one.name not in left_out]
         documents = [one for form in forms for one in _documents(policy, form, catalog, heeded)]
@@ -173,6 +175,7 @@ def _translatable(policy: Policy, rule: Rule) -> Rule:
             "Bind the policy twice, with selectors of namespaces.",
         )
     if rule.kind not in ("validate", "mutate"):
+        # Nothing in the API server makes objects, or asks a registry for signatures.
         raise NotTranslated(*_NO_EQUAL[rule.kind])
     return rule
 
@@ -194,6 +197,8 @@ def _documents(
         same = demands.setdefault(repr(demand), (demand, []))
         if kind:
             same[1].append(kind)
+    # Kinds differ in their schemas, and so in what a pattern comes to. The policy for most of the
+    # kinds has the plain name; the others are called after their kinds.
     most = max(demands.values(), key=lambda one: len(one[1]))
     for demand, of_kinds in demands.values():
         suffix = [variant.suffix] if variant.suffix else []
@@ -205,6 +210,8 @@ def _documents(
         if demand.mutations:
             yield mutating_binding_document(document)
             continue
+        # `Audit` of Kyverno leaves a report where no policy refuses. There are no reports here, so
+        # it is a warning and an audit annotation.
         actions = ("Deny",) if policy.enforces(rule) else ("Warn", "Audit")
         yield binding_document(document, actions, _param_ref(rule))
 
@@ -238,7 +245,7 @@ def _document(
     kinds: Sequence[GroupVersionKind] | None,
 ) -> JsonObject:
     """Return a policy; `kinds` are those of the rule that it is for, None if it is for all."""
-    name = [policy.name, *([rule.name] if len(policy.rules) > 1 else []), *suffix]
+    name = [policy.name, *([_in_order(policy, rule)] if len(policy.rules) > 1 else []), *suffix]
     operations = [
         one for one in demand.operations if not matched.operations or one in matched.operations
     ]
@@ -282,6 +289,16 @@ def _document(
         return mutating_document(name, policy.annotations, spec)
     spec["validations"] = [dict(one) for one in demand.validations]
     return policy_document(name, policy.annotations, spec)
+
+
+def _in_order(policy: Policy, rule: Rule) -> str:
+    """Return what a rule is called in the name of its policy. Policies change an object in the
+    order of their names, Kyverno's rules in their own: where it is another one, they are numbered,
+    since a later rule may match what an earlier one has written."""
+    names = [one.name for one in policy.rules if "mutate" in one.value]
+    if "mutate" not in rule.value or names == sorted(names):
+        return rule.name
+    return f"{names.index(rule.name) + 1:0{len(str(len(names)))}}-{rule.name}"
 
 
 # --- What is demanded --------------------------------------------------------
@@ -603,7 +620,7 @@ def _has_no_equal(document: object) -> bool:
 def translate_document(
     document: JsonObject, catalog: Catalog, exceptions: Sequence[PolicyException] = ()
 ) -> list[Translation]:
-    """What becomes of a policy that has its shape: of each of its rules, or of the whole."""
+    """Return what becomes of a policy that has its shape: of each of its rules, or of the whole."""
     if _has_no_equal(document):
         does, reason, instead = _KINDS_WITHOUT_EQUAL[document["kind"]]
         origin = Origin(document["metadata"]["name"], "", (), does)

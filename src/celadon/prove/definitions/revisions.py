@@ -88,7 +88,7 @@ class RevisionReply:
 
 
 def demands(old: CustomKind, new: CustomKind) -> list[Demand]:
-    """What the new revision of a kind may ask for in addition."""
+    """Return what the new revision of a kind may ask for in addition."""
     rules = {node.names: node.rules for node in nodes(new)}
     return list(_demands(old.schema, new.schema, (), (), rules))
 
@@ -102,6 +102,8 @@ def _demands(
 ) -> Iterator[Demand]:
     if old == new:
         return
+    # One demand for all keywords of a node, one for its required fields and one for each rule: each
+    # gets an answer of its own.
     keywords = tuple(_changed(old, new, is_item=names[-1:] == ("[*]",)))
     if keywords:
         yield Demand(names, steps, new, keywords)
@@ -112,6 +114,8 @@ def _demands(
     is_seen_alike = seen_alike(old, new)
     for index, rule in enumerate(rules.get(names, ())):
         is_known = (rule.source.rule, rule.source.optional_old_self) in known
+        # A rule with `oldSelf` is about updates: an object that is stored already does not break
+        # it.
         if not rule.uses_old_self and not (is_known and is_seen_alike):
             yield Demand(names, steps, new, rule=index, compiled=rule)
     for name, inside in new.properties.items():
@@ -168,7 +172,7 @@ _BRANCHES: Final = {"all_of": "allOf", "any_of": "anyOf", "one_of": "oneOf", "no
 
 
 def _may_be_missing(old: Schema, new: Schema, name: str) -> bool:
-    """Whether a required field may be missing in an object that was admitted."""
+    """Return whether a required field may be missing in an object that was admitted."""
     was, now = old.properties.get(name), new.properties.get(name)
     if now is not None and now.default is not ABSENT:
         return False
@@ -178,7 +182,7 @@ def _may_be_missing(old: Schema, new: Schema, name: str) -> bool:
 
 
 def seen_alike(old: Schema, new: Schema) -> bool:
-    """Whether rules see the same of a value: its fields, types and defaults."""
+    """Return whether rules see the same of a value: its fields, types and defaults."""
     if (old.types, old.format, old.nullable, old.default, old.list_type) != (
         new.types,
         new.format,
@@ -228,6 +232,7 @@ class Revisions:
             if items >= MOST_ITEMS:
                 short = tuple(cut.path for cut in inputs.cuts if cut.witnesses > items)
                 return replace(reply, answer=Answer.BOUNDED, bounded=(*reply.bounded, *short))
+            # More questions than items: once more, with an item for each of them.
             items = min(needed, MOST_ITEMS)
 
 
@@ -288,12 +293,14 @@ class _RevisionLook(DefinitionLook):
         says nothing."""
         example = self.object.json(model)
         stored = self.kind.prepare(dict(example)).value
+        # The example has to be one that a server with the old revision would have stored.
         if self.kind.validate(stored).errors:
             return None
         read = self.new.prepare(stored).value
         errors = self.new.validate(read).errors
         if not errors:
             return None
+        # The same object with another label tells whether ratcheting forgives what did not change.
         metadata: JsonObject = {**read["metadata"], "labels": {"touched": "true"}}
         is_forgiven = not self.new.validate({**read, "metadata": metadata}, read).errors
         return example, tuple(map(str, errors)), is_forgiven

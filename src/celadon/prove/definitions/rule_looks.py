@@ -53,7 +53,8 @@ def path_text(names: Sequence[str]) -> str:
 
 
 def schema_path(root: Sequence[str | int], names: Sequence[str]) -> tuple[str | int, ...]:
-    """Where a definition has the schema of a place; `root` is where it has that of the object."""
+    """Return the path in a definition of the schema of a place; `root` is that of the schema of the
+    object."""
     path = list(root)
     for name in names:
         path += {"[*]": ["items"], "{*}": ["additionalProperties"]}.get(name, ["properties", name])
@@ -92,7 +93,7 @@ class DefinitionLook:
 
     @property
     def offset(self) -> int | None:
-        """Where in its expression something is that is not modelled."""
+        """Return where in its expression something is that is not modelled."""
         if self.place is None:
             return None
         checked, node = self.place
@@ -103,12 +104,14 @@ class DefinitionLook:
         return Search(self.inputs, self.unmodelled, self.seconds).find(wanted, confirm)
 
     def bounds(self) -> tuple[tuple[str, ...], Answer]:
-        """What a proof holds for: all lists, or those that are no longer than was looked at."""
+        """Return what a proof holds for: all lists, or those that are no longer than was looked
+        at."""
         bounded = tuple(cut.path for cut in self.inputs.cuts if cut.is_counted)
         return bounded, Answer.BOUNDED if bounded else Answer.NO
 
     def evaluated(self, checked: CheckedAst, scope: dict[str, Outcome], claim: Claim) -> Outcome:
-        """What an expression comes to, of which something is to be known. Raises NotModelled."""
+        """Return what an expression comes to, of which something is to be known. Raises
+        NotModelled."""
         evaluator = Evaluator(checked, self.unmodelled)
         evaluator.free = free_loops(checked.root, claim)
         try:
@@ -165,7 +168,7 @@ def scope_of(
     value: Outcome,
     before: tuple[Formula, Outcome] | None,
 ) -> tuple[Formula, dict[str, Outcome]]:
-    """Where a rule is asked, and its variables."""
+    """Return where a rule is asked, and its variables."""
     scope = {SELF: value}
     if rule.uses_old_self:
         was_there, was = before or (FALSE, Outcome(FALSE, ()))
@@ -203,7 +206,7 @@ def engine_objects(
 
 
 def verdict(asked: AskedRule) -> bool | None:
-    """What a rule says; None for an error."""
+    """Return what a rule says; None for an error."""
     try:
         return asked.program.evaluate(asked.activation) is True
     except EvaluationError:
@@ -211,7 +214,7 @@ def verdict(asked: AskedRule) -> bool | None:
 
 
 def is_at(asked: AskedRule, node: Node) -> bool:
-    """Whether a rule was asked for a value at a place of the schema."""
+    """Return whether a rule was asked for a value at a place of the schema."""
     steps = asked.path.steps
     return len(steps) == len(node.names) and all(
         name in ("[*]", "{*}") or step == name for step, name in zip(steps, node.names, strict=True)

@@ -39,7 +39,7 @@ from celadon.prove.values import NotModelled, Outcome, Text, is_false, is_true
 
 
 class RuleQuestion(enum.Enum):
-    """What is asked of a rule; `FITS` is asked of all rules at a place together."""
+    """A question about a rule; `FITS` is asked of all rules at a place together."""
 
     FAILS = "can fail"
     REFUSES = "can refuse"
@@ -114,7 +114,7 @@ class DefinitionProver:
         return replies
 
     def of_node(self, kind: CustomKind, node: Node) -> RuleReply:
-        """Whether an object can have a value there."""
+        """Ask whether an object can have a value at a place of its schema."""
         return self._reply(kind, node, None, RuleQuestion.FITS)
 
     def _reply(
@@ -195,7 +195,8 @@ class _RuleLook(DefinitionLook):
 
     @property
     def _value(self) -> tuple[Formula, Outcome, tuple[Formula, Outcome] | None]:
-        """What the rules are asked of: where it is there, what it is and what it was."""
+        """Return the value that the rules are asked of: where it is there, what it is and what it
+        was."""
         there, value = self.object.at(self.node.steps)
         before = None if self.old is None else self.object.before(self.node.steps, self.old)
         return there, value, before
@@ -262,7 +263,7 @@ _CLAIMS: Final = {
 
 
 def _fails(made: Outcome) -> Formula:
-    """Where it is an error, or a value that is no bool."""
+    """Return where an outcome is an error, or a value that is no bool."""
     is_bool = either((is_true(made), is_false(made)))
     return either((made.error, both(negated(made.error), negated(is_bool))))
 

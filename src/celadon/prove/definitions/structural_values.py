@@ -122,6 +122,7 @@ class StructuralObject:
         self.inputs.assumed.append(z3.Length(name) <= _MOST_NAME)
         self.inputs.patterns.append(Pattern(TRUE, name, _NAME))
         self._assume(TRUE, given.get("name", _NO_SCHEMA), Text(name))
+        # Among the wishes for a plain object: that its name is `example`.
         self.inputs.presences.append(negated(same(name, logic.text("example"))))
         least: dict[str, Json] = {"namespace": "default"} if self.kind.namespaced else {}
         made = Fields(path, lambda one: self._generated(one, path, given), least)
@@ -138,13 +139,15 @@ class StructuralObject:
 
     def finish(self) -> None:
         """Make what the schema requires of all that was made."""
+        # What is required of a field is made with the field, and may have required fields of its
+        # own.
         while self._unfinished:
             made, schema = self._unfinished.pop()
             for name in schema.required:
                 made.field(name)
 
     def json(self, model: z3.ModelRef) -> JsonObject:
-        """What it is in a model."""
+        """Return the object of a model."""
         value = self.inputs.json(certain(self.root), model)
         assert isinstance(value, dict)
         return value
@@ -152,7 +155,7 @@ class StructuralObject:
     # Places.
 
     def at(self, steps: Steps) -> tuple[Formula, Outcome]:
-        """Whether there is a value at a place that is not null, and that value."""
+        """Return where there is a value at a place that is not null, and that value."""
         ways: list[tuple[Formula, Value]] = [(TRUE, self.root)]
         for step in steps:
             ways = [
@@ -164,8 +167,8 @@ class StructuralObject:
         return _one_of_ways(ways)
 
     def before(self, steps: Steps, old: StructuralObject) -> tuple[Formula, Outcome]:
-        """Whether a value was there before an update, of which `old` is the object, and what it
-        was: fields have their names, entries their keys, items of map lists theirs; what other
+        """Return where a value was there before an update, of which `old` is the object, and what
+        it was: fields have their names, entries their keys, items of map lists theirs; what other
         items were nobody can say."""
         schema = self.kind.schema
         ways: list[tuple[Formula, Value, Value]] = [(TRUE, self.root, old.root)]
@@ -192,12 +195,15 @@ class StructuralObject:
         return made
 
     def _assume(self, there: Formula, schema: Schema, value: Value) -> None:
-        """Where a value is there, it is as the schema says."""
+        """Assume that a value is as the schema says, where it is there."""
         fits = both(self._limits(schema, value), self._branches(schema, certain(value)))
         if fits is not TRUE:
             self.inputs.assumed.append(either((negated(there), fits)))
         pattern = schema.limits.pattern
         if pattern and isinstance(value, Text):
+            # A pattern is a condition of the solver only if its language can be written; it costs
+            # so much there that it is told only of patterns that an example breaks
+            # (`Inputs.patterns`).
             with suppress(NotModelled):  # then the engine looks at examples
                 contained(pattern)
                 self.inputs.patterns.append(Pattern(there, value.term, pattern))
@@ -205,6 +211,7 @@ class StructuralObject:
     def _made(self, schema: Schema, path: str, steps: Steps, there: Formula) -> Outcome:
         if schema.enum and all(isinstance(one, str | int | None) for one in schema.enum):
             return self._one_of([one for one in schema.enum if one is not None], path)
+        # Two unknowns, of which one counts.
         if schema.int_or_string:
             is_text = self.inputs.presence(f"{path} is a string")
             cases = Case(is_text, self._text(schema, path)), Case(negated(is_text), self._int(path))
@@ -344,13 +351,15 @@ class StructuralObject:
             self._nullable_places.add(place)
             if is_sure:
                 nulls[name] = None
+        # Defaulting has filled in what has a default and validation has asked for what is required;
+        # only a null can still make such a field absent for rules.
         is_there = TRUE if is_sure and not inside.nullable else self.inputs.presence(place)
         return is_there, self._value(inside, place, (*steps, name), both(there, is_there))
 
     # What a schema says of a value.
 
     def holds(self, schema: Schema, made: Outcome) -> Formula:
-        """Whether a value is as a schema says, at all depths."""
+        """Return where a value is as a schema says, at all depths."""
         return either(both(case.guard, self._fits(schema, case.value)) for case in made.cases)
 
     def fits_here(self, schema: Schema, made: Outcome) -> Formula:
@@ -410,7 +419,7 @@ class StructuralObject:
         return TRUE
 
     def _has(self, value: Fields, name: str) -> Formula:
-        """Whether a field is there; a null is for the schema, and is not for rules."""
+        """Return where a field is there; a null is there for the schema, and is not for rules."""
         found = value.field(name)
         there = FALSE if found is None else found[0]
         place = f"{value.path}.{name}"
@@ -421,12 +430,13 @@ class StructuralObject:
         return self.inputs.unknown(f"{path} fits", z3.BoolSort())
 
     def _limits(self, schema: Schema, value: Value) -> Formula:
-        """What a schema says of a value, and not of what is inside."""
+        """Return where a value is as its schema says, whatever is inside."""
         limits = schema.limits
         match value:
             case Text():
                 return both(*self._text_limits(limits, schema.format, value.term))
             case Int():
+                # Before 1.36 the format was not looked at.
                 is_short = schema.format == "int32" and is_since("1.36")
                 end = 1 << 31 if is_short else 1 << 63
                 return both(value.term >= -end, value.term < end, *_ranges(limits, value.term))
@@ -452,7 +462,7 @@ class StructuralObject:
             yield self._open(form)
 
     def _matches(self, schema: Schema, value: Value) -> Formula:
-        """Whether a text matches the pattern of a schema."""
+        """Return where a text matches the pattern of a schema."""
         pattern = schema.limits.pattern
         if not pattern or not isinstance(value, Text):
             return TRUE
@@ -464,6 +474,7 @@ class StructuralObject:
 
     def _double_limits(self, limits: ValueLimits, value: Double) -> Iterator[Formula]:
         term = value.term
+        # JSON has no infinities, and no NaN.
         yield negated(z3.Or(z3.fpIsNaN(term), z3.fpIsInf(term)))
         if limits.minimum is not None:
             least = z3.FPVal(float(limits.minimum), z3.Float64())
@@ -537,7 +548,7 @@ def _inside(value: Value, step: str | int) -> Iterator[tuple[Formula, Outcome]]:
 def _pairs(
     new: Value, was: Value, step: str | int, schema: Schema
 ) -> Iterator[tuple[Formula, Outcome, Outcome]]:
-    """What is at a step, and what corresponds to it in a value before an update."""
+    """Yield what is at a step, and what corresponds to it in a value before an update."""
     match new, was:
         case Fields(), Fields():
             for _, inside in _inside(new, step):
@@ -548,6 +559,8 @@ def _pairs(
                 yield both(one.there, equal(one.key, entry.key)), entry.value, one.value
         case List(), List() if isinstance(step, int) and step < len(new.items):
             item = new.items[step]
+            # Only items of map lists are correlated (`CorrelatedObject` of k8s.io/apiserver
+            # `pkg/cel/common/equality.go`): a rule below other lists has no `oldSelf`.
             for other in was.items if schema.list_type == "map" else ():
                 alike = same_item(item.value, other.value, schema)
                 yield both(other.there, alike), item.value, other.value
@@ -567,7 +580,7 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 
 
 def _ranges(limits: ValueLimits, term: Term) -> Iterator[Formula]:
-    """Of an integer, which is compared with the whole part of a bound."""
+    """Yield the bounds of an integer, which is compared with the whole part of a bound."""
     if limits.minimum is not None:
         least = int(limits.minimum)
         yield term > least if limits.exclusive_minimum else term >= least
@@ -589,7 +602,7 @@ def _different(value: List, schema: Schema) -> Iterator[Formula]:
 
 
 def same_item(one: Outcome, other: Outcome, schema: Schema) -> Formula:
-    """Whether two items of a set, or of a map list, are the same one."""
+    """Return where two items of a set, or of a map list, are the same one."""
     return either(
         both(a.guard, b.guard, _same_key(a.value, b.value, schema))
         for a in one.cases
@@ -608,6 +621,7 @@ def _same_key(a: Value, b: Value, schema: Schema) -> Formula:
         alike = either(
             both(x.guard, y.guard, equal(x.value, y.value)) for x in one.cases for y in other.cases
         )
+        # A key that is absent in both is the same, too.
         pairs += [here == there, either((negated(here), alike))]
     return both(*pairs)
 
@@ -616,13 +630,14 @@ _NOTHING: Final = (FALSE, Outcome(FALSE, ()))
 
 
 def _is_small(schema: Schema) -> bool:
-    """Whether two such objects may be compared field by field."""
+    """Return whether two such objects may be compared field by field."""
     number = 0
     waiting: list[Schema | None] = [schema]
     while waiting and number <= MOST_NAMES:
         one = waiting.pop()
         if one is None:
             continue
+        # There may be fields in it that nobody knows of.
         if one.preserve_unknown or one.open_values or one.embedded_resource:
             return False
         number += 1

@@ -35,7 +35,7 @@ from celadon.prove.values import NotModelled, Outcome
 
 
 class Change(enum.Enum):
-    """What may be done to a field that cannot be changed."""
+    """A change of a field that is said to be immutable."""
 
     CHANGED = "can be changed"
     REMOVED = "can be removed"
@@ -73,7 +73,8 @@ class ChangeReply:
 
     @property
     def is_finding(self) -> bool:
-        """Whether it is not as the rule says. What is only removed may be meant to be."""
+        """Return whether it is not as the rule says. A field that is only removed may be meant to
+        be."""
         return (
             self.subject.is_claimed
             and self.answer is Answer.YES
@@ -95,6 +96,8 @@ def subjects(kind: CustomKind) -> Iterator[Subject]:
         for index, rule in enumerate(node.rules):
             if rule.rule is None or not rule.uses_old_self:
                 continue
+            # A rule is taken for the promise that a field is immutable if it compares it as a
+            # whole, or if its message says so; of others, changes are no finding.
             text = "".join(rule.source.rule.split())
             is_claimed = text == _UNCHANGED or bool(_IMMUTABLE.search(rule.source.message))
             for chain in dict.fromkeys(_compared(rule.rule.program.checked.root)):
@@ -113,11 +116,13 @@ def _compared(root: syntax.Expr) -> Iterator[tuple[str, ...]]:
             chains = dict(filter(None, map(_chain, one.args)))
             if SELF in chains and chains.get(OLD_SELF) == chains[SELF]:
                 yield chains[SELF]
+        # Reversed, so that the fields come in the order in which the expression names them.
         waiting += reversed(list(_below(one)))
 
 
 def _below(node: syntax.Expr) -> Sequence[syntax.Expr]:
-    """What is always evaluated: not the inside of loops, whose fields are others."""
+    """Return the parts of an expression that are always evaluated: not the inside of loops, whose
+    fields are others."""
     match node:
         case syntax.Call():
             return node.args if node.target is None else (node.target, *node.args)
@@ -166,6 +171,8 @@ class Transitions:
                 continue  # items come and go
             removed = self.reply(subject, Change.REMOVED)
             yield removed
+            # A rule with `oldSelf` is not asked where there was nothing before: who can remove a
+            # field can add another in two steps.
             if removed.answer is not Answer.NO:
                 yield self.reply(subject, Change.REPLACED)
 
@@ -193,12 +200,13 @@ class _ChangeLook(DefinitionLook):
     history: list[StructuralObject] = field(default_factory=list)
 
     def wanted(self, subject: Subject, change: Change) -> Formula:
-        """What is to be the case. Raises NotModelled."""
+        """Return the formula that an example has to fulfil. Raises NotModelled."""
         titles = ["oldObject", "object"]
         if change is Change.REPLACED:
             titles.insert(1, "between")
         self.history = [StructuralObject(self.inputs, self.kind, one) for one in titles]
         first, last = self.history[0], self.history[-1]
+        # Updates do not change the name, which rules may read.
         for one in self.history[1:]:
             self.inputs.assumed.append(same_name(first, one))
         was_there, was = first.at(subject.steps)

@@ -1,4 +1,5 @@
-"""What a webhook needs of the cluster that it serves: a client, caches, and policies out of them.
+"""The cluster that a webhook serves, as the webhook sees it: a client, caches, and policies out of
+them.
 
 Read `cluster_client` (requests and watches) and `watched_collection` (one collection, kept
 current), then `cluster_policies` (those of one type with their bindings, and all of them as a

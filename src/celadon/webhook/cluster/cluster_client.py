@@ -127,7 +127,7 @@ class _Asked:
 
     @property
     def shown(self) -> str:
-        """For messages."""
+        """Return the request as messages name it, without its query."""
         return f"{self.method} {self.target.partition('?')[0]}"
 
     def headers(self) -> Iterator[tuple[bytes, bytes]]:
@@ -361,7 +361,7 @@ async def _lines(answer: httpcore.Response, seconds: float) -> AsyncGenerator[by
 
 
 def _json(text: bytes) -> object:
-    """None for what is no JSON that could be read."""
+    """Return the value of a text of JSON; None for what cannot be read."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -522,7 +522,7 @@ async def _version(client: ClusterClient, path: str) -> Sequence[Resource]:
 
 
 def aggregated_resources(document: JsonObject) -> Iterator[Resource]:
-    """Of an APIGroupDiscoveryList."""
+    """Yield the resources of an APIGroupDiscoveryList."""
     for group in document.get("items") or ():
         name = (group.get("metadata") or {}).get("name") or ""
         for version in group.get("versions") or ():
@@ -542,7 +542,7 @@ def aggregated_resources(document: JsonObject) -> Iterator[Resource]:
 
 
 def listed_versions(document: JsonObject) -> Iterator[str]:
-    """Of APIVersions (`v1`) or an APIGroupList (`apps/v1`)."""
+    """Yield the versions of APIVersions (`v1`) or an APIGroupList (`apps/v1`)."""
     yield from document.get("versions") or ()
     for group in document.get("groups") or ():
         for version in group.get("versions") or ():
@@ -550,7 +550,7 @@ def listed_versions(document: JsonObject) -> Iterator[str]:
 
 
 def listed_resources(document: JsonObject) -> Iterator[Resource]:
-    """Of an APIResourceList."""
+    """Yield the resources of an APIResourceList."""
     own = parse_api_version(document.get("groupVersion") or "")
     entries: Sequence[JsonObject] = document.get("resources") or ()
     for one in entries:

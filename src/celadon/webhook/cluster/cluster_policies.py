@@ -92,8 +92,8 @@ class ConfigMapPolicies:
     _known: dict[str, _Known] = field(default_factory=dict)
 
     def documents(self, config_maps: Iterable[JsonObject]) -> Documents:
-        """Of all of them; of two documents with one name, that of the first ConfigMap (by name)
-        counts, and the other one is a problem."""
+        """Return the documents of all ConfigMaps. Of two documents with one name, that of the first
+        ConfigMap (by name) counts, and the other one is a problem."""
         found = {metadata.name(one): self._read(one) for one in config_maps}
         self._known = {name: found[name] for name in sorted(found)}
         return {
@@ -199,7 +199,7 @@ class RegisteredPolicies(Generic[E]):
         self._doubles: tuple[str, ...] = ()
 
     def read(self, written: Documents) -> None:
-        """What is in the caches now, and in ConfigMaps; `engine` stays what it was."""
+        """Take over what is in the caches now, and in ConfigMaps; `engine` stays what it was."""
         found: list[list[Any]] = []
         doubles: list[str] = []
         for kind, cached, decoding in self._parts:
@@ -364,7 +364,8 @@ class ClusterPolicies:
         self._kinds = RememberedKinds(version)
 
     def rulebook(self) -> Rulebook | None:
-        """None before the caches were filled, and while those of policies are too old."""
+        """Return what is in force; None before the caches were filled, and while those of policies
+        are too old."""
         if self._rules is None or self._stale():
             return None
         return self._rules
@@ -384,7 +385,7 @@ class ClusterPolicies:
         )
 
     def stamp(self) -> object:
-        """What the caches have heard last, and what was made of it."""
+        """Return a value that changes with what the caches have heard, and what was made of it."""
         return self._loads, [one.stamp() for one in self.caches]
 
     def _problems(self) -> tuple[str, ...]:
@@ -496,7 +497,7 @@ class ClusterPolicies:
             say(LIFE, "the policies of the cluster were taken in", counts)
 
     def _tell_problems(self) -> None:
-        """Those that are new."""
+        """Log the problems that were not there at the last call."""
         problems = self._problems()
         news = [one for one in problems if one not in self._told]
         for one in news:

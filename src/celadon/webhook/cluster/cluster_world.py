@@ -1,4 +1,4 @@
-"""What one review may look up of the cluster: out of the caches, and by asking.
+"""The world of one review: what it may look up of the cluster, out of the caches, and by asking.
 
 What is not known yet is asked for once (`Unanswered`), and then known for the rest of the review:
 an authorizer's answer, a namespace that is in no cache, params whose cache is being filled. What
@@ -179,7 +179,7 @@ def _term(key: str, operator: str, values: Any) -> JsonDict:  # noqa: ANN401 - t
 
 @dataclass(frozen=True, slots=True)
 class ClusterView:
-    """What all reviews of a time share. `max_staleness` is in seconds."""
+    """Holds what all reviews of a time share. `max_staleness` is in seconds."""
 
     client: ClusterClient
     caches: ClusterCaches
@@ -232,7 +232,7 @@ class ClusterWorld:
         return self._params(resource).get(namespace, name)
 
     def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
-        """Of a kind that policies have params of."""
+        """Return the objects of a kind that policies have params of."""
         if resource == well_known_values.NAMESPACES:
             return self._fresh(self._view.caches.namespaces).list("")
         return self._params(resource).list(namespace)
@@ -250,7 +250,8 @@ class ClusterWorld:
         raise Unanswered(find)
 
     def convert(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
-        """By the cluster's conversion webhooks only where they are called. ConversionError."""
+        """Return an object in another version, by the cluster's conversion webhooks only where they
+        are called. Raises ConversionError."""
         try:
             return convert(obj, kind, self.catalog)
         except WebhookNotCalled:

@@ -48,7 +48,7 @@ DROPPED: Final = Description(
 
 @dataclass(frozen=True, slots=True)
 class _Denial:
-    """What makes two denials the same."""
+    """Two denials are the same, and counted in one Event, if these fields are equal."""
 
     namespace: str
     name: str
@@ -88,7 +88,7 @@ class DenialEvents:
         self.dropped = 0
 
     def families(self) -> tuple[Family, ...]:
-        """For `/metrics`."""
+        """Return what `/metrics` shows: how many Events were dropped."""
         return (ReadCounter(DROPPED, lambda: {(): self.dropped}),)
 
     def denied(self, request: Request, verdict: Verdict) -> None:
@@ -195,8 +195,9 @@ def _event_name(about: str) -> str:
 
 
 def _denial(request: Request, verdict: Verdict) -> _Denial:
-    """What is only being created has no uid yet that anybody would find again, and what the
-    server has made of its `generateName` is another name the next time."""
+    """Return the fields of a denial that its Event is found by. An object that is only being
+    created has no uid yet that anybody would find again, and what the server has made of its
+    `generateName` is another name the next time: both are left out."""
     obj = request.object or request.old_object or {}
     message = redacted(verdict.message, secret_texts(request))
     is_new = request.operation is Operation.CREATE and not request.subresource

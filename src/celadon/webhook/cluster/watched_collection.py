@@ -49,9 +49,9 @@ CHANGES: Final = frozenset({"ADDED", "MODIFIED"})
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """What is watched: a collection under the first of `paths` that the server knows (versions of
-    one resource), or what a selector takes of it. After `seconds` a watch is begun anew. `shape` is
-    what its objects must have."""
+    """Says what is watched: a collection under the first of `paths` that the server knows (versions
+    of one resource), or what a selector takes of it. After `seconds` a watch is begun anew. `shape`
+    is what its objects must have."""
 
     paths: Sequence[str]
     query: Mapping[str, str]
@@ -113,7 +113,8 @@ class WatchedCollection:
         return None if found is None else found.get(name)
 
     def list(self, namespace: str) -> Sequence[JsonObject]:
-        """Of a namespace, by name; `namespace` is empty for objects that have none."""
+        """Return the objects of a namespace, by name; `namespace` is empty for objects that have
+        none."""
         found = self._objects.get(namespace)
         return [found[name] for name in sorted(found)] if found else ()
 
@@ -350,7 +351,7 @@ class ClusterCaches:
 
 
 def collection_path(gvr: GroupVersionResource) -> str:
-    """Of all objects of a resource."""
+    """Return the path of all objects of a resource."""
     root = f"/apis/{gvr.group}" if gvr.group else "/api"
     return f"{root}/{gvr.version}/{gvr.resource}"
 

@@ -68,7 +68,7 @@ _INFINITY: Final = float("inf")
 
 
 class UnreadableJson(Exception):
-    """Not JSON, or not in UTF-8; `str()` says why."""
+    """A text is not JSON, or not in UTF-8; `str()` says why."""
 
 
 def read_document(body: bytes) -> Any:  # noqa: ANN401 - any JSON
@@ -170,7 +170,7 @@ class ReviewHandler:
         return None
 
     def reviewed(self, body: bytes, path: str, arrived: float) -> HttpAnswer | Later:
-        """As `begin`, of the body of what was not refused."""
+        """Answer the body of a request that was not refused, as `begin` does."""
         try:
             review = decode_review(read_document(body), len(body))
         except (UnreadableJson, ReviewError) as error:
@@ -195,7 +195,7 @@ class ReviewHandler:
         return self._answer(path, review, verdict, decider, arrived)
 
     def _decider(self, path: str, review: Review, rules: Rulebook) -> Decider | Mutator | None:
-        """None where there is nothing to decide by."""
+        """Return what decides a review; None where there is nothing to decide by."""
         if path != MUTATE:
             return Decider(review.request, rules, timed=self._metrics.is_timed())
         if rules.mutation is None:
@@ -260,7 +260,7 @@ class ReviewHandler:
         return Beside([] if self._log is None else self._log.collect(), denied)
 
     def take_in(self, told: JsonObject) -> None:
-        """What came beside an answer in a fork."""
+        """Write the log lines, and tell of the denials, that a fork has sent beside its answer."""
         if self._log is not None:
             for line in told["lines"]:
                 self._log.write(line.encode())
@@ -269,7 +269,7 @@ class ReviewHandler:
                 self._denied(*_heard_denial(one))
 
     def _unanswerable(self, path: str, failure: Unanswerable) -> HttpAnswer:
-        """What could not be found out may have been decisive."""
+        """Answer with 503: what could not be found out may have been decisive."""
         return self.refuse(path, 503, f"the review cannot be decided: {failure}", "unanswerable")
 
     def _too_deep(self, path: str) -> HttpAnswer:
@@ -339,8 +339,8 @@ _MOST_CALLERS: Final = 1_000
 
 
 class HeavyReviews:
-    """Of one webhook. `workers` say whether there may be forks; `stamp` is another one when reviews
-    may be decided otherwise than before."""
+    """Decides large or slow reviews of one webhook in forks. `workers` say whether there may be
+    forks; `stamp` is another one when reviews may be decided otherwise than before."""
 
     def __init__(
         self, handler: ReviewHandler, workers: Workers, stamp: Callable[[], object] = tuple
@@ -361,7 +361,8 @@ class HeavyReviews:
         return size > FORKED_BYTES or size >= self._dear.get(request.remote_address, FORKED_BYTES)
 
     def took(self, request: HttpRequest, seconds: float) -> None:
-        """What a review took that was none."""
+        """Remember the caller of a review that took long although it is no large one: the next of
+        its size goes to a fork."""
         size = len(request.body)
         if seconds > DEAR_SECONDS and size >= _LEAST_DEAR and self._workers.forks:
             if len(self._dear) >= _MOST_CALLERS:
@@ -446,13 +447,14 @@ class HeavyReviews:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What comes of reviews beside answers: lines of the decision log, and who was denied."""
+    """Collects what comes of reviews beside answers: lines of the decision log, and who was
+    denied."""
 
     lines: list[bytes]
     denied: list[tuple[Request, Verdict]]
 
     def told(self) -> JsonDict:
-        """As JSON; of what was denied what an Event about it says."""
+        """Return this as JSON; of a denial, what an Event about it says."""
         return {
             "lines": [line.decode() for line in self.lines],
             "denied": [_told_denial(*one) for one in self.denied],

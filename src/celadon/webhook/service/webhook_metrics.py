@@ -1,4 +1,4 @@
-"""What a webhook tells Prometheus about its policies, besides its reviews.
+"""The metrics of a webhook for Prometheus: its reviews, and what its policies decided.
 
 docs/webhook.md has the table of names. What policies decided is counted for each of them; how long
 each took is measured for one review in `TIMED_EVERY`, since reading the clock between policies
@@ -158,7 +158,7 @@ class WebhookMetrics:
         return True
 
     def found(self, findings: Iterable[Finding]) -> None:
-        """What policies had against a request."""
+        """Count what policies had against a request."""
         for finding in findings:
             if finding.failed:
                 self.errors.add((finding.policy,))
@@ -172,7 +172,7 @@ class WebhookMetrics:
                     self.decisions.add((decision.policy, decision.binding, action.lower()))
 
     def mutated(self, notes: MutationNotes) -> None:
-        """What mutating policies did to an object."""
+        """Count what mutating policies did to an object."""
         for change in notes.changes:
             self.mutations.add((change.policy, change.binding, "applied"))
         for failure in notes.failures:
@@ -182,12 +182,12 @@ class WebhookMetrics:
             self.errors.add((policy,))
 
     def timed(self, times: Iterable[tuple[str, float]]) -> None:
-        """How long policies took."""
+        """Observe how long policies took."""
         for policy, seconds in times:
             self.policy_seconds.observe(seconds, (policy,))
 
     def families(self) -> Iterable[Family]:
-        """Of policies, then of reviews."""
+        """Yield the metrics of policies, then those of reviews."""
         return (
             self.would_deny,
             Gauge(

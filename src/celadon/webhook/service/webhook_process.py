@@ -65,7 +65,7 @@ class Certificate(Protocol):
 
     @property
     def context(self) -> ssl.SSLContext:
-        """For the listener, for as long as it listens."""
+        """The listener serves with this for as long as it listens."""
         ...
 
     def reload(self) -> bool:
@@ -349,7 +349,8 @@ class Webhook:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     def _noticed(self, task: asyncio.Task[None]) -> None:
-        """What should run as long as we do has ended: a bug, and no state to go on in."""
+        """End the webhook if a task has failed that should run as long as it does: a bug, and no
+        state to go on in."""
         if not task.cancelled() and task.exception() is not None:
             _LOG.error("the webhook ends: this is a bug in celadon", exc_info=task.exception())
             self.end()

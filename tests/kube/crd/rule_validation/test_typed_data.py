@@ -57,6 +57,8 @@ def test_built_in_kinds(expression: str) -> None:
 MISFITS: list[tuple[dict[str, Any], Any, str]] = [
     ({"type": "string"}, None, "invalid data, got null for schema with nullable=false"),
     ({"type": "string"}, 1, "invalid data, expected string, got int64"),
+    ({"type": "string"}, [], "invalid data, expected string, got []interface {}"),
+    ({"type": "integer"}, {}, "invalid data, expected int, got map[string]interface {}"),
     ({"type": "integer"}, "1", "invalid data, expected int, got string"),
     ({"type": "number"}, True, "invalid data, expected float, got bool"),
     ({"type": "boolean"}, 1.5, "invalid data, expected bool, got float64"),

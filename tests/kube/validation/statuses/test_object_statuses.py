@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.validation import statuses
-from celadon.kube.validation.validation_rows import Update
+from celadon.kube.validation.object_meta import Update
 
 Json = dict[str, Any]
 

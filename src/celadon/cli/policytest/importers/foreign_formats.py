@@ -1,4 +1,4 @@
-"""Which tool a test is of."""
+"""The formats of other tools' tests, and the tool that a test is of."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ from celadon.records import dataclass, field
 
 
 class _Format(NamedTuple):
-    """How a test of a tool is known, what must be right about it before it is read (beside what is
-    said of its parts when they are), and what makes one or several PolicyTests of it."""
+    """One tool's format: how its tests are known, what must be right about one before it is read
+    (beside what is said of its parts when they are), and what makes one or several PolicyTests of
+    it."""
 
     recognizes: Callable[[object], bool]
     shape: Shape

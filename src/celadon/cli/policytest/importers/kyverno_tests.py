@@ -114,6 +114,8 @@ class _Kyverno:
         way, given = self._way, self._given
         results = list(way.maps(("results",)))
         unsaid = way.others((), _FIELDS)
+        # A test of Kyverno's own policies names files that mean nothing here; they are not even
+        # read.
         if not unsaid and any(_is_of_kubernetes(one) for _, one in results):
             self._read()
         for path, result in results:
@@ -139,6 +141,7 @@ class _Kyverno:
         around = [*way.files(("paramResources",)), *way.files(("clusterResources",))]
         if around:
             way.fields["resources"] = around
+        # Kyverno evaluates a policy that nothing binds; a PolicyTest needs a binding for that.
         bindings = [_binding(one) for one in way.unbound(policies)]
         if bindings:
             way.fields["bindings"] = bindings
@@ -149,6 +152,7 @@ class _Kyverno:
         """A case for each resource that is named, as if it were run."""
         policy = result.get("policy", "policy")
         names = result.get("resources")
+        # The report counts what was left out in cases, as Kyverno does: one for each resource.
         for name in names if isinstance(names, list) and names else [result.get("kind", "")]:
             self._way.leave_out(f"{policy}: {name}: {result.get('result', '')}", path, reason)
 
@@ -166,6 +170,8 @@ class _Kyverno:
             selectors = values.get("namespaceSelector") or []
             for one in selectors if isinstance(selectors, list) else ():
                 if isinstance(one, Mapping) and isinstance(one.get("name"), str):
+                    # The values go before Namespaces among the resources, as in Kyverno's command
+                    # line.
                     known[one["name"]] = one.get("labels") or {}
                 else:
                     self._way.say(path, "`namespaceSelector` of the values has no `name`")
@@ -218,6 +224,7 @@ class _Kyverno:
             way.say(path, f"{what} is needed")
             return
         operation = result.get("operation") or "CREATE"
+        # Kyverno's file has no place for the object before an update.
         if operation not in ("CREATE", "DELETE"):
             self._leave_out(path, result, f"{operation} without an old object")
             return
@@ -228,6 +235,8 @@ class _Kyverno:
             case: dict[str, object] = {
                 "name": name,
                 "object": way.reference(one, self._resources),
+                # `namespace/name` is how Kyverno names its namespaced policies; those of Kubernetes
+                # are in no namespace.
                 "policy": policy.rpartition("/")[2],
             }
             if subresource:
@@ -317,6 +326,7 @@ def _called(documents: Sequence[Document], name: str, namespace: str) -> list[Do
         one
         for one in documents
         if metadata.name(one.value) == last
+        # Where the test names no namespace, any will do.
         and wanted in ("", metadata.namespace(one.value) or "default")
     ]
 

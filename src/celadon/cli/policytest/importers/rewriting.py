@@ -59,6 +59,8 @@ class _Original(Chunk):
         return super().spot(self._origin(path))
 
     def _origin(self, path: Path) -> Path:
+        # The longest prefix that is known: what is below it was made, and has no place of its own
+        # in the original.
         for length in range(len(path), 0, -1):
             if path[:length] in self._origins:
                 return self._origins[path[:length]]
@@ -159,6 +161,8 @@ class Rewriting:
             for one in others
             if (one.file, one.value["kind"], metadata.name(one.value)) == (found.file, kind, name)
         ]
+        # A name that two objects of one file share, or an object with `generateName`, would be
+        # ambiguous.
         if len(same) > 1 or not name:
             return dict(found.value)
         return {
@@ -213,6 +217,7 @@ class Rewriting:
         chunk = _Original(self._source.chunk, self._origins)
         test = read_test(Document(chunk, (), document))
         cases = list(test.cases)
+        # From the back, so that the positions of those before stay what they were.
         for position, case in reversed(self._left_out):
             cases.insert(position, case)
         found = replace(
@@ -241,6 +246,8 @@ def _told_apart(cases: Sequence[JsonObject]) -> list[dict[str, Json]]:
 def after_mutation(before: JsonObject, wanted: JsonObject) -> JsonDict:
     """Return what an expectation says of an object that was mutated from the one to the other: all
     that is wanted, and null for what is gone."""
+    # An expectation of PolicyTest passes over fields that it does not name; null is how it says
+    # that one is gone.
     found: dict[str, object] = dict.fromkeys((key for key in before if key not in wanted), None)
     for key, value in wanted.items():
         old = before.get(key)

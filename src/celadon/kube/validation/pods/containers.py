@@ -65,6 +65,7 @@ def lifecycle_and_probes(path: FieldPath, container: JsonObject, grace_period: i
 
 
 def _probe(path: FieldPath, probe: JsonObject, name: str) -> Errors:
+    # As `validateProbe` of `pkg/apis/core/validation`.
     yield from _handler(path, probe, PROBE_HANDLERS, 0)
     yield from broken_rules("core.v1.Probe", probe, path)
     seconds = probe.get("terminationGracePeriodSeconds")
@@ -83,6 +84,7 @@ def _handler(
     path: FieldPath, handler: JsonObject, kinds: tuple[str, ...], grace_period: int
 ) -> Errors:
     """The first kind that is given counts; others are too many."""
+    # As `validateHandler` of `pkg/apis/core/validation`.
     given = [kind for kind in kinds if handler.get(kind) is not None]
     if not given:
         yield fieldpath.required(path, "must specify a handler type")
@@ -109,6 +111,7 @@ def _action(path: FieldPath, action: JsonObject, kind: str, grace_period: int) -
 
 def _sleep(path: FieldPath, seconds: int, grace_period: int) -> Errors:
     """No time at all is time enough while a gate is on."""
+    # As `validateSleepAction` of `pkg/apis/core/validation`.
     limit = f"less than terminationGracePeriodSeconds ({grace_period})"
     if seconds == 0 or not 0 <= seconds <= grace_period:
         positive = f"must be greater than 0 and {limit}{_ZERO_SLEEP.text}"
@@ -146,6 +149,7 @@ def mounts_and_devices(
 
 
 def _mounts(path: FieldPath, container: JsonObject, volumes: Mapping[str, JsonObject]) -> Errors:
+    # As `ValidateVolumeMounts` of `pkg/apis/core/validation`.
     devices = container.get("volumeDevices") or ()
     device_names = {device.get("name") for device in devices}
     device_paths = {device.get("devicePath") for device in devices}
@@ -196,6 +200,7 @@ def _sub_paths(path: FieldPath, whole: FieldPath, mount: JsonObject) -> Errors:
 
 
 def _propagation(path: FieldPath, mount: JsonObject, container: JsonObject) -> Errors:
+    # As `validateMountPropagation` of `pkg/apis/core/validation`.
     propagation = mount.get("mountPropagation")
     if propagation is not None:
         at = path.child("mountPropagation")
@@ -219,6 +224,7 @@ def _propagation(path: FieldPath, mount: JsonObject, container: JsonObject) -> E
 
 
 def _devices(path: FieldPath, container: JsonObject, volumes: Mapping[str, JsonObject]) -> Errors:
+    # As `ValidateVolumeDevices` of `pkg/apis/core/validation`.
     mounts = container.get("volumeMounts") or ()
     mount_names = {mount.get("name") for mount in mounts}
     mount_paths = {mount.get("mountPath") for mount in mounts}
@@ -303,6 +309,7 @@ class Surroundings:
 
 def containers(path: FieldPath, spec: JsonObject, around: Surroundings) -> Errors:
     """All three lists; `path` is that of the pod's spec."""
+    # As `validateContainers` of `pkg/apis/core/validation`.
     if spec.get("containers"):
         yield from _regular(path, spec, around)
     else:
@@ -328,7 +335,8 @@ def _regular(path: FieldPath, spec: JsonObject, around: Surroundings) -> Errors:
 
 
 def _gated_restart_policy(path: FieldPath, container: JsonObject) -> Errors:
-    """Of a regular container, which had none before it got rules of its own."""
+    """Yield what is wrong with the restart policy of a regular container, which could have none
+    before it got rules of its own."""
     only_init = []
     if container.get("restartPolicy") is not None:
         why = "may not be set for non-init containers"
@@ -338,6 +346,7 @@ def _gated_restart_policy(path: FieldPath, container: JsonObject) -> Errors:
 
 def _init_restart_policy(path: FieldPath, container: JsonObject) -> Errors:
     """Sidecars always restart, and without further rules at first."""
+    # As `validateInitContainerRestartPolicy` of `pkg/apis/core/validation`.
     policy, rules = container.get("restartPolicy"), container.get("restartPolicyRules")
     at = path.child("restartPolicy")
     if policy is None:
@@ -353,6 +362,7 @@ def _init_restart_policy(path: FieldPath, container: JsonObject) -> Errors:
 
 
 def _restart_policy(path: FieldPath, container: JsonObject) -> Errors:
+    # As `validateContainerRestartPolicy` of `pkg/apis/core/validation`.
     policy = container.get("restartPolicy")
     if policy is not None:
         yield from supported(path.child("restartPolicy"), policy, RESTART_POLICIES)
@@ -391,6 +401,7 @@ def _restart_rule(path: FieldPath, rule: JsonObject) -> Errors:
 
 
 def _init(path: FieldPath, spec: JsonObject, around: Surroundings) -> Errors:
+    # As `validateInitContainers` of `pkg/apis/core/validation`.
     names = {one.get("name") for one in spec.get("containers") or ()}
     for at, container in items(spec, "initContainers", path):
         yield from _any(at, container, around)
@@ -423,7 +434,7 @@ def _init_resize(path: FieldPath, container: JsonObject, around: Surroundings) -
 
 
 def restarts_for_good(container: JsonObject) -> bool:
-    """Whether a resize would restart an init container that ends."""
+    """Return whether a resize would restart an init container that ends."""
     policies = container.get("resizePolicy") or ()
     restarts = any(one.get("restartPolicy") == "RestartContainer" for one in policies)
     return restarts and container.get("restartPolicy") != "Always"
@@ -438,6 +449,7 @@ def _no_restarts(path: FieldPath, container: JsonObject) -> Errors:
 
 
 def _ephemeral(path: FieldPath, spec: JsonObject, around: Surroundings) -> Errors:
+    # As `validateEphemeralContainers` of `pkg/apis/core/validation`.
     others = {
         one.get("name")
         for field in ("containers", "initContainers")
@@ -465,7 +477,8 @@ def _ephemeral(path: FieldPath, spec: JsonObject, around: Surroundings) -> Error
 
 
 def trimmed_image(path: FieldPath, container: JsonObject) -> Errors:
-    """What templates may and pods may not: white space around the image."""
+    """Yield an error for white space around the image, which templates may have and pods may
+    not."""
     image = container.get("image") or ""
     if image != image.strip():
         detail = "must not have leading or trailing whitespace"
@@ -473,7 +486,8 @@ def trimmed_image(path: FieldPath, container: JsonObject) -> Errors:
 
 
 def _any(path: FieldPath, container: JsonObject, around: Surroundings) -> Errors:
-    """What holds for containers of all kinds."""
+    """Yield what is wrong with a container by the rules for containers of all sorts."""
+    # As `validateContainerCommon` of `pkg/apis/core/validation`.
     name = container.get("name") or ""
     yield from required_name(path.child("name"), name, name_rules.dns1123_label)
     if not container.get("image"):
@@ -496,6 +510,7 @@ def _any(path: FieldPath, container: JsonObject, around: Surroundings) -> Errors
 
 
 def _ports(path: FieldPath, container: JsonObject) -> Errors:
+    # As `validateContainerPorts` of `pkg/apis/core/validation`.
     names: set[str] = set()
     for at, port in items(container, "ports", path):
         name = port.get("name") or ""
@@ -532,6 +547,7 @@ _WHOSE_POLICY: Final = wording("pod `restartPolicy`", v1_36="`restartPolicy`")
 
 
 def _resize(path: FieldPath, container: JsonObject, restart_policy: str) -> Errors:
+    # As `validateResizePolicy` of `pkg/apis/core/validation`.
     seen: set[str] = set()
     for index, policy in enumerate(container.get("resizePolicy") or ()):
         resource, restart = policy.get("resourceName") or "", policy.get("restartPolicy") or ""

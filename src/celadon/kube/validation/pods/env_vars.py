@@ -73,6 +73,7 @@ ONE_ONLY: Final = "may not have more than one field specified at a time"
 
 def environment(path: FieldPath, container: JsonObject) -> Errors:
     """`env` and `envFrom` of a container."""
+    # As `ValidateEnv` of `pkg/apis/core/validation`.
     for at, variable in items(container, "env", path):
         name = variable.get("name") or ""
         if name:
@@ -94,6 +95,7 @@ def _variable_name(path: FieldPath, name: str) -> Errors:
 
 
 def _env_from(path: FieldPath, whole: FieldPath, source: JsonObject) -> Errors:
+    # As `ValidateEnvFrom` of `pkg/apis/core/validation`.
     prefix = source.get("prefix") or ""
     if prefix:
         yield from _variable_name(path.child("prefix"), prefix)
@@ -110,6 +112,7 @@ def _env_from(path: FieldPath, whole: FieldPath, source: JsonObject) -> Errors:
 
 
 def _value_from(path: FieldPath, variable: JsonObject) -> Errors:
+    # As `validateEnvVarValueFrom` of `pkg/apis/core/validation`.
     source = variable["valueFrom"]
     given = [one for one in SOURCES if source.get(one) is not None]
     for one in given:
@@ -140,6 +143,7 @@ def _key_selector(path: FieldPath, given: JsonObject) -> Errors:
 
 
 def _file_key_selector(path: FieldPath, given: JsonObject) -> Errors:
+    # As `validateFileKeySelector` of `pkg/apis/core/validation`.
     key, volume, file = (given.get(one) or "" for one in ("key", "volumeName", "path"))
     yield from required_name(path.child("key"), key, text_rules.environment_name)
     yield from required_name(path.child("volumeName"), volume, name_rules.dns1123_label)
@@ -151,6 +155,7 @@ def _file_key_selector(path: FieldPath, given: JsonObject) -> Errors:
 
 def no_backsteps(path: FieldPath, value: str) -> Errors:
     """No `..` among the steps of a path."""
+    # As `validatePathNoBacksteps` of `pkg/apis/core/validation`.
     if ".." in value.split("/"):
         yield fieldpath.invalid(path, value, "must not contain '..'")
 
@@ -165,6 +170,7 @@ def _reads_files(container: JsonObject) -> bool:
 
 def files_are_in_empty_dirs(path: FieldPath, spec: JsonObject) -> Errors:
     """The volumes of a pod's spec that variables come from."""
+    # As `validateFileKeyRefVolumes` of `pkg/apis/core/validation`.
     if not any(_reads_files(one) for field in CONTAINER_LISTS for one in spec.get(field) or ()):
         return
     volumes = {one.get("name") or "": one for one in spec.get("volumes") or ()}
@@ -184,6 +190,7 @@ def files_are_in_empty_dirs(path: FieldPath, spec: JsonObject) -> Errors:
 
 def field_selector(path: FieldPath, given: JsonObject, known: tuple[str, ...]) -> Errors:
     """`fieldRef`: a field of the pod, or one label or annotation of it."""
+    # As `validateObjectFieldSelector` of `pkg/apis/core/validation`.
     field = given.get("fieldPath") or ""
     for member in ("apiVersion", "fieldPath"):
         if not given.get(member):
@@ -212,6 +219,7 @@ def field_selector(path: FieldPath, given: JsonObject, known: tuple[str, ...]) -
 
 def resource_selector(path: FieldPath, given: JsonObject, *, in_volume: bool) -> Errors:
     """`resourceFieldRef`: what a container requests or is limited to."""
+    # As `validateContainerResourceFieldSelector` of `pkg/apis/core/validation`.
     resource = given.get("resource") or ""
     if in_volume and not given.get("containerName"):
         yield fieldpath.required(path.child("containerName"))
@@ -229,6 +237,7 @@ def resource_selector(path: FieldPath, given: JsonObject, *, in_volume: bool) ->
 
 
 def _divisors(resource: str) -> tuple[tuple[str, ...], str, str]:
+    # As `validateContainerResourceDivisor` of `pkg/apis/core/validation`.
     if resource.endswith(".cpu"):
         return ("1m", "1"), "1m and 1", "cpu"
     sizes = ", ".join(SIZE_DIVISORS)

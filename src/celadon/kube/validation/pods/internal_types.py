@@ -1,4 +1,4 @@
-"""Objects as the API server has them inside, where it shows: in differences and values.
+"""Objects as the API server has them inside, and the differences in which that shows.
 
 Inside, fields have their Go names and an order of their own, nothing is left out, and a few stand
 elsewhere than in `v1`. The types stand in the columns `internal` of `data/schemas`, of which the
@@ -142,7 +142,7 @@ def go_pod_spec(spec: JsonObject) -> GoData:
 
 
 def go_volume_source(spec: JsonObject) -> GoData:
-    """What a PersistentVolume with this spec is made of."""
+    """Return the source of a PersistentVolume with this spec."""
     members = internal_go_struct(spec, "core.v1.PersistentVolumeSpec").members or {}
     return members["PersistentVolumeSource"]
 
@@ -218,7 +218,8 @@ _DIGITS: Final = late_pattern("[0-9]*")
 
 
 def _keeps_text(text: str) -> bool:
-    """Whether Go keeps the text of an amount that it has read: what is surely in canonical form."""
+    """Return whether Go keeps the text of an amount that it has read: it does where the text is
+    surely in canonical form."""
     found = _DIGITS.match(text)
     digits = "" if found is None else found[0]
     if text.endswith("i"):
@@ -378,7 +379,7 @@ T = TypeVar("T")
 
 
 def _reported(inside: Callable[[T], GoData], old: T, new: T) -> str:
-    """What releases before 1.34 say; empty for later ones."""
+    """Return what releases before 1.34 say of a difference; empty for later ones."""
     return "" if is_since("1.34") else reported_difference(inside(old), inside(new))
 
 

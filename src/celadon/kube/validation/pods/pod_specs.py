@@ -75,8 +75,8 @@ _INT32: Final = late_pattern("0|-[0-9]+|[1-9][0-9]*")
 
 
 class ProfileKind(NamedTuple):
-    """Where a kind of profile stands: its name, its field, its annotations, and what they say for
-    each type of profile but those of files."""
+    """A kind of profile: its name, its field, its annotations, and what they say for each type of
+    profile but those of files."""
 
     name: str
     field: str
@@ -99,7 +99,8 @@ APPARMOR: Final = ProfileKind(
 
 
 def pod_annotations(path: FieldPath, notes: Mapping[str, str], spec: JsonObject) -> Errors:
-    """Of a pod or a template; `path` is that of its annotations."""
+    """Yield what is wrong with the annotations of a pod or a template; `path` is where they are."""
+    # As `ValidatePodSpecificAnnotations` of `pkg/apis/core/validation`.
     if MIRROR_POD in notes and not spec.get("nodeName"):
         detail = "must set spec.nodeName if mirror pod annotation is set"
         yield fieldpath.invalid(path.key(MIRROR_POD), notes[MIRROR_POD], detail)
@@ -121,6 +122,7 @@ def _is_int32(text: str) -> bool:
 
 
 def _seccomp(path: FieldPath, profile: str) -> Errors:
+    # As `ValidateSeccompProfile` of `pkg/apis/core/validation`.
     if profile.startswith(LOCALHOST):
         file = profile.removeprefix(LOCALHOST)
         if file.startswith("/"):
@@ -132,6 +134,7 @@ def _seccomp(path: FieldPath, profile: str) -> Errors:
 
 
 def _apparmor(path: FieldPath, key: str, profile: str, spec: JsonObject) -> Errors:
+    # As `ValidateAppArmorPodAnnotations` of `pkg/apis/core/validation`.
     name = key.removeprefix(APPARMOR_OF_CONTAINER)
     if all(one.get("name") != name for _, one in _containers(FieldPath(), spec)):
         yield fieldpath.invalid(path, name, "container not found")
@@ -187,7 +190,9 @@ def _match(path: FieldPath, kind: ProfileKind, note: str, profile: JsonObject) -
 
 
 def annotation_changes(obj: JsonObject, old: JsonObject) -> Errors:
-    """What a pod was made with stays; all of its annotations are looked at once more."""
+    """Yield what is wrong with changed annotations: those a pod was made with stay, and all are
+    looked at once more."""
+    # As `ValidatePodSpecificAnnotationUpdates` of `pkg/apis/core/validation`.
     notes, before = ((one.get("metadata") or {}).get("annotations") or {} for one in (obj, old))
     if notes != before:
         for key in sorted(before):
@@ -226,6 +231,7 @@ HOST_NAMESPACES: Final = (
 
 def pod(obj: JsonObject) -> Errors:
     """A new pod, without its metadata."""
+    # As `ValidatePodCreate` of `pkg/apis/core/validation`.
     spec = obj.get("spec") or {}
     yield from pod_in_general(obj)
     if spec.get("ephemeralContainers"):
@@ -237,8 +243,9 @@ def pod(obj: JsonObject) -> Errors:
 
 
 def pod_in_general(obj: JsonObject, old: JsonObject | None = None) -> Errors:
-    """What holds for new and for changed pods; `old` is what was changed. Some of what it says
-    already may stay."""
+    """Yield what is wrong with a new or a changed pod by the rules for both; `old` is what was
+    changed, and some of its faults may stay."""
+    # As `validatePodMetadataAndSpec` of `pkg/apis/core/validation`.
     spec = obj.get("spec") or {}
     meta = obj.get("metadata") or {}
     notes = FieldPath("metadata", "annotations")
@@ -264,6 +271,7 @@ def _tokens_without_account(spec: JsonObject) -> Errors:
 
 
 def pod_template(path: FieldPath, template: JsonObject) -> Errors:
+    # As `ValidatePodTemplateSpec` of `pkg/apis/core/validation`.
     spec, annotations = template.get("spec") or {}, metadata.annotations(template)
     yield from template_metadata(path, template)
     yield from pod_spec(path.child("spec"), spec)
@@ -304,6 +312,7 @@ def pod_spec(
 ) -> Errors:
     """The spec of a pod or of a template; `stored` is what it was before. `is_static`: the
     pod is a mirror of one that a kubelet has from a file."""
+    # As `ValidatePodSpec` of `pkg/apis/core/validation`.
     before = stored or {}
     grace_period = spec.get("terminationGracePeriodSeconds")
     if grace_period is None:
@@ -339,7 +348,7 @@ def pod_spec(
 
 
 def _seldom(path: FieldPath, spec: JsonObject, before: JsonObject) -> Errors:
-    """What comes last, and most pods have nothing of."""
+    """Yield what is wrong with the fields that most pods have not; upstream looks at them last."""
     yield from affinity(path.child("affinity"), spec.get("affinity"), before.get("affinity"))
     yield from _dns(path.child("dnsConfig"), spec)
     yield from _gates(path, spec)
@@ -427,6 +436,7 @@ def _operating_system(path: FieldPath, spec: JsonObject) -> Errors:
 
 
 def _resource_claims(path: FieldPath, spec: JsonObject, *, is_static: bool) -> Errors:
+    # As `validatePodResourceClaims` of `pkg/apis/core/validation`.
     names: set[str] = set()
     if is_static:
         for _ in spec["resourceClaims"]:
@@ -464,6 +474,7 @@ def _printed_claim(claim: JsonObject) -> JsonDict:
 
 
 def _host_network(path: FieldPath, spec: JsonObject, *, in_pod: bool) -> Errors:
+    # As `validatePodHostNetworkDeps` of `pkg/apis/core/validation`.
     if not spec.get("hostNetwork"):
         return
     for at, container in items(spec, "containers", path):
@@ -475,6 +486,7 @@ def _host_network(path: FieldPath, spec: JsonObject, *, in_pod: bool) -> Errors:
 
 
 def _host_users(path: FieldPath, spec: JsonObject, before: JsonObject) -> Errors:
+    # As `validateHostUsers` of `pkg/apis/core/validation`.
     if spec.get("hostUsers") is not False:
         return
     for field, shown in HOST_NAMESPACES:
@@ -503,6 +515,7 @@ def _gates(path: FieldPath, spec: JsonObject) -> Errors:
 
 
 def _dns(path: FieldPath, spec: JsonObject) -> Errors:
+    # As `validatePodDNSConfig` of `pkg/apis/core/validation`.
     config = spec.get("dnsConfig")
     if spec.get("dnsPolicy") == "None":
         if config is None:
@@ -546,7 +559,7 @@ def _searches(path: FieldPath, searches: list[str]) -> Errors:
 
 
 def restart_always(path: FieldPath, template: JsonObject, owner: str) -> Errors:
-    """What the template of a pod that is to run for ever may not say."""
+    """Yield what the template of a pod that is to run for ever may not say."""
     spec = template.get("spec") or {}
     policy = spec.get("restartPolicy") or ""
     if policy != "Always":

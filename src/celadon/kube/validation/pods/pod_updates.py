@@ -55,7 +55,8 @@ CONTAINER_LISTS: Final = ("containers", "initContainers")
 
 
 def pod_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is wrong with a changed pod; the last text ends with what has changed."""
+    """Yield what is wrong with a changed pod; the last text ends with what has changed."""
+    # As `ValidatePodUpdate` of `pkg/apis/core/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     yield from pod_in_general(obj, old)
     yield from annotation_changes(obj, old)
@@ -97,7 +98,7 @@ def _lasting_class(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def _class_changes(obj: JsonObject, old: JsonObject) -> bool:
-    """Whether the pod would be of another class of quality of service."""
+    """Return whether the pod would be of another class of quality of service."""
     given = (old.get("status") or {}).get("qosClass") or qos_class(old.get("spec") or {})
     return bool(given != qos_class(obj.get("spec") or {}))
 
@@ -117,6 +118,7 @@ def _deadline(spec: JsonObject, before: JsonObject) -> Errors:
 
 def _tolerations(spec: JsonObject, before: JsonObject) -> Errors:
     """Only the time of a toleration may change."""
+    # As `validateOnlyAddedTolerations` of `pkg/apis/core/validation`.
 
     def lasting(toleration: JsonObject) -> frozenset[tuple[str, str]]:
         return frozenset(item for item in toleration.items() if item[0] != "tolerationSeconds")
@@ -130,6 +132,7 @@ def _tolerations(spec: JsonObject, before: JsonObject) -> Errors:
 
 
 def _gates(spec: JsonObject, before: JsonObject) -> Errors:
+    # As `validateOnlyDeletedSchedulingGates` of `pkg/apis/core/validation`.
     known = {one.get("name") for one in before.get("schedulingGates") or ()}
     for at, gate in items(spec, "schedulingGates", SPEC):
         name = gate.get("name")
@@ -171,6 +174,7 @@ def _with_old_nodes(spec: JsonObject, before: JsonObject) -> JsonDict:
 
 def _chosen_nodes(spec: JsonObject, before: JsonObject) -> Errors:
     """Selectors may get more terms, and lose none."""
+    # As `validateNodeAffinityMutation` of `pkg/apis/core/validation`.
     chosen, was = spec.get("nodeSelector") or {}, before.get("nodeSelector") or {}
     if any(chosen.get(key) != value for key, value in was.items()):
         detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
@@ -196,7 +200,8 @@ def _required_terms(spec: JsonObject) -> list[JsonObject]:
 
 
 def _only_adds(term: JsonObject, old: JsonObject) -> bool:
-    """Whether the requirements begin with the old ones; what required nothing stays so."""
+    """Return whether the requirements begin with the old ones; what required nothing stays so."""
+    # As `validateNodeSelectorTermHasOnlyAdditions` of `pkg/apis/core/validation`.
     fields = ("matchExpressions", "matchFields")
     if not any(old.get(field) for field in fields) and any(term.get(field) for field in fields):
         return False
@@ -218,7 +223,9 @@ _RESOURCES: Final = SPEC.child("resources")
 
 
 def ephemeral_containers(obj: JsonObject, old: JsonObject) -> Errors:
-    """Of a write through `pods/ephemeralcontainers`: containers come, and stay what they are."""
+    """Yield what is wrong with a write through `pods/ephemeralcontainers`: containers may come, and
+    must stay what they are."""
+    # As `ValidatePodEphemeralContainersUpdate` of `pkg/apis/core/validation`.
     if MIRROR_POD in metadata.annotations(old):
         yield fieldpath.forbidden(_NOWHERE, "static pods do not support ephemeral containers")
         return
@@ -243,7 +250,9 @@ def _ephemeral(obj: JsonObject) -> list[JsonObject]:
 
 
 def resize(obj: JsonObject, old: JsonObject) -> Errors:
-    """Of a write through `pods/resize`: cpu and memory change, and not what class a pod is of."""
+    """Yield what is wrong with a write through `pods/resize`: cpu and memory may change, the class
+    of quality of service may not."""
+    # As `ValidatePodResize` of `pkg/apis/core/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     if not is_since("1.35") and _has_pod_amounts(spec, before):
         why = "pods with pod-level resources cannot be resized"
@@ -309,7 +318,7 @@ def _pod_amounts(spec: JsonObject, before: JsonObject) -> Errors:
 
 
 def _has_pod_amounts(spec: JsonObject, before: JsonObject) -> bool:
-    """Whether the pod, besides its containers, asks for something, or has before."""
+    """Return whether the pod, besides its containers, asks for something, or has before."""
     return any(
         (one.get("resources") or {}).get(part)
         for one in (spec, before)
@@ -328,7 +337,8 @@ def _lacks(given: JsonObject, was: JsonObject, part: str) -> bool:
 
 
 def _without_amounts(resources: JsonObject) -> JsonDict:
-    """What of them stays: other resources, and the devices."""
+    """Return the part of resources that a resize does not change: other resources, and the
+    devices."""
     kept = {
         part: {
             name: amount
@@ -362,13 +372,15 @@ def _container_amounts(spec: JsonObject, before: JsonObject, field: str) -> Erro
 
 
 def _may_resize(container: JsonObject) -> bool:
-    """Of an init container; before 1.36 only of those that go on running."""
+    """Return whether an init container may be resized; before 1.36 only one that goes on
+    running."""
     return is_since("1.36") or container.get("restartPolicy") == "Always"
 
 
 @until("1.34")
 def _less_memory(path: FieldPath, container: JsonObject, had: JsonObject) -> Errors:
-    """What runs could not be given less memory."""
+    """Yield an error if a running container is given less memory, which was not possible at
+    first."""
     policies = container.get("resizePolicy") or ()
     chosen = (one.get("restartPolicy") for one in policies if one.get("resourceName") == "memory")
     if next(chosen, None) == "RestartContainer":
@@ -472,7 +484,8 @@ ONE_PER_FAMILY: Final = "may specify no more than one IP for each IP family"
 
 
 def pod_status(obj: JsonObject, old: JsonObject) -> Errors:
-    """What is wrong with the status of a pod."""
+    """Yield what is wrong with the status of a pod."""
+    # As `ValidatePodStatusUpdate` of `pkg/apis/core/validation`.
     status, before = obj.get("status") or {}, old.get("status") or {}
     spec = old.get("spec") or {}
     yield from annotation_changes(obj, old)
@@ -523,6 +536,7 @@ def pod_status(obj: JsonObject, old: JsonObject) -> Errors:
 
 def _conditions(status: JsonObject) -> Errors:
     """Before 1.33 they are said to be metadata."""
+    # As `validatePodConditions` of `pkg/apis/core/validation`.
     for at, condition in items(status, "conditions", _STATUS if is_since("1.33") else METADATA):
         yield from _generation(at, condition)
         kind = condition.get("type") or ""
@@ -554,7 +568,8 @@ def _terminated(
     policy: str,
     restarted: Collection[str | None] = (),
 ) -> Errors:
-    """What will not be started again stays ended."""
+    """Yield an error for each container that has ended for good and runs again."""
+    # As `ValidateContainerStateTransition` of `pkg/apis/core/validation`.
     if policy == "Always":
         return
     for index, old in enumerate(before.get(field) or ()):
@@ -597,8 +612,8 @@ def _ended_for_good(
 
 
 def _starts_again(container: JsonObject, policy: str, code: int, *, all_too: bool) -> bool:
-    """Whether a container that ended so is started again. Without `all_too`, a rule that restarts
-    all containers says nothing."""
+    """Return whether a container that ended so is started again. Without `all_too`, a rule that
+    restarts all containers says nothing."""
     if container.get("restartPolicy") is not None:
         action = _restart_action(container, code)
         if action == "Restart" or (action == _RESTART_ALL_ACTION and all_too):
@@ -619,7 +634,7 @@ def _restart_action(container: JsonObject, code: int) -> str:
 
 
 def _has_all_restarted(spec: JsonObject) -> bool:
-    """Whether a container of the pod may have all others started again."""
+    """Return whether a container of the pod may have all others started again."""
     containers = (*(spec.get("initContainers") or ()), *(spec.get("containers") or ()))
     rules = (rule for one in containers for rule in one.get("restartPolicyRules") or ())
     return is_since("1.35") and any(rule.get("action") == _RESTART_ALL_ACTION for rule in rules)
@@ -643,6 +658,7 @@ def _pod_statuses_claims(status: JsonObject, spec: JsonObject) -> Errors:
 
 def _extended_claim(claim: JsonObject, spec: JsonObject) -> Errors:
     """The claim that was made for extended resources of the pod's containers."""
+    # As `validatePodExtendedResourceClaimStatus` of `pkg/apis/core/validation`.
     at = _STATUS.child("extendedResourceClaimStatus")
     containers = {
         one.get("name") or "": one
@@ -688,6 +704,7 @@ def _requests(container: JsonObject) -> Collection[str]:
 
 def _users(status: JsonObject, field: str, system: str) -> Errors:
     """Whom the processes of a container run as."""
+    # As `validateContainerStatusUsers` of `pkg/apis/core/validation`.
     for at, one in items(status, field, _STATUS):
         user = (one.get("user") or {}).get("linux")
         if user is None:
@@ -705,7 +722,9 @@ def _users(status: JsonObject, field: str, system: str) -> Errors:
 
 
 def _allocated(status: JsonObject, field: str, containers: Iterable[JsonObject]) -> Errors:
-    """How the devices of containers fare. The spec need not know a container."""
+    """Yield what is wrong with the health of the devices of containers. The spec need not know a
+    container."""
+    # As `validateContainerStatusAllocatedResourcesStatus` of `pkg/apis/core/validation`.
     known = {one.get("name") or "": one for one in reversed([*containers])}
     for at, one in items(status, field, _STATUS):
         container = known.get(one.get("name") or "")
@@ -754,6 +773,7 @@ def _health(at: FieldPath, resource: JsonObject) -> Errors:
 
 
 def _addresses(status: JsonObject, before: JsonObject, field: str) -> Errors:
+    # As `validatePodIPs` of `pkg/apis/core/validation`.
     known = [one.get("ip") or "" for one in before.get(field) or ()]
     given = [one.get("ip") or "" for one in status.get(field) or ()]
     at, first = _STATUS.child(field), status.get("hostIP") or ""

@@ -86,12 +86,13 @@ def is_extended(name: str) -> bool:
 
 
 def may_overcommit(name: str) -> bool:
-    """Whether limits may be above requests."""
+    """Return whether the limits of a resource may be above its requests."""
     return is_native(name) and not is_huge_page(name)
 
 
 def resource_name(path: FieldPath, name: str) -> Errors:
     """A name of any resource list."""
+    # As `validateResourceName` of `pkg/apis/core/validation`.
     messages = name_rules.qualified_name(name)
     if messages:
         yield from each(path, GoValue(name, "core.ResourceName"), messages)
@@ -101,7 +102,9 @@ def resource_name(path: FieldPath, name: str) -> Errors:
 
 
 def container_resource_name(path: FieldPath, name: str) -> Errors:
-    """Of requests and limits of a container: standard, or with a domain."""
+    """Yield what is wrong with the name of a request or limit of a container: it is standard, or
+    has a domain."""
+    # As `validateContainerResourceName` of `pkg/apis/core/validation`.
     yield from resource_name(path, name)
     if "/" not in name:
         if name not in CONTAINER_RESOURCES and not is_huge_page(name):
@@ -113,7 +116,9 @@ def container_resource_name(path: FieldPath, name: str) -> Errors:
 
 
 def pod_resource_name(path: FieldPath, name: str) -> Errors:
-    """Of requests and limits of a whole pod: cpu, memory, huge pages."""
+    """Yield what is wrong with the name of a request or limit of a whole pod: only cpu, memory and
+    huge pages are known."""
+    # As `validatePodResourceName` of `pkg/apis/core/validation`.
     found = list(resource_name(path, name))
     yield from found
     if found or name in POD_RESOURCES or (is_huge_page(name) and is_since("1.33")):
@@ -128,7 +133,8 @@ def is_of_quota(name: str) -> bool:
 
 
 def quota_resource_name(path: FieldPath, name: str) -> Errors:
-    """Of a ResourceQuota: also counts of objects."""
+    """Yield what is wrong with a name in a ResourceQuota, which may also be a count of objects."""
+    # As `ValidateResourceQuotaResourceName` of `pkg/apis/core/validation`.
     yield from resource_name(path, name)
     if "/" not in name and not is_of_quota(name):
         detail = "must be a standard resource for quota"
@@ -136,7 +142,9 @@ def quota_resource_name(path: FieldPath, name: str) -> Errors:
 
 
 def quantity_value(path: FieldPath, name: str, text: str) -> Errors:
-    """Not negative, and whole where there are no parts."""
+    """Yield what is wrong with an amount: it may not be negative, and is whole where there are no
+    parts."""
+    # As `ValidateResourceQuantityValue` of `pkg/apis/core/validation`.
     amount = parse_amounts(text)
     if amount.sign < 0:
         yield fieldpath.invalid(path, str(amount), NEGATIVE)
@@ -157,7 +165,8 @@ def _is_whole(amount: Quantity) -> bool:
 
 
 def _divides(name: str, amount: Quantity) -> bool:
-    """Whether an amount of huge pages is a number of pages; none at all is one, too."""
+    """Return whether an amount of huge pages is a number of pages; none at all is one, too."""
+    # As `validateResourceQuantityHugePageValue` of `pkg/apis/core/validation`.
     try:
         size = parse_amounts(name.removeprefix(HUGE_PAGES))
     except QuantityError:
@@ -181,6 +190,7 @@ def requirements(
     name_rule: NameRule = container_resource_name,
 ) -> Errors:
     """`resources` of a container or a pod; `claims` are the names of the pod's resource claims."""
+    # As `ValidateContainerResourceRequirements` of `pkg/apis/core/validation`.
     limits = dict(entries(given, "limits"))
     for name, text in limits.items():
         at = path.child("limits").key(name)
@@ -207,6 +217,7 @@ _NO_CLAIMS: Final = wording(
 
 def pod_requirements(path: FieldPath, spec: JsonObject, claims: Collection[str]) -> Errors:
     """`resources` of a pod's spec; `path` is theirs."""
+    # As `validatePodResourceRequirements` of `pkg/apis/core/validation`.
     given: JsonObject | None = spec.get("resources")
     if given is None:
         return
@@ -222,6 +233,7 @@ def pod_requirements(path: FieldPath, spec: JsonObject, claims: Collection[str])
 def _room_for_containers(path: FieldPath, spec: JsonObject, given: JsonObject) -> Errors:
     """A pod asks for as much as its containers together, and none may have more than it. Before
     1.34 it asked for nothing of what it did not name."""
+    # As `validatePodResourceConsistency` of `pkg/apis/core/validation`.
     requests, limits = given.get("requests") or {}, given.get("limits") or {}
     if not is_since("1.34"):
         requests = {**dict.fromkeys(pod_total(spec, "requests"), "0"), **requests}
@@ -275,7 +287,7 @@ class _NameTree:
             place = place.parts.setdefault(part, _NameTree())
 
     def count_below(self, name: str) -> int:
-        """How many names begin with that one and a slash."""
+        """Return how many names begin with that one and a slash."""
         place = self
         for part in name.split("/"):
             below = place.parts.get(part)

@@ -34,6 +34,7 @@ BAD_OPERATOR: Final = "not a valid selector operator"
 
 def affinity(path: FieldPath, given: JsonObject | None, before: JsonObject | None = None) -> Errors:
     """`before` is what was changed."""
+    # As `validateAffinity` of `pkg/apis/core/validation`.
     found = given or {}
     node = found.get("nodeAffinity") or {}
     at = path.child("nodeAffinity")
@@ -66,7 +67,7 @@ def required_nodes(path: FieldPath, given: JsonObject, before: JsonObject | None
 
 
 def _names_no_values(nodes: JsonObject | None) -> bool:
-    """Whether some of the values cannot be those of labels."""
+    """Return whether some of the values cannot be those of labels."""
     return any(
         name_rules.label_value(value)
         for term in (nodes or {}).get("nodeSelectorTerms") or ()
@@ -77,6 +78,7 @@ def _names_no_values(nodes: JsonObject | None) -> bool:
 
 def node_selector(path: FieldPath, given: JsonObject, *, lax: bool = False) -> Errors:
     """`lax`: values need not be possible values of labels; before 1.32 none had to."""
+    # As `ValidateNodeSelector` of `pkg/apis/core/validation`.
     lax = lax or not is_since("1.32")
     if not given.get("nodeSelectorTerms"):
         detail = "must have at least one node selector term"
@@ -86,6 +88,7 @@ def node_selector(path: FieldPath, given: JsonObject, *, lax: bool = False) -> E
 
 
 def _node_term(path: FieldPath, term: JsonObject, *, lax: bool) -> Errors:
+    # As `ValidateNodeSelectorTerm` of `pkg/apis/core/validation`.
     for at, requirement in items(term, "matchExpressions", path):
         yield from _node_requirement(at, requirement)
         yield from label_name(at.child("key"), requirement.get("key") or "")
@@ -97,6 +100,7 @@ def _node_term(path: FieldPath, term: JsonObject, *, lax: bool) -> Errors:
 
 
 def _node_requirement(path: FieldPath, requirement: JsonObject) -> Errors:
+    # As `ValidateNodeSelectorRequirement` of `pkg/apis/core/validation`.
     operator, values = requirement.get("operator") or "", requirement.get("values") or ()
     at = path.child("values")
     if operator in {"In", "NotIn"}:
@@ -115,6 +119,7 @@ def _node_requirement(path: FieldPath, requirement: JsonObject) -> Errors:
 
 
 def _node_field(path: FieldPath, requirement: JsonObject) -> Errors:
+    # As `ValidateNodeFieldSelectorRequirement` of `pkg/apis/core/validation`.
     operator, key = requirement.get("operator") or "", requirement.get("key") or ""
     if operator not in {"In", "NotIn"}:
         yield fieldpath.invalid(path.child("operator"), NamedText(operator), BAD_OPERATOR)
@@ -129,6 +134,7 @@ def _node_field(path: FieldPath, requirement: JsonObject) -> Errors:
 
 
 def _pod_term(path: FieldPath, term: JsonObject) -> Errors:
+    # As `validatePodAffinityTerm` of `pkg/apis/core/validation`.
     for field in ("labelSelector", "namespaceSelector"):
         yield from selector(path.child(field), term.get(field))
     for namespace in term.get("namespaces") or ():
@@ -171,6 +177,7 @@ def _label_keys(path: FieldPath, term: JsonObject, field: str) -> Errors:
 
 
 def tolerations(path: FieldPath, given: JsonObject) -> Errors:
+    # As `ValidateTolerations` of `pkg/apis/core/validation`.
     for at, toleration in items(given, "tolerations", path):
         yield from _toleration(at, toleration)
 
@@ -209,6 +216,7 @@ def _toleration(path: FieldPath, toleration: JsonObject) -> Errors:
 
 
 def spread_constraints(path: FieldPath, spec: JsonObject) -> Errors:
+    # As `validateTopologySpreadConstraints` of `pkg/apis/core/validation`.
     constraints: Sequence[JsonObject] = spec.get("topologySpreadConstraints") or ()
     pairs = [
         (one.get("topologyKey") or "", one.get("whenUnsatisfiable") or "") for one in constraints
@@ -250,6 +258,7 @@ def _keys_apart(path: FieldPath, constraint: JsonObject) -> Errors:
 
 
 def _min_domains(path: FieldPath, number: int | None, action: str) -> Errors:
+    # As `validateMinDomains` of `pkg/apis/core/validation`.
     if number is None:
         return
     if number <= 0:

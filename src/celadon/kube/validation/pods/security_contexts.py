@@ -1,4 +1,7 @@
-"""Security contexts of pods and containers."""
+"""Security contexts of pods and containers, and what pods of one operating system may not have.
+
+As k8s.io/kubernetes `pkg/apis/core/validation`.
+"""
 
 from __future__ import annotations
 
@@ -61,6 +64,7 @@ _FORBIDDEN: Final = late_pattern(r'["/\\:;|=,\+\*\?<>@\[\]]')
 
 def windows_options(path: FieldPath, options: JsonObject | None) -> Errors:
     """`windowsOptions` of a security context."""
+    # As `validateWindowsSecurityContextOptions` of `pkg/apis/core/validation`.
     if options is None:
         return
     name = options.get("gmsaCredentialSpecName")
@@ -79,7 +83,7 @@ def windows_options(path: FieldPath, options: JsonObject | None) -> Errors:
 
 
 def _user_faults(name: str) -> Iterator[str]:
-    """What is wrong with `DOMAIN\\user`, as it follows the name of the field."""
+    r"""Yield what is wrong with `DOMAIN\user`, as it follows the name of the field."""
     domain, backslash, user = name.rpartition("\\")
     if not name:
         yield " cannot be an empty string"
@@ -106,6 +110,7 @@ def _user_faults(name: str) -> Iterator[str]:
 
 def host_processes(path: FieldPath, spec: JsonObject) -> Errors:
     """Containers that run as processes of the host: all of a pod or none, on its network."""
+    # As `validateWindowsHostProcessPod` of `pkg/apis/core/validation`.
     of_pod = _is_host_process(spec)
     every = (one for field in CONTAINER_LISTS for one in spec.get(field) or ())
     if of_pod is None and all(_is_host_process(one) is None for one in every):
@@ -138,7 +143,8 @@ def _is_host_process(obj: JsonObject) -> bool | None:
 
 
 def for_linux(path: FieldPath, spec: JsonObject) -> Errors:
-    """What a pod may not say if it says that it is for Linux."""
+    """Yield errors for what a pod may not say if it says that it is for Linux."""
+    # As `validateLinux` of `pkg/apis/core/validation`.
     for at, one in ((path, spec), *containers_of(path, spec)):
         if (one.get("securityContext") or {}).get("windowsOptions") is not None:
             yield fieldpath.forbidden(at.child("securityContext", "windowsOptions"), NOT_ON_LINUX)
@@ -146,6 +152,7 @@ def for_linux(path: FieldPath, spec: JsonObject) -> Errors:
 
 def for_windows(path: FieldPath, spec: JsonObject) -> Errors:
     """The same for Windows."""
+    # As `validateWindows` of `pkg/apis/core/validation`.
     context = spec.get("securityContext") or {}
     for field in _ON_POD_CONTEXT:
         name, in_spec = field.removeprefix("/"), field.startswith("/")
@@ -202,6 +209,7 @@ def pod_security_context(
     path: FieldPath, spec: JsonObject, stored: JsonObject | None = None
 ) -> Errors:
     """`stored` is the spec that is changed."""
+    # As `validatePodSpecSecurityContext` of `pkg/apis/core/validation`.
     context = spec.get("securityContext")
     if context is None:
         return
@@ -224,6 +232,7 @@ def pod_security_context(
 def _selinux_change(path: FieldPath, context: JsonObject, stored: JsonObject) -> Errors:
     """Labels of volumes are changed file by file, unless mounting with them is allowed, or the
     pod has had a policy before."""
+    # As `validateSELinuxChangePolicy` of `pkg/apis/core/validation`.
     before = (stored.get("securityContext") or {}).get("seLinuxChangePolicy")
     free = [*_choice(path, context, "seLinuxChangePolicy", SELINUX_CHANGE_POLICIES)]
     if before is not None:
@@ -236,6 +245,7 @@ def _selinux_change(path: FieldPath, context: JsonObject, stored: JsonObject) ->
 
 def container_security_context(path: FieldPath, context: JsonObject, *, host_users: bool) -> Errors:
     """`host_users`: the pod is in the host's user namespace."""
+    # As `ValidateSecurityContext` of `pkg/apis/core/validation`.
     for field in ("runAsUser", "runAsGroup"):
         yield from _id(path, context, field)
     yield from _choice(path, context, "procMount", PROC_MOUNTS)
@@ -261,7 +271,7 @@ def _escalation(path: FieldPath, context: JsonObject) -> Errors:
 
 
 def _printed(context: JsonObject) -> JsonDict:
-    """As Go prints the struct, whose fields have no JSON names."""
+    """Return what Go prints of the struct, whose fields have no JSON names."""
     shown = {name: context.get(field) for field, name in CONTEXT_FIELDS.items()}
     capabilities = context.get("capabilities")
     if capabilities is not None:
@@ -311,6 +321,7 @@ def _choice(path: FieldPath, context: JsonObject, field: str, choices: tuple[str
 
 
 def _seccomp(path: FieldPath, profile: JsonObject | None) -> Errors:
+    # As `validateSeccompProfileField` of `pkg/apis/core/validation`.
     if profile is None:
         return
     kind, local = profile.get("type") or "", profile.get("localhostProfile")
@@ -331,6 +342,7 @@ def _seccomp(path: FieldPath, profile: JsonObject | None) -> Errors:
 
 
 def _app_armor(path: FieldPath, profile: JsonObject | None) -> Errors:
+    # As `ValidateAppArmorProfileField` of `pkg/apis/core/validation`.
     if profile is None:
         return
     kind, local = profile.get("type") or "", profile.get("localhostProfile")
@@ -359,6 +371,7 @@ def normal_name(sysctl: str) -> str:
 
 
 def _sysctls(path: FieldPath, context: JsonObject, spec: JsonObject) -> Errors:
+    # As `validateSysctls` of `pkg/apis/core/validation`.
     taken: set[str] = set()
     for at, sysctl in items(context, "sysctls", path):
         name, where = sysctl.get("name") or "", at.child("name")

@@ -80,6 +80,7 @@ IMAGE: Final = by_rules("core.v1.ImageVolumeSource")
 
 def nfs(path: FieldPath, given: JsonObject) -> Errors:
     """A server and an absolute path."""
+    # As `validateNFSVolumeSource` of `pkg/apis/core/validation`.
     yield from present(given, path, "server", "path")
     value = given.get("path") or ""
     if not value.startswith("/"):
@@ -88,12 +89,14 @@ def nfs(path: FieldPath, given: JsonObject) -> Errors:
 
 def gce_disk(path: FieldPath, given: JsonObject) -> Errors:
     """A disk, or one of its partitions."""
+    # As `validateGCEPersistentDiskVolumeSource` of `pkg/apis/core/validation`.
     yield from present(given, path, "pdName")
     yield from _partition(path, given)
 
 
 def aws_disk(path: FieldPath, given: JsonObject) -> Errors:
     """The same of another cloud."""
+    # As `validateAWSElasticBlockStoreVolumeSource` of `pkg/apis/core/validation`.
     yield from present(given, path, "volumeID")
     yield from _partition(path, given)
 
@@ -107,6 +110,7 @@ def _partition(path: FieldPath, given: JsonObject) -> Errors:
 
 def iscsi(path: FieldPath, given: JsonObject, *, lasting: bool = False, name: str = "") -> Errors:
     """`lasting`: of a PersistentVolume, whose name is `name`."""
+    # As `validateISCSIVolumeSource` of `pkg/apis/core/validation`.
     initiator = given.get("initiatorName")
     portal, target = given.get("targetPortal") or "", given.get("iqn") or ""
     yield from present(given, path, "targetPortal")
@@ -141,7 +145,8 @@ def _iscsi_name(path: FieldPath, name: str, *, lasting: bool) -> Errors:
 
 
 def named_secret(path: FieldPath, given: JsonObject, *, namespaced: bool = False) -> Errors:
-    """What `secretRef` says, if there is one; `namespaced`: of which namespace, too."""
+    """Yield what is wrong with `secretRef`, if there is one; `namespaced`: it says in which
+    namespace, too."""
     secret = given.get("secretRef")
     if secret is not None:
         fields = ("name", "namespace") if namespaced else ("name",)
@@ -150,6 +155,7 @@ def named_secret(path: FieldPath, given: JsonObject, *, namespaced: bool = False
 
 def flocker(path: FieldPath, given: JsonObject) -> Errors:
     """A dataset, by its name or its UUID."""
+    # As `validateFlockerVolumeSource` of `pkg/apis/core/validation`.
     name, identity = given.get("datasetName") or "", given.get("datasetUUID") or ""
     if not name and not identity:
         yield fieldpath.required(path, "one of datasetName and datasetUUID is required")
@@ -162,12 +168,14 @@ def flocker(path: FieldPath, given: JsonObject) -> Errors:
 
 def cinder(path: FieldPath, given: JsonObject, *, lasting: bool = False) -> Errors:
     """A disk of OpenStack."""
+    # As `validateCinderVolumeSource` of `pkg/apis/core/validation`.
     yield from present(given, path, "volumeID")
     yield from named_secret(path, given, namespaced=lasting)
 
 
 def quobyte(path: FieldPath, given: JsonObject) -> Errors:
     """A volume in a registry at some addresses."""
+    # As `validateQuobyteVolumeSource` of `pkg/apis/core/validation`.
     registry = given.get("registry") or ""
     if not registry:
         yield fieldpath.required(path.child("registry"), _PAIRS)
@@ -183,6 +191,7 @@ def quobyte(path: FieldPath, given: JsonObject) -> Errors:
 
 def fibre_channel(path: FieldPath, given: JsonObject) -> Errors:
     """Disks by the names of their ports, or by their own."""
+    # As `validateFCVolumeSource` of `pkg/apis/core/validation`.
     names, identities = given.get("targetWWNs") or [], given.get("wwids")
     at, lun = path.child("targetWWNs"), given.get("lun")
     if not names and not identities:
@@ -199,6 +208,7 @@ def fibre_channel(path: FieldPath, given: JsonObject) -> Errors:
 
 def flex_volume(path: FieldPath, given: JsonObject) -> Errors:
     """Whatever a driver takes, but no options that are Kubernetes' own."""
+    # As `validateFlexVolumeSource` of `pkg/apis/core/validation`.
     yield from present(given, path, "driver")
     for key in sorted(given.get("options") or ()):
         if f".{key.partition('/')[0].lower()}".endswith(RESERVED_DOMAINS):
@@ -208,6 +218,7 @@ def flex_volume(path: FieldPath, given: JsonObject) -> Errors:
 
 def azure_disk(path: FieldPath, given: JsonObject) -> Errors:
     """A disk whose address fits its kind."""
+    # As `validateAzureDisk` of `pkg/apis/core/validation`.
     yield from present(given, path, "diskName", "diskURI")
     if given.get("cachingMode") is not None:
         yield from supported(path.child("cachingMode"), given["cachingMode"], CACHING_MODES)
@@ -248,6 +259,7 @@ NOT_ALONE: Final = "may not use ReadWriteOncePod with other access modes"
 
 def claim_spec(path: FieldPath, spec: JsonObject) -> Errors:
     """Also of the template of an ephemeral volume."""
+    # As `ValidatePersistentVolumeClaimSpec` of `pkg/apis/core/validation`.
     if not spec.get("accessModes"):
         detail = "at least 1 access mode is required"
         yield fieldpath.required(path.child("accessModes"), detail)
@@ -272,7 +284,8 @@ def claim_spec(path: FieldPath, spec: JsonObject) -> Errors:
 
 
 def access_modes(path: FieldPath, spec: JsonObject) -> Errors:
-    """Of a claim or a volume: known ones, and the one that stands alone."""
+    """Yield what is wrong with the access modes of a claim or a volume: they must be known, and one
+    of them stands alone."""
     at, modes = path.child("accessModes"), spec.get("accessModes") or ()
     for mode in modes:
         yield from supported(at, mode, ACCESS_MODES)
@@ -292,6 +305,7 @@ def _data_sources(path: FieldPath, spec: JsonObject) -> Errors:
 
 
 def _data_source(path: FieldPath, given: JsonObject) -> Errors:
+    # As `validateDataSource` of `pkg/apis/core/validation`.
     for field in ("name", "kind"):
         if not given.get(field):
             yield fieldpath.required(path.child(field))
@@ -332,6 +346,7 @@ def volumes(
     path: FieldPath, spec: JsonObject, pod_name: str, *, in_pod: bool
 ) -> tuple[dict[str, JsonObject], list[FieldError]]:
     """The usable volumes by name, and what is wrong with the others."""
+    # As `ValidateVolumes` of `pkg/apis/core/validation`.
     created = {
         f"{pod_name}-{volume.get('name')}"
         for volume in spec.get("volumes") or ()
@@ -356,6 +371,7 @@ def volumes(
 
 
 def _volume(path: FieldPath, volume: JsonObject, pod_name: str, *, in_pod: bool) -> Errors:
+    # As `validateVolumeSource` of `pkg/apis/core/validation`.
     given = [kind for kind in SOURCES if volume.get(kind) is not None]
     for position, kind in enumerate(given):
         if position:
@@ -380,6 +396,7 @@ def _volume(path: FieldPath, volume: JsonObject, pod_name: str, *, in_pod: bool)
 
 def descending_path(path: FieldPath, value: str) -> Errors:
     """Relative, and never upwards."""
+    # As `validateLocalDescendingPath` of `pkg/apis/core/validation`.
     if value.startswith("/"):
         yield fieldpath.invalid(path, value, "must be a relative path")
     yield from no_backsteps(path, value)
@@ -387,6 +404,7 @@ def descending_path(path: FieldPath, value: str) -> Errors:
 
 def local_path(path: FieldPath, value: str) -> Errors:
     """Descending, with a first part that is not reserved."""
+    # As `ValidateLocalNonReservedPath` of `pkg/apis/core/validation`.
     yield from descending_path(path, value)
     if value.startswith("..") and not value.startswith("../"):
         yield fieldpath.invalid(path, value, "must not start with '..'")
@@ -399,6 +417,7 @@ def _mode(path: FieldPath, given: JsonObject, field: str) -> Errors:
 
 
 def _key_to_path(path: FieldPath, given: JsonObject) -> Errors:
+    # As `validateKeyToPath` of `pkg/apis/core/validation`.
     yield from present(given, path, "key", "path")
     yield from local_path(path.child("path"), given.get("path") or "")
     yield from _mode(path, given, "mode")
@@ -413,6 +432,7 @@ def _empty_dir(path: FieldPath, given: JsonObject) -> Errors:
 
 def host_path(path: FieldPath, given: JsonObject) -> Errors:
     """A path on the node, without backsteps, of a known type."""
+    # As `validateHostPathVolumeSource` of `pkg/apis/core/validation`.
     value = given.get("path") or ""
     if not value:
         yield fieldpath.required(path.child("path"))
@@ -422,6 +442,7 @@ def host_path(path: FieldPath, given: JsonObject) -> Errors:
 
 
 def _git_repo(path: FieldPath, given: JsonObject) -> Errors:
+    # As `validateGitRepoVolumeSource` of `pkg/apis/core/validation`.
     yield from present(given, path, "repository")
     yield from descending_path(path.child("directory"), given.get("directory") or "")
 
@@ -437,12 +458,14 @@ def _keys(name_field: str) -> Callable[[FieldPath, JsonObject], Errors]:
 
 
 def _downward(path: FieldPath, given: JsonObject) -> Errors:
+    # As `validateDownwardAPIVolumeSource` of `pkg/apis/core/validation`.
     yield from _mode(path, given, "defaultMode")
     for item in given.get("items") or ():
         yield from _downward_file(path, item)
 
 
 def _downward_file(path: FieldPath, given: JsonObject) -> Errors:
+    # As `validateDownwardAPIVolumeFile` of `pkg/apis/core/validation`.
     yield from present(given, path, "path")
     yield from local_path(path.child("path"), given.get("path") or "")
     field, resource = given.get("fieldRef"), given.get("resourceFieldRef")
@@ -459,6 +482,7 @@ def _downward_file(path: FieldPath, given: JsonObject) -> Errors:
 
 
 def _projected(path: FieldPath, given: JsonObject) -> Errors:
+    # As `validateProjectedVolumeSource` of `pkg/apis/core/validation`.
     yield from _mode(path, given, "defaultMode")
     taken: set[str] = set()
     for at, source in items(given, "sources", path):
@@ -501,7 +525,7 @@ def _token(path: FieldPath, whole: FieldPath, given: JsonObject) -> Errors:
 
 
 def token_lifetime(path: FieldPath, seconds: int) -> Errors:
-    """How long a token of a service account may be good for."""
+    """Yield an error if a token of a service account would be good for too short or too long."""
     if seconds < MIN_TOKEN_SECONDS:
         yield fieldpath.invalid(path, seconds, "may not specify a duration less than 10 minutes")
     if seconds > MAX_TOKEN_SECONDS:
@@ -521,6 +545,7 @@ def _csi(path: FieldPath, given: JsonObject) -> Errors:
 
 
 def _ephemeral(path: FieldPath, given: JsonObject) -> Errors:
+    # As `validateEphemeralVolumeSource` of `pkg/apis/core/validation`.
     template, at = given.get("volumeClaimTemplate"), path.child("volumeClaimTemplate")
     if template is None:
         yield fieldpath.required(at)

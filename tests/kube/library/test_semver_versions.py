@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.kube.library.semver_functions import SemverError, normalize, parse
+from celadon.kube.library.semver import SemverError, normalize, parse
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`kubernetes.Semver`: `semver(string)`, `isSemver` and the order of versions.
+"""`kubernetes.Semver`: versions as texts, `semver(string)`, `isSemver` and the order of versions.
 
 Upstream: k8s.io/apiserver `pkg/cel/library/semverlib.go`, library version 1. With `true` as second
 argument, short versions, a leading `v` and leading zeros are put right first.

@@ -1,0 +1,307 @@
+"""Kyverno's conformance tests, played with what its policies become: `python -m
+tools.kyverno_conformance FOLDER`, with `test/conformance/chainsaw` of Kyverno's repository.
+
+A test of Chainsaw is played if all it does is create, apply or delete objects and look at them, or
+run `kubectl apply -f`. Its policies are translated and stand, as admission policies, in an API
+server of the tool's own; each object that is sent there is a case: it is refused as the test
+expects, or not. What the test asserts of objects that it has created is a case, too. The table is
+Markdown.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from celadon.cli.migration.migration_run import Migration
+from celadon.goyaml import read_yaml
+from celadon.kube import GroupVersionKind, Json, JsonObject
+from celadon.kube.json_types import JsonDict
+from celadon.kube.resources import Catalog, known_resources
+from celadon.testing import KubeApi, RequestRefused
+
+
+class NotPlayed(Exception):
+    """A test does what is not played here, or has a policy that is not translated."""
+
+
+@dataclass
+class Played:
+    """What came of one test."""
+
+    name: str
+    """Its folder, below the one that was asked for."""
+    reason: str = ""
+    """Why it was not played."""
+    cases: int = 0
+    otherwise: list[str] = field(default_factory=list)
+
+
+def played(test: Path, name: str) -> Played:
+    """Play a test in a server of its own."""
+    result = Played(name)
+    document = next(iter(_documents(test)))
+    with KubeApi() as api:
+        session = _Session(api, test.parent, result)
+        try:
+            for step in document["spec"].get("steps", ()):
+                session.play(step, {})
+        except NotPlayed as reason:
+            result.reason = str(reason)
+    if not session.policies:
+        result.reason = result.reason or "it has no policy"
+    return result
+
+
+class _Session:
+    """A test that is being played."""
+
+    def __init__(self, api: KubeApi, folder: Path, result: Played) -> None:
+        self._api = api
+        self._folder = folder
+        self._result = result
+        self._catalog: Catalog = known_resources()
+        self.policies: list[Path] = []
+
+    def play(self, step: JsonObject, bound: Mapping[str, str], folder: Path | None = None) -> None:
+        """Play a step; a template stands for its operations."""
+        used = step.get("use")
+        if used is not None:
+            template = self._folder / used["template"]
+            values = {one["name"]: str(one["value"]) for one in used["with"]["bindings"]}
+            if not template.stem.endswith("-ready"):
+                for document in _documents(template):
+                    self.play(document["spec"], values, folder)
+        for operation in step.get("try", ()):
+            self._operation(operation, bound)
+
+    def _operation(self, operation: JsonObject, bound: Mapping[str, str]) -> None:
+        for name, what in operation.items():
+            match name:
+                case "create" | "apply" | "update":
+                    self._send(self._objects(what, bound), is_refused=_expects_error(what))
+                case "script" | "command":
+                    self._command(what)
+                case "assert":
+                    self._assert(self._objects(what, bound))
+                case "delete":
+                    self._delete(what)
+                case "sleep" | "description":
+                    pass
+                case _:
+                    raise NotPlayed(f"`{name}` in its steps")
+
+    def _objects(self, what: JsonObject, bound: Mapping[str, str]) -> list[tuple[Path, JsonObject]]:
+        if "resource" in what:
+            return [(self._folder / "-", what["resource"])]
+        name = what["file"]
+        file = self._folder / bound.get(name.strip("($)"), name)
+        return [(file, one) for one in _documents(file)]
+
+    def _command(self, what: JsonObject) -> None:
+        words = what.get("content") or " ".join([what.get("entrypoint", ""), *what.get("args", ())])
+        for pattern, fails in ((_APPLY, _expects_error(what)), (_FAILS_IF_APPLIED, True)):
+            found = pattern.fullmatch(words.strip())
+            if found:
+                file = self._folder / found[1]
+                self._send([(file, one) for one in _documents(file)], is_refused=fails)
+                return
+        raise NotPlayed("scripts")
+
+    def _send(self, objects: list[tuple[Path, JsonObject]], *, is_refused: bool) -> None:
+        ours = [one for one in objects if not _is_kyvernos(one[1])]
+        for file, _ in objects:
+            if len(ours) < len(objects):
+                self._translate(file, is_refused=is_refused)
+                break
+        if not ours:
+            return
+        refusals = [refusal for _, one in ours if (refusal := self._apply(one))]
+        self._result.cases += 1
+        if bool(refusals) is not is_refused:
+            what = ", ".join(f"{one['kind']} {one['metadata'].get('name')}" for _, one in ours)
+            said = refusals[0] if refusals else "admitted"
+            self._result.otherwise.append(f"{what}: {said}")
+
+    def _translate(self, file: Path, *, is_refused: bool) -> None:
+        if is_refused:
+            raise NotPlayed("it is about what policies Kyverno takes")
+        if file not in self.policies:
+            self.policies.append(file)
+        for outcome in Migration.of([str(one) for one in self.policies]).outcomes:
+            if outcome.translation.reason:
+                raise NotPlayed(f"not translated: {outcome.translation.reason}")
+            for document in outcome.translation.documents:
+                refusal = self._apply(document)
+                if refusal:
+                    raise NotPlayed(f"a translation that the server refuses: {refusal}")
+
+    def _apply(self, given: JsonObject) -> str:
+        """Create an object, or change it to what is given; return why it was refused."""
+        obj: JsonDict = dict(given)
+        group, _, version = str(obj["apiVersion"]).rpartition("/")
+        gvk = GroupVersionKind(group, version, str(obj["kind"]))
+        known = self._catalog.by_gvk(gvk)
+        if known is None:
+            raise NotPlayed(f"objects of kind {gvk.kind}")
+        name = obj["metadata"].get("name", "")
+        place = f"/apis/{group}/{version}" if group else f"/api/{version}"
+        if known.namespaced:
+            place += f"/namespaces/{obj['metadata'].get('namespace', 'default')}"
+        place += f"/{known.gvr.resource}"
+        try:
+            try:
+                self._api.request("POST", place, obj)
+            except RequestRefused as refused:
+                if refused.code != 409:
+                    raise
+                self._api.request("PATCH", f"{place}/{name}", obj)
+        except RequestRefused as refused:
+            return str(refused.status.get("message"))
+        if gvk.kind == "CustomResourceDefinition":
+            self._catalog = self._catalog.with_crds([obj])
+        return ""
+
+    def _assert(self, objects: list[tuple[Path, JsonObject]]) -> None:
+        for _, wanted in objects:
+            if _is_kyvernos(wanted) or _is_made_by_kyverno(wanted) or "(" in str(wanted):
+                continue
+            self._result.cases += 1
+            live = self._live(wanted)
+            if live is None or not _contains(live, wanted):
+                what = f"{wanted['kind']} {wanted['metadata'].get('name')}"
+                self._result.otherwise.append(f"{what} is not as asserted")
+
+    def _live(self, wanted: JsonObject) -> JsonObject | None:
+        place = self._place(wanted)
+        try:
+            found: JsonObject = self._api.request("GET", place)
+        except RequestRefused:
+            return None
+        return found
+
+    def _delete(self, what: JsonObject) -> None:
+        is_refused = _expects_error(what)
+        if "ref" not in what:
+            raise NotPlayed("`delete` of what a file names")
+        if _is_kyvernos(what["ref"]):
+            raise NotPlayed("policies that are deleted")
+        ref = {**what["ref"], "metadata": {**what["ref"]}}
+        try:
+            self._api.request("DELETE", self._place(ref))
+            refusal = ""
+        except RequestRefused as refused:
+            refusal = str(refused)
+        self._result.cases += 1
+        if bool(refusal) is not is_refused:
+            self._result.otherwise.append(f"DELETE {ref['kind']}: {refusal or 'admitted'}")
+
+    def _place(self, obj: JsonObject) -> str:
+        group, _, version = str(obj["apiVersion"]).rpartition("/")
+        known = self._catalog.by_gvk(GroupVersionKind(group, version, str(obj["kind"])))
+        if known is None:
+            raise NotPlayed(f"objects of kind {obj['kind']}")
+        place = f"/apis/{group}/{version}" if group else f"/api/{version}"
+        if known.namespaced:
+            place += f"/namespaces/{obj['metadata'].get('namespace', 'default')}"
+        return f"{place}/{known.gvr.resource}/{obj['metadata'].get('name', '')}"
+
+
+_APPLY: Final = re.compile(r"kubectl (?:apply|create) -f (?:\./)?(\S+)")
+_FAILS_IF_APPLIED: Final = re.compile(
+    r"if kubectl (?:apply|create) -f (?:\./)?(\S+)\s+then\s+(?:echo .*\s+)?exit 1\s+else\s+"
+    r"(?:echo .*\s+)?exit 0\s+fi"
+)
+
+
+def _documents(file: Path) -> Iterator[JsonDict]:
+    try:
+        text = file.read_text()
+    except OSError as error:
+        raise NotPlayed(f"a file that is not there: {file.name}") from error
+    for _, value in read_yaml(text, []):
+        if isinstance(value, dict) and "kind" in value:
+            yield value
+
+
+def _is_kyvernos(obj: JsonObject) -> bool:
+    return "kyverno.io/" in str(obj.get("apiVersion"))
+
+
+def _is_made_by_kyverno(obj: JsonObject) -> bool:
+    return "wgpolicyk8s" in str(obj.get("apiVersion")) or obj.get("kind") in (
+        "Event", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
+        "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding",
+        "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration",
+    )  # fmt: skip
+
+
+def _expects_error(what: JsonObject) -> bool:
+    checks = [one.get("check", {}) for one in what.get("expect", ())] + [what.get("check") or {}]
+    return any(
+        ("$error" in key and wanted is not False)
+        or (key.startswith("(contains($stderr") and wanted is True)
+        for check in checks
+        for key, wanted in check.items()
+    )
+
+
+def _contains(live: Json, wanted: Json) -> bool:
+    if isinstance(wanted, Mapping):
+        return isinstance(live, Mapping) and all(
+            key in live and _contains(live[key], value) for key, value in wanted.items()
+        )
+    if isinstance(wanted, list):
+        return (
+            isinstance(live, list)
+            and len(live) == len(wanted)
+            and all(map(_contains, live, wanted))
+        )
+    return live == wanted
+
+
+def table(results: Iterable[Played]) -> Iterator[str]:
+    """Yield the lines of a table by folder, and the reasons for what was not played."""
+    found = list(results)
+    yield "| folder | tests | played | cases | otherwise |"
+    yield "|---|---:|---:|---:|---:|"
+    folders = sorted({one.name.split("/")[0] for one in found})
+    for folder in folders:
+        yield _row(folder, [one for one in found if one.name.split("/")[0] == folder])
+    yield _row("**all**", found)
+    yield ""
+    yield "| tests | why they are not played |"
+    yield "|---:|---|"
+    reasons = Counter(one.reason for one in found if one.reason)
+    for reason, count in sorted(reasons.items(), key=lambda one: (-one[1], one[0])):
+        yield f"| {count} | {reason} |"
+
+
+def _row(name: str, results: list[Played]) -> str:
+    done = [one for one in results if not one.reason]
+    cases = sum(one.cases for one in done)
+    return (
+        f"| {name} | {len(results)} | {len(done)} | {cases} |"
+        f" {sum(len(one.otherwise) for one in done)} |"
+    )
+
+
+def main(folder: str) -> None:
+    """Print the table; cases that come out otherwise go to standard error."""
+    root = Path(folder)
+    results = []
+    for test in sorted(root.rglob("chainsaw-test.yaml")):
+        one = played(test, str(test.parent.relative_to(root)))
+        results.append(one)
+        for line in () if one.reason else one.otherwise:
+            sys.stderr.write(f"{one.name}: {line}\n")
+    sys.stdout.write("\n".join([*table(results), ""]))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
