@@ -155,6 +155,8 @@ class Search:
         """Ask the solver, while it is not too late."""
         if time.process_time() >= self.deadline or self.steps <= 0:
             return z3.unknown
+        # `rlimit` counts work, so that answers are the same on a slow machine; the time is a last
+        # resort.
         solver.set("rlimit", self.steps)
         solver.set("max_memory", _MEGABYTES)
         before = _steps(solver)
@@ -176,6 +178,8 @@ class Search:
             return Found(is_proved=True)
         concerned, others = self._parts(wanted)
         absent = [negated(one) for one in self.inputs.presences]
+        # Guessing texts that a function reads (`1Gi`, a URL) seldom succeeds, so those come first
+        # of which the engine has said what they are.
         likely = self.unmodelled.likely()
         wishes = [*self._values(), *absent, *preferred, *likely, *self.inputs.usual]
         asked = _Asked([*concerned.assumed, wanted], wishes, self)
