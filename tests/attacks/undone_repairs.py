@@ -145,7 +145,7 @@ UNDONE = (
     Undone(
         "a head that is read on the event loop, of a client that nobody knows",
         "apiserver/request_layers.py",
-        "self._read_head, request, aside=request.has_long_head",
+        "self._read_head, request, aside=True",
         "self._read_head, request, aside=False",
         SLOW,
     ),
@@ -313,7 +313,7 @@ UNDONE = (
     Undone(
         "policies and webhooks that are decoded on the event loop",
         "apiserver/handlers/chain_driver.py",
-        "step = await pace.step(call.work, kind, rules, next, steps, None)\n        while",
+        "step = await pace.step(call.work, kind, self.rules, next, steps, None)\n        while",
         "step = next(steps, None)\n        while",
         f"{SLOW}[what webhooks are made of]",
     ),
