@@ -139,6 +139,164 @@ def test_what_is_excluded(
     assert judged({"level": "restricted", "exclude": exclude}, pod) == answer
 
 
+def field_excluded(control: str, path: str, values: Sequence[str], *images: str) -> JsonObject:
+    """An exclusion of the values of a field, of the pod or of containers with images."""
+    of_images = {"images": list(images)} if images else {}
+    return {"controlName": control, "restrictedField": path, "values": list(values), **of_images}
+
+
+SECCOMP: Final = "securityContext.seccompProfile.type"
+SELINUX: Final = "securityContext.seLinuxOptions"
+CONTAINERS: Final = "spec.containers[*]"
+
+
+@pytest.mark.parametrize(
+    ("control", "path", "context", "spec", "answers"),
+    [
+        ("Capabilities", "securityContext.capabilities.add",
+         {"capabilities": {"add": ["A", "B"]}}, {}, {"A": "fail", "A B": "pass", "?": "pass"}),
+        ("Capabilities", "securityContext.capabilities.add",
+         {"capabilities": {"add": ["A", "CHOWN"]}}, {}, {"A": "pass", "CHOWN": "fail"}),
+        ("Privileged Containers", "securityContext.privileged", {"privileged": True}, {},
+         {"true": "pass", "t*": "pass", "false": "fail"}),
+        ("Host Ports", "ports[*].hostPort", {}, {"ports": [{"hostPort": 10}, {"hostPort": 20}, {}]},
+         {"10": "fail", "10 20": "pass", "?0": "pass"}),
+        ("/proc Mount Type", "securityContext.procMount", {"procMount": "Unmasked"}, {},
+         {"Unmasked": "pass", "unmasked": "fail"}),
+        ("AppArmor", "securityContext.appArmorProfile.type",
+         {"appArmorProfile": {"type": "Unconfined"}}, {},
+         {"Unconfined": "pass", "Localhost": "fail"}),
+        ("HostProcess", "securityContext.windowsOptions.hostProcess",
+         {"windowsOptions": {"hostProcess": True}}, {}, {"true": "pass", "false": "fail"}),
+        ("SELinux", f"{SELINUX}.type", {"seLinuxOptions": {"type": "t"}}, {},
+         {"t": "pass", "u": "fail"}),
+        ("SELinux", f"{SELINUX}.type", {"seLinuxOptions": {"type": "t", "user": "u"}}, {},
+         {"t": "fail", "t u": "fail"}),
+        ("SELinux", f"{SELINUX}.user", {"seLinuxOptions": {"user": "u"}}, {}, {"u": "pass"}),
+        ("Seccomp", SECCOMP, {"seccompProfile": {"type": "Unconfined"}}, {},
+         {"Unconfined": "pass", "Localhost": "fail"}),
+    ],
+)  # fmt: skip
+def test_values_of_containers_that_are_forgiven(
+    control: str, path: str, context: JsonObject, spec: JsonObject, answers: Mapping[str, str]
+) -> None:
+    pod = pod_of({"context": context}, "nginx")
+    pod["spec"]["containers"][0].update(spec)
+    other = pod_of({"context": context}, "redis")
+    other["spec"]["containers"][0].update(spec)
+    first = pod_of({"spec": {"initContainers": pod["spec"]["containers"]}})
+    for values, answer in answers.items():
+        exclusion = field_excluded(control, f"{CONTAINERS}.{path}", values.split(), "nginx")
+        demanded = {"level": "baseline", "exclude": [exclusion]}
+        assert judged(demanded, in_kind("Pod", pod)) == answer, values
+        assert judged(demanded, in_kind("CronJob", pod)) == answer, values
+        assert judged(demanded, in_kind("Pod", other)) == "fail", values
+        assert judged(demanded, in_kind("Pod", first)) == "fail", values
+
+
+@pytest.mark.parametrize(
+    ("control", "path", "spec", "answers"),
+    [
+        ("Host Namespaces", "hostNetwork", {"hostNetwork": True},
+         {"true": "pass", "false": "fail"}),
+        ("Host Namespaces", "hostPID", {"hostNetwork": True}, {"true": "fail"}),
+        ("Sysctls", "securityContext.sysctls[*].name",
+         {"securityContext": {"sysctls": [{"name": "a.b"}, {"name": "a.c"}]}},
+         {"a.b": "fail", "a.b a.c": "pass", "a.*": "pass"}),
+        ("HostPath Volumes", "volumes[*].hostPath",
+         {"volumes": [{"name": "v", "hostPath": {"path": "/var/lib"}}, {"name": "w"}]},
+         {"/var/lib": "pass", "/var*": "pass", "/etc": "fail"}),
+        ("HostProcess", "securityContext.windowsOptions.hostProcess",
+         {"securityContext": {"windowsOptions": {"hostProcess": True}}}, {"true": "pass"}),
+        ("Seccomp", SECCOMP, {"securityContext": {"seccompProfile": {"type": "Unconfined"}}},
+         {"Unconfined": "pass", "Localhost": "fail"}),
+        ("SELinux", f"{SELINUX}.role", {"securityContext": {"seLinuxOptions": {"role": "r"}}},
+         {"r": "pass", "s": "fail"}),
+    ],
+)  # fmt: skip
+def test_values_of_pods_that_are_forgiven(
+    control: str, path: str, spec: JsonObject, answers: Mapping[str, str]
+) -> None:
+    pod = pod_of({"spec": spec})
+    for values, answer in answers.items():
+        exclusion = field_excluded(control, f"spec.{path}", values.split())
+        demanded = {"level": "baseline", "exclude": [exclusion]}
+        assert judged(demanded, in_kind("Pod", pod)) == answer, values
+        assert judged(demanded, in_kind("Deployment", pod)) == answer, values
+
+
+def without(name: str, **context: Any) -> JsonObject:
+    """What a restricted container says, but one field."""
+    return {key: one for key, one in RESTRICTED_CONTAINER.items() if key != name} | context
+
+
+@pytest.mark.parametrize(
+    ("exclusions", "contexts", "spec", "answer"),
+    [
+        # A value that is missing is forgiven with any value, but not one that says nothing.
+        ([("Privilege Escalation", "allowPrivilegeEscalation", ["true"])],
+         [without("allowPrivilegeEscalation")], {}, "fail"),
+        ([("Privilege Escalation", "allowPrivilegeEscalation", ["nil"])],
+         [without("allowPrivilegeEscalation")], {}, "pass"),
+        ([("Privilege Escalation", "allowPrivilegeEscalation", ["nil"])],
+         [without("allowPrivilegeEscalation", allowPrivilegeEscalation=True)], {}, "fail"),
+        ([("Running as Non-root", "runAsNonRoot", ["other"])],
+         [without("runAsNonRoot")], {}, "pass"),
+        ([("Running as Non-root", "runAsNonRoot", ["other"])],
+         [without("runAsNonRoot", runAsNonRoot=False)], {}, "fail"),
+        ([("Running as Non-root", "runAsNonRoot", ["false"])],
+         [without("runAsNonRoot", runAsNonRoot=False)], {}, "pass"),
+        ([("Running as Non-root user", "runAsUser", ["0"])],
+         [without("", runAsUser=0)], {}, "pass"),
+        # The level restricted has checks of both levels, and fields of their own.
+        ([("Capabilities", "capabilities.add", ["A"])],
+         [without("", capabilities={"add": ["A"], "drop": ["ALL"]})], {}, "pass"),
+        ([("Capabilities", "capabilities.add", ["A"])],
+         [without("", capabilities={"add": ["A"], "drop": []})], {}, "fail"),
+        ([("Capabilities", "capabilities.add", ["A"]),
+          ("Capabilities", "capabilities.drop", ["B"])],
+         [without("", capabilities={"add": ["A"], "drop": ["B"]})], {}, "pass"),
+        # Each exclusion has to forgive all capabilities of a container.
+        ([("Capabilities", "capabilities.add", ["A"]), ("Capabilities", "capabilities.add", ["B"])],
+         [without("", capabilities={"add": ["A", "B"], "drop": ["ALL"]})], {}, "fail"),
+        # A profile that is missing is no error where another is bad.
+        ([("Seccomp", "seccompProfile.type", ["Unconfined"])],
+         [without("", seccompProfile={"type": "Unconfined"}), without("seccompProfile")], {},
+         "pass"),
+        ([("Seccomp", "seccompProfile.type", ["a"])], [without("seccompProfile")], {}, "pass"),
+        ([("Volume Types", "spec.volumes[*].nfs", ["a"]),
+          ("Volume Types", "spec.volumes[*].rbd", ["b"])],
+         [without("")], {"volumes": [{"nfs": {}}, {"rbd": {}}]}, "pass"),
+        ([("Volume Types", "spec.volumes[*].nfs", ["a"])],
+         [without("")], {"volumes": [{"nfs": {}}, {"rbd": {}}]}, "fail"),
+    ],
+)  # fmt: skip
+def test_errors_of_the_level_restricted(
+    exclusions: Sequence[tuple[str, str, Sequence[str]]],
+    contexts: Sequence[JsonObject],
+    spec: JsonObject,
+    answer: str,
+) -> None:
+    exclude = [
+        field_excluded(control, path, values)
+        if path.startswith("spec.")
+        else field_excluded(control, f"{CONTAINERS}.securityContext.{path}", values, "a")
+        for control, path, values in exclusions
+    ]
+    pod = pod_of({"spec": spec})
+    pod["spec"]["containers"] = [
+        {"name": f"c{index}", "image": "ab"[index], "securityContext": one}
+        for index, one in enumerate(contexts)
+    ]
+    assert judged({"level": "restricted", "exclude": exclude}, in_kind("Pod", pod)) == answer
+
+
+def test_the_latest_version_is_that_of_kyverno() -> None:
+    """It knows no pods with users of their own."""
+    pod = pod_of({"spec": {"hostUsers": False}, "context": without("", runAsUser=0)})
+    assert judged({"level": "restricted"}, in_kind("Pod", pod)) == "fail"
+
+
 @pytest.mark.parametrize(
     ("demanded", "reason"),
     [
@@ -163,7 +321,30 @@ def test_what_is_excluded(
                     }
                 ],
             },
-            "`restrictedField`",
+            "does not take",
+        ),
+        (
+            {"level": "baseline", "exclude": [field_excluded("Sysctls", "spec.hostPID", ["a"])]},
+            "the `restrictedField` spec.hostPID",
+        ),
+        (
+            {
+                "level": "baseline",
+                "exclude": [
+                    field_excluded("Seccomp", f"spec.containers[*].{SECCOMP}", ["Unconfined"])
+                ],
+            },
+            "the `restrictedField` spec.containers",
+        ),
+        (
+            {
+                "level": "baseline",
+                "exclude": [
+                    field_excluded("Host Ports", "spec.containers[*].ports[*].hostPort", [one], "*")
+                    for one in ("10", "20")
+                ],
+            },
+            "several exclusions",
         ),
     ],
 )
