@@ -129,7 +129,7 @@ def test_exceptions_of_one_name() -> None:
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        (exception(podSecurity=[{"controlName": "Capabilities"}]), "`podSecurity` of an exception"),
+        (exception(expiresAt="2030-01-01"), "an exception that ends"),
         (exception(match={"any": [{"roles": ["a"]}]}), "roles of the user"),
         (exception(match={"any": [{"resources": {"kinds": ["Pod/exec"]}}]}), "subresources"),
     ],
@@ -222,3 +222,59 @@ def test_what_cannot_be_said_in_cel_is_left_out(given: JsonObject, reason: str) 
     assert [name for name, _ in conditions(found)] == ["is-not-excepted-by-fine"]
     ((name, why),) = found.left_out
     assert (name, why.startswith(reason)) == ("e", True)
+
+
+PRIVILEGED = {"controlName": "Privileged Containers", "images": ["nginx"]}
+HOSTS = {"controlName": "Host Namespaces", "restrictedField": "spec.hostPID", "values": ["true"]}
+
+
+@pytest.mark.parametrize(
+    ("controls", "spec", "answers"),
+    [
+        ([PRIVILEGED], {}, ("pass", "fail")),
+        ([HOSTS], {}, ("fail", "fail")),
+        ([PRIVILEGED], {"hostPID": True}, ("fail", "fail")),
+        ([PRIVILEGED, HOSTS], {"hostPID": True}, ("pass", "fail")),
+        ([PRIVILEGED, HOSTS], {"hostIPC": True}, ("fail", "fail")),
+        ([PRIVILEGED, {"controlName": "Host Namespaces"}], {"hostIPC": True}, ("pass", "fail")),
+    ],
+)
+def test_controls_of_an_exception(
+    controls: list[Json], spec: JsonObject, answers: tuple[str, str]
+) -> None:
+    """They are excluded from objects that the exception is for."""
+    demanded = {"podSecurity": {"level": "baseline"}}
+    policy = kyverno_policy(rule(demanded), annotations={})
+    found = translated(policy, exception(podSecurity=controls))
+    assert found.exceptions == ("delta/e",)
+    privileged = {"name": "c", "image": "nginx", "securityContext": {"privileged": True}}
+    for name, answer in zip(("tmp-a", "a"), answers, strict=True):
+        given = {**pod(name=name), "spec": {"containers": [privileged], **spec}}
+        assert result(found, given) == answer, name
+
+
+def test_controls_of_several_exceptions_are_excluded_together() -> None:
+    policy = kyverno_policy(rule({"podSecurity": {"level": "baseline"}}), annotations={})
+    of_pods = {"any": [{"resources": {"kinds": ["Pod"], "names": ["*-b"]}}]}
+    found = translated(
+        policy,
+        exception(podSecurity=[PRIVILEGED]),
+        exception(podSecurity=[HOSTS], name="f", match=of_pods),
+    )
+    privileged = {"name": "c", "image": "nginx", "securityContext": {"privileged": True}}
+    for name, answer in {"tmp-b": "pass", "tmp-a": "fail", "a-b": "fail"}.items():
+        given = {**pod(name=name), "spec": {"containers": [privileged], "hostPID": True}}
+        assert result(found, given) == answer, name
+
+
+def test_controls_of_an_exception_that_kyverno_does_not_take() -> None:
+    policy = kyverno_policy(rule({"podSecurity": {"level": "baseline"}}), annotations={})
+    found = translated(policy, exception(podSecurity=[{"controlName": "Capabilities"}]))
+    ((_, reason),) = set(found.left_out)
+    assert "does not take" in reason
+
+
+def test_an_exception_with_controls_to_another_rule() -> None:
+    """Such a rule is left as a whole."""
+    found = translated(kyverno_policy(rule(TEAM)), exception(podSecurity=[PRIVILEGED]))
+    assert result(found, pod(name="tmp-a")) == "skip"

@@ -50,6 +50,10 @@ PODS: Final[Mapping[str, JsonObject]] = {
         "spec": {"securityContext": {"seccompProfile": {"type": "Unconfined"}}},
         "context": {**RESTRICTED_CONTAINER, "seccompProfile": None},
     },
+    "host process": {
+        "spec": {"securityContext": {"windowsOptions": {"hostProcess": True}}},
+        "context": RESTRICTED_CONTAINER,
+    },
     "root": {"context": {**RESTRICTED_CONTAINER, "runAsUser": 0}},
     "annotation": {
         "metadata": {"annotations": {"container.apparmor.security.beta.kubernetes.io/a": "none"}},
@@ -124,6 +128,9 @@ def test_a_level_is_what_the_plugin_says(level: str, version: str, kind: str) ->
         ([("HostPath Volumes", []), ("Volume Types", [])], "host path", "nginx", "pass"),
         ([("Seccomp", ["*"])], "unconfined pod", "nginx", "fail"),
         ([("Seccomp", []), ("Seccomp", ["*"])], "unconfined pod", "nginx", "pass"),
+        ([("HostProcess", []), ("SELinux", [])], "host process", "nginx", "pass"),
+        ([("HostProcess", ["*"])], "host process", "nginx", "fail"),
+        ([("AppArmor", [])], "annotation", "nginx", "pass"),
         ([("Running as Non-root user", ["redis"])], "root", "redis", "pass"),
         ([("Running as Non-root user", ["redis"])], "root", "nginx", "fail"),
     ],

@@ -28,6 +28,7 @@ from celadon.admission.plugins.pod_security_standards import (
     version_error,
 )
 from celadon.kube import GroupVersionKind, JsonObject
+from celadon.migrate.cel_text import ALWAYS, Condition, truth
 from celadon.migrate.kyverno.pod_security_exclusions import exclusions, without_excluded
 from celadon.migrate.kyverno.policies import TEMPLATES
 from celadon.migrate.translations import NotTranslated
@@ -52,28 +53,37 @@ class Standard:
 
 
 def standard(
-    given: JsonObject, message: Mapping[str, str], kinds: Sequence[GroupVersionKind]
+    given: JsonObject,
+    message: Mapping[str, str],
+    kinds: Sequence[GroupVersionKind],
+    excepted: Sequence[tuple[Condition, Sequence[JsonObject]]] = (),
 ) -> Standard:
     """Return what `podSecurity` demands of objects of some kinds. A fixed message is followed by
-    the name of the check. Raises NotTranslated."""
+    the name of the check. Exceptions exclude more from objects that fulfil their conditions. Raises
+    NotTranslated."""
     # An expression has one place where the pod stands: kinds that have it elsewhere need rules of
     # their own.
     roots = {_ROOTS.get(one.kind) for one in kinds} or {None}
     root = roots.pop()
     if root is None or roots:
         raise NotTranslated("`podSecurity` for kinds without a template of Pods")
-    variables = {"containers": CONTAINERS}
+    variables = {"containers": _moved(CONTAINERS, root)}
+    excluding = [(ALWAYS, given.get("exclude") or ())]
+    for number, (when, entries) in enumerate(excepted, 1):
+        # The condition is about the object, whatever has the pod.
+        variables[f"isExcepted{number}"] = when.text
+        excluding.append((truth(f"variables.isExcepted{number}"), entries))
     validations = []
-    excluded = exclusions(given.get("exclude") or ())
+    excluded = exclusions(excluding)
     for name, whole in _expressions(given).items():
         expression, needed = without_excluded(name, whole, excluded)
         if not expression:
             continue
-        variables.update(needed)
+        variables |= {key: _moved(one, root) for key, one in needed.items()}
         own = {key: f"{text} ({name})" for key, text in message.items() if key == "message"}
         validations.append({"expression": _moved(expression, root), **message, **own})
     return Standard(
-        tuple({"name": key, "expression": _moved(one, root)} for key, one in variables.items()),
+        tuple({"name": key, "expression": one} for key, one in variables.items()),
         tuple(validations),
     )
 

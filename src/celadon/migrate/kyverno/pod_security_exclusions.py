@@ -1,4 +1,4 @@
-"""What a rule of Kyverno excludes from a level of the Pod Security Standards.
+"""What rules of Kyverno, and exceptions to them, exclude from the Pod Security Standards.
 
 Kyverno collects the errors of each check, by field, and takes away those of containers or of the
 pod that an exclusion names: all of a control, or those of one field (`restrictedField`) whose bad
@@ -58,6 +58,10 @@ _OF_BOTH: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Controls of both. An exclusion without images is of the pod's own fields."""
 
+_CAN_MISS: Final = ("Running as Non-root", "Seccomp")
+"""Controls whose fields a container must not leave out. Where one is excluded without images,
+Kyverno also takes away an error of some container."""
+
 _CONTROLS: Final = {
     check: control
     for control, checks in {**_OF_PODS, **_OF_CONTAINERS, **_OF_BOTH}.items()
@@ -93,6 +97,8 @@ class _Exclusion:
     """The list of containers with the field, or the pod; nothing for all of the control."""
     field: str
     values: _Values
+    when: Condition
+    """An exception excludes nothing from objects that it is not for."""
 
     def image(self) -> Condition:
         """Return whether a container has such an image."""
@@ -104,7 +110,7 @@ class _Exclusion:
 # A rule of a check is a conjunction, each part about one field. A part becomes what forgives its
 # errors at a place (a container `c`, or the pod's spec).
 
-_Forgiving = Callable[[str, str, _Values], Condition]
+_Forgiving = Callable[[str, str, _Exclusion], Condition]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,54 +125,56 @@ class _Field:
 
 
 def _fixed(value: str) -> _Forgiving:
-    return lambda _part, _place, values: values.have(value)
+    return lambda _part, _place, given: given.values.have(value)
 
 
 def _one(path: str) -> _Forgiving:
-    return lambda _part, place, values: values.are(f"{place}.?securityContext.{path}.orValue('')")
+    return lambda _part, place, given: given.values.are(
+        f"{place}.?securityContext.{path}.orValue('')"
+    )
 
 
 def _items(item: str) -> _Forgiving:
     """All items that are bad are among the values."""
-    return lambda part, _place, values: _widened(part, values.are(item))
+    return lambda part, _place, given: _widened(part, given, given.values.are(item))
 
 
 def _of_kind(kind: str) -> _Forgiving:
     # The error of a volume has no bad value.
-    return lambda part, _place, _values: _widened(part, truth(f"has(one.{kind})"))
+    return lambda part, _place, given: _widened(part, given, truth(f"has(one.{kind})"))
 
 
-def _widened(part: str, also: Condition) -> Condition:
-    return truth(f"{part.removesuffix(')')} || {also})")
+def _widened(part: str, given: _Exclusion, also: Condition) -> Condition:
+    return truth(f"{part.removesuffix(')')} || {conjunction([given.when, also])})")
 
 
-def _dropped(_part: str, place: str, values: _Values) -> Condition:
+def _dropped(_part: str, place: str, given: _Exclusion) -> Condition:
     # Of a container that drops nothing there is no bad value.
     items = f"{place}.?securityContext.?capabilities.?drop.orValue([])"
-    return every(items, "one", values.are("one"))
+    return every(items, "one", given.values.are("one"))
 
 
-def _escalation(_part: str, place: str, values: _Values) -> Condition:
+def _escalation(_part: str, place: str, given: _Exclusion) -> Condition:
     context = f"{place}.?securityContext"
     field = f"{context}.?allowPrivilegeEscalation"
     return disjunction(
         [
             truth(f"!{context}.hasValue()"),
-            conjunction([values.have("nil"), truth(f"!{field}.hasValue()")]),
-            conjunction([values.have("true"), truth(f"{field}.orValue(false)")]),
+            conjunction([given.values.have("nil"), truth(f"!{field}.hasValue()")]),
+            conjunction([given.values.have("true"), truth(f"{field}.orValue(false)")]),
         ]
     )
 
 
-def _non_root(_part: str, place: str, values: _Values) -> Condition:
+def _non_root(_part: str, place: str, given: _Exclusion) -> Condition:
     unset = truth(f"!{place}.?securityContext.?runAsNonRoot.hasValue()")
-    return disjunction([values.have("false"), NEVER if place == _POD else unset])
+    return disjunction([given.values.have("false"), NEVER if place == _POD else unset])
 
 
-def _seccomp(part: str, place: str, values: _Values) -> Condition:
+def _seccomp(part: str, place: str, given: _Exclusion) -> Condition:
     unset = truth(f"!{place}.?securityContext.?seccompProfile.hasValue()")
-    given = _one("?seccompProfile.?type")(part, place, values)
-    return disjunction([NEVER if place == _POD else unset, given])
+    value = _one("?seccompProfile.?type")(part, place, given)
+    return disjunction([NEVER if place == _POD else unset, value])
 
 
 _FIELDS: Final[Mapping[tuple[str, str], _Field]] = {
@@ -220,44 +228,47 @@ _PATH: Final = re.compile(rf"spec\.(?:({'|'.join(_LISTS)})\[\*\]\.)?(.+)")
 # --- Exclusions --------------------------------------------------------------
 
 
-def exclusions(entries: Sequence[JsonObject]) -> dict[str, list[_Exclusion]]:
-    """Return what a rule excludes, by control. Raises NotTranslated."""
+def exclusions(
+    given: Sequence[tuple[Condition, Sequence[JsonObject]]],
+) -> dict[str, list[_Exclusion]]:
+    """Return what is excluded, by control, of entries and when they are heeded. Raises
+    NotTranslated."""
     found: dict[str, list[_Exclusion]] = {}
-    for entry in entries:
-        control = str(entry.get("controlName"))
-        found.setdefault(control, []).append(_exclusion(entry, control))
-    for control, given in found.items():
-        for one in given:
-            same = [
-                other for other in given if (other.place, other.field) == (one.place, one.field)
-            ]
-            if one.field and _FIELDS[control, one.field].has_many and len(same) > 1:
-                raise NotTranslated(f"several exclusions of `{one.field}` in `podSecurity`")
-        is_open = any(not one.images and not one.field for one in given)
-        if control in _OF_BOTH and is_open and not _is_whole(control, given):
-            raise NotTranslated(f"an exclusion of `{control}` of pods, but not of containers")
+    for when, entries in given:
+        for entry in entries:
+            control = str(entry.get("controlName"))
+            found.setdefault(control, []).append(_exclusion(entry, control, when))
+    for control, excluded in found.items():
+        fields = [(one.place, one.field) for one in excluded if one.field]
+        for place, name in fields:
+            if _FIELDS[control, name].has_many and fields.count((place, name)) > 1:
+                raise NotTranslated(f"several exclusions of `{name}` in `podSecurity`")
+        for one in excluded:
+            is_open = control in _CAN_MISS and not one.images and not one.field
+            if is_open and not _is_whole(control, excluded, one.when):
+                raise NotTranslated(f"an exclusion of `{control}` of pods, but not of containers")
     return found
 
 
-def _exclusion(entry: JsonObject, control: str) -> _Exclusion:
+def _exclusion(entry: JsonObject, control: str, when: Condition) -> _Exclusion:
     images, values = tuple(entry.get("images") or ()), tuple(entry.get("values") or ())
     path = str(entry.get("restrictedField") or "")
     taken = {**_OF_BOTH, **(_OF_CONTAINERS if images else _OF_PODS)}
     if control not in taken or bool(path) is not bool(values):
         raise NotTranslated(f"an exclusion of `{control}` that Kyverno does not take")
     if not path:
-        return _Exclusion(images, "", "", _Values(()))
+        return _Exclusion(images, "", "", _Values(()), when)
     named = _PATH.fullmatch(path)
     place, field = (named[1] or _POD, named[2]) if named else ("", "")
     # Without images a container of Kyverno's own is judged in place of the pod's.
     if (control, field) not in _FIELDS or bool(images) is (place == _POD):
         raise NotTranslated(f"the `restrictedField` {path} in an exclusion of `{control}`")
-    return _Exclusion(images, place, field, _Values(values))
+    return _Exclusion(images, place, field, _Values(values), when)
 
 
-def _is_whole(control: str, given: Iterable[_Exclusion]) -> bool:
-    """Whether nothing is left of a control."""
-    whole = [one for one in given if not one.field]
+def _is_whole(control: str, given: Iterable[_Exclusion], when: Condition) -> bool:
+    """Whether nothing is left of a control, of objects that fulfil a condition."""
+    whole = [one for one in given if not one.field and one.when in (ALWAYS, when)]
     of_pod = any(not one.images for one in whole)
     of_all = any("*" in one.images for one in whole)
     if control in _OF_BOTH:
@@ -274,11 +285,11 @@ def without_excluded(
     given = excluded.get(control)
     if given is None:
         return expression, {}
-    if _is_whole(control, given):
+    if _is_whole(control, given, ALWAYS):
         return "", {}
     if check == "seccompProfile_restricted":
         expression = _with_errors_of_both(expression)
-    if any(one.field for one in given):
+    if any(one.field or not one.images or one.when != ALWAYS for one in given):
         return _field_by_field(control, expression, given), {}
     variable = f"containersFor{''.join(re.findall('[A-Za-z]+', control.title()))}"
     meant = disjunction(one.image() for one in given).opposite
@@ -312,7 +323,7 @@ def _field_by_field(control: str, expression: str, given: Sequence[_Exclusion]) 
             lists = _of_lists(control, f"{_ALL}{last}", given)
             terms.append(disjunction([truth(either.removesuffix(" || ")), lists]))
         else:
-            of_pod = [one for one in given if one.place == _POD]
+            of_pod = [one for one in given if not one.images]
             terms.append(_of_parts(control, term, _POD, of_pod))
     left = conjunction(terms)
     return "" if left == ALWAYS else f"{windows}{also}{left}"
@@ -353,10 +364,11 @@ def _of_parts(control: str, rule: str, place: str, given: Sequence[_Exclusion]) 
             field = _FIELDS[control, one.field] if one.field else None
             if field is not None and field.known_by not in part:
                 continue
-            forgiven = field.forgiving(left, place, one.values) if field else ALWAYS
+            forgiven = field.forgiving(left, place, one) if field else ALWAYS
             if field and field.has_many and not one.images:
                 left = forgiven.text
             else:
-                ways.append(conjunction([one.image() if one.images else ALWAYS, forgiven]))
+                image = one.image() if one.images else ALWAYS
+                ways.append(conjunction([one.when, image, forgiven]))
         parts.append(disjunction([truth(left), *ways]))
     return conjunction(parts)

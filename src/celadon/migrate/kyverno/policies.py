@@ -451,8 +451,6 @@ class PolicyException:
     def check(self) -> None:
         """Raises NotTranslated for what no policy can say."""
         spec = self.value["spec"]
-        if spec.get("podSecurity"):
-            raise NotTranslated("`podSecurity` of an exception")
         if spec.get("expiresAt"):
             raise NotTranslated(
                 "an exception that ends (`expiresAt`)", "Policies know no time: add it by hand."

@@ -37,6 +37,7 @@ from celadon.migrate.kyverno.matching import Matching, filtered, kinds_of, match
 from celadon.migrate.kyverno.mutation import MUTATE_FIELDS, mutation
 from celadon.migrate.kyverno.pattern_translation import Answer, element, judged
 from celadon.migrate.kyverno.pod_security import standard
+from celadon.migrate.kyverno.pod_security_exclusions import exclusions
 from celadon.migrate.kyverno.policies import (
     POLICY_SHAPE,
     Policy,
@@ -153,6 +154,8 @@ def _left_out(
                 try:
                     for kind in kinds:
                         _not_excepted(exception, [kind])
+                    if _is_of_controls(exception, form.rule):
+                        exclusions([(ALWAYS, exception.value["spec"]["podSecurity"])])
                 except NotTranslated as error:
                     yield exception.name, error.reason
 
@@ -164,6 +167,13 @@ def _not_excepted(exception: PolicyException, kinds: Sequence[GroupVersionKind])
     given = exception.value["spec"].get("conditions")
     required = [conditions(given, _names(kinds))] if given else []
     return negation(conjunction([filtered(exception.filters, kinds), *required]))
+
+
+def _is_of_controls(exception: PolicyException, rule: Rule) -> bool:
+    """Whether an exception excludes controls from what a rule demands of pods, rather than objects
+    from the rule."""
+    validate = rule.value.get("validate") or {}
+    return "podSecurity" in validate and bool(exception.value["spec"].get("podSecurity"))
 
 
 def _translatable(policy: Policy, rule: Rule) -> Rule:
@@ -191,9 +201,11 @@ def _documents(
     demands: dict[str, tuple[Demand, list[GroupVersionKind]]] = {}
     unknown = [one for one in matched.rules if not one.kinds]
     own = [one for one in exceptions if one.is_for_rule(policy.full_name, variant.name)]
+    partial = [one for one in own if _is_of_controls(one, rule)]
+    whole = [one for one in own if one not in partial]
     for kind in [*kinds, *([None] if unknown else [])]:
         of = [kind] if kind else []
-        demand = _excepting(_demand(policy, rule, of), own, of)
+        demand = _excepting(_demand(policy, rule, of, partial), whole, of)
         same = demands.setdefault(repr(demand), (demand, []))
         if kind:
             same[1].append(kind)
@@ -395,7 +407,12 @@ _VALIDATE: Final = frozenset(
 )
 
 
-def _demand(policy: Policy, rule: Rule, kinds: Sequence[GroupVersionKind]) -> Demand:
+def _demand(
+    policy: Policy,
+    rule: Rule,
+    kinds: Sequence[GroupVersionKind],
+    exceptions: Sequence[PolicyException],
+) -> Demand:
     validate: JsonObject = rule.value.get("validate") or {}
     mutate: JsonObject = rule.value.get("mutate") or {}
     for name in (
@@ -410,7 +427,13 @@ def _demand(policy: Policy, rule: Rule, kinds: Sequence[GroupVersionKind]) -> De
     operations, left = operations_of(rule.preconditions)
     required = conditions(left, names)
     if "podSecurity" in validate:
-        demanded = standard(validate["podSecurity"] or {}, _message(rule, names), kinds)
+        excepted = [
+            (negation(met), one.value["spec"]["podSecurity"])
+            for one in exceptions
+            if (met := _not_excepted(one, kinds)) != ALWAYS
+        ]
+        message = _message(rule, names)
+        demanded = standard(validate["podSecurity"] or {}, message, kinds, excepted)
         return Demand(
             {"is-meant": required.text} if required != ALWAYS else {},
             tuple(one for one in operations or OPERATIONS if one in _usual(rule) - _WITHOUT_OBJECT),
