@@ -8,7 +8,8 @@ import pytest
 
 from celadon.kube import Json
 from celadon.migrate import Translation, shape_of, translate_document
-from tests.migrate.kyverno.policy_documents import CATALOG, pod, result
+from tests.migrate.kyverno.policy_documents import CATALOG, kyverno_policy, pod, result, rule
+from tests.migrate.kyverno.policy_documents import translated as of_a_rule
 
 HOST_NETWORK = "!object.spec.?hostNetwork.orValue(false)"
 
@@ -113,3 +114,22 @@ def test_what_has_no_equal_is_said(document: dict[str, Any], reason: str) -> Non
     found = translated(document)
     assert found.reason.startswith(reason)
     assert not found.documents
+
+
+CEL = {"cel": {"expressions": [{"expression": HOST_NETWORK}]}}
+
+
+def test_names_of_preconditions_become_those_of_match_conditions() -> None:
+    given = [{"name": "Only for prod", "expression": "object.metadata.name == 'prod'"}]
+    found = of_a_rule(kyverno_policy(rule(CEL, celPreconditions=given)))
+    (policy,) = found.policies
+    (condition,) = policy["spec"]["matchConditions"]
+    assert condition["name"] == "Only-for-prod"
+    assert result(found, pod({"hostNetwork": True}, name="prod")) == "fail"
+    assert result(found, pod({"hostNetwork": True})) == "skip"
+
+
+def test_preconditions_whose_names_become_one() -> None:
+    given = [{"name": name, "expression": "true"} for name in ("a b", "a/ b")]
+    found = of_a_rule(kyverno_policy(rule(CEL, celPreconditions=given)))
+    assert found.reason == "several `celPreconditions` of one name"

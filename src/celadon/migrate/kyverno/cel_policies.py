@@ -277,14 +277,15 @@ def _match_conditions(spec: JsonObject) -> list[JsonObject]:
     return [
         {
             **one,
-            "name": _condition_name(one["name"]),
+            "name": condition_name(one["name"]),
             "expression": _without_variables(one["expression"], variables),
         }
         for one in spec["matchConditions"]
     ]
 
 
-def _condition_name(name: str) -> str:
+def condition_name(name: str) -> str:
+    """Return the name of a match condition as an API server takes it."""
     if _CONDITION_NAME.fullmatch(name):
         return name
     # Kyverno takes any text as a name, an API server only a qualified name.

@@ -22,6 +22,7 @@ from celadon.kube.schemas import Schema
 from celadon.migrate.cel_text import ALWAYS, NEVER, Condition, conjunction, disjunction, negation
 from celadon.migrate.kyverno.cel_policies import (
     CEL_POLICY_SHAPE,
+    condition_name,
     is_cel_policy,
     translate_cel_policy,
 )
@@ -589,9 +590,10 @@ def _cel(rule: Rule) -> Demand:
         for name in ("paramKind", "variables", "auditAnnotations")
         if given.get(name)
     }
-    wanted = {
-        str(one["name"]): str(one["expression"]) for one in rule.value.get("celPreconditions") or ()
-    }
+    preconditions = rule.value.get("celPreconditions") or ()
+    wanted = {condition_name(str(one["name"])): str(one["expression"]) for one in preconditions}
+    if len(wanted) < len(preconditions):
+        raise NotTranslated("several `celPreconditions` of one name")
     return Demand(wanted, OPERATIONS, tuple(validations), extra)
 
 
