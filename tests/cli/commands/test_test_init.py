@@ -164,10 +164,8 @@ def test_two_validations(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "test", "init", "p.yaml")[0] == 0
     code, out, _ = run(capsys, "test", "p.policytest.yaml", "-v")
     assert code == 0, out
-    assert [line.split(" ", 2)[2] for line in out.splitlines() if "PASS" in line] == [
-        "admitted (1.36)",
-        "refused by validation 0 (1.36)",
-        "passes validation 0 (1.36)",
-        "refused by validation 1 (1.36)",
-        "passes validation 1 (1.36)",
-    ]
+    # Which request shows that a validation is passed depends on what the solver was asked before.
+    names = {line.split(" ", 2)[2] for line in out.splitlines() if "PASS" in line}
+    refused = {f"refused by validation {index} (1.36)" for index in (0, 1)}
+    assert names >= {"admitted (1.36)", *refused}
+    assert run(capsys, "test", "p.policytest.yaml", "--fail-under", "100")[0] == 0

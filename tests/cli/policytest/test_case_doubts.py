@@ -427,5 +427,5 @@ def test_strictness(tmp_path: Path) -> None:
 
 
 def test_the_documentation_has_them_all() -> None:
-    page = (ROOT / "docs" / "testing-policies.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "test-format.md").read_text(encoding="utf-8")
     assert [one.value for one in Vacuity if f"`{one.value}`" not in page] == []
