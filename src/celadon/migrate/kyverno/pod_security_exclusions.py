@@ -17,6 +17,7 @@ from typing import Final
 
 from celadon.admission.plugins.pod_security_standards import OTHER_VOLUMES, PROFILES
 from celadon.kube import JsonObject
+from celadon.kube.well_known_values import CONTAINER_LISTS
 from celadon.migrate.cel_text import (
     ALWAYS,
     NEVER,
@@ -69,7 +70,6 @@ _CONTROLS: Final = {
 }
 
 _POD: Final = "object.spec"
-_LISTS: Final = ("initContainers", "containers", "ephemeralContainers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +222,7 @@ _FIELDS: Final[Mapping[tuple[str, str], _Field]] = {
 }
 """By the control and the field's path below a container or the pod's spec."""
 
-_PATH: Final = re.compile(rf"spec\.(?:({'|'.join(_LISTS)})\[\*\]\.)?(.+)")
+_PATH: Final = re.compile(rf"spec\.(?:({'|'.join(CONTAINER_LISTS)})\[\*\]\.)?(.+)")
 
 
 # --- Exclusions --------------------------------------------------------------
@@ -345,7 +345,7 @@ def _of_lists(control: str, term: str, given: Sequence[_Exclusion]) -> Condition
     """Return what is left of a rule for all containers, for each list of them."""
     rule = term.removeprefix(_ALL).removesuffix(")")
     by_rule: dict[Condition, list[str]] = {}
-    for name in _LISTS:
+    for name in CONTAINER_LISTS:
         here = [one for one in given if one.images and one.place in ("", name)]
         left = _of_parts(control, rule, "c", here)
         by_rule.setdefault(left, []).append(f"object.spec.?{name}.orValue([])")
