@@ -298,6 +298,20 @@ def test_errors_of_the_level_restricted(
     assert judged({"level": "restricted", "exclude": exclude}, in_kind("Pod", pod)) == answer
 
 
+def test_a_field_of_the_pod_is_all_that_is_left() -> None:
+    exclude = [
+        field_excluded(
+            "Running as Non-root", f"{CONTAINERS}.securityContext.runAsNonRoot", ["a"], "b"
+        ),
+        {"controlName": "Running as Non-root", "images": ["*"]},
+    ]
+    demanded = {"level": "restricted", "exclude": exclude}
+    for given, answer in ((True, "pass"), (False, "fail")):
+        spec = {"securityContext": {"runAsNonRoot": given}}
+        pod = pod_of({"spec": spec, "context": without("runAsNonRoot")})
+        assert judged(demanded, in_kind("Pod", pod)) == answer
+
+
 def test_the_latest_version_is_that_of_kyverno() -> None:
     """It knows no pods with users of their own."""
     pod = pod_of({"spec": {"hostUsers": False}, "context": without("", runAsUser=0)})

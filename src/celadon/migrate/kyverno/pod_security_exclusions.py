@@ -21,6 +21,7 @@ from celadon.kube.well_known_values import CONTAINER_LISTS
 from celadon.migrate.cel_text import (
     ALWAYS,
     NEVER,
+    Binding,
     Condition,
     conjunction,
     constant,
@@ -326,7 +327,11 @@ def _field_by_field(control: str, expression: str, given: Sequence[_Exclusion]) 
             of_pod = [one for one in given if not one.images]
             terms.append(_of_parts(control, term, _POD, of_pod))
     left = conjunction(terms)
-    return "" if left == ALWAYS else f"{windows}{also}{left}"
+    if left == ALWAYS:
+        return ""
+    # A value alone has no type; with an operator it is a bool.
+    is_value = left.binding is Binding.MEMBER and left.text.endswith(".orValue(true)")
+    return f"{windows}{also}{left}{' == true' if is_value else ''}"
 
 
 def _terms(text: str) -> Iterator[str]:
