@@ -416,10 +416,9 @@ def _demand(
 ) -> Demand:
     validate: JsonObject = rule.value.get("validate") or {}
     mutate: JsonObject = rule.value.get("mutate") or {}
-    for name in (
-        *(set(rule.value) - _KNOWN), *(set(validate) - _VALIDATE), *(set(mutate) - MUTATE_FIELDS)
-    ):  # fmt: skip
-        raise NotTranslated(f"`{name}`", _INSTEAD.get(name, ""))
+    for given, known in ((rule.value, _KNOWN), (validate, _VALIDATE), (mutate, MUTATE_FIELDS)):
+        for name in sorted(set(given) - known):
+            raise NotTranslated(f"`{name}`", _INSTEAD.get(name, ""))
     if "cel" in validate:
         return _cel(rule)
     names = _with_context(rule.context, _names(kinds))
