@@ -20,11 +20,13 @@ from celadon.admission import (
     decode_policy,
     default_options,
 )
+from celadon.admission.writing import errors_of
 from celadon.cli.policytest.mutants.policy_mutants import alterations
 from celadon.cli.policytest.read_places import read_places
 from celadon.cli.reading.documents import Document, DocumentReader, Text, read_text
-from celadon.kube import GroupVersionKind, JsonObject, StatusError, User
-from celadon.kube.registry import create
+from celadon.kube import GroupVersionKind, Json, JsonObject, StatusError, User
+from celadon.kube.registry import Surroundings, Target, create
+from celadon.kube.resources import known_resources
 from celadon.kube.schemas import DecodeError, schema_for
 from celadon.prove import BoundPolicy, Endpoint, Finding, Mutant, Prover, TellingRequests
 from celadon.prove.questions import everywhere
@@ -215,12 +217,30 @@ def _values(
         value |= {"apiVersion": kind.api_version, "kind": kind.kind}
         value["metadata"] = {**value.get("metadata", {}), "name": "a", "namespace": "n"}
         try:
-            yield create.admit_form(value, kind)
+            form = create.admit_form(value, kind)
         except (DecodeError, StatusError):
             continue
+        if _lacks_a_list(form, kind):
+            continue
+        yield form
         count -= 1
         if not count:
             return
+
+
+def _lacks_a_list(form: JsonObject, kind: GroupVersionKind) -> bool:
+    """Return whether something is null in an object that is invalid. Most lists that Go shows as
+    null are those that validation demands, so no policy sees such an object."""
+    resource = known_resources().by_gvk(kind)
+    if resource is None or not _has_null(form):
+        return False
+    return bool(errors_of(Target(resource, "n"), form, None, Surroundings()))
+
+
+def _has_null(value: Json) -> bool:
+    if isinstance(value, Mapping):
+        return any(map(_has_null, value.values()))
+    return any(map(_has_null, value)) if isinstance(value, list) else value is None
 
 
 def places(engine: Engine) -> list[tuple[str, ...]]:

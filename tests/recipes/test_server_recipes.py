@@ -88,7 +88,7 @@ def test_a_validation_rule(copy: Copy) -> None:
 
     copy.insert(
         "src/celadon/kube/validation/core_kinds.py",
-        '    """What is wrong with a ConfigMap, besides its metadata."""\n',
+        '    """Yield what is wrong with a ConfigMap, besides its metadata."""\n',
         '    if obj.get("immutable") and not obj.get("data"):\n'
         '        yield fieldpath.required(_DATA, "an immutable ConfigMap needs it")\n',
     )

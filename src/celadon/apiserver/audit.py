@@ -26,7 +26,6 @@ from celadon.apiserver.operation.metric_table import Counter
 from celadon.apiserver.request_info import RequestInfo, UnreadablePath, request_info
 from celadon.apiserver.request_work import LARGE_BYTES, RequestWork, is_large
 from celadon.apiserver.workers import TooMuchWork, Workers
-from celadon.goyaml import UnreadableError, first_document
 from celadon.kube import StatusError, User
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.protobuf import ProtobufError, decode
@@ -503,9 +502,18 @@ def _parsed(body: bytes, content_type: str) -> Any:  # noqa: ANN401 - any JSON
         if media_type == PROTOBUF:
             return decode(body)
         if media_type == YAML or media_type.endswith("+yaml"):
-            return first_document(body).value
+            return _parsed_yaml(body)
         return json.loads(body)
-    except (ProtobufError, UnreadableError, ValueError, RecursionError):
+    except (ProtobufError, ValueError, RecursionError):
+        return None
+
+
+def _parsed_yaml(body: bytes) -> Any:  # noqa: ANN401 - any JSON
+    from celadon.goyaml import UnreadableError, first_document  # late: few bodies are YAML
+
+    try:
+        return first_document(body).value
+    except UnreadableError:
         return None
 
 

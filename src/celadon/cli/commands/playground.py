@@ -47,7 +47,7 @@ _HEADERS: Final = {
 
 def packaged_site() -> Path:
     """Return where `make site` puts it, and where a wheel has it."""
-    return Path(__file__).parent / "site"
+    return Path(__file__).parents[1] / "playground" / "site"
 
 
 class SiteServer(http.server.ThreadingHTTPServer):
