@@ -213,11 +213,12 @@ def test_policies_that_demand_the_same(tmp_path: Path, capsys: Capture) -> None:
 
 
 def test_exceptions_stand_with_what_they_are_for(tmp_path: Path, capsys: Capture) -> None:
+    unseen = {"all": [{"key": "{{ images.x }}", "operator": "Equals", "value": "x"}]}
     source = dumped(
         tmp_path,
         enforced(rule(TEAM), name="team"),
         exception(policy="team"),
-        exception(policy="team", name="ends", podSecurity=[{}]),
+        exception(policy="team", name="ends", conditions=unseen),
         existing("tmp-a"),
         existing("b"),
     )

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from celadon.cli.policytest import case_search
 from celadon.cli.policytest.case_results import plain_document
 from celadon.cli.policytest.case_search import MOST_TRIALS, search
 from tests.cli.files import Json, binding, policy
@@ -18,6 +19,12 @@ PODS = [
         "resources": ["pods"],
     }
 ]
+
+
+@pytest.fixture(autouse=True)
+def without_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the solver proposes depends on all that it was asked before."""
+    monkeypatch.setattr(case_search, "solved_requests", lambda *_: iter(()))
 
 
 def found(*documents: Json) -> Any:
