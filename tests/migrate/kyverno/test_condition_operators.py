@@ -37,6 +37,12 @@ OWNERS = "{{ request.object.metadata.ownerReferences || `[]` }}"
         (PRIORITY, "Equals", "60", pod({"priority": 60}), True),
         (PRIORITY, "Equals", "1m", pod({"priority": 60}), False),
         ("5", "Equals", TEAM, pod(labels={"team": "5"}), True),
+        # Texts are numbers as Go reads them, not Python.
+        (PRIORITY, "Equals", "1_0", pod({"priority": 10}), False),
+        (PRIORITY, "Equals", " 10", pod({"priority": 10}), False),
+        (PRIORITY, "GreaterThan", "1_0", pod({"priority": 20}), False),
+        (TTL, "GreaterThan", 999, pod(labels={"ttl": "1e3"}), True),
+        (TEAM, "AnyIn", "NaN", pod(labels={"team": "NaN"}), True),
         # A quantity matches no wildcard.
         (TEAM, "Equals", "*", pod(labels={"team": "a"}), True),
         (TEAM, "Equals", "*", pod(labels={"team": "5"}), False),

@@ -39,11 +39,13 @@ from celadon.migrate.kyverno.operators import (
 )
 from celadon.migrate.kyverno.pattern_translation import DURATION, compared_leaf, globbed
 from celadon.migrate.kyverno.patterns import (
+    GO_NUMBER,
     Comparison,
     Operator,
     amount,
     compares,
     has_wildcards,
+    integer_in,
     ordered,
 )
 from celadon.migrate.kyverno.queries import (
@@ -208,7 +210,8 @@ def _constants_compare(left: Json, operator: Operator, right: Json) -> bool:
 # --- A value and a constant --------------------------------------------------
 #
 # The side that is a key decides: a number is compared with texts that are numbers, a text with
-# numbers only where it is a duration. `scalars.equals` and `scalars.order` say the same of values.
+# numbers only where it is a duration. `operators.equals` and `operators.order` say the same of
+# values.
 
 
 def _leaf(text: str, form: Form, operator: Operator, expected: Json) -> Condition:
@@ -296,7 +299,7 @@ def _ordered_text(text: str, operator: Operator, expected: str | float) -> Condi
 
 
 _VERSION: Final = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+", re.ASCII)
-_NUMBER: Final = quoted(r"^[-+]?[0-9]+(\.[0-9]*)?$")
+_NUMBER: Final = quoted(f"^{GO_NUMBER}$")
 
 
 def _either_kind(text: str, asked: Callable[[str, Form], Condition]) -> Condition:
@@ -307,10 +310,9 @@ def _either_kind(text: str, asked: Callable[[str, Form], Condition]) -> Conditio
 
 def _integral(expected: str | float) -> int | None:
     """Return the integer that a constant beside one stands for; None where it is none."""
-    try:
-        return int(expected) if isinstance(expected, str) or expected == int(expected) else None
-    except (ValueError, OverflowError):
-        return None
+    if isinstance(expected, str):
+        return integer_in(expected)
+    return int(expected) if float(expected).is_integer() else None
 
 
 def _shortened(number: float) -> float:

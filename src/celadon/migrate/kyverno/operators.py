@@ -7,15 +7,16 @@ numbers with texts otherwise (`patterns.compares`).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 
 from celadon.kube import Json
+from celadon.kube.go import JsonSyntaxError, read_json
 from celadon.migrate.kyverno.patterns import (
     Comparison,
     Operator,
     amount,
     nanoseconds,
+    number_in,
     number_matches,
     read_string,
     wildcard_match,
@@ -98,12 +99,9 @@ def as_number(value: Json) -> float | None:
     """Return the number that a value has in an order: a text that is one, a duration in seconds."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
-    if isinstance(value, str) and is_duration(value):
-        return (nanoseconds(value) or 0) / 10**9
-    try:
+    if not isinstance(value, str):
         return float(value)
-    except ValueError:
-        return None
+    return (nanoseconds(value) or 0) / 10**9 if is_duration(value) else number_in(value)
 
 
 def printed(value: Json) -> str:
@@ -132,8 +130,8 @@ def listed(text: str) -> list[str] | None:
     """Return the items of a list that is written as a text: a JSON list, or the text alone; None of
     other JSON, which Kyverno refuses."""
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = read_json(text).value
+    except JsonSyntaxError:
         return [text]
     is_list = isinstance(value, list) and all(isinstance(item, str) for item in value)
     return value if is_list else None

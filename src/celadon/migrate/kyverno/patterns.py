@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from celadon.kube import Json, quantity
+from celadon.kube.go import parse_int
 
 
 class AnchorKind(enum.Enum):
@@ -222,11 +223,26 @@ def scalar_matches(value: Json, pattern: Json) -> bool:
 def number_matches(value: Json, pattern: float) -> bool:
     """Return whether a value is a number, or a text that is written as it is."""
     if isinstance(value, str):
-        try:
-            return (int(value) if isinstance(pattern, int) else float(value)) == pattern
-        except ValueError:
-            return False
+        return (integer_in(value) if isinstance(pattern, int) else number_in(value)) == pattern
     return isinstance(value, int | float) and not isinstance(value, bool) and value == pattern
+
+
+def integer_in(text: str) -> int | None:
+    """Return the integer that a text is for Go; None of a text that is none."""
+    try:
+        return parse_int(text)
+    except ValueError:
+        return None
+
+
+def number_in(text: str) -> float | None:
+    """Return the number that a text is for Go, in decimal digits; None of a text that is none."""
+    return float(text) if _GO_NUMBER.fullmatch(text) else None
+
+
+GO_NUMBER: Final = r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?"
+"""Numbers as `strconv.ParseFloat` reads them, but for those in hexadecimal digits and names."""
+_GO_NUMBER: Final = re.compile(GO_NUMBER)
 
 
 def compares(value: Json, comparison: Comparison) -> bool:
