@@ -9,6 +9,7 @@ import os
 import ssl
 import time
 import urllib.parse
+import urllib.error
 import urllib.request
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -351,6 +352,9 @@ def _fetched(url: str, access: Access) -> JsonDict | Problem:
             request, timeout=_TIMEOUT, context=_context(url, access)
         ) as response:
             data = _received(response)
+    except urllib.error.HTTPError as error:
+        with error:  # it is the answer, too
+            return Problem(url, 0, f"cannot be fetched: {error.reason.lower()}")
     except (http.client.HTTPException, OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
         return Problem(url, 0, f"cannot be fetched: {str(reason).lower()}")
