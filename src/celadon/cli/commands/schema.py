@@ -8,8 +8,8 @@ import json
 import os
 import ssl
 import time
-import urllib.parse
 import urllib.error
+import urllib.parse
 import urllib.request
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
