@@ -65,11 +65,11 @@ def test_a_pod_template() -> None:
 
 def test_a_changed_replication_controller_warns_about_the_template_it_had() -> None:
     warn = warned.replication_controller_warnings
-    bad, good = {"template": TEMPLATE}, {"template": {"spec": {}}}
-    assert list(warn(obj(**bad), None)) == [f"spec.template.{SAID}"]
-    assert list(warn(obj(2, **good), obj(1, **bad))) == [f"spec.template.{SAID}"]
-    assert list(warn(obj(2, **bad), obj(1, **good))) == []
-    assert list(warn(obj(1, **bad), obj(1, **bad))) == []
+    bad, good = obj(1, template=TEMPLATE), obj(2, template={"spec": {}})
+    assert list(warn(bad, None)) == [f"spec.template.{SAID}"]
+    assert list(warn(good, bad)) == [f"spec.template.{SAID}"]
+    assert list(warn(bad, good)) == []
+    assert list(warn(bad, bad)) == []
 
 
 def test_claims_of_a_stateful_set() -> None:

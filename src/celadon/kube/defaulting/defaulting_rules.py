@@ -105,7 +105,6 @@ def _of_statuses(*fields: str) -> tuple[str, ...]:
 
 _POD_STATUS: Final = {
     "DRAExtendedResource": ("status.extendedResourceClaimStatus",),
-    "DRANodeAllocatableResources": ("status.nodeAllocatableResourceClaimStatuses",),
     "InPlacePodLevelResourcesVerticalScaling": ("status.resources", "status.allocatedResources"),
     "PodObservedGenerationTracking": (
         *("status.observedGeneration", "status.conditions[*].observedGeneration"),
