@@ -132,6 +132,7 @@ def test_update_of_the_spec() -> None:
     ("spec", "generation"),
     [
         ({"podSelector": {}, "policyTypes": ["Ingress"]}, 1),
+        ({"podSelector": {}, "policyTypes": []}, 1),  # filled by a default
         ({"podSelector": {}, "policyTypes": ["Ingress"], "egress": []}, 2),
         ({"podSelector": {"matchLabels": {}}, "policyTypes": ["Ingress"]}, 2),
     ],

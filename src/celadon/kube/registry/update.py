@@ -46,7 +46,12 @@ from celadon.kube.registry.strategy import (
 )
 from celadon.kube.releases import is_since
 from celadon.kube.schemas import schema_packs
-from celadon.kube.schemas.typed_objects import EmptyValue, StructCodec, struct_codec
+from celadon.kube.schemas.typed_objects import (
+    EmptyValue,
+    StructCodec,
+    struct_codec,
+    with_empty_values,
+)
 from celadon.kube.well_known_values import TYPE_FIELDS
 from celadon.records import dataclass
 
@@ -284,9 +289,12 @@ def _differ(made: JsonObject, old: JsonObject, codec: StructCodec, paths: Iterab
 
 
 def _came_empty(draft: Draft, paths: Collection[str]) -> bool:
-    """Return whether one of the paths came with an empty list or map in it, where that counts."""
-    kind = draft.gvk.group_kind
-    return kind in EMPTY_IS_NOT_NONE and any(one.path[0] in paths for one in draft.run.empties)
+    """Return whether one of the paths came with an empty list or map in it that is empty still,
+    where that counts."""
+    if draft.gvk.group_kind not in EMPTY_IS_NOT_NONE:
+        return False
+    empties = [one for one in draft.run.empties if one.path[0] in paths]
+    return with_empty_values(draft.made, empties) != draft.made
 
 
 def _value_at(obj: JsonObject, path: str) -> Json:

@@ -28,7 +28,7 @@ from celadon.kube.validation import (
     storage,
 )
 from celadon.kube.validation import services as service_ranges
-from celadon.kube.validation.field_checks import METADATA, Errors, by_rules, each, holding
+from celadon.kube.validation.field_checks import METADATA, by_rules, each, holding
 from celadon.kube.validation.object_meta import (
     ANY_SEGMENT,
     CLUSTER,
@@ -42,6 +42,7 @@ from celadon.kube.validation.object_meta import (
     Revisit,
     Update,
     Validation,
+    new_object_meta,
     standard_finalizers,
     validate_meta_of_update,
     validate_object_meta,
@@ -277,7 +278,7 @@ def validate_create(
         return []
     meta = obj.get("metadata") or {}
     naming = validation.naming_of(obj)
-    of_meta = iter(()) if naming is None else _metadata(meta, naming)
+    of_meta = iter(()) if naming is None else new_object_meta(meta, naming)
     errors = itertools.chain(of_meta, validation.create(obj))
     return holding(errors, gates) or _for_all_kinds(meta, is_done=naming is not None)
 
@@ -294,11 +295,6 @@ def _for_all_kinds(meta: JsonObject, *, is_done: bool) -> list[FieldError]:
     return found
 
 
-def _metadata(meta: JsonObject, naming: Naming) -> Errors:
-    yield from validate_object_meta(meta, naming)
-    yield from standard_finalizers(meta, naming)
-
-
 def validate_update(
     obj: JsonObject, old: JsonObject, kind: GroupVersionKind, gates: frozenset[str] | None = None
 ) -> list[FieldError]:
@@ -310,14 +306,17 @@ def validate_update(
     errors = [validate_meta_of_update(meta, before)]
     naming = validation.naming_of(obj)
     if validation.repeated_until and not is_since(validation.repeated_until):
-        errors += [iter(()) if naming is None else _metadata(meta, naming), validation.create(obj)]
+        errors += [
+            iter(()) if naming is None else new_object_meta(meta, naming),
+            validation.create(obj),
+        ]
     if naming is not None:
         revisit = validation.revisits
         if Revisit.AS_CHANGED in revisit:
             errors.append(validate_object_meta_update(meta, before))
             errors.append(standard_finalizers(meta, naming))
         if Revisit.AS_NEW in revisit:
-            errors.append(_metadata(meta, naming))
+            errors.append(new_object_meta(meta, naming))
     errors.append(validation.of_update(obj, old))
     return holding(itertools.chain.from_iterable(errors), gates)
 

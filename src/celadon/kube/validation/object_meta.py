@@ -257,6 +257,12 @@ def standard_finalizers(meta: JsonObject, naming: Naming) -> Errors:
         yield from standard_finalizer(path, finalizer)
 
 
+def new_object_meta(meta: JsonObject, naming: Naming) -> Errors:
+    """Yield what is wrong with the metadata of a new object of a built-in kind."""
+    yield from validate_object_meta(meta, naming)
+    yield from standard_finalizers(meta, naming)
+
+
 def standard_finalizer(path: FieldPath, finalizer: str) -> Errors:
     """A finalizer without a domain must be one of Kubernetes' own."""
     if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
