@@ -468,7 +468,6 @@ class Writer:
     ) -> tuple[JsonDict, JsonDict]:
         """Return what validating admission sees, and what shall be stored. Raises StatusError."""
         target, draft = call.target, incoming.draft
-        context = draft.run.context
         before = shown_object(old, target, no_count=0)
         needs_version = strategy_of(target, STRATEGIES).needs_version
         update.require_state(draft.made, before, target, needs_version=needs_version)
@@ -487,12 +486,12 @@ class Writer:
         )
         call.notes.warnings += surroundings.forgiven
         raise_refusal(refusal)
-        changed = update.stored_update(made, old, target, context)
-        parent = replace(target, subresource="")
+        kept = update.stored_update(draft, made, old, target)
         if target.subresource == SCALE:
-            raise_refusal(writing.refusal(parent, changed, old, surroundings))
+            parent = replace(target, subresource="")
+            raise_refusal(writing.refusal(parent, kept, old, surroundings))
+            kept = stored_object(kept, parent, draft.run.context)
         call.notes.warnings += [*warnings, *valid_warnings(made, before, target)]
-        kept = stored_object(changed, parent, context)
         return made, in_order(with_old_times(kept, old))
 
     async def _remove(self, call: Call, stored: StoredObject) -> None:
