@@ -95,7 +95,7 @@ def _read_json(data: bytes) -> object:
 
 def _distinct(pairs: list[tuple[str, object]]) -> JsonObject:
     made = dict(pairs)
-    if len(made) != len(pairs) or any(len(key) > _LONGEST_KEY for key in made):
+    if len(made) != len(pairs) or max(map(len, made), default=0) > _LONGEST_KEY:
         raise _NotAlike
     return made
 

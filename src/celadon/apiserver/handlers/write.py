@@ -227,7 +227,12 @@ class Writer:
                 _require_uid(call, incoming, None)
             if creates:
                 return await self._create(call)
-        return await self._change(call, self._read_update_again, is_patch=False)
+        unused = [incoming]
+
+        def read(call: Call, _: JsonObject, context: DefaultingContext) -> Incoming:
+            return unused.pop() if unused else self._read_update(call, context, again=True)
+
+        return await self._change(call, read, is_patch=False)
 
     async def patch(self, call: Call) -> Written:
         """PATCH. Raises StatusError, Denied."""
@@ -445,9 +450,6 @@ class Writer:
         incoming = self._read(call, context, again=again)
         update.begin_update(incoming.draft, call.target)
         return incoming
-
-    def _read_update_again(self, call: Call, _: JsonObject, context: DefaultingContext) -> Incoming:
-        return self._read_update(call, context, again=True)
 
     def _read_patch(self, call: Call, old: JsonObject, context: DefaultingContext) -> Incoming:
         if call.options.apply:

@@ -251,7 +251,7 @@ class Ownership:
         last = found.owned.get(applier)
         fields = self.writable.of(applied_set(self.type, config))
         found.owned[applier] = Owned(fields, self.api_version)
-        if last is not None and (last.api_version != self.api_version or last.fields - fields):
+        if last is not None and (last.api_version != self.api_version or not last.fields <= fields):
             made = self._pruned(made, found, last)
         changes = _Changes(self, live, made)
         if not force:

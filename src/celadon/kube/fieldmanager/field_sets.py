@@ -228,6 +228,14 @@ class FieldSet:
         for element in ordered(self.children):
             yield from self.children[element].paths((*above, element))
 
+    def __le__(self, other: FieldSet) -> bool:
+        """Return whether the other has all members."""
+        theirs = other.children
+        return self.members <= other.members and all(
+            element in theirs and below <= theirs[element]
+            for element, below in self.children.items()
+        )
+
     def __or__(self, other: FieldSet) -> FieldSet:
         if not other:
             return self
@@ -350,11 +358,16 @@ def from_fields_v1(value: object) -> FieldSet:
         raise FieldSetError("fields are an object")
     made = FieldSet()
     for text, below in value.items():
-        element = "" if text == SELF else canonical(text)
+        if text == SELF:
+            continue
+        element = text if text.startswith(FIELD) else canonical(text)
         if not element:
             continue
+        if below == {}:
+            made.members.add(element)
+            continue
         inner = from_fields_v1(below)
-        if not below or SELF in below:
+        if SELF in below:
             made.members.add(element)
         made.put(element, inner)
     return made

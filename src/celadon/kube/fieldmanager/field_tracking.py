@@ -487,7 +487,7 @@ class _Endpoint:
             made, found = attempt(force=True)
         except UnshownVersion as error:
             raise status.plain_error(str(error)) from None
-        if not same(made, dict(live)):
+        if made != live or not same(made, dict(live)):
             found.times[applier] = self._writer.now
         if manager == KUBECTL:
             made = with_last_applied(made, config)

@@ -180,6 +180,9 @@ def _collect(type_: MergeType, value: object, found: FieldSet) -> bool:
 def _collect_members(rule: MapRule, value: JsonObject, found: FieldSet) -> None:
     for name, one in value.items():
         element = FIELD + name
+        if one.__class__ is not dict and one.__class__ is not list:
+            found.members.add(element)
+            continue
         below = FieldSet()
         is_leaf = _collect(rule.child(name) or DEDUCED, one, below)
         if is_leaf or one == {} or not rule.declares(name):
@@ -248,16 +251,19 @@ def with_structs(fields: FieldSet, type_: MergeType | None) -> FieldSet:
 def reconciled(fields: FieldSet, type_: MergeType | None) -> FieldSet:
     """A set that may have been written when the schema was another: who owned something within
     what is atomic by now owns all of it."""
-    if type_ is None or not fields.children:
+    if type_ is None:
         return fields
-    members, children = set(fields.members), {}
+    atomic, children = set[str](), dict[str, FieldSet]()
     for element, below in fields.children.items():
         inner = _below(type_, element)
         if inner is not None and _is_atomic(inner):
-            members.add(element)
-        else:
+            atomic.add(element)
+        elif inner is not None and below.children:
             children[element] = reconciled(below, inner)
-    return FieldSet(members, children)
+    if not atomic and all(one is fields.children[element] for element, one in children.items()):
+        return fields
+    kept = {element: fields.children[element] for element in fields.children.keys() - atomic}
+    return FieldSet(fields.members | atomic, kept | children)
 
 
 def _below(type_: MergeType, element: str) -> MergeType | None:

@@ -303,21 +303,21 @@ _ABSENT: Final = object()
 
 
 def _is_same(new: object, old: object, node: Json) -> bool:
-    """Return whether two values of a field are equal but for the empty lists and maps of typed
-    fields, which the wire format cannot hold."""
-    if new == old:
-        return True
+    """Return whether two values of a field that differ are equal but for the empty lists and maps
+    of typed fields, which the wire format cannot hold."""
     if not isinstance(node, dict):
         return False
     if isinstance(new, list) and isinstance(old, list) and "items" in node:
-        pairs = zip(new, old, strict=False)
-        return len(new) == len(old) and all(_is_same(*pair, node["items"]) for pair in pairs)
+        pairs, items = zip(new, old, strict=False), node["items"]
+        return len(new) == len(old) and all(
+            one == other or _is_same(one, other, items) for one, other in pairs
+        )
     if not isinstance(new, dict) or not isinstance(old, dict):
         return False
     if "values" in node:
         values = node["values"]
         return new.keys() == old.keys() and all(
-            _is_same(value, old[key], values) for key, value in new.items()
+            value == old[key] or _is_same(value, old[key], values) for key, value in new.items()
         )
     return _is_struct(node) and _has_same_fields(new, old, struct_codec(node["ref"]))
 
@@ -336,7 +336,7 @@ def _has_same_fields(new: JsonObject, old: JsonObject, codec: StructCodec) -> bo
         mine, theirs = new.get(key, _ABSENT), old.get(key, _ABSENT)
         if isinstance(node, dict) and ("items" in node or "values" in node):
             mine, theirs = mine or _ABSENT, theirs or _ABSENT
-        if not _is_same(mine, theirs, node):
+        if mine != theirs and not _is_same(mine, theirs, node):
             return False
     return True
 
