@@ -198,6 +198,7 @@ def test_a_work_that_is_over_is_not_ended() -> None:
 
         loop.call_soon_threadsafe = tell_and_be_ended  # type: ignore[method-assign, assignment]
         await workers.run("alice", threading.get_ident)
+        workers.stop()
         for thread in threading.enumerate():
             if thread.name == "worker":
                 thread.join()
@@ -209,6 +210,30 @@ def test_a_work_that_is_over_is_not_ended() -> None:
         assert asyncio.run(run()) == []
     finally:
         threading.excepthook = hook
+
+
+def test_a_thread_takes_the_next_work_unless_the_last_was_ended() -> None:
+    async def run() -> None:
+        workers, first = Workers(), threading.Thread()
+
+        def remember() -> None:
+            nonlocal first
+            first = threading.current_thread()
+
+        await workers.run("alice", remember)
+        while not workers.lender.has_free:
+            await asyncio.sleep(0.001)
+        found, spent = await workers.run("bob", threading.current_thread)
+        assert found is first
+        assert spent < time.clock_gettime(time.pthread_getcpuclockid(first.ident or 0))
+        while not workers.lender.has_free:
+            await asyncio.sleep(0.001)
+        with pytest.raises(StatusError):
+            await workers.run("alice", busy(threading.Event()), 0.01)
+        assert (await workers.run("alice", threading.current_thread))[0] is not first
+        workers.stop()
+
+    asyncio.run(run())
 
 
 def test_a_work_ends_with_the_budget_of_its_user(monkeypatch: pytest.MonkeyPatch) -> None:
