@@ -201,12 +201,12 @@ def _is_in_loop() -> bool:
 # is a place for users who have used little lately (`LIGHT_SECONDS`), at once, and for one more of
 # the others each `ALONE_SECONDS`.
 #
-# A work has a thread to itself while it lasts, or, if it is so heavy that the loop should not have
-# to share its lock with it, a process (`run_forked`). Its processor time is looked at while it runs.
-# When the budget of the request or of the user is used up, or nobody waits for it any more, an
-# exception is raised in the thread, and both end there. What a work
-# may touch is therefore its own; what belongs to the loop it asks for (through the doors of
-# the loop, above), and the loop is never interrupted.
+# A work has a thread to itself while it lasts, or, if it is so heavy that the loop should not
+# have to share its lock with it, a process (`run_forked`). Its processor time is looked at
+# while it runs. When the budget of the request or of the user is used up, or nobody waits for
+# it any more, an exception is raised in the thread, and both end there. What a work may touch
+# is therefore its own; what belongs to the loop it asks for (through the doors of the loop,
+# above), and the loop is never interrupted.
 
 
 T = TypeVar("T")
@@ -279,8 +279,8 @@ def out_of_time() -> StatusError:
 class _Work:
     """One function to be called; `spent` is its processor time, when it is over."""
 
-    __slots__ = ("allowed", "began", "began_at", "function", "future", "is_over", "is_told", "owner", "size",
-                 "spent", "thread", "waits_for", "workers")  # fmt: skip
+    __slots__ = ("allowed", "began", "began_at", "function", "future", "is_over", "is_told", "owner",
+                 "size", "spent", "thread", "waits_for", "workers")  # fmt: skip
 
     def __init__(
         self,
@@ -713,8 +713,8 @@ _Free = tuple[threading.Thread, _Works]
 
 
 class _Lender:
-    """Lends threads to works. Who has done one waits for the next. To make a thread is to wait until
-    it has had its first turn, for which the loop has no time: another one does that."""
+    """Lends threads to works. Who has done one waits for the next. To make a thread is to wait
+    until it has had its first turn, for which the loop has no time: another one does that."""
 
     __slots__ = ("_beginner", "_free", "_wanted")
 

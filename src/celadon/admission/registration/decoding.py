@@ -20,7 +20,13 @@ from celadon.kube import GroupVersionKind, JsonObject, metadata, releases
 from celadon.kube.go import Document
 from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import known_resources
-from celadon.kube.schemas import DecodeError, StrayField, codec_for, decode_kind, strict_field_errors
+from celadon.kube.schemas import (
+    DecodeError,
+    StrayField,
+    codec_for,
+    decode_kind,
+    strict_field_errors,
+)
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, HTTPS_PORT
 from celadon.records import dataclass
 

@@ -301,6 +301,7 @@ class Writer:
             self._finish_new,
             call,
             draft,
+            self._surroundings(call),
             aside=call.work.is_expressive,
         )
         call.notes.warnings += [*warnings, *more_warnings]
@@ -327,13 +328,15 @@ class Writer:
         create.prepare_create(incoming.draft, target)
         return incoming, warnings
 
-    def _finish_new(self, call: Call, draft: Draft) -> tuple[JsonDict, list[str]]:
+    def _finish_new(
+        self, call: Call, draft: Draft, surroundings: Surroundings
+    ) -> tuple[JsonDict, list[str]]:
         """Return what validating admission sees, and the warnings of that. Raises StatusError."""
         target = call.target
         made = create.finish_create(draft)
         self._admission.check_roles(call, made, None)
         validated = draft.validated(made)
-        raise_refusal(writing.refusal(target, validated, None, self._surroundings(call)))
+        raise_refusal(writing.refusal(target, validated, None, surroundings))
         return made, valid_warnings(made, None, target)
 
     def _already_exists(self, call: Call, name: str) -> StatusError:
@@ -386,6 +389,7 @@ class Writer:
             call,
             old,
             incoming,
+            self._surroundings(call),
             aside=call.work.is_expressive,
         )
         if target.subresource == SCALE:
@@ -466,7 +470,7 @@ class Writer:
         return incoming
 
     def _finish_change(
-        self, call: Call, old: JsonObject, incoming: Incoming
+        self, call: Call, old: JsonObject, incoming: Incoming, surroundings: Surroundings
     ) -> tuple[JsonDict, JsonDict]:
         """Return what validating admission sees, and what shall be stored. Raises StatusError."""
         target, draft = call.target, incoming.draft
@@ -478,7 +482,6 @@ class Writer:
         _warn_of_owners(call, incoming)
         made = update.finish_update(draft, before, target, incoming.sent, STRATEGIES)
         self._admission.check_roles(call, made, before)
-        surroundings = self._surroundings(call)
         refusal = writing.refusal(
             target,
             draft.validated(made),
@@ -531,6 +534,7 @@ class Writer:
         return self._admission.claim_status_errors(call, new, old) if is_on else ()
 
     def _surroundings(self, call: Call) -> Surroundings:
+        """Asked on the loop, which a step in a worker would have to wait for."""
         world = self._world
         return Surroundings(call.user, world, world.catalog, world.authorize, self._gates)
 

@@ -17,7 +17,7 @@ does it for those who have no mutators. As k8s.io/apiserver `pkg/endpoints/handl
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube import fieldpath, metadata, status
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
@@ -281,7 +281,7 @@ def _is_same_at(made: JsonObject, old: JsonObject, codec: StructCodec, path: str
     new, before = _value_at(made, path), _value_at(old, path)
     if new == before:
         return True
-    node: Json = {"ref": codec.name}
+    node: Any = {"ref": codec.name}
     for name in path.split("."):
         node = struct_codec(node["ref"]).field_nodes[name]
     if _is_struct(node):
@@ -455,7 +455,5 @@ def _stays_settled(draft: Draft, subresource: str) -> bool:
     kind = draft.gvk
     is_plain = subresource in _KEPT and kind != SERVICE_KIND
     return (
-        is_plain
-        and (kind.group, kind.kind, subresource) not in KIND_UPDATES
-        and is_settled(draft)
+        is_plain and (kind.group, kind.kind, subresource) not in KIND_UPDATES and is_settled(draft)
     )
