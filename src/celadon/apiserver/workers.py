@@ -279,8 +279,8 @@ def out_of_time() -> StatusError:
 class _Work:
     """One function to be called; `spent` is its processor time, when it is over."""
 
-    __slots__ = ("allowed", "began", "began_at", "function", "future", "is_over", "is_told", "owner",
-                 "size", "spent", "thread", "waits_for", "workers")  # fmt: skip
+    __slots__ = ("allowed", "began", "began_at", "function", "future", "is_over", "is_told",
+                 "owner", "size", "spent", "thread", "waits_for", "workers")  # fmt: skip
 
     def __init__(
         self,

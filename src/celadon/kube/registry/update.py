@@ -17,7 +17,7 @@ does it for those who have no mutators. As k8s.io/apiserver `pkg/endpoints/handl
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Any, Final
 
 from celadon.kube import fieldpath, metadata, status
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
