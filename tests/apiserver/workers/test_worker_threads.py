@@ -214,13 +214,8 @@ def test_a_work_that_is_over_is_not_ended() -> None:
 
 def test_a_thread_takes_the_next_work_unless_the_last_was_ended() -> None:
     async def run() -> None:
-        workers, first = Workers(), threading.Thread()
-
-        def remember() -> None:
-            nonlocal first
-            first = threading.current_thread()
-
-        await workers.run("alice", remember)
+        workers = Workers()
+        first, _ = await workers.run("alice", threading.current_thread)
         while not workers.lender.has_free:
             await asyncio.sleep(0.001)
         found, spent = await workers.run("bob", threading.current_thread)

@@ -27,6 +27,8 @@ from celadon.kube.go.go_text import plain_text, quote
 from celadon.kube.json_types import Json, JsonObject
 from celadon.records import dataclass
 
+_CONTAINERS: Final = (dict, list)
+
 
 class Joiner(Protocol):
     """Whoever has something to do with what a merge puts into an object."""
@@ -73,7 +75,7 @@ def _merged_maps(
 ) -> dict[str, object]:
     made = dict(live)
     for name, value in config.items():
-        if name in live:
+        if name in live and (value is None or value.__class__ in _CONTAINERS):
             value = merged(rule.child(name) or DEDUCED, live[name], value, joiner)
         made[name] = value
     if joiner is not None:
@@ -180,7 +182,7 @@ def _collect(type_: MergeType, value: object, found: FieldSet) -> bool:
 def _collect_members(rule: MapRule, value: JsonObject, found: FieldSet) -> None:
     for name, one in value.items():
         element = FIELD + name
-        if one.__class__ is not dict and one.__class__ is not list:
+        if one.__class__ not in _CONTAINERS:
             found.members.add(element)
             continue
         below = FieldSet()
@@ -379,6 +381,10 @@ def _compare_maps(rule: MapRule, old: JsonObject, new: JsonObject, found: Compar
         now = new[name]
         if was is now or (was.__class__ is str and was == now):
             continue
+        if was.__class__ not in _CONTAINERS and now.__class__ not in _CONTAINERS:
+            if not same(was, now):
+                found.modified.members.add(element)
+            continue
         below = Comparison()
         if _compare(rule.child(name) or DEDUCED, was, now, below):
             found.modified.members.add(element)
@@ -493,11 +499,12 @@ class _Misfits:
     def _look_at_members(self, rule: MapRule, value: JsonObject, at: _Place) -> None:
         """After a member that is not allowed nothing more is looked at."""
         for name, one in value.items():
-            child, here = rule.child(name), (at, FIELD + name)
+            child = rule.child(name)
             if child is None:
-                self._note(here, "field not declared in schema")
+                self._note((at, FIELD + name), "field not declared in schema")
                 return
-            self.look(child, one, here)
+            if one.__class__ not in _FITTING[child.scalar]:
+                self.look(child, one, (at, FIELD + name))
 
     def _look_at_items(self, rule: ListRule, value: Sequence[Any], at: _Place) -> None:
         type_ = rule.item
@@ -532,8 +539,9 @@ _FITTING: Final[Mapping[str, Collection[type]]] = {
     STRING: (str,),
     BOOLEAN: (bool,),
     UNTYPED: (str, bool, int, float),
+    "": (),
 }
-"""The classes of JSON that fit a scalar."""
+"""The classes of JSON that fit a scalar; none where there is to be none."""
 
 
 def _scalar_error(wanted: str, value: object) -> str:
