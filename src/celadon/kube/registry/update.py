@@ -22,7 +22,7 @@ from typing import Any, Final
 from celadon.kube import fieldpath, metadata, status
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.defaulting_rules import update_rules
-from celadon.kube.defaulting.dropped_fields import KIND_UPDATES, drop_unused
+from celadon.kube.defaulting.dropped_fields import KIND_UPDATES, drop_unused, outlasts_keeping
 from celadon.kube.defaulting.field_functions import count_templates
 from celadon.kube.defaulting.workload_defaults import service_update
 from celadon.kube.fieldpath import FieldPath
@@ -453,7 +453,9 @@ def _stays_settled(draft: Draft, subresource: str) -> bool:
     """Return whether `finish_update` has left a draft as it would be read back: what it takes from
     the old object was read back before."""
     kind = draft.gvk
-    is_plain = subresource in _KEPT and kind != SERVICE_KIND
+    if subresource not in _KEPT or (kind.group, kind.kind, subresource) in KIND_UPDATES:
+        return False
+    kept = tuple(update_rules(kind).get(_KEPT[subresource], ()))
     return (
-        is_plain and (kind.group, kind.kind, subresource) not in KIND_UPDATES and is_settled(draft)
+        kind != SERVICE_KIND and is_settled(draft) and outlasts_keeping(kind, draft.run.gates, kept)
     )
