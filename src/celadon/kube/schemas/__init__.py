@@ -11,7 +11,6 @@ from celadon.kube.schemas.definition_schemas import (
     custom_schemas,
     decode_schema,
     definition_schemas,
-    published_schema,
     schema_type,
 )
 from celadon.kube.schemas.schema_packs import (
@@ -68,7 +67,6 @@ __all__ = [
     "escape",
     "json_kind",
     "pack_schemas",
-    "published_schema",
     "resolved",
     "round_trip",
     "schema_for",
