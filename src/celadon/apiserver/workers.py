@@ -723,11 +723,6 @@ class _Lender:
         self._beginner: threading.Thread | None = None
         self._free: deque[_Free] = deque()
 
-    @property
-    def has_free(self) -> bool:
-        """Return whether a thread waits for work."""
-        return bool(self._free)
-
     def lend(self, work: _Work, loop: asyncio.AbstractEventLoop, done: Done) -> None:
         """`done` is told in the loop."""
         try:

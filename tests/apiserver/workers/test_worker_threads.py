@@ -212,23 +212,29 @@ def test_a_work_that_is_over_is_not_ended() -> None:
         threading.excepthook = hook
 
 
-def test_a_thread_takes_the_next_work_unless_the_last_was_ended() -> None:
+def test_threads_take_the_next_work() -> None:
     async def run() -> None:
         workers = Workers()
-        first, _ = await workers.run("alice", threading.current_thread)
-        while not workers.lender.has_free:
-            await asyncio.sleep(0.001)
-        found, spent = await workers.run("bob", threading.current_thread)
-        assert found is first
-        assert spent < time.clock_gettime(time.pthread_getcpuclockid(first.ident or 0))
-        while not workers.lender.has_free:
-            await asyncio.sleep(0.001)
-        with pytest.raises(StatusError):
-            await workers.run("alice", busy(threading.Event()), 0.01)
-        assert (await workers.run("alice", threading.current_thread))[0] is not first
+        took = [await workers.run("alice", threading.current_thread) for _ in range(100)]
         workers.stop()
+        threads = [thread for thread, _ in took]
+        assert len(set(threads)) < len(threads)
+        assert all(spent < 1 for _, spent in took)
 
     asyncio.run(run())
+
+
+def test_a_thread_whose_work_was_ended_takes_no_other() -> None:
+    threads = []
+
+    def work() -> None:
+        threads.append(threading.current_thread())
+        busy(threading.Event())()
+
+    with pytest.raises(StatusError):
+        asyncio.run(Workers().run("alice", work, 0.01))
+    threads[0].join(60)
+    assert not threads[0].is_alive()
 
 
 def test_a_work_ends_with_the_budget_of_its_user(monkeypatch: pytest.MonkeyPatch) -> None:
