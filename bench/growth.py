@@ -146,7 +146,7 @@ async def policies(count: int) -> Costs:
             lambda number: workloads.config_maps(f"other-{number}", REQUESTS)
         ),
         "create of one more policy": await served.cost(
-            lambda number: workloads.named_policies(f"more-{number}", 3)
+            lambda number: workloads.named_policies(number, 3)
         ),
         "memory": _resident() - before,
     }

@@ -96,7 +96,7 @@ def works() -> list[Work]:
         Work("apply", lambda i, n: named.applies(CHANGED, i, n), 400, 3),
         Work("apply of what is there", lambda _, n: named.same_applies(CHANGED, n), 400, 3),
         Work("dry run of a Deployment", lambda _, n: named.small_deployments(n), 400, 3),
-        Work("create of a policy", lambda i, n: named.named_policies(f"new-{i}", n), 100, 1.5),
+        Work("create of a policy", lambda i, n: named.named_policies(i, n), 100, 1.5),
     ]
 
 

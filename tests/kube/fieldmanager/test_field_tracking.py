@@ -72,7 +72,7 @@ def _updated(body: Object, live: Object, where: Target, writer: FieldWriter) -> 
     track_update(read.draft, read.sent, live, where, writer)
     shown = shown_object(live, where)
     made = update.finish_update(update.begin_update(read.draft, where), shown, where)
-    return update.stored_update(made, live, where, _context())
+    return update.stored_update(read.draft, made, live, where)
 
 
 def _applied(
@@ -82,7 +82,7 @@ def _applied(
     read = read_applied(merged, where, _context(), config)
     shown = shown_object(live, where)
     made = update.finish_update(read.draft, shown, where)
-    return update.stored_update(made, live, where, _context())
+    return update.stored_update(read.draft, made, live, where)
 
 
 def _owners(obj: Object) -> dict[str, Any]:

@@ -264,7 +264,8 @@ def track_update(
         return
     meta.pop("managedFields", None)
     endpoint = _Endpoint(target, writer)
-    shown = draft.form()
+    draft.complete()
+    shown = draft.made
     if target.custom is not None and not metadata.metadata(sent).get("managedFields"):
         # the metadata of a custom resource is read on the way, which loses an empty list: it says
         # nothing, where that of a built-in kind takes all managers away.
@@ -335,8 +336,11 @@ def read_applied(
     """Return what `applied` made, read as any body. StatusError (500) when a value does not fit
     Go's type; `config` is the body, by whose names the object is called then."""
     try:
-        read = with_go_numbers(document, target.kind)
-        draft = draft_of(read, target, context, keeps_nulls=True)
+        try:
+            draft = draft_of(document, target, context, keeps_nulls=True)
+        except DecodeError:  # mostly all numbers are Go's already: to look for others takes as long
+            read = with_go_numbers(document, target.kind)
+            draft = draft_of(read, target, context, keeps_nulls=True)
     except DecodeError as error:
         raise not_converted(config, target.kind, error.alone) from error
     return Incoming(target.kind, draft, dict(document))
@@ -483,7 +487,7 @@ class _Endpoint:
             made, found = attempt(force=True)
         except UnshownVersion as error:
             raise status.plain_error(str(error)) from None
-        if not same(made, dict(live)):
+        if made != live or not same(made, dict(live)):
             found.times[applier] = self._writer.now
         if manager == KUBECTL:
             made = with_last_applied(made, config)

@@ -47,6 +47,7 @@ from celadon.kube.validation.object_meta import (
     validate_meta_of_update,
     validate_object_meta,
     validate_object_meta_update,
+    validate_place,
 )
 from celadon.kube.validation.pods import pod_specs, pod_updates
 from celadon.kube.validation.pods import pod_updates as pod_statuses
@@ -300,25 +301,31 @@ def validate_update(
 ) -> list[FieldError]:
     """Return what is wrong with a changed object. Subresources are not validated here."""
     validation = validation_of(kind.group_kind)
-    if validation is None:
-        return []
+    return [] if validation is None else holding(_changed(obj, old, validation), gates)
+
+
+def _changed(obj: JsonObject, old: JsonObject, validation: Validation) -> Errors:
+    """What a server finds for all kinds, the rules of a kind find again."""
     meta, before = obj.get("metadata") or {}, old.get("metadata") or {}
-    errors = [validate_meta_of_update(meta, before)]
+    is_sound = True
+    for error in validate_meta_of_update(meta, before):
+        is_sound = False
+        yield error
     naming = validation.naming_of(obj)
     if validation.repeated_until and not is_since(validation.repeated_until):
-        errors += [
-            iter(()) if naming is None else new_object_meta(meta, naming),
-            validation.create(obj),
-        ]
+        if naming is not None:
+            yield from new_object_meta(meta, naming)
+        yield from validation.create(obj)
     if naming is not None:
         revisit = validation.revisits
         if Revisit.AS_CHANGED in revisit:
-            errors.append(validate_object_meta_update(meta, before))
-            errors.append(standard_finalizers(meta, naming))
+            if not is_sound:
+                yield from validate_object_meta_update(meta, before)
+            yield from standard_finalizers(meta, naming)
         if Revisit.AS_NEW in revisit:
-            errors.append(new_object_meta(meta, naming))
-    errors.append(validation.of_update(obj, old))
-    return holding(itertools.chain.from_iterable(errors), gates)
+            yield from (validate_place if is_sound else validate_object_meta)(meta, naming)
+            yield from standard_finalizers(meta, naming)
+    yield from validation.of_update(obj, old)
 
 
 def validate_status_update(
@@ -332,7 +339,7 @@ def validate_status_update(
     errors = list(validate_meta_of_update(meta, before))
     if validation is None or validation.status is None:
         return errors
-    if Revisit.AS_CHANGED in validation.revisit:
+    if errors and Revisit.AS_CHANGED in validation.revisit:
         errors += validate_object_meta_update(meta, before)
     return holding(itertools.chain(errors, validation.status(obj, old)), gates)
 
