@@ -11,7 +11,7 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from celadon.kube import Json
@@ -42,6 +42,20 @@ class Text:
         return self.text if self.binding >= binding else f"({self.text})"
 
 
+Pool = tuple[str, int]
+"""What lists have in common that may stand in one sum, and where one of them stands there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A condition for all items of lists, or for one of them."""
+
+    lists: frozenset[tuple[Pool, str]]
+    variable: str
+    condition: Condition
+    is_for_all: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
     """An expression of type bool, and how its opposite is written."""
@@ -50,6 +64,8 @@ class Condition:
     binding: Binding
     opposite: str
     opposite_binding: Binding
+    loop: Loop | None = field(default=None, compare=False, repr=False)
+    """Where it is all that is said."""
 
     def inside(self, binding: Binding) -> str:
         """The text as an operand of an operator, in parentheses where it binds less tightly."""
@@ -102,8 +118,13 @@ def member(value: str, container: str) -> Condition:
 
 def negation(condition: Condition) -> Condition:
     """Return the opposite."""
+    loop = condition.loop
     return Condition(
-        condition.opposite, condition.opposite_binding, condition.text, condition.binding
+        condition.opposite,
+        condition.opposite_binding,
+        condition.text,
+        condition.binding,
+        loop and replace(loop, is_for_all=not loop.is_for_all),
     )
 
 
@@ -121,6 +142,7 @@ def _joined(
     conditions: Iterable[Condition], neutral: Condition, decisive: Condition, binding: Binding
 ) -> Condition:
     kept = list(dict.fromkeys(one for one in conditions if one != neutral))
+    kept = _with_sums(kept, is_for_all=binding is Binding.AND)
     if decisive in kept:
         return decisive
     if len(kept) < 2:
@@ -135,6 +157,26 @@ def _joined(
     )
 
 
+def _with_sums(conditions: Sequence[Condition], *, is_for_all: bool) -> list[Condition]:
+    """Return conditions of which those that say the same of several lists of a pool are one, for
+    the sum of the lists."""
+    found: dict[object, Condition] = {}
+    for one in conditions:
+        loop = one.loop
+        if loop is None or loop.is_for_all is not is_for_all:
+            found[one] = one
+            continue
+        key = loop.variable, loop.condition, {pool for (pool, _), _ in loop.lists}.pop()
+        known = found.get(key)
+        if known is not None and known.loop is not None:
+            loop = replace(loop, lists=known.loop.lists | loop.lists)
+        items = [text for _, text in sorted(loop.lists)]
+        text = items[0] if len(items) == 1 else f"({' + '.join(items)})"
+        made = every(text, loop.variable, loop.condition)
+        found[key] = replace(made if is_for_all else negation(made), loop=loop)
+    return list(found.values())
+
+
 def choice(condition: Condition, then: Condition, otherwise: Condition) -> Condition:
     """Return `condition ? then : otherwise`."""
     if condition in (ALWAYS, NEVER) or then == otherwise:
@@ -146,21 +188,30 @@ def choice(condition: Condition, then: Condition, otherwise: Condition) -> Condi
     return Condition(parts[0], Binding.CHOICE, parts[1], Binding.CHOICE)
 
 
-def every(items: str, variable: str, condition: Condition) -> Condition:
+def every(
+    items: str, variable: str, condition: Condition, pool: Pool | None = None
+) -> Condition:
     """Return whether a condition holds for all items of a list, or all keys of a map."""
     if condition == ALWAYS:
         return ALWAYS
+    name, unlike, value = condition.text.partition(" != ")
+    if name == variable and unlike and condition.binding is Binding.RELATION:
+        return negation(member(value, items))
+    lists = frozenset([(pool, items)] if pool else [])
     return Condition(
         f"{items}.all({variable}, {condition.text})",
         Binding.MEMBER,
         f"{items}.exists({variable}, {condition.opposite})",
         Binding.MEMBER,
+        Loop(lists, variable, condition, is_for_all=True) if pool else None,
     )
 
 
-def some(items: str, variable: str, condition: Condition) -> Condition:
+def some(
+    items: str, variable: str, condition: Condition, pool: Pool | None = None
+) -> Condition:
     """Return whether a condition holds for one item of a list, or one key of a map."""
-    return negation(every(items, variable, negation(condition)))
+    return negation(every(items, variable, negation(condition), pool))
 
 
 def binds(condition: Condition, variable: str) -> bool:

@@ -15,10 +15,11 @@ from typing import Final
 
 from celadon.kube import GroupVersionKind, Json
 from celadon.kube.schemas import Schema, codec_for, resolved, schema_for
-from celadon.kube.well_known_values import POD_TEMPLATES
+from celadon.kube.well_known_values import CONTAINER_LISTS, POD_TEMPLATES
 from celadon.migrate.cel_text import (
     ALWAYS,
     Condition,
+    Pool,
     binds,
     comparison,
     conjunction,
@@ -210,6 +211,22 @@ class Place:
         )
 
     @property
+    def items(self) -> str:
+        """The items of a list, or the keys of a map: none where it is absent."""
+        if not self.unsure:
+            return self.plain
+        return f"{self.optional}.orValue({'{}' if self.shape.form is Form.MAP else '[]'})"
+
+    @property
+    def pool(self) -> Pool | None:
+        """What a list of containers is one of: the lists of its pod."""
+        name = self.steps[-1].name if self.steps else ""
+        around = replace(self, steps=self.steps[:-1])
+        if name not in CONTAINER_LISTS or around.unsure:
+            return None
+        return around.plain, _IN_A_SUM.index(name)
+
+    @property
     def is_never_empty(self) -> bool:
         """Return whether it is a list that is never empty in a valid object."""
         return self.shape.schema is not None and self.path.endswith("spec.containers")
@@ -242,11 +259,9 @@ class Place:
             raise NotTranslated("lists in each other whose items have one name")
         if self.steps and self.steps[-1].is_nullable:
             return conjunction([self.present(), self.there().some(variable, condition)])
-        empty = "{}" if self.shape.form is Form.MAP else "[]"
-        items = f"{self.optional}.orValue({empty})" if self.unsure else self.plain
         if condition == ALWAYS:
-            return filled(items)
-        return some(items, variable, condition)
+            return filled(self.items)
+        return some(self.items, variable, condition, self.pool)
 
     def at(self, index: int) -> Place:
         """An item of a list that is there, by its number; absent where the list is shorter."""
@@ -258,6 +273,10 @@ class Place:
         """An item of a list, as a macro calls it."""
         path = f"{self.path}[*]"
         return replace(self, root=variable, shape=self.shape.item(), steps=(), path=path)
+
+
+_IN_A_SUM: Final = ("containers", "initContainers", "ephemeralContainers")
+"""The lists of containers in the order in which a sum has them."""
 
 
 def _has(base: str, step: Step) -> Condition:
@@ -291,7 +310,7 @@ def object_place(gvks: Sequence[GroupVersionKind], root: str = "object") -> Plac
     if gvks[0].kind == "ReplicationController":
         # The template is a pointer in Go, so an empty object has none; validation demands one.
         template = ".".join(POD_TEMPLATES[gvks[0].group_kind])
-        always |= {template, f"{template}.spec"}
+        always |= {template, f"{template}.metadata", f"{template}.spec"}
     return Place(root, Shape(schemas[0]), always=frozenset(always))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -155,9 +155,38 @@ def _camel_case(name: str) -> str:
     return first + "".join(one.capitalize() for one in others)
 
 
-def json_patches(expressions: Sequence[str]) -> list[JsonObject]:
+_CONTAINERS: Final = re.compile(
+    r"\(((?P<spec>object(\.\w+)*\.spec)\.containers"
+    r"( \+ (?P=spec)\.\?(init|ephemeral)Containers\.orValue\(\[\]\))+)\)(?=\.(all|exists)\()",
+    re.ASCII,
+)
+"""The containers of a pod, as `cel_text` sums them up."""
+
+
+def with_container_variable(spec: JsonDict) -> JsonDict:
+    """Return a spec whose validations call all containers of a pod by a name."""
+    texts = [one["expression"] for one in spec["validations"]]
+    found = next(filter(None, map(_CONTAINERS.search, texts)), None)
+    given = list(spec.get("variables") or ())
+    if found is None or any(one["name"] == "containers" for one in given):
+        return spec
+    named = [
+        {**one, "expression": one["expression"].replace(found[0], "variables.containers")}
+        for one in spec["validations"]
+    ]
+    variable = {"name": "containers", "expression": found[1]}
+    made = {name: one for name, one in spec.items() if name != "validations"}
+    return {**made, "variables": [*given, variable], "validations": named}
+
+
+def json_patches(expressions: Iterable[str]) -> list[JsonObject]:
     """Return mutations by JSON patches, one after the other."""
     return [{"patchType": "JSONPatch", "jsonPatch": {"expression": one}} for one in expressions]
+
+
+def apply_configuration(expression: str) -> JsonObject:
+    """Return a mutation that merges an object into what is there."""
+    return {"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": expression}}
 
 
 def _accepted(

@@ -92,8 +92,7 @@ CAPABILITIES = "request.object.spec.containers[].securityContext.capabilities.ad
             "AnyNotIn",
             "{{ request.object.spec.containers[].securityContext.capabilities.drop[] }}",
             "object.spec.containers.exists(container, "
-            "container.?securityContext.?capabilities.?drop.orValue([]).exists(drop, "
-            "drop == 'ALL'))",
+            "'ALL' in container.?securityContext.?capabilities.?drop.orValue([]))",
         ),
         (
             "{{ regex_match('^v[0-9]+$', request.object.metadata.labels.version || '') }}",

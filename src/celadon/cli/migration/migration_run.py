@@ -564,7 +564,14 @@ def _written(document: JsonObject) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes texts of several lines as blocks."""
+    """Writes texts of several lines as blocks, and quotes those with quotes so that these stay what
+    they are."""
+
+    def choose_scalar_style(self) -> str:
+        style: str = super().choose_scalar_style()
+        text = self.event.value
+        is_plain_in = "'" in text and not {'"', "\\"} & {*text} and len(text) < _LINE_WIDTH // 2
+        return '"' if style == "'" and is_plain_in else style
 
 
 def _block(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:

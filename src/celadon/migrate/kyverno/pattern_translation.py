@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeGuard
 
@@ -11,6 +11,7 @@ from celadon.kube import Json
 from celadon.migrate.cel_text import (
     ALWAYS,
     NEVER,
+    Binding,
     Condition,
     choice,
     comparison,
@@ -93,6 +94,12 @@ def optional_leaf(place: Place, pattern: Json, *, fine_if_absent: bool) -> Condi
         for value in default:
             if scalar_matches(value, pattern) is fine_if_absent:
                 return leaf(f"{place.optional}.orValue({literal(value)})", form, pattern)
+    if place.unsure > 1 and form is Form.INTEGER and isinstance(pattern, int | str):
+        for number in _numbers_near(pattern):
+            made = leaf(f"{place.optional}.orValue({number})", form, pattern)
+            is_one = made.binding is Binding.RELATION and "string(" not in made.text
+            if is_one and scalar_matches(number, pattern) is fine_if_absent:
+                return made
     there = place.present()
     demanded = leaf(place.plain, form, pattern)
     if fine_if_absent:
@@ -102,6 +109,17 @@ def optional_leaf(place: Place, pattern: Json, *, fine_if_absent: bool) -> Condi
 
 _DEFAULTS: Final[Mapping[Form, tuple[Json, ...]]] = {Form.BOOL: (False, True), Form.STRING: ("",)}
 """Values that may stand for one that is absent, where they come to the same."""
+
+
+def _numbers_near(pattern: int | str) -> Iterator[int]:
+    """Yield small integers, then those at the bound that a pattern has."""
+    yield from (0, 1)
+    known = amount(str(pattern).strip("!<>= "))
+    if known is not None and known.is_integer and abs(known.as_int64()) < _MOST_AT_A_BOUND:
+        yield from (known.as_int64() + one for one in (-1, 0, 1))
+
+
+_MOST_AT_A_BOUND: Final = 2**53
 
 
 def _string(text: str, form: Form, alternatives: Alternatives) -> Condition:
@@ -256,8 +274,9 @@ def globbed(text: str, pattern: str) -> Condition:
         found = wild.fullmatch(squeezed)
         if found is not None:
             return written(text, *found.groups())
-    parts = {"*": ".*", "?": "."}
-    regex = "".join(parts.get(part) or _literal_of(part) for part in re.split(r"([*?])", squeezed))
+    parts = {"*": ".*", "?": ".", "?*": ".+"}
+    split = re.split(r"(\?\*|[*?])", squeezed.replace("*?", "?*"))
+    regex = "".join(parts.get(part) or _literal_of(part) for part in split)
     return truth(f"{text}.matches({quoted(f'^{regex}$')})")
 
 
@@ -379,7 +398,8 @@ def _is_list(pattern: Json) -> TypeGuard[Sequence[Json]]:
 
 def _scalars(place: Place, pattern: Json) -> Answer:
     item = place.item(place.item_name)
-    return judged(every(place.plain, item.root, leaf(item.root, item.shape.form, pattern)))
+    held = leaf(item.root, item.shape.form, pattern)
+    return judged(every(place.items, item.root, held, place.pool))
 
 
 def _list(place: Place, patterns: Sequence[Json]) -> Answer:
@@ -394,8 +414,8 @@ def _list(place: Place, patterns: Sequence[Json]) -> Answer:
         return _scalars(place, first)
     item = place.item(place.item_name)
     answer = element(item, first)
-    items = place.plain
-    fine = every(items, item.root, answer.never_fails)
+    items = place.items
+    fine = every(items, item.root, answer.never_fails, place.pool)
     # Without conditions inside, no item skips, so the list does not either.
     if answer.skips == NEVER:
         return judged(fine)
@@ -496,6 +516,11 @@ def _optional(place: Place, key: str, pattern: Json, absent: Answer) -> Answer:
             if is_chain
             else guarded(field, element(field.there(), pattern), absent)
         )
+    if field.shape.form is Form.LIST and absent == _FINE and not field.steps[-1].is_nullable:
+        # Of no items all is fine, too.
+        answer = element(field, pattern)
+        if answer.skips == NEVER:
+            return answer
     if _is_list(pattern) or field.shape.form in (Form.LIST, Form.MAP, Form.FIELDS):
         return guarded(field, element(field.there(), pattern), absent)
     return judged(optional_leaf(field, pattern, fine_if_absent=absent.fine == ALWAYS))
@@ -524,7 +549,9 @@ def _exists(place: Place, patterns: Json) -> Answer:
         return _WRONG
     item = place.item(place.item_name)
     # Each pattern has to find an item that passes; one that skips does not count.
-    passing = (some(place.plain, item.root, element(item, one).passes()) for one in patterns)
+    passing = (
+        some(place.plain, item.root, element(item, one).passes(), place.pool) for one in patterns
+    )
     return judged(conjunction(passing))
 
 

@@ -71,10 +71,10 @@ from celadon.migrate.translations import (
     Origin,
     Translation,
     binding_document,
-    json_patches,
     mutating_binding_document,
     mutating_document,
     policy_document,
+    with_container_variable,
 )
 
 
@@ -88,8 +88,7 @@ class Demand:
     validations: tuple[Mapping[str, str], ...]
     extra: Mapping[str, Json] = field(default_factory=dict)
     """Further fields of the policy's spec: variables, params, audit annotations."""
-    mutations: tuple[str, ...] = ()
-    """JSON patches, of a rule that mutates."""
+    mutations: tuple[JsonObject, ...] = ()
 
 
 def translate(
@@ -298,10 +297,10 @@ def _document(
         ]
     spec |= {name: one for name, one in demand.extra.items() if name != "paramKind"}
     if demand.mutations:
-        spec |= {"reinvocationPolicy": "Never", "mutations": json_patches(demand.mutations)}
+        spec |= {"reinvocationPolicy": "Never", "mutations": [*demand.mutations]}
         return mutating_document(name, policy.annotations, spec)
     spec["validations"] = [dict(one) for one in demand.validations]
-    return policy_document(name, policy.annotations, spec)
+    return policy_document(name, policy.annotations, with_container_variable(spec))
 
 
 def _in_order(policy: Policy, rule: Rule) -> str:
