@@ -188,9 +188,7 @@ def choice(condition: Condition, then: Condition, otherwise: Condition) -> Condi
     return Condition(parts[0], Binding.CHOICE, parts[1], Binding.CHOICE)
 
 
-def every(
-    items: str, variable: str, condition: Condition, pool: Pool | None = None
-) -> Condition:
+def every(items: str, variable: str, condition: Condition, pool: Pool | None = None) -> Condition:
     """Return whether a condition holds for all items of a list, or all keys of a map."""
     if condition == ALWAYS:
         return ALWAYS
@@ -207,9 +205,7 @@ def every(
     )
 
 
-def some(
-    items: str, variable: str, condition: Condition, pool: Pool | None = None
-) -> Condition:
+def some(items: str, variable: str, condition: Condition, pool: Pool | None = None) -> Condition:
     """Return whether a condition holds for one item of a list, or one key of a map."""
     return negation(every(items, variable, negation(condition), pool))
 

@@ -248,3 +248,12 @@ def test_no_namespace_has_a_namespace_with_labels(kinds: list[str]) -> None:
     match = {"any": [{"resources": {"kinds": kinds, "namespaceSelector": {"matchLabels": labels}}}]}
     assert judged(match, namespace, namespaces={"a": labels}) == "skip"
     assert judged(match, pod(), namespaces={"default": labels}) == "fail"
+
+
+def test_what_may_have_no_namespace_is_asked_for_it_with_care() -> None:
+    match = {"any": [{"resources": {"kinds": ["*"], "namespaces": ["a"]}}]}
+    validate = {"pattern": {"metadata": {"labels": {"team": "?*"}}}}
+    (policy,) = translated(kyverno_policy({**rule(validate), "match": match})).policies
+    assert policy["spec"]["matchConditions"] == [
+        {"name": "is-in-namespace", "expression": "request.?namespace.orValue('') == 'a'"}
+    ]

@@ -46,6 +46,7 @@ def with_containers(*containers: JsonObject, **spec: Json) -> dict[str, Any]:
 DROP_ALL = {"capabilities": {"drop": ["ALL"]}}
 PROXY = {"name": "PROXY", "value": "p"}
 
+
 @pytest.mark.parametrize(
     ("patch", "expression"),
     [

@@ -26,7 +26,8 @@ class MigrationView(ReportView[Migration]):
         report = self.report
         lines = [line for one in report.outcomes for line in _lines(one)]
         counts = ", ".join(f"{report.count(one)} {one}" for one in STATES if report.count(one))
-        return "\n".join([*lines, "", f"{plural(len(report.outcomes), 'rule')}: {counts}", _tests(report)])
+        rules = plural(len(report.outcomes), "rule")
+        return "\n".join([*lines, "", f"{rules}: {counts}", _tests(report)])
 
     def data(self) -> list[JsonDict]:
         """An item for each rule."""

@@ -19,7 +19,17 @@ from celadon.kube.json_types import JsonDict, Needed
 from celadon.kube.json_types import Shape as JsonShape
 from celadon.kube.resources import Catalog
 from celadon.kube.schemas import Schema
-from celadon.migrate.cel_text import ALWAYS, NEVER, Condition, conjunction, disjunction, negation
+from celadon.migrate.cel_text import (
+    ALWAYS,
+    NEVER,
+    Condition,
+    choice,
+    comparison,
+    conjunction,
+    disjunction,
+    negation,
+    quoted,
+)
 from celadon.migrate.kyverno.cel_policies import (
     CEL_POLICY_SHAPE,
     condition_name,
@@ -53,9 +63,11 @@ from celadon.migrate.kyverno.policies import (
     variants,
 )
 from celadon.migrate.kyverno.queries import (
+    ABSENT,
     OPERATION,
     Branch,
     Computed,
+    Constant,
     Located,
     Names,
     Otherwise,
@@ -316,8 +328,9 @@ def _in_order(policy: Policy, rule: Rule) -> str:
 # --- What is demanded --------------------------------------------------------
 
 
-def _names(kinds: Sequence[GroupVersionKind]) -> Names:
-    """Return what JMESPath sees of a request for objects of a kind."""
+def _names(kinds: Sequence[GroupVersionKind], operation: str = "") -> Names:
+    """Return what JMESPath sees of a request for objects of a kind; with an operation, only what
+    requests for it have."""
     place = object_place(kinds)
     old = object_place(kinds, "oldObject")
     user = Names(
@@ -327,11 +340,13 @@ def _names(kinds: Sequence[GroupVersionKind]) -> Names:
         }
     )
     user_parts = "request.userInfo.username.split(':')"
+    lacking = {name: ABSENT for one, name in _LACKING.items() if one == operation}
     request = Names(
         {
             "object": Located(place),
             "oldObject": Located(old),
-            "operation": OPERATION,
+            **lacking,
+            "operation": Constant(operation) if operation else OPERATION,
             "namespace": Computed("request.namespace"),
             "name": Computed("request.name"),
             "userInfo": user,
@@ -440,14 +455,46 @@ def _demand(
             {"variables": list(demanded.variables)},
         )
     answer = _answer(rule, names, object_place(kinds))
-    met = conjunction([required, negation(answer.skips)])
-    if answer.fine == ALWAYS:
+    said = conjunction([required, negation(answer.skips)]), answer.fine
+    for_operations = [one for one in operations or OPERATIONS if one in _usual(rule)]
+    for operation in _without(rule, for_operations):
+        # What is not there then is absent in JMESPath; in CEL it is null, and has no fields.
+        lacking = _with_context(rule.context, _names(kinds, operation))
+        other = _answer(rule, lacking, object_place(kinds))
+        there = conditions(left, lacking), negation(other.skips), other.fine
+        met, fine = conjunction(there[:2]), there[2]
+        if met == NEVER or fine == ALWAYS:
+            for_operations.remove(operation)
+        else:
+            is_it = comparison(OPERATION.text, "==", quoted(operation))
+            said = _either(is_it, met, said[0]), _either(is_it, fine, said[1])
+    met, fine = said
+    if fine == ALWAYS or not for_operations:
         raise NotTranslated("a demand that every object fulfils")
     return Demand(
         {"is-meant": met.text} if met != ALWAYS else {},
-        tuple(one for one in operations or OPERATIONS if one in _usual(rule)),
-        ({"expression": answer.fine.text, **_message(rule, names)},),
+        tuple(for_operations),
+        ({"expression": fine.text, **_message(rule, names)},),
     )
+
+
+def _without(rule: Rule, operations: Sequence[str]) -> Iterator[str]:
+    """Yield the operations for which a rule reads an object that such requests do not have."""
+    text = json.dumps([rule.preconditions, rule.context, rule.value.get("validate")])
+    for operation, name in _LACKING.items():
+        if operation in operations and f"request.{name}." in text:
+            yield operation
+
+
+_LACKING: Final = {Operation.CREATE.name: "oldObject", Operation.DELETE.name: "object"}
+
+
+def _either(condition: Condition, then: Condition, otherwise: Condition) -> Condition:
+    """Return whether `then` holds under a condition, and another without it."""
+    if then in (ALWAYS, NEVER):
+        together = disjunction if then == ALWAYS else conjunction
+        return together([condition if then == ALWAYS else negation(condition), otherwise])
+    return choice(condition, then, otherwise)
 
 
 def _mutating_demand(rule: Rule, names: Names, place: Place) -> Demand:
