@@ -138,6 +138,8 @@ class Step:
     """Whether it is always there, but may be null."""
 
     is_index: bool = False
+    is_read: bool = False
+    """Whether the name is an expression that reads the key."""
 
     def plain(self) -> str:
         """The step as it is written where it leads somewhere."""
@@ -149,7 +151,7 @@ class Step:
 
     @property
     def _key(self) -> str:
-        return self.name if self.is_index else quoted(self.name)
+        return self.name if self.is_index or self.is_read else quoted(self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +271,12 @@ class Place:
         path = f"{self.path}[*]"
         return replace(self, shape=self.shape.item(), steps=(*self.steps, step), path=path)
 
+    def at_key(self, key: str) -> Place:
+        """What a map has at a key that an expression reads."""
+        step = Step(key, is_field=False, is_sure=False, is_read=True)
+        path = f"{self.path}[*]"
+        return replace(self, shape=self.shape.item(), steps=(*self.steps, step), path=path)
+
     def item(self, variable: str) -> Place:
         """An item of a list, as a macro calls it."""
         path = f"{self.path}[*]"
@@ -284,7 +292,7 @@ def _has(base: str, step: Step) -> Condition:
         return truth(f"has({base}{step.plain()})")
     if step.is_index:
         return comparison(f"size({base})", ">", step.name)
-    return member(quoted(step.name), base)
+    return member(step.name if step.is_read else quoted(step.name), base)
 
 
 def is_selectable(name: str) -> bool:

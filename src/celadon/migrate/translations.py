@@ -69,8 +69,8 @@ class Translation:
 
 
 def renamed(translation: Translation, names: Mapping[str, str]) -> Translation:
-    """Return a translation whose policies have other names; bindings are called like their
-    policies."""
+    """Return a translation whose policies have other names; the names of bindings begin with those
+    of their policies."""
     if all(name == new for name, new in names.items()):
         return translation
     return replace(
@@ -85,7 +85,9 @@ def _renamed(document: JsonObject, names: Mapping[str, str]) -> JsonObject:
     }  # fmt: skip
     if "policyName" in document["spec"]:
         policy = document["spec"]["policyName"]
-        made["spec"] = {**document["spec"], "policyName": names.get(policy, policy)}
+        new = names.get(policy, policy)
+        made["spec"] = {**document["spec"], "policyName": new}
+        made["metadata"] = {**document["metadata"], "name": new + name.removeprefix(policy)}
     return made
 
 
@@ -225,28 +227,38 @@ def _object_name(parts: Sequence[str]) -> str:
 
 
 def binding_document(
-    policy: JsonObject, actions: Sequence[str], param_ref: JsonObject | None = None
+    policy: JsonObject,
+    actions: Sequence[str],
+    param_ref: JsonObject | None = None,
+    namespaces: Sequence[JsonObject] = (),
+    suffix: str = "",
 ) -> JsonObject:
-    """Return the binding of a policy."""
+    """Return a binding of a policy, for namespaces whose labels fulfil requirements."""
     name = policy["metadata"]["name"]
     spec: JsonDict = {"policyName": name}
     if param_ref is not None:
         spec["paramRef"] = param_ref
+    if namespaces:
+        selector = {"matchExpressions": list(namespaces)}
+        spec["matchResources"] = {"namespaceSelector": selector}
     spec["validationActions"] = list(actions)
     return {
         "apiVersion": POLICY_VERSION,
         "kind": BINDING_KIND,
-        "metadata": {"name": name},
+        "metadata": {"name": f"{name}-{suffix}" if suffix else name},
         "spec": spec,
     }
 
 
-def mutating_binding_document(policy: JsonObject) -> JsonObject:
+def mutating_binding_document(
+    policy: JsonObject, param_ref: JsonObject | None = None
+) -> JsonObject:
     """Return the binding of a mutating policy."""
     name = policy["metadata"]["name"]
+    params = {"paramRef": param_ref} if param_ref else {}
     return {
         "apiVersion": POLICY_VERSION,
         "kind": MUTATING_BINDING_KIND,
         "metadata": {"name": name},
-        "spec": {"policyName": name},
+        "spec": {"policyName": name, **params},
     }

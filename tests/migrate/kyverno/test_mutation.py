@@ -348,8 +348,15 @@ def test_json_patches(mutate: JsonObject, obj: JsonObject, expected: JsonObject)
             "an element of another list than that of the patch",
         ),
         (
-            {"foreach": [{"list": "request.object.spec.containers", "context": []}]},
-            "`context` in foreach",
+            {
+                "foreach": [
+                    {
+                        "list": "request.object.spec.containers",
+                        "context": [{"name": "i", "imageRegistry": {}}],
+                    }
+                ]
+            },
+            "values that are looked up (`imageRegistry`)",
         ),
         (patching({"op": "move", "path": "/spec"}), "`move` of a JSON patch"),
         (patching(add("/spec/containers/x", 1)), "`x` of a list"),

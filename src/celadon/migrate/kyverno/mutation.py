@@ -22,7 +22,7 @@ from celadon.migrate.cel_text import (
     quoted,
     some,
 )
-from celadon.migrate.kyverno.conditions import conditions, joined, substituted
+from celadon.migrate.kyverno.conditions import conditions, joined, substituted, with_context
 from celadon.migrate.kyverno.pattern_translation import element
 from celadon.migrate.kyverno.patterns import AnchorKind, anchor_of, has_wildcards
 from celadon.migrate.kyverno.queries import Branch, Located, Names, elements, read
@@ -573,7 +573,7 @@ def operations_of(value: object) -> list[JsonObject]:
 
 MUTATE_FIELDS: Final = frozenset({"patchStrategicMerge", "patchesJson6902", "foreach"})
 _FOREACH: Final = frozenset(
-    {"list", "patchStrategicMerge", "patchesJson6902", "preconditions", "order"}
+    {"context", "list", "patchStrategicMerge", "patchesJson6902", "preconditions", "order"}
 )
 
 
@@ -621,7 +621,9 @@ def _of_element(place: Place, entry: JsonObject, names: Names, branch: Branch) -
     if branch.value.place.path != f"{source.place.path}[*]":
         raise NotTranslated("a patch of a part of an element")
     item = replace(branch.value.place.there(), taken=frozenset({source.variable}))
-    inside = Names({**names.members, "element": Located(item)})
+    inside = with_context(
+        entry.get("context") or (), Names({**names.members, "element": Located(item)})
+    )
     only = source.only
     if entry.get("preconditions"):
         only = conjunction([only, conditions(entry["preconditions"], inside)])
@@ -629,7 +631,7 @@ def _of_element(place: Place, entry: JsonObject, names: Names, branch: Branch) -
         element = PatchedElement(source.place, source.variable, only)
         given = operations_of(entry["patchesJson6902"])
         return Patch(json_patch(place, given, inside, element), ALWAYS)
-    if not source.place.is_never_empty and len(entry["patchStrategicMerge"]) > 1:
+    patch = entry.get("patchStrategicMerge") or {}
+    if not source.place.is_never_empty and len(patch) > 1:
         raise NotTranslated("a patch for a list that may be empty, and of what is outside of it")
-    patch = entry["patchStrategicMerge"]
     return merge_patch(place, patch, inside, Element(source.place.path, only))

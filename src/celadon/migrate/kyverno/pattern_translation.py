@@ -115,8 +115,9 @@ def _numbers_near(pattern: int | str) -> Iterator[int]:
     """Yield small integers, then those at the bound that a pattern has."""
     yield from (0, 1)
     known = amount(str(pattern).strip("!<>= "))
-    if known is not None and known.is_integer and abs(known.as_int64()) < _MOST_AT_A_BOUND:
-        yield from (known.as_int64() + one for one in (-1, 0, 1))
+    bound = known.as_int64() if known is not None and known.is_integer else None
+    if bound is not None and abs(bound) < _MOST_AT_A_BOUND:
+        yield from (bound + one for one in (-1, 0, 1))
 
 
 _MOST_AT_A_BOUND: Final = 2**53
