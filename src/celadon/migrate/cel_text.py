@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -48,12 +48,13 @@ Pool = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A condition for all items of lists, or for one of them."""
+    """A condition for all items of lists; negated, its opposite for one of them."""
 
     lists: frozenset[tuple[Pool, str]]
+    """Lists in no pool have one of their own."""
     variable: str
     condition: Condition
-    is_for_all: bool
+    is_negated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,8 @@ class Condition:
     binding: Binding
     opposite: str
     opposite_binding: Binding
+    operands: tuple[Condition, ...] = field(default=(), compare=False, repr=False)
+    """Of `&&` and `||`."""
     loop: Loop | None = field(default=None, compare=False, repr=False)
     """Where it is all that is said."""
 
@@ -124,7 +127,8 @@ def negation(condition: Condition) -> Condition:
         condition.opposite_binding,
         condition.text,
         condition.binding,
-        loop and replace(loop, is_for_all=not loop.is_for_all),
+        tuple(map(negation, condition.operands)),
+        loop and replace(loop, is_negated=not loop.is_negated),
     )
 
 
@@ -141,40 +145,99 @@ def disjunction(conditions: Iterable[Condition]) -> Condition:
 def _joined(
     conditions: Iterable[Condition], neutral: Condition, decisive: Condition, binding: Binding
 ) -> Condition:
-    kept = list(dict.fromkeys(one for one in conditions if one != neutral))
-    kept = _with_sums(kept, is_for_all=binding is Binding.AND)
+    flat = (
+        each
+        for one in conditions
+        for each in (one.operands if one.operands and one.binding is binding else [one])
+    )
+    kept = list(dict.fromkeys(one for one in flat if one != neutral))
+    kept = _absorbed(_with_joined_loops(kept, binding), binding)
     if decisive in kept:
         return decisive
     if len(kept) < 2:
         return kept[0] if kept else neutral
     operators = {Binding.AND: " && ", Binding.OR: " || "}
-    other = Binding.OR if binding is Binding.AND else Binding.AND
+    other = _OTHER[binding]
     return Condition(
         operators[binding].join(one.inside(binding) for one in kept),
         binding,
         operators[other].join(negation(one).inside(other) for one in kept),
         other,
+        tuple(kept),
     )
 
 
-def _with_sums(conditions: Sequence[Condition], *, is_for_all: bool) -> list[Condition]:
-    """Return conditions of which those that say the same of several lists of a pool are one, for
-    the sum of the lists."""
-    found: dict[object, Condition] = {}
+_OTHER: Final = {Binding.AND: Binding.OR, Binding.OR: Binding.AND}
+
+
+def _with_joined_loops(conditions: Sequence[Condition], binding: Binding) -> list[Condition]:
+    """Return operands of which those about one list are one loop, and those that say the same of
+    several lists of a pool one for the sum of the lists."""
+    is_negated = binding is Binding.OR
+    by_lists: dict[object, Condition | Loop] = {}
     for one in conditions:
         loop = one.loop
-        if loop is None or loop.is_for_all is not is_for_all:
-            found[one] = one
+        if loop is None or loop.is_negated is not is_negated:
+            by_lists[one] = one
             continue
-        key = loop.variable, loop.condition, {pool for (pool, _), _ in loop.lists}.pop()
-        known = found.get(key)
-        if known is not None and known.loop is not None:
-            loop = replace(loop, lists=known.loop.lists | loop.lists)
-        items = [text for _, text in sorted(loop.lists)]
-        text = items[0] if len(items) == 1 else f"({' + '.join(items)})"
-        made = every(text, loop.variable, loop.condition)
-        found[key] = replace(made if is_for_all else negation(made), loop=loop)
-    return list(found.values())
+        key = loop.lists, loop.variable
+        known = by_lists.get(key)
+        if isinstance(known, Loop):
+            loop = replace(loop, condition=conjunction([known.condition, loop.condition]))
+        by_lists[key] = loop
+    by_condition: dict[object, Condition | Loop] = {}
+    for one in by_lists.values():
+        if isinstance(one, Condition):
+            by_condition[one] = one
+            continue
+        pool = next(pool for (pool, _), _ in one.lists)
+        key = one.variable, one.condition, pool
+        known = by_condition.get(key)
+        if isinstance(known, Loop):
+            one = replace(one, lists=known.lists | one.lists)
+        by_condition[key] = one
+    made = (one if isinstance(one, Condition) else _loop(one) for one in by_condition.values())
+    return list(made)
+
+
+def _loop(loop: Loop) -> Condition:
+    lists = [text for _, text in sorted(loop.lists)]
+    items = lists[0] if len(lists) == 1 else f"({' + '.join(lists)})"
+    every_item = Condition(
+        f"{items}.all({loop.variable}, {loop.condition.text})",
+        Binding.MEMBER,
+        f"{items}.exists({loop.variable}, {loop.condition.opposite})",
+        Binding.MEMBER,
+        (),
+        replace(loop, is_negated=False),
+    )
+    return negation(every_item) if loop.is_negated else every_item
+
+
+def _absorbed(conditions: Sequence[Condition], binding: Binding) -> list[Condition]:
+    """Return operands without what another of them says already: `a || !a && b` is `a || b`."""
+    known = set(conditions)
+    made: list[Condition] = []
+    for one in conditions:
+        if not one.operands:
+            made.append(one)
+            continue
+        if known & set(one.operands):
+            continue
+        left = [
+            _without(each, known, binding) for each in one.operands if negation(each) not in known
+        ]
+        is_same = left == list(one.operands)
+        together = conjunction if binding is Binding.OR else disjunction
+        made.append(one if is_same else together(left))
+    return made
+
+
+def _without(condition: Condition, known: Collection[Condition], binding: Binding) -> Condition:
+    left = [one for one in condition.operands if one not in known]
+    if len(left) == len(condition.operands):
+        return condition
+    return disjunction(left) if binding is Binding.OR else conjunction(left)
 
 
 def choice(condition: Condition, then: Condition, otherwise: Condition) -> Condition:
@@ -195,14 +258,7 @@ def every(items: str, variable: str, condition: Condition, pool: Pool | None = N
     name, unlike, value = condition.text.partition(" != ")
     if name == variable and unlike and condition.binding is Binding.RELATION:
         return negation(member(value, items))
-    lists = frozenset([(pool, items)] if pool else [])
-    return Condition(
-        f"{items}.all({variable}, {condition.text})",
-        Binding.MEMBER,
-        f"{items}.exists({variable}, {condition.opposite})",
-        Binding.MEMBER,
-        Loop(lists, variable, condition, is_for_all=True) if pool else None,
-    )
+    return _loop(Loop(frozenset([(pool or (items, 0), items)]), variable, condition))
 
 
 def some(items: str, variable: str, condition: Condition, pool: Pool | None = None) -> Condition:

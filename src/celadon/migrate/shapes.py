@@ -56,7 +56,7 @@ _SCALARS: Final = {
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TAKEN: Final = frozenset(
     [
-        *("object", "request", "params", "variables", "key"),
+        *("object", "request", "params", "variables", "key", "all", "any"),
         *("as", "break", "const", "continue", "else", "for", "function", "if", "import", "let"),
         *("loop", "namespace", "package", "return", "var", "void", "while"),
     ]

@@ -105,6 +105,35 @@ def test_parts_of_texts(pattern: Json, expression: str) -> None:
     assert expression in validation({"pattern": pattern})
 
 
+@pytest.mark.parametrize(
+    ("spec", "expression"),
+    [
+        # All lists of containers, also where something else stands between them.
+        (
+            {
+                "=(initContainers)": [{"image": "a*"}],
+                "containers": [{"image": "a*"}],
+                "hostNetwork": True,
+                "=(ephemeralContainers)": [{"image": "a*"}],
+            },
+            "variables.containers.all(container, "
+            "has(container.image) && container.image.startsWith('a')) && "
+            "has(object.spec.hostNetwork) && object.spec.hostNetwork",
+        ),
+        (
+            {"=(securityContext)": {"=(seccompProfile)": {"=(type)": "A | B"}}},
+            "object.spec.?securityContext.?seccompProfile.?type.orValue('A') in ['A', 'B']",
+        ),
+        (
+            {"=(securityContext)": {"=(seLinuxOptions)": {"X(user)": "null"}}},
+            "!object.spec.?securityContext.?seLinuxOptions.?user.hasValue()",
+        ),
+    ],
+)
+def test_plain_texts(spec: Json, expression: str) -> None:
+    assert validation({"pattern": {"spec": spec}}) == expression
+
+
 def test_any_text_that_is_not_empty_is_one_or_more_characters() -> None:
     assert "'^a.+b.*c$'" in validation({"pattern": {"spec": {"=(nodeName)": "a?*b*c"}}})
 

@@ -91,7 +91,7 @@ def optional_leaf(place: Place, pattern: Json, *, fine_if_absent: bool) -> Condi
     default = _DEFAULTS.get(form)
     # Several optional steps: one `orValue` reads better than a chain of `has`.
     if place.unsure > 1 and default is not None:
-        for value in default:
+        for value in (*default, *(_words(pattern) if form is Form.STRING else ())):
             if scalar_matches(value, pattern) is fine_if_absent:
                 return leaf(f"{place.optional}.orValue({literal(value)})", form, pattern)
     if place.unsure > 1 and form is Form.INTEGER and isinstance(pattern, int | str):
@@ -109,6 +109,13 @@ def optional_leaf(place: Place, pattern: Json, *, fine_if_absent: bool) -> Condi
 
 _DEFAULTS: Final[Mapping[Form, tuple[Json, ...]]] = {Form.BOOL: (False, True), Form.STRING: ("",)}
 """Values that may stand for one that is absent, where they come to the same."""
+
+
+def _words(pattern: Json | Reference) -> Iterator[str]:
+    """Yield the texts that a pattern names."""
+    for alternative in read_string(pattern) if isinstance(pattern, str) else ():
+        word = _word(alternative, Form.STRING)
+        yield from [word] if word else ()
 
 
 def _numbers_near(pattern: int | str) -> Iterator[int]:
@@ -520,7 +527,7 @@ def _optional(place: Place, key: str, pattern: Json, absent: Answer) -> Answer:
     if field.shape.form is Form.LIST and absent == _FINE and not field.steps[-1].is_nullable:
         # Of no items all is fine, too.
         answer = element(field, pattern)
-        if answer.skips == NEVER:
+        if answer.fine != NEVER:
             return answer
     if _is_list(pattern) or field.shape.form in (Form.LIST, Form.MAP, Form.FIELDS):
         return guarded(field, element(field.there(), pattern), absent)
@@ -542,7 +549,7 @@ def _says_of_nothing(key: str, pattern: Json) -> Answer | None:
     anchor = anchor_of(key)
     if anchor is None:
         return _of_nothing(pattern)
-    return _FINE if anchor.kind is AnchorKind.EQUALITY else None
+    return _FINE if anchor.kind in (AnchorKind.EQUALITY, AnchorKind.NEGATION) else None
 
 
 def _exists(place: Place, patterns: Json) -> Answer:
