@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -173,31 +173,36 @@ _OTHER: Final = {Binding.AND: Binding.OR, Binding.OR: Binding.AND}
 def _with_joined_loops(conditions: Sequence[Condition], binding: Binding) -> list[Condition]:
     """Return operands of which those about one list are one loop, and those that say the same of
     several lists of a pool one for the sum of the lists."""
-    is_negated = binding is Binding.OR
-    by_lists: dict[object, Condition | Loop] = {}
+    of_lists = _grouped(
+        conditions,
+        binding,
+        lambda loop: (loop.lists, loop.variable),
+        lambda a, b: replace(a, condition=conjunction([a.condition, b.condition])),
+    )
+    return _grouped(
+        of_lists,
+        binding,
+        lambda loop: (loop.variable, loop.condition, next(pool for (pool, _), _ in loop.lists)),
+        lambda a, b: replace(a, lists=a.lists | b.lists),
+    )
+
+
+def _grouped(
+    conditions: Sequence[Condition],
+    binding: Binding,
+    key: Callable[[Loop], object],
+    together: Callable[[Loop, Loop], Loop],
+) -> list[Condition]:
+    found: dict[object, Condition] = {}
     for one in conditions:
         loop = one.loop
-        if loop is None or loop.is_negated is not is_negated:
-            by_lists[one] = one
+        if loop is None or loop.is_negated is not (binding is Binding.OR):
+            found[one] = one
             continue
-        key = loop.lists, loop.variable
-        known = by_lists.get(key)
-        if isinstance(known, Loop):
-            loop = replace(loop, condition=conjunction([known.condition, loop.condition]))
-        by_lists[key] = loop
-    by_condition: dict[object, Condition | Loop] = {}
-    for one in by_lists.values():
-        if isinstance(one, Condition):
-            by_condition[one] = one
-            continue
-        pool = next(pool for (pool, _), _ in one.lists)
-        key = one.variable, one.condition, pool
-        known = by_condition.get(key)
-        if isinstance(known, Loop):
-            one = replace(one, lists=known.lists | one.lists)
-        by_condition[key] = one
-    made = (one if isinstance(one, Condition) else _loop(one) for one in by_condition.values())
-    return list(made)
+        known = found.get(key(loop))
+        same = known.loop if known is not None else None
+        found[key(loop)] = one if same is None else _loop(together(same, loop))
+    return list(found.values())
 
 
 def _loop(loop: Loop) -> Condition:

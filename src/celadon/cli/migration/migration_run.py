@@ -596,7 +596,7 @@ class _Dumper(yaml.SafeDumper):
 
     def choose_scalar_style(self) -> str:
         style: str = super().choose_scalar_style()
-        text = self.event.value
+        text = self.event.value if isinstance(self.event, yaml.ScalarEvent) else ""
         is_plain_in = "'" in text and not {'"', "\\"} & {*text} and len(text) < _LINE_WIDTH // 2
         return '"' if style == "'" and is_plain_in else style
 
