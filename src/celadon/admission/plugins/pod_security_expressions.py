@@ -130,6 +130,10 @@ class _Checks:
     def spec(self) -> str:
         return f"{self.root}.spec"
 
+    @property
+    def own_users(self) -> str:
+        return f"{self.spec}.?hostUsers.orValue(true) == false"
+
     def pod(self, path: str, *alternatives: str, items: str = "", item: str = "") -> Part:
         """A part about the pod."""
         listed = f"{self.spec}.{items}.orValue([])" if items else ""
@@ -202,22 +206,10 @@ class _Checks:
 
     def table(self) -> Mapping[tuple[str, int], Check]:
         """By the name of the check and the minor release since when it is so."""
-        own_users = f"{self.spec}.?hostUsers.orValue(true) == false"
-        windows = f"{self.spec}.?os.?name.orValue('') == 'windows'"
-        proc_mount = _of_containers(
-            f"{_FIELD}.procMount", "c.?securityContext.?procMount.orValue('Default') == 'Default'"
-        )
-        not_zero = self.everywhere(
-            f"{_FIELD}.runAsUser", "{0}.?securityContext.?runAsUser.orValue(1) != 0"
-        )
-        dropped = Part(
-            f"{_FIELD}.capabilities.drop", (f"'ALL' in {_CAPABILITIES}.?drop.orValue([])",)
-        )
-        no_escalation = _of_containers(
-            f"{_FIELD}.allowPrivilegeEscalation",
-            "c.?securityContext.?allowPrivilegeEscalation.orValue(true) == false",
-        )
-        kinds = (f"has(volume.{kind})" for kind in standards.VOLUMES)
+        return {**self.baseline(), **self.restricted()}
+
+    def baseline(self) -> Mapping[tuple[str, int], Check]:
+        """The checks of the level `baseline`."""
         return {
             ("appArmorProfile", 0): Check((*self.profile("appArmorProfile"), self.annotations())),
             ("capabilities_baseline", 0): Check((_added(standards.BASELINE_CAPABILITIES),)),
@@ -241,8 +233,8 @@ class _Checks:
                     f"{_FIELD}.privileged", "!c.?securityContext.?privileged.orValue(false)"
                 )
             ),
-            ("procMount", 0): Check(proc_mount),
-            ("procMount", 35): Check(proc_mount, own_users),
+            ("procMount", 0): Check(_PROC_MOUNT),
+            ("procMount", 35): Check(_PROC_MOUNT, self.own_users),
             ("seLinuxOptions", 0): self.selinux(standards.SELINUX_1_0),
             ("seLinuxOptions", 31): self.selinux(standards.SELINUX_1_31),
             ("seccompProfile_baseline", 19): Check(self.profile("seccompProfile")),
@@ -256,16 +248,26 @@ class _Checks:
                     "!{0}.?securityContext.?windowsOptions.?hostProcess.orValue(false)",
                 )
             ),
-            ("allowPrivilegeEscalation", 25): Check(no_escalation, windows),
+        }
+
+    def restricted(self) -> Mapping[tuple[str, int], Check]:
+        """The checks that the level `restricted` adds."""
+        windows = f"{self.spec}.?os.?name.orValue('') == 'windows'"
+        not_zero = self.everywhere(
+            f"{_FIELD}.runAsUser", "{0}.?securityContext.?runAsUser.orValue(1) != 0"
+        )
+        kinds = (f"has(volume.{kind})" for kind in standards.VOLUMES)
+        return {
+            ("allowPrivilegeEscalation", 25): Check(_NO_ESCALATION, windows),
             ("capabilities_restricted", 25): Check(
-                (dropped, _added(["NET_BIND_SERVICE"])), windows
+                (_DROPPED, _added(["NET_BIND_SERVICE"])), windows
             ),
-            ("procMount_restricted", 35): Check(proc_mount),
+            ("procMount_restricted", 35): Check(_PROC_MOUNT),
             ("restrictedVolumes", 0): self.volumes("volumes[*]", *kinds),
             ("runAsNonRoot", 0): Check(self.non_root()),
-            ("runAsNonRoot", 35): Check(self.non_root(), own_users),
+            ("runAsNonRoot", 35): Check(self.non_root(), self.own_users),
             ("runAsUser", 23): Check(not_zero),
-            ("runAsUser", 35): Check(not_zero, own_users),
+            ("runAsUser", 35): Check(not_zero, self.own_users),
             ("seccompProfile_restricted", 25): Check(self.required_seccomp(), windows),
         }
 
@@ -285,6 +287,17 @@ def _added(allowed: Iterable[str]) -> Part:
 
 _HOST_PORTS: Final = Part(
     "ports[*].hostPort", ("port.?hostPort.orValue(0) == 0",), "c.?ports.orValue([])", "port"
+)
+
+_PROC_MOUNT: Final = _of_containers(
+    f"{_FIELD}.procMount", "c.?securityContext.?procMount.orValue('Default') == 'Default'"
+)
+_DROPPED: Final = Part(
+    f"{_FIELD}.capabilities.drop", (f"'ALL' in {_CAPABILITIES}.?drop.orValue([])",)
+)
+_NO_ESCALATION: Final = _of_containers(
+    f"{_FIELD}.allowPrivilegeEscalation",
+    "c.?securityContext.?allowPrivilegeEscalation.orValue(true) == false",
 )
 
 _checks_at: Final = functools.cache(lambda root: _Checks(root).table())

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from celadon.kube import JsonObject
+from celadon.kube.selectors import OPPOSITE_OPERATORS
 from celadon.kube.well_known_values import NAMESPACE_NAME
 from celadon.migrate.kyverno.matching import Matching
 from celadon.migrate.kyverno.patterns import has_wildcards
@@ -23,9 +24,6 @@ _ACTIONS: Final = {
     # is a warning and an audit annotation.
     "audit": ("Warn", "Audit"),
 }
-_OPPOSITES: Final = {
-    "In": "NotIn", "NotIn": "In", "Exists": "DoesNotExist", "DoesNotExist": "Exists"
-}  # fmt: skip
 _INSTEAD: Final = "Bind the policy for each action, with selectors of namespaces."
 
 
@@ -125,4 +123,4 @@ def _opposite(requirements: Sequence[JsonObject]) -> JsonObject:
             "other actions in namespaces of which several things are asked", _INSTEAD
         )
     (one,) = requirements
-    return {**one, "operator": _OPPOSITES[one["operator"]]}
+    return {**one, "operator": OPPOSITE_OPERATORS[one["operator"]]}
