@@ -443,10 +443,13 @@ def _demand(
     for_operations = [one for one in operations or OPERATIONS if one in _usual(rule)]
     for operation in _without(rule, for_operations):
         # What is not there then is absent in JMESPath; in CEL it is null, and has no fields.
-        lacking = _of_rule(rule, kinds, operation)
-        other = _answer(rule, lacking, object_place(kinds))
-        there = conditions(left, lacking), negation(other.skips), other.fine
-        met, fine = conjunction(there[:2]), there[2]
+        try:
+            lacking = _of_rule(rule, kinds, operation)
+            other = _answer(rule, lacking, object_place(kinds))
+            met = conjunction([conditions(left, lacking), negation(other.skips)])
+        except NotTranslated:
+            continue  # a function of what is absent: the rule fails, and so does the policy
+        fine = other.fine
         if met == NEVER or fine == ALWAYS:
             for_operations.remove(operation)
         else:
