@@ -538,12 +538,13 @@ class ApiServer:
             *notes.flow_headers,
             *warnings,
         )
+        stream = self._in_release(answer.stream)
         given = HttpAnswer(
             answer.code,
             answer.content_type,
             b"" if request.method == "HEAD" else answer.body,
             headers,
-            self._in_release(answer.stream),
+            stream,
             notes.audit,
             notes.request_audit,
             notes.user,
@@ -551,6 +552,7 @@ class ApiServer:
             notes.constraint,
             panic,
             answer.tunnel,
+            answer.outlet if stream is answer.stream else None,  # which is of no release
         )
         if notes.info is not None:
             resource = None if notes.endpoint is None else notes.endpoint.resource

@@ -199,6 +199,8 @@ class Watching:
         self._reader = reader
         self._served = served
         self._seen: _Seen = (None, None, (None, None))
+        self._all_see = WatchEvent("", {})
+        """The last change as who sees all objects sees it."""
         self.wakes = Wakes()
 
     def open(self, request: WatchRequest) -> AsyncGenerator[WatchEvent, None]:
@@ -303,8 +305,13 @@ class Watching:
 
     def translated(self, event: Event, request: WatchRequest) -> WatchEvent | None:
         """Return what a change means to who sees only what is selected; None if nothing."""
-        selection = request.selection
         old, new = self._states(event, request.endpoint.resource)
+        if not request.options.has_selector and new is not None:
+            kind, shown = (ADDED if old is None else MODIFIED), self._all_see
+            if shown.object is not new or shown.type != kind:
+                shown = self._all_see = WatchEvent(kind, new)
+            return shown
+        selection = request.selection
         was = old is not None and selection.matches(old)
         if new is not None and selection.matches(new):
             return WatchEvent(MODIFIED if was else ADDED, new)
@@ -375,13 +382,12 @@ class _Stream:
             for _ in range(SENT_AT_ONCE):
                 if not outlet.is_ready() or not (standing is None or standing.holds()):
                     return False
-                events = self._watch.take(1).events
-                if not events:
-                    return True
-                for event in events:
+                for event in self._watch.take(1).events:
                     seen = self._watching.translated(event, self._request)
                     if seen is not None:
                         outlet.send(line(seen))
+                if not self._watch.is_waiting():
+                    return True
         except Exception as error:  # noqa: BLE001  raised where the stream can say it
             self._failure = error
         return False
