@@ -538,13 +538,12 @@ class ApiServer:
             *notes.flow_headers,
             *warnings,
         )
-        stream = self._in_release(answer.stream)
         given = HttpAnswer(
             answer.code,
             answer.content_type,
             b"" if request.method == "HEAD" else answer.body,
             headers,
-            stream,
+            self._in_release(answer.stream),
             notes.audit,
             notes.request_audit,
             notes.user,
@@ -552,7 +551,7 @@ class ApiServer:
             notes.constraint,
             panic,
             answer.tunnel,
-            answer.outlet if stream is answer.stream else None,  # which is of no release
+            answer.outlet,
         )
         if notes.info is not None:
             resource = None if notes.endpoint is None else notes.endpoint.resource

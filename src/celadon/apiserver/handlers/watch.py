@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from contextvars import copy_context
 from functools import partial
 from typing import Final
 
@@ -152,7 +153,8 @@ class Wake:
 
 
 class Spared:
-    """A wake of someone who is spared it if `does_all`, done while they wait, returns True."""
+    """A wake of someone who is spared it if `does_all`, done while they wait, returns True. It is
+    done in their context, since that knows the release of the answer."""
 
     __slots__ = ("_wake", "does_all")
 
@@ -229,7 +231,7 @@ class Watching:
             after = page.revision if page is not None else revision or None
             stream = _Stream(self, request, self._open(request, after, notify))
             if request.outlet is not None and not self.may_wait(request):
-                spared.does_all = stream.send_at_once
+                spared.does_all = partial(copy_context().run, stream.send_at_once)
         except StatusError as error:
             yield WatchEvent(ERROR, error.status.to_json())
             return
