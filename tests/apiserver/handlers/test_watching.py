@@ -23,7 +23,7 @@ from celadon.apiserver.handlers.watch import (
 from celadon.apiserver.http_messages import HttpRequest, Outlet
 from celadon.apiserver.object_store import ObjectPage, ObjectStore
 from celadon.apiserver.request_info import list_options
-from celadon.kube import GroupVersionResource, User, metadata
+from celadon.kube import GroupVersionResource, User, metadata, releases
 from celadon.storage import put
 from tests.apiserver.serving import Shelf, endpoint, resource
 
@@ -430,5 +430,28 @@ def test_nobody_else_is_sent_anything_past_the_stream(monkeypatch: pytest.Monkey
         async with asyncio.timeout(60):
             assert await waiting is None
         assert reader.got == []
+
+    run(scenario)
+
+
+def test_what_goes_past_the_stream_is_of_its_release(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(access_decisions, "STANDING_SECONDS", 0.0)
+
+    async def scenario(shelf: Shelf) -> None:
+        reader, looked = Reader(), list[str]()
+
+        def alice() -> User:
+            looked.append(releases.current_release())
+            return User("alice")
+
+        standing = Standing(alice, asyncio.get_running_loop().time)
+        before = releases.enter_release("1.30")
+        waiting = await parked(opened(shelf, standing=standing, outlet=reader.outlet))
+        releases.leave_release(before)
+        looked.clear()
+        await shelf.create("a")
+        assert reader.got == ["ADDED a"]
+        assert [release.rpartition("v")[2][:4] for release in looked] == ["1.30"]
+        waiting.cancel()
 
     run(scenario)
