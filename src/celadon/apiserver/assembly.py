@@ -551,6 +551,7 @@ class ApiServer:
             notes.constraint,
             panic,
             answer.tunnel,
+            answer.outlet,
         )
         if notes.info is not None:
             resource = None if notes.endpoint is None else notes.endpoint.resource
