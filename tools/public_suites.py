@@ -106,12 +106,15 @@ SUITES: Final[Sequence[Suite]] = (
         passed=184,
     ),
     Suite(
-        "ten more of `test/integration/singlecluster`",
+        "`test/integration/multikueue`, ten more of `singlecluster`",
         "openshift/kubernetes-sigs-kueue",
         "31bf4791",
         "1.33",
-        tuple(f"test/integration/singlecluster/{name}" for name in _KUEUE),
-        passed=320,
+        (
+            "test/integration/multikueue",
+            *(f"test/integration/singlecluster/{name}" for name in _KUEUE),
+        ),
+        passed=349,
         known={
             "FlavorFungibilityImplicitPreferenceDefault": "specs of one process leave flavors",
             "Pass-through commands": "they want the program `kubectl-kueue`",
@@ -126,7 +129,7 @@ SUITES: Final[Sequence[Suite]] = (
             *("internal/webhooks/test", "internal/util/ssa", "controllers/crdmigrator"),
             *("internal/controllers/clusterclass", "internal/controllers/machinedeployment"),
         ),
-        passed=2660,
+        passed=2593,
     ),
     Suite(
         "`pkg/webhooks`, `pkg/controller/machineset`",
@@ -134,7 +137,7 @@ SUITES: Final[Sequence[Suite]] = (
         "95119612",
         "1.34",
         ("pkg/webhooks", "pkg/controller/machineset"),
-        passed=440,
+        passed=467,
     ),
     Suite(
         "`internal/controller/podplacementconfig`",
