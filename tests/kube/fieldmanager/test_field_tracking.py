@@ -494,6 +494,25 @@ def test_an_empty_list_says_nothing_about_a_custom_resource() -> None:
     assert _owners(made) == {}
 
 
+@pytest.mark.parametrize("gone", ["example.com/v1beta1", "example.com", "apps/v1", "v1"])
+def test_managers_of_a_custom_resource_in_a_version_that_is_gone(gone: str) -> None:
+    """As kube-apiserver 1.36 answers: applies are refused, and other writes forget all managers."""
+    clock, where = Clock(), _custom_target(a={"type": "string"})
+    live = _created(_gizmo({"a": "1"}), where, clock.writer("one"))
+    live["metadata"]["uid"] = "1"
+    live["metadata"]["managedFields"][0]["apiVersion"] = gone
+    versions = Versions({GIZMO: where.custom}.get)
+    for force in (False, True):
+        with pytest.raises(StatusError) as refused:
+            applied(_gizmo({"a": "2"}), live, where, clock.writer("two", versions), force=force)
+        assert (refused.value.code, str(refused.value)) == (
+            500,
+            f"request to convert CR to an invalid group/version: {gone}",
+        )
+    made = _updated(_gizmo({"a": "2"}), live, where, clock.writer("two", versions))
+    assert "managedFields" not in made["metadata"]
+
+
 def test_nulls_that_were_applied_are_validated() -> None:
     members = {
         "l": {"type": "array", "items": {"type": "string"}},

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from celadon.kube import metadata, status
-from celadon.kube.crd.custom_kinds import CustomKind
+from celadon.kube.crd.custom_kinds import CustomKind, invalid_version
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.fieldmanager import managed_fields
 from celadon.kube.fieldmanager.field_ownership import ConflictError, KindVersion, Ownership
@@ -377,10 +377,13 @@ class _Endpoint:
         versions, mine = self._writer.versions, self._target.kind
         group, version = parse_api_version(api_version)
         other = GroupVersionKind(group, version, mine.kind)
-        custom = versions.custom(other)
-        if group != mine.group or (custom is None and built_in_type(other) is None):
-            return None
+        custom = versions.custom(other) if group == mine.group else None
         if custom is None:
+            if self._target.custom is not None:
+                # another error upstream than for built-in kinds, which forget such managers
+                raise UnshownVersion(invalid_version("to", api_version))
+            if group != mine.group or built_in_type(other) is None:
+                return None
             return KindVersion(
                 type_of(other, None),
                 lambda obj: versions.convert(obj, other),

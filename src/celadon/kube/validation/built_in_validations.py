@@ -28,7 +28,7 @@ from celadon.kube.validation import (
     storage,
 )
 from celadon.kube.validation import services as service_ranges
-from celadon.kube.validation.field_checks import METADATA, by_rules, each, holding
+from celadon.kube.validation.field_checks import METADATA, Errors, by_rules, each, holding
 from celadon.kube.validation.object_meta import (
     ANY_SEGMENT,
     CLUSTER,
