@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from celadon.kube.crd import custom_kinds
+from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.registry.draft import (
     Target,
     scale_of,
     scaled,
     shown_object,
+    stored_object,
 )
 from celadon.kube.registry.patch import NO_COUNT
 from celadon.kube.resources.api_resources import ScalePaths, custom_resources, scale_paths
@@ -35,7 +38,7 @@ def test_of_a_deployment() -> None:
         "apiVersion": "autoscaling/v1",
         "metadata": SHOWN,
         "spec": {"replicas": 2},
-        "status": {"replicas": 0, "selector": "!d,a=2,b=1,c in (x,y)"},
+        "status": {"replicas": 0, "selector": "a=2,b=1,c in (x,y),!d"},
     }
 
 
@@ -43,6 +46,39 @@ def test_of_a_replication_controller() -> None:
     obj = {"metadata": META, "spec": {"replicas": 0, "selector": {"a": "b"}}}
     shown = scale_of({**obj, "status": {"replicas": 5}})
     assert (shown["spec"], shown["status"]) == ({}, {"replicas": 5, "selector": "a=b"})
+
+
+SELECTORS: list[tuple[Any, str]] = [
+    (None, ""),
+    ({}, ""),
+    ("text", ""),
+    ({"app.kubernetes.io/name": "a", "app": "b"}, "app=b,app.kubernetes.io/name=a"),
+    ({"matchLabels": {"a-b": "1", "a": "2"}}, "a=2,a-b=1"),
+    ({"matchExpressions": [{"key": "a", "operator": "In", "values": ["z", "y"]}]}, "a in (y,z)"),
+    (
+        {"matchExpressions": [{"key": "a", "operator": "NotIn", "values": ["z", "y"]}]},
+        "a notin (y,z)",
+    ),
+    ({"matchExpressions": [{"key": "a", "operator": "Exists"}]}, "a"),
+    ({"matchExpressions": [{"key": "a", "operator": "DoesNotExist"}]}, "!a"),
+    (
+        {
+            "matchLabels": {"b": "1"},
+            "matchExpressions": [
+                {"key": "b", "operator": "In", "values": ["2"]},
+                {"key": "b", "operator": "Exists"},
+                {"key": "a", "operator": "Exists"},
+            ],
+        },
+        "a,b=1,b in (2),b",
+    ),
+]
+
+
+@pytest.mark.parametrize(("selector", "text"), SELECTORS)
+def test_requirements_are_told_in_the_order_of_their_keys(selector: Any, text: str) -> None:
+    shown = scale_of({"metadata": META, "spec": {"selector": selector}})
+    assert shown["status"].get("selector", "") == text
 
 
 def test_writing_one_back() -> None:
@@ -97,3 +133,19 @@ def test_a_custom_resource_without_a_count_can_be_given_one() -> None:
     assert shown_object({**obj, "spec": {"size": 0}}, target)["spec"] == {}
     assert shown_object(obj, target, no_count=0)["spec"] == {}
     assert shown_object(obj, target, no_count=NO_COUNT)["spec"] == {"replicas": -(2**31)}
+
+
+def test_a_scale_brings_the_managers_of_its_object() -> None:
+    managers = [{"manager": "m"}]
+    made = scaled({"metadata": META}, {"metadata": {"managedFields": managers}, "spec": {}})
+    assert made["metadata"]["managedFields"] == managers
+    assert "managedFields" not in scaled({"metadata": META}, {"spec": {}})["metadata"]
+
+
+def test_what_is_kept_and_shown_says_what_it_is() -> None:
+    target = custom_target()
+    whole = replace(target, subresource="")
+    kept = stored_object({"metadata": {"name": "a"}}, whole, DefaultingContext())
+    assert (kept["apiVersion"], kept["kind"]) == ("g.io/v1", "Set")
+    shown = shown_object({"metadata": META, "kind": "Other"}, whole)
+    assert (shown["apiVersion"], shown["kind"]) == ("g.io/v1", "Set")
