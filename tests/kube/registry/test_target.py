@@ -16,9 +16,16 @@ from celadon.kube.registry.draft import (
     shown_object,
     stored_object,
 )
-from celadon.kube.registry.patch import NO_COUNT
+from celadon.kube.registry.patch import (
+    NO_COUNT,
+    patched,
+    read_patched,
+    require_kind,
+    three_way_patched,
+)
 from celadon.kube.resources.api_resources import ScalePaths, custom_resources, scale_paths
 from celadon.kube.status import StatusError
+from celadon.kube.well_known_values import MERGE_PATCH
 
 META = {"name": "a", "namespace": "ns", "uid": "u", "labels": {"x": "y"}, "generation": 3}
 SHOWN = {"name": "a", "namespace": "ns", "uid": "u"}
@@ -149,3 +156,76 @@ def test_what_is_kept_and_shown_says_what_it_is() -> None:
     assert (kept["apiVersion"], kept["kind"]) == ("g.io/v1", "Set")
     shown = shown_object({"metadata": META, "kind": "Other"}, whole)
     assert (shown["apiVersion"], shown["kind"]) == ("g.io/v1", "Set")
+
+
+def changed_by(patch: bytes, target: Target, shown: Any) -> Any:
+    found = patched(shown, patch, MERGE_PATCH, target)
+    return read_patched(found, target, DefaultingContext())
+
+
+def test_the_count_cannot_be_taken_from_a_scale() -> None:
+    target = custom_target()
+    shown = shown_object({"metadata": META, "spec": {}}, target, no_count=NO_COUNT)
+    with pytest.raises(StatusError) as refused:
+        changed_by(b"{}", target, shown)
+    assert refused.value.code == 400
+    assert str(refused.value) == 'the spec replicas field ".spec.size" cannot be empty'
+    assert changed_by(b'{"spec":{"replicas":2}}', target, shown).draft.made["spec"]["replicas"] == 2
+
+
+KINDS = [
+    (b'{"kind":"Other"}', ['kind: Invalid value: "Other": must be Set']),
+    (
+        b'{"kind":"Other","apiVersion":"g.io/v2"}',
+        [
+            'kind: Invalid value: "Other": must be Set',
+            'apiVersion: Invalid value: "g.io/v2": must be g.io/v1',
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("patch", "texts"), KINDS)
+def test_a_patch_cannot_make_another_kind_of_a_custom_resource(
+    patch: bytes, texts: list[str]
+) -> None:
+    target = replace(custom_target(), subresource="")
+    old = {"apiVersion": "g.io/v1", "kind": "Set", "metadata": META}
+    require_kind(changed_by(b"{}", target, old), target)
+    read = changed_by(patch, target, old)
+    with pytest.raises(StatusError) as refused:
+        require_kind(read, target)
+    assert refused.value.code == 422
+    assert all(text in str(refused.value) for text in texts)
+    require_kind(read, custom_target())
+
+
+@pytest.mark.parametrize(
+    ("patch", "code", "text"),
+    [
+        (b'{"kind":null}', 422, 'Object \'Kind\' is missing in \'{"apiVersion":"g.io/v1",'),
+        (
+            b'{"apiVersion":null}',
+            500,
+            "Internal error occurred: Object 'apiVersion' is missing in 'object has no apiVersion "
+            "field'",
+        ),
+    ],
+)
+def test_a_custom_resource_keeps_saying_what_it_is(patch: bytes, code: int, text: str) -> None:
+    target = replace(custom_target(), subresource="")
+    old = {"apiVersion": "g.io/v1", "kind": "Set", "metadata": META}
+    with pytest.raises(StatusError) as refused:
+        changed_by(patch, target, old)
+    assert refused.value.code == code
+    assert text in str(refused.value)
+
+
+def test_a_client_side_apply_of_a_custom_resource_is_a_merge_patch() -> None:
+    target = replace(custom_target(), subresource="")
+    live = {"apiVersion": "g.io/v1", "kind": "Set", "metadata": META, "spec": {"a": [1], "b": 2}}
+    wanted = {**live, "spec": {"a": [3]}}
+    found = three_way_patched(live, live, wanted, target)
+    assert found is not None
+    assert found.document["spec"] == {"a": [3]}
+    assert not found.is_strategic
