@@ -99,6 +99,11 @@ def test_mutators_see_the_defaults_and_get_them_again() -> None:
     assert found["metadata"]["uid"] == "U"
 
 
+def test_a_namespace_is_taken_from_what_has_none() -> None:
+    meta = {"name": "n", "namespace": "x"}
+    assert "namespace" not in made({"metadata": meta}, target("v1/namespaces"))["metadata"]
+
+
 def test_values_that_do_not_fit() -> None:
     with pytest.raises(DecodeError) as caught:
         made(deployment(replicas="x"), DEPLOYMENTS)
@@ -146,6 +151,9 @@ def test_a_scale_is_shown_and_written_back() -> None:
     sent = {"metadata": {"name": "d", "labels": {"x": "y"}}, "spec": {"replicas": 5}}
     new = changed(sent, old, where)
     assert new == {**old, "spec": {"replicas": 5}}
+    managers = [{"manager": "m"}]
+    owned = changed({**sent, "metadata": {"name": "d", "managedFields": managers}}, old, where)
+    assert owned["metadata"] == {**old["metadata"], "managedFields": managers}
     assert update.stored_update(new, parent, where, CONTEXT)["spec"]["replicas"] == 5
     negative = {**old, "spec": {"replicas": -1}}
     (error,) = write_errors(where, negative, old, Surroundings())
@@ -212,6 +220,12 @@ def test_the_status_of_custom_resources() -> None:
     new = changed(box(5, status={"phase": "x"}), old, where)
     assert (new["spec"], new["status"]) == ({"size": 1}, {"phase": "x"})
     assert new["metadata"] == old["metadata"]
+    managers = [{"manager": "m"}]
+    meta = {"name": "b", "labels": {"x": "y"}, "managedFields": managers}
+    new = changed(box(5, metadata=meta, status={"phase": "x"}), old, where)
+    assert new["metadata"] == {**old["metadata"], "managedFields": managers}
+    kept = changed(box(2, status={"phase": "y"}), new, BOXES)
+    assert (kept["spec"], kept["status"]) == ({"size": 2}, {"phase": "x"})
     wrong = changed(box(5, status={"phase": 1}), old, where)
     (error,) = write_errors(where, wrong, old, Surroundings())
     assert str(error) == (
