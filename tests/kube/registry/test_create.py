@@ -153,7 +153,8 @@ def test_a_scale_is_shown_and_written_back() -> None:
     assert new == {**old, "spec": {"replicas": 5}}
     managers = [{"manager": "m"}]
     owned = changed({**sent, "metadata": {"name": "d", "managedFields": managers}}, old, where)
-    assert owned["metadata"] == {**old["metadata"], "managedFields": managers}
+    assert owned == {**new, "metadata": owned["metadata"]}
+    assert owned["metadata"]["managedFields"] == managers
     assert update.stored_update(new, parent, where, CONTEXT)["spec"]["replicas"] == 5
     negative = {**old, "spec": {"replicas": -1}}
     (error,) = write_errors(where, negative, old, Surroundings())

@@ -84,7 +84,7 @@ SELECTORS: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize(("selector", "text"), SELECTORS)
 def test_requirements_are_told_in_the_order_of_their_keys(selector: Any, text: str) -> None:
-    shown = scale_of({"metadata": META, "spec": {"selector": selector}})
+    shown: dict[str, Any] = scale_of({"metadata": META, "spec": {"selector": selector}})
     assert shown["status"].get("selector", "") == text
 
 

@@ -348,7 +348,8 @@ def test_a_strategy_may_see_a_change_that_nobody_else_sees(
     is_change: bool, generation: int
 ) -> None:
     where = target("apps/v1/deployments", "d")
-    old, sent = stored_deployment(), {"a": []}
+    old = stored_deployment()
+    sent: dict[str, Any] = {"a": []}
     seen: list[object] = []
 
     def sent_change(document: object) -> bool:
