@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -361,27 +360,6 @@ def test_an_update_without_a_version_is_about_the_present_one(
     assert made["metadata"].get("resourceVersion") == kept
     fresh = finish_update(drafted({"metadata": meta}, where.kind, CONTEXT), {"metadata": {}}, where)
     assert fresh["metadata"].get("resourceVersion") == (sent or None)
-
-
-@pytest.mark.parametrize(("is_change", "generation"), [(True, 5), (False, 4)])
-def test_a_strategy_may_see_a_change_that_nobody_else_sees(
-    is_change: bool, generation: int
-) -> None:
-    where = target("apps/v1/deployments", "d")
-    old = stored_deployment()
-    sent: dict[str, Any] = {"a": []}
-    seen: list[object] = []
-
-    def sent_change(document: object) -> bool:
-        seen.append(document)
-        return is_change
-
-    own = {where.group_kind: replace(strategy_of(where), sent_change=sent_change)}
-    made = finish_update(drafted(old, DEPLOYMENT), old, where, sent, own)
-    assert (made["metadata"]["generation"], seen) == (generation, [sent])
-    changed = {**old, "spec": {**old["spec"], "replicas": 5}}
-    made = finish_update(drafted(changed, DEPLOYMENT), old, where, sent, own)
-    assert made["metadata"]["generation"] == 5
 
 
 def test_a_deletion_that_began_goes_on() -> None:

@@ -4,6 +4,7 @@ import asyncio
 import dataclasses
 import logging
 import re
+from functools import partial
 from typing import Any
 
 import pytest
@@ -204,17 +205,24 @@ def test_a_failure_is_not_repeated(caplog: pytest.LogCaptureFixture) -> None:
 def test_that_events_can_be_written_again_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
     cluster = Cluster()
 
+    def written(count: int) -> bool:
+        return len(cluster.events) == count
+
     async def run() -> None:
         events = DenialEvents(cluster, "replica", lambda: NOW, lambda: 0.0)  # type: ignore[arg-type]
+
+        def dropped(count: int) -> bool:
+            return events.dropped == count
+
         running = asyncio.create_task(events.run())
         for number in range(2):
             cluster.failure = ClusterUnreachable("gone")
             events.denied(request(), denied(f"lost {number}"))
-            await until(lambda number=number: events.dropped == number + 1)
+            await until(partial(dropped, number + 1))
             cluster.failure = None
             for text in ("first", "second"):
                 events.denied(request(), denied(f"{text} {number}"))
-            await until(lambda number=number: len(cluster.events) == 2 * number + 2)
+            await until(partial(written, 2 * number + 2))
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
 
