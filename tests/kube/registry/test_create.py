@@ -14,8 +14,9 @@ from celadon.kube.registry import create, shown_object, update, valid_warnings, 
 from celadon.kube.registry.create import drop_version, generated_name
 from celadon.kube.registry.draft import Target
 from celadon.kube.registry.request_bodies import draft_of
-from celadon.kube.registry.strategy import Surroundings, repeated_owner_warnings, write_errors
+from celadon.kube.registry.strategy import Surroundings, write_errors
 from celadon.kube.resources.api_resources import custom_resources
+from celadon.kube.resources.plugin_facts import PLUGIN_ORDER
 from celadon.kube.schemas.typed_values import DecodeError
 from celadon.kube.status import StatusError
 from tests.kube.registry.targets import target
@@ -99,6 +100,11 @@ def test_mutators_see_the_defaults_and_get_them_again() -> None:
     assert found["metadata"]["uid"] == "U"
 
 
+def test_a_namespace_is_taken_from_what_has_none() -> None:
+    meta = {"name": "n", "namespace": "x"}
+    assert "namespace" not in made({"metadata": meta}, target("v1/namespaces"))["metadata"]
+
+
 def test_values_that_do_not_fit() -> None:
     with pytest.raises(DecodeError) as caught:
         made(deployment(replicas="x"), DEPLOYMENTS)
@@ -146,6 +152,10 @@ def test_a_scale_is_shown_and_written_back() -> None:
     sent = {"metadata": {"name": "d", "labels": {"x": "y"}}, "spec": {"replicas": 5}}
     new = changed(sent, old, where)
     assert new == {**old, "spec": {"replicas": 5}}
+    managers = [{"manager": "m"}]
+    owned = changed({**sent, "metadata": {"name": "d", "managedFields": managers}}, old, where)
+    assert owned == {**new, "metadata": owned["metadata"]}
+    assert owned["metadata"]["managedFields"] == managers
     kept = update.stored_update(draft_of(sent, where, CONTEXT), new, parent, where)
     assert kept["spec"]["replicas"] == 5
     negative = {**old, "spec": {"replicas": -1}}
@@ -213,21 +223,17 @@ def test_the_status_of_custom_resources() -> None:
     new = changed(box(5, status={"phase": "x"}), old, where)
     assert (new["spec"], new["status"]) == ({"size": 1}, {"phase": "x"})
     assert new["metadata"] == old["metadata"]
+    managers = [{"manager": "m"}]
+    meta = {"name": "b", "labels": {"x": "y"}, "managedFields": managers}
+    new = changed(box(5, metadata=meta, status={"phase": "x"}), old, where)
+    assert new["metadata"] == {**old["metadata"], "managedFields": managers}
+    kept = changed(box(2, status={"phase": "y"}), new, BOXES)
+    assert (kept["spec"], kept["status"]) == ({"size": 2}, {"phase": "x"})
     wrong = changed(box(5, status={"phase": 1}), old, where)
     (error,) = write_errors(where, wrong, old, Surroundings())
     assert str(error) == (
         'status.phase: Invalid value: "integer": phase in body must be of type string: "integer"'
     )
-
-
-def test_warnings() -> None:
-    owner = {"apiVersion": "v1", "kind": "K", "name": "n", "uid": "u"}
-    sent = {"metadata": {"ownerReferences": [owner, owner, owner]}}
-    found = repeated_owner_warnings(sent)
-    assert len(found) == 1
-    assert found[0].endswith("duplicate UID(s) observed: u, u")
-    (patched,) = repeated_owner_warnings(sent, mutated=True)
-    assert "duplicate entries after mutating admission happens" in patched
 
 
 def test_warnings_of_a_kind() -> None:
@@ -270,3 +276,52 @@ def test_generated_names_are_cut() -> None:
 def test_a_name_that_is_given_is_not_generated() -> None:
     both = {"metadata": {"name": "m", "generateName": "n-"}}
     assert made(both, MAPS)["metadata"]["name"] == "m"
+
+
+def test_plugins_one_by_one_do_what_they_do_together() -> None:
+    sent = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c"}]}}
+    draft = draft_of(sent, PODS, CONTEXT)
+    create.prepare_create(draft, PODS)
+    plugins = sorted(CONTEXT.plugins, key=PLUGIN_ORDER.__getitem__)
+    busy = [name for name in plugins if create.plugin_rules(PODS.kind, name)]
+    assert "DefaultTolerationSeconds" in busy
+    assert not create.plugin_rules(MAPS.kind, "DefaultTolerationSeconds")
+    for name in busy:
+        create.run_plugin(draft, name)
+    create.settle_plugins(draft)
+    together = create.begin_create(draft_of(sent, PODS, CONTEXT), PODS)
+    assert draft.form() == together.form()
+    assert create.finish_create(draft) == create.finish_create(together)
+
+
+OWNER = {"apiVersion": "v1", "kind": "K", "name": "n", "uid": "u"}
+
+
+def test_what_mutators_may_not_do() -> None:
+    """To a new object and to a changed one: they may set what a client may not."""
+    meta = {"name": "d", "uid": "mine", "ownerReferences": [OWNER, OWNER]}
+    for resume in (create.resume, update.resume):
+        draft = draft_of({"metadata": meta, "spec": spec()}, DEPLOYMENTS, CONTEXT)
+        (warning,) = resume(draft, DEPLOYMENTS)
+        assert "after mutating admission happens" in warning
+        left = draft.made["metadata"]
+        assert (left["uid"], left["namespace"]) == ("mine", "ns")
+        moved = draft_of({"metadata": {"namespace": "other"}}, DEPLOYMENTS, CONTEXT)
+        with pytest.raises(StatusError, match="namespace of the provided object does not match"):
+            resume(moved, DEPLOYMENTS)
+    draft = draft_of({"metadata": meta}, DEPLOYMENTS, CONTEXT)
+    create.resume(draft, DEPLOYMENTS)
+    assert draft.made["metadata"]["ownerReferences"] == [OWNER]
+
+
+def test_what_is_stored_of_a_new_object() -> None:
+    whole = draft_of({"metadata": {"name": "d"}, "spec": spec(replicas=2)}, DEPLOYMENTS, CONTEXT)
+    create.begin_create(whole, DEPLOYMENTS)
+    found = create.finish_create(whole)
+    stored = create.stored_new(whole, found, DEPLOYMENTS)
+    assert stored["spec"]["replicas"] == 2
+    assert (stored["apiVersion"], stored["kind"]) == ("apps/v1", "Deployment")
+    roles = target("rbac.authorization.k8s.io/v1/roles")
+    empty = draft_of({"metadata": {"name": "r"}, "rules": []}, roles, CONTEXT)
+    found = create.finish_create(create.begin_create(empty, roles))
+    assert create.stored_new(empty, found, roles)["rules"] is None

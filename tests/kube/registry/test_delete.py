@@ -11,17 +11,20 @@ from celadon.kube.registry.delete import (
     DeleteOptions,
     delete_options,
     delete_warnings,
+    goes_at_once,
     gone_answer,
     is_released,
     marked,
     read_delete_options,
     remaining_finalizers,
     require_deletable,
+    settled,
 )
 from celadon.kube.releases import answering_as
 from celadon.kube.status import StatusError
 from tests.kube.registry.targets import target
 
+CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 NOW = "2026-01-01T00:00:00Z"
 
 
@@ -133,6 +136,82 @@ def test_the_time_that_is_left(release: str, grace: int, now: str, end: tuple[st
     assert kept is not None
     found = kept["metadata"]
     assert (found["deletionTimestamp"], found["deletionGracePeriodSeconds"]) == end
+
+
+GRACES: list[tuple[dict[str, Any], str, int | None, int]] = [
+    ({"nodeName": "n", "terminationGracePeriodSeconds": 7}, "Running", None, 7),
+    ({"nodeName": "n", "terminationGracePeriodSeconds": 7}, "Running", 3, 3),
+    ({"nodeName": "n", "terminationGracePeriodSeconds": 7}, "Pending", 0, 0),
+    ({"nodeName": "n", "terminationGracePeriodSeconds": -5}, "Running", None, 1),
+    ({"nodeName": "n", "terminationGracePeriodSeconds": 7}, "Succeeded", None, 0),
+    ({"nodeName": "n", "terminationGracePeriodSeconds": 7}, "Failed", 3, 0),
+    ({"terminationGracePeriodSeconds": 7}, "Pending", None, 0),
+    ({"terminationGracePeriodSeconds": 7}, "Pending", 3, 0),
+    ({"nodeName": "n"}, "Running", None, 0),
+]
+
+
+@pytest.mark.parametrize(("spec", "phase", "asked", "given"), GRACES)
+def test_how_long_a_pod_has(
+    spec: dict[str, Any], phase: str, asked: int | None, given: int
+) -> None:
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
+    pod["status"] = {"phase": phase}
+    options = DeleteOptions(grace=asked)
+    assert settled(options, pod) == DeleteOptions(grace=given)
+    made = marked(pod, options, NOW)
+    assert made is not None
+    assert made["metadata"] == {
+        "name": "p",
+        "deletionTimestamp": f"2026-01-01T00:00:0{given}Z",
+        "deletionGracePeriodSeconds": given,
+    }
+    assert goes_at_once(made) is (given == 0)
+    assert settled(options, made) == options
+
+
+def test_only_pods_without_finalizers_go_at_once() -> None:
+    assert settled(DeleteOptions(), obj()) == DeleteOptions()
+    over: dict[str, Any] = {"deletionTimestamp": NOW, "deletionGracePeriodSeconds": 0}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", **over}}
+    assert goes_at_once(pod)
+    assert not goes_at_once({**pod, "metadata": {**over, "finalizers": ["a/b"]}})
+    assert not goes_at_once({**pod, "kind": "Other"})
+
+
+def test_definitions_wait_for_their_objects() -> None:
+    """Whatever is to become of dependents."""
+    condition = {"type": "Established", "status": "True"}
+    old = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "d", "finalizers": [CLEANUP, "a/b"]},
+        "status": {"conditions": [condition]},
+    }
+    made = marked(old, DeleteOptions(orphan=True), NOW)
+    assert made is not None
+    assert made["metadata"] == {
+        "name": "d",
+        "finalizers": [CLEANUP, "a/b"],
+        "deletionTimestamp": NOW,
+    }
+    pending = {
+        "type": "Terminating",
+        "status": "True",
+        "lastTransitionTime": NOW,
+        "reason": "InstanceDeletionPending",
+        "message": "CustomResourceDefinition marked for deletion; CustomResource deletion will "
+        "begin soon",
+    }
+    assert made["status"] == {"conditions": [condition, pending]}
+    without: dict[str, Any] = {key: value for key, value in old.items() if key != "status"}
+    without["metadata"] = {"name": "d", "finalizers": ["a/b"]}
+    first = marked(without, DeleteOptions(), NOW)
+    assert first is not None
+    assert first["status"] == {"conditions": [pending]}
+    assert first["metadata"]["finalizers"] == ["a/b", CLEANUP]
+    again = marked(made, DeleteOptions(), "2027-01-01T00:00:00Z")
+    assert again == made
 
 
 def test_namespaces_wait_for_what_is_in_them() -> None:

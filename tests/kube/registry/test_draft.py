@@ -18,6 +18,7 @@ from celadon.kube.registry.create import (
 )
 from celadon.kube.registry.draft import defaulted, drafted, has_identity, stored_form
 from celadon.kube.releases import answering_as
+from celadon.kube.schemas.typed_values import DecodeError
 from tests.kube.registry.targets import target
 
 POD = GroupVersionKind("", "v1", "Pod")
@@ -110,6 +111,13 @@ def test_custom_resources_have_typed_metadata_only() -> None:
         "generation": 1,
     }
     assert stored_form(made, WIDGET) == made
+
+
+def test_metadata_of_custom_resources_has_to_be_an_object() -> None:
+    with pytest.raises(DecodeError) as caught:
+        drafted({"metadata": 5}, WIDGET)
+    assert caught.value.path.steps == ("metadata",)
+    assert "cannot unmarshal number into Go value of type v1.ObjectMeta" in str(caught.value)
 
 
 def test_times_that_are_not_set_were_null_in_built_in_objects() -> None:

@@ -95,6 +95,26 @@ REFUSED = [
         400,
         "the name of the object (a based on URL) was undeterminable: name must be provided",
     ),
+    (
+        b"[5]",
+        JSON_PATCH,
+        400,
+        "error decoding patch: json: cannot unmarshal number into Go value of type "
+        "handlers.jsonPatchOp",
+    ),
+    (
+        b"5",
+        STRATEGIC_PATCH,
+        400,
+        "json: cannot unmarshal number into Go value of type map[string]interface {}",
+    ),
+    (
+        json.dumps([{"op": "test", "path": ""}] * 10_001).encode(),
+        JSON_PATCH,
+        413,
+        "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got "
+        "10001",
+    ),
 ]
 
 
@@ -161,6 +181,12 @@ def test_types_of_patches_are_taken_to_the_letter(content_type: str, message: st
     with pytest.raises(StatusError) as caught:
         patch_type(content_type, CONFIG_MAPS)
     assert (caught.value.code, str(caught.value)) == (415, message)
+
+
+def test_a_strategic_patch_that_says_null_changes_nothing() -> None:
+    found = result(None, STRATEGIC_PATCH)
+    assert (found.document, found.show()) == (OLD, "map[]")
+    assert result([], JSON_PATCH).document == result(None, JSON_PATCH).document == OLD
 
 
 def test_parameters_of_a_type_do_not_matter() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -64,3 +65,19 @@ def test_bytes_that_are_no_text_are_replaced_as_in_one_piece(pieces: list[bytes]
     body = b"".join(pieces)
     with patch.object(request_bodies, "_PIECE", 2):
         assert request_bodies._decoded(body) == body.decode("utf-8", "replace")
+
+
+SOUND: list[tuple[object, object]] = [
+    (None, {}),
+    ({"name": "a"}, {"name": "a"}),
+    (5, {}),
+    ([], {}),
+    ({"name": "a", "labels": 5, "generation": "x"}, {"name": "a"}),
+    ({"name": "a", "labels": {"b": "c"}, "zip": 1}, {"name": "a", "labels": {"b": "c"}, "zip": 1}),
+]
+
+
+@pytest.mark.parametrize(("meta", "left"), SOUND)
+def test_metadata_that_cannot_be_read_is_left_out(meta: Any, left: object) -> None:
+    found = request_bodies.with_sound_metadata({"metadata": meta, "spec": {"a": 5}})
+    assert found == {"metadata": left, "spec": {"a": 5}}

@@ -216,6 +216,13 @@ WRONG = [
      'ValidatingWebhookConfiguration for the json field "zip"', 500),
     ({"webhooks": [{"$patch": 1, "name": "a"}]}, "unknown patch type: %!s(int64=1) in map: "
      "map[$patch:1 name:a]", 500),
+    ({"$setElementOrder/webhooks": names("a"), "webhooks": ["x"]}, "expected a "
+     "map[string]interface {}, but received a string", 500),
+    ({"$setElementOrder/webhooks": names("a"), "webhooks": [{"x": 1}]}, "map: map[x:1] does not "
+     "contain declared merge key: name", 500),
+    ({"metadata": {"$retainKeys": "a"}}, "invalid patch format of retainKeys", 400),
+    ({"metadata": {"$retainKeys": ["a", "b"], "b": 1, "c": 2}}, "invalid patch format of "
+     "retainKeys", 400),
 ]  # fmt: skip
 
 
@@ -224,6 +231,23 @@ def test_wrong_directives(patch: dict[str, Any], text: str, code: int) -> None:
     with pytest.raises(MergeError) as caught:
         strategic_merge({"webhooks": names("a"), "metadata": {}}, patch, HOOKS)
     assert (str(caught.value), caught.value.code) == (text, code)
+
+
+def test_objects_in_a_list_of_texts_have_no_key() -> None:
+    have: dict[str, Any] = {"metadata": {"finalizers": []}}
+    with pytest.raises(MergeError, match=r"^cannot merge lists without merge key for string$"):
+        strategic_merge(have, {"metadata": {"finalizers": [{}]}}, POD)
+    assert strategic_merge(have, {"metadata": {"finalizers": []}}, POD) == have
+
+
+def test_more_items_than_go_sorts_by_insertion() -> None:
+    have = names(*(f"n{number:02}" for number in range(30)))
+    order = [*reversed(have)]
+    made = merged(have, {"$setElementOrder/containers": order})
+    assert made == order
+    gone = [{**one, "$patch": "delete"} for one in have[::2]]
+    left = merged(have, {"$setElementOrder/containers": order[::2], "containers": gone})
+    assert left == order[::2]
 
 
 NAMES = st.text("abc", min_size=1, max_size=2)

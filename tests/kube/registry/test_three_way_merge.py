@@ -149,6 +149,15 @@ def test_lists_with_a_key(row: str) -> None:
             },
         ),
         ("a", "", "a", {"$deleteFromPrimitiveList/finalizers": ["a"]}),
+        (
+            "ab",
+            "b",
+            "ab",
+            {
+                "$deleteFromPrimitiveList/finalizers": ["a"],
+                "$setElementOrder/finalizers": ["b"],
+            },
+        ),
         ("", "ab", "", {"finalizers": ["a", "b"]}),
     ],
 )

@@ -12,6 +12,7 @@ from celadon.kube.registry.create import admit_form
 from celadon.kube.registry.draft import drafted, stored_form
 from celadon.kube.registry.strategy import strategy_of
 from celadon.kube.registry.update import (
+    finish_update,
     prepare_for_update,
     require_state,
     require_uid,
@@ -368,3 +369,60 @@ def test_empty_lists_and_maps_are_no_changes(pod_spec: dict[str, Any], generatio
     draft = drafted(sent, DEPLOYMENT, CONTEXT)
     draft.made["spec"]["template"]["spec"] |= {k: v for k, v in pod_spec.items() if not v}
     assert prepare_for_update(draft, old)["metadata"]["generation"] == generation
+
+
+@pytest.mark.parametrize(
+    ("resource", "sent", "kept"),
+    [
+        ("v1/configmaps", None, "7"),
+        ("v1/configmaps", "", "7"),
+        ("v1/configmaps", "6", "6"),
+        ("coordination.k8s.io/v1/leases", None, None),
+        ("coordination.k8s.io/v1/leases", "6", "6"),
+    ],
+)
+def test_an_update_without_a_version_is_about_the_present_one(
+    resource: str, sent: str | None, kept: str | None
+) -> None:
+    where = target(resource, "a")
+    meta = {"name": "a"} if sent is None else {"name": "a", "resourceVersion": sent}
+    made = finish_update(drafted({"metadata": meta}, where.kind, CONTEXT), OLD, where)
+    assert made["metadata"].get("resourceVersion") == kept
+    fresh = finish_update(drafted({"metadata": meta}, where.kind, CONTEXT), {"metadata": {}}, where)
+    assert fresh["metadata"].get("resourceVersion") == (sent or None)
+
+
+def test_a_deletion_that_began_goes_on() -> None:
+    now = "2026-01-01T00:00:00Z"
+    begun = {"deletionTimestamp": now, "deletionGracePeriodSeconds": 0, "creationTimestamp": now}
+    old = {"metadata": {"name": "a", "uid": "u", **begun}}
+    sent = {"metadata": {"name": "a", "uid": "v", "deletionTimestamp": "2027-01-01T00:00:00Z"}}
+    made = finish_update(drafted(sent, MAPS.kind), old, MAPS)
+    assert made["metadata"].items() >= {**begun, "uid": "v"}.items()
+    alive = finish_update(drafted(sent, MAPS.kind), OLD, MAPS)
+    assert alive["metadata"]["deletionTimestamp"] == "2027-01-01T00:00:00Z"
+
+
+DAEMON_SETS = target("apps/v1/daemonsets", "d")
+COUNT = "deprecated.daemonset.template.generation"
+
+
+@pytest.mark.parametrize(
+    ("image", "subresource", "count"), [("i", "", "3"), ("j", "", "4"), ("j", "status", "3")]
+)
+def test_templates_of_daemon_sets_are_counted(image: str, subresource: str, count: str) -> None:
+    def daemon_set(image: str) -> dict[str, Any]:
+        labels = {"a": "b"}
+        template = {
+            "metadata": {"labels": labels},
+            "spec": {"containers": [{"name": "c", "image": image}]},
+        }
+        meta = {"name": "d", "annotations": {COUNT: "3"}}
+        spec = {"selector": {"matchLabels": labels}, "template": template}
+        return admit_form({"metadata": meta, "spec": spec}, DAEMON_SETS.kind, CONTEXT)
+
+    old = daemon_set("i")
+    old["metadata"]["annotations"] = {COUNT: "3"}
+    draft = drafted(daemon_set(image), DAEMON_SETS.kind)
+    made = prepare_for_update(draft, old, subresource=subresource)
+    assert made["metadata"]["annotations"][COUNT] == count

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import logging
 import re
+from functools import partial
 from typing import Any
 
 import pytest
@@ -198,6 +200,36 @@ def test_a_failure_is_not_repeated(caplog: pytest.LogCaptureFixture) -> None:
     assert "\nceladon_webhook_dropped_events_total 2\n" in exposition(events.families())
     assert cluster.events == []
     assert [one.message for one in caplog.records] == ["events cannot be written"]
+
+
+def test_that_events_can_be_written_again_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    cluster = Cluster()
+
+    def written(count: int) -> bool:
+        return len(cluster.events) == count
+
+    async def run() -> None:
+        events = DenialEvents(cluster, "replica", lambda: NOW, lambda: 0.0)  # type: ignore[arg-type]
+
+        def dropped(count: int) -> bool:
+            return events.dropped == count
+
+        running = asyncio.create_task(events.run())
+        for number in range(2):
+            cluster.failure = ClusterUnreachable("gone")
+            events.denied(request(), denied(f"lost {number}"))
+            await until(partial(dropped, number + 1))
+            cluster.failure = None
+            for text in ("first", "second"):
+                events.denied(request(), denied(f"{text} {number}"))
+            await until(partial(written, 2 * number + 2))
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+    with caplog.at_level(logging.INFO):
+        asyncio.run(run())
+    said = ["events cannot be written", "events can be written again"]
+    assert [one.message for one in caplog.records] == said * 2
 
 
 def test_secrets_are_not_told() -> None:

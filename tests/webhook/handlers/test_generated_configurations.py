@@ -70,8 +70,8 @@ def test_by_address() -> None:
     [
         ({}, "either `service` or `url`"),
         ({"service": "a/b", "url": "https://x"}, "either `service` or `url`"),
-        ({"service": "rules"}, "`rules` is not NAMESPACE/NAME"),
-        ({"service": "a/b:x"}, "`a/b:x` is not NAMESPACE/NAME"),
+        ({"service": "rules"}, r"`rules` is not NAMESPACE/NAME\[:PORT\]$"),
+        ({"service": "a/b:x"}, r"`a/b:x` is not NAMESPACE/NAME\[:PORT\]$"),
     ],
 )
 def test_places_that_are_none(about: dict[str, str], text: str) -> None:

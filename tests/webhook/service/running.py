@@ -1,4 +1,4 @@
-"""A webhook on the loopback, in a thread of its own, and a client for it."""
+"""A webhook on the loopback, in a thread of its own, or without a server; and a client for each."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import http.client
 import json
 import socket
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,10 +19,16 @@ import uvloop
 
 from celadon.admission import ObjectWorld, World
 from celadon.admission.policies.validating import Engine
+from celadon.apiserver import HttpAnswer, HttpRequest
 from celadon.apiserver.http import Address
 from celadon.webhook.deciding import Rulebook, SourceState
 from celadon.webhook.service.decision_log import DecisionLog, DecisionLogSettings
-from celadon.webhook.service.webhook_process import PolicyAnswers, Webhook, WebhookSettings
+from celadon.webhook.service.webhook_process import (
+    OwnPages,
+    PolicyAnswers,
+    Webhook,
+    WebhookSettings,
+)
 from tests.admission.building import binding, policy
 
 PATIENCE = 60.0
@@ -55,31 +62,19 @@ class FixedSource:
         await asyncio.Event().wait()
 
 
-@dataclass
-class Client:
-    """`webhook` is not to be touched while it runs, but for `end`."""
-
-    port: int
-    webhook: Webhook
-    loop: asyncio.AbstractEventLoop
-
-    def connection(self) -> http.client.HTTPConnection:
-        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+class Asking(ABC):
+    """Sends reviews and reads pages."""
 
     def said(
-        self,
-        path: str,
-        body: bytes | None = None,
-        method: str = "",
-        headers: dict[str, str] | None = None,
+        self, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
     ) -> tuple[int, str]:
-        connection = self.connection()
         given = JSON_HEADERS if headers is None and body is not None else headers or {}
-        connection.request(method or ("GET" if body is None else "POST"), path, body, given)
-        answer = connection.getresponse()
-        found = answer.status, answer.read().decode()
-        connection.close()
-        return found
+        return self.sent("GET" if body is None else "POST", path, body, given)
+
+    @abstractmethod
+    def sent(
+        self, method: str, path: str, body: bytes | None, headers: dict[str, str]
+    ) -> tuple[int, str]: ...
 
     def reviewed(self, document: Any, path: str = "/validate") -> dict[str, Any]:
         """The response to a review."""
@@ -92,8 +87,67 @@ class Client:
         found: dict[str, Any] = answer["response"]
         return found
 
+
+@dataclass
+class Client(Asking):
+    """`webhook` is not to be touched while it runs, but for `end`."""
+
+    port: int
+    webhook: Webhook
+    loop: asyncio.AbstractEventLoop
+
+    def connection(self) -> http.client.HTTPConnection:
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+
+    def sent(
+        self, method: str, path: str, body: bytes | None, headers: dict[str, str]
+    ) -> tuple[int, str]:
+        connection = self.connection()
+        connection.request(method, path, body, headers)
+        answer = connection.getresponse()
+        found = answer.status, answer.read().decode()
+        connection.close()
+        return found
+
     def end(self) -> None:
         self.loop.call_soon_threadsafe(self.webhook.end)
+
+
+class Answering(Asking):
+    """What a webhook answers, without a server."""
+
+    def __init__(
+        self, runner: asyncio.Runner, source: FixedSource, settings: WebhookSettings = SETTINGS
+    ) -> None:
+        self._runner = runner
+        self.is_ending = False
+        self._answers = runner.run(_answers(settings, source))
+        self._pages = OwnPages(self._answers, settings, lambda: self.is_ending)
+
+    def sent(
+        self, method: str, path: str, body: bytes | None, headers: dict[str, str]
+    ) -> tuple[int, str]:
+        lines = [(name.lower(), value) for name, value in headers.items()]
+        answer = self._runner.run(self._answer(HttpRequest(method, path, lines, body or b"")))
+        return answer.code, answer.body.decode()
+
+    async def _answer(self, request: HttpRequest) -> HttpAnswer:
+        reply: asyncio.Future[HttpAnswer] = asyncio.get_running_loop().create_future()
+        if self._answers.prompt.offer(request, reply.set_result):
+            return await reply
+        return await self._pages.handle(request)
+
+
+async def _answers(settings: WebhookSettings, source: FixedSource) -> PolicyAnswers:
+    """In the loop that they belong to."""
+    return PolicyAnswers(settings, source, None)
+
+
+@contextmanager
+def answering(source: FixedSource, settings: WebhookSettings = SETTINGS) -> Iterator[Answering]:
+    """Until the end of the block."""
+    with asyncio.Runner() as runner:
+        yield Answering(runner, source, settings)
 
 
 @contextmanager

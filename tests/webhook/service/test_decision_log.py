@@ -73,6 +73,15 @@ def test_a_denial(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o600
 
 
+def test_a_decision_says_what_its_policy_says(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    validation = {"expression": "false", "message": "never", "reason": "Forbidden"}
+    denied(log(path), validations=[validation])
+    (line,) = written(path)
+    (decision,) = line["decisions"]
+    assert (line["code"], decision["reason"], decision["message"]) == (403, "Forbidden", "never")
+
+
 def test_plain_admissions_are_sampled_others_are_not(tmp_path: Path) -> None:
     path = tmp_path / "log"
     for sample, lines in ((1.0, 1), (0.6, 1), (0.5, 0), (0.0, 0)):

@@ -22,9 +22,9 @@ DOCUMENTS = st.recursive(
 )
 
 
-@given(DOCUMENTS)
-def test_documents_are_read_as_python_reads_them(document: object) -> None:
-    body = json.dumps(document).encode()
+@given(DOCUMENTS, st.booleans())
+def test_documents_are_read_as_python_reads_them(document: object, with_surrogate: bool) -> None:
+    body = json.dumps(["\ud800", document] if with_surrogate else document).encode()
     found = read_document(body)
     assert found == json.loads(body)
     assert json.dumps(found) == json.dumps(json.loads(body)), "true is not 1, and 1 is not 1.0"

@@ -1,4 +1,4 @@
-"""Reviews over HTTP, and what is none."""
+"""Reviews, and what is none."""
 
 from __future__ import annotations
 
@@ -15,18 +15,23 @@ from celadon.webhook.deciding import SourceState
 from tests.paths import recordings
 from tests.webhook.deciding.test_mutator import rules
 from tests.webhook.documents import review_document
-from tests.webhook.service.running import SETTINGS, Client, FixedSource, rulebook, running
+from tests.webhook.service.running import (
+    SETTINGS,
+    Answering,
+    FixedSource,
+    answering,
+    rulebook,
+)
 
-pytestmark = pytest.mark.thorough
 ANYTHING = {"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*/*"]}
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[Client]:
+def client() -> Iterator[Answering]:
     """Its policy denies ConfigMaps that say so."""
     text = "!has(object.data) || object.data.denied != 'yes'"
     rules = rulebook(validations=[{"expression": text, "message": "as asked"}])
-    with running(FixedSource(rules)) as found:
+    with answering(FixedSource(rules)) as found:
         yield found
 
 
@@ -36,12 +41,12 @@ def config_map(**data: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("version", ["v1", "v1beta1"])
-def test_both_versions_are_answered(client: Client, version: str) -> None:
+def test_both_versions_are_answered(client: Answering, version: str) -> None:
     asked = {**config_map(denied="no"), "apiVersion": f"admission.k8s.io/{version}"}
     assert client.reviewed(asked) == {"uid": "u", "allowed": True}
 
 
-def test_a_denial_is_that_of_the_policy(client: Client) -> None:
+def test_a_denial_is_that_of_the_policy(client: Answering) -> None:
     response = client.reviewed(config_map(denied="yes"))
     text = "ValidatingAdmissionPolicy 'p' with binding 'b' denied request: as asked"
     assert response["allowed"] is False
@@ -57,18 +62,18 @@ def test_a_denial_is_that_of_the_policy(client: Client) -> None:
     }
 
 
-def test_there_are_no_mutating_policies(client: Client) -> None:
+def test_there_are_no_mutating_policies(client: Answering) -> None:
     assert client.reviewed(config_map(denied="yes"), "/mutate") == {"uid": "u", "allowed": True}
 
 
-def test_errors_of_policies_are_denials(client: Client) -> None:
+def test_errors_of_policies_are_denials(client: Answering) -> None:
     response = client.reviewed(review_document(object={"data": 7}, namespace="ns"))
     assert response["allowed"] is False
     assert "denied request: expression" in response["status"]["message"]
 
 
 @pytest.mark.parametrize("path", recordings("admissionreview"))
-def test_recorded_reviews_are_answered(client: Client, path: Path) -> None:
+def test_recorded_reviews_are_answered(client: Answering, path: Path) -> None:
     recorded = json.loads(path.read_text(encoding="utf-8"))
     asked = recorded["review"]
     is_config_map = asked["request"]["resource"]["resource"] == "configmaps"
@@ -88,6 +93,7 @@ GOOD = json.dumps(config_map()).encode()
         (b"\xff{}", 400, "not an AdmissionReview: not in UTF-8"),
         (b'{"a":NaN}', 400, "not an AdmissionReview: `NaN` is no JSON"),
         (b'{"a":' + b"9" * 5000 + b"}", 400, f"AdmissionReview: `{'9' * 20}...` is out of range"),
+        (b'{"a":-1e999}', 400, "not an AdmissionReview: `-1e999` is out of range\n"),
         (b'{"a":1e999}', 400, "not an AdmissionReview: `1e999` is out of range"),
         (b"[" * 100_000, 422, "the review is nested too deeply"),
         (GOOD.replace(b'"u"', b'""'), 400, "`request.uid` is missing"),
@@ -99,9 +105,9 @@ GOOD = json.dumps(config_map()).encode()
         (GOOD[:-1], 400, "not an AdmissionReview"),
         (b"x" * (SETTINGS.body_bytes + 1), 413, "request entity is too large; limit is 7340032"),
     ],
-    ids=range(12),
+    ids=range(13),
 )
-def test_what_is_no_review(client: Client, body: bytes, code: int, text: str) -> None:
+def test_what_is_no_review(client: Answering, body: bytes, code: int, text: str) -> None:
     found, said = client.said("/validate", body)
     assert found == code
     assert text in said
@@ -118,12 +124,12 @@ def test_what_is_no_review(client: Client, body: bytes, code: int, text: str) ->
         (None, 415),
     ],
 )
-def test_content_types(client: Client, content_type: str | None, code: int) -> None:
+def test_content_types(client: Answering, content_type: str | None, code: int) -> None:
     headers = {} if content_type is None else {"Content-Type": content_type}
     assert client.said("/validate", GOOD, headers=headers)[0] == code
 
 
-def test_a_deep_object_never_ends_the_server(client: Client) -> None:
+def test_a_deep_object_never_ends_the_server(client: Answering) -> None:
     for depth in (100, 400, 700, 900, 5000):
         deep = '{"a":' * depth + "1" + "}" * depth
         body = GOOD.replace(b'"data": {}', b'"data": ' + deep.encode())
@@ -131,7 +137,7 @@ def test_a_deep_object_never_ends_the_server(client: Client) -> None:
     assert client.said("/healthz") == (200, "ok\n")
 
 
-def test_lone_surrogates_are_repeated(client: Client) -> None:
+def test_lone_surrogates_are_repeated(client: Answering) -> None:
     code, text = client.said("/validate", GOOD.replace(b'"u"', b'"\\ud800"'))
     assert code == 200
     assert json.loads(text)["response"]["uid"] == "\ud800"
@@ -139,7 +145,7 @@ def test_lone_surrogates_are_repeated(client: Client) -> None:
 
 def test_audit_only() -> None:
     settings = dataclasses.replace(SETTINGS, audit_only=True)
-    with running(FixedSource(rulebook()), settings) as client:
+    with answering(FixedSource(rulebook()), settings) as client:
         response = client.reviewed(config_map())
         metrics = client.said("/metrics")[1]
     sentence = (
@@ -158,13 +164,13 @@ def test_audit_only() -> None:
 
 def test_callers_without_certificate() -> None:
     settings = dataclasses.replace(SETTINGS, known_callers=True)
-    with running(FixedSource(rulebook()), settings) as client:
+    with answering(FixedSource(rulebook()), settings) as client:
         assert client.said("/validate", GOOD) == (401, "a client certificate is required\n")
         assert client.said("/readyz") == (200, "ok\n")
 
 
 def test_without_policies_nobody_is_let_in() -> None:
-    with running(FixedSource(None, SourceState(missing=("its files",)))) as client:
+    with answering(FixedSource(None, SourceState(missing=("its files",)))) as client:
         assert client.said("/validate", GOOD) == (503, "no policies, waiting for its files\n")
 
 
@@ -173,14 +179,14 @@ def test_denials_are_told_to_whoever_wants_to_know() -> None:
     settings = dataclasses.replace(
         SETTINGS, denied=lambda request, verdict: told.append(verdict.message), audit_only=True
     )
-    with running(FixedSource(rulebook()), settings) as client:
+    with answering(FixedSource(rulebook()), settings) as client:
         assert client.reviewed(config_map())["allowed"]
     (message,) = told
     assert message.startswith('configmaps "c" is forbidden: ValidatingAdmissionPolicy')
 
 
 def test_mutating_policies_answer_with_a_patch() -> None:
-    with running(FixedSource(dataclasses.replace(rulebook(), mutation=rules()))) as client:
+    with answering(FixedSource(dataclasses.replace(rulebook(), mutation=rules()))) as client:
         response = client.reviewed(config_map(kept="1"), "/mutate")
     patch = json.loads(base64.b64decode(response.pop("patch")))
     assert response == {"uid": "u", "allowed": True, "patchType": "JSONPatch"}

@@ -35,8 +35,6 @@ from celadon.kube.well_known_values import FOREGROUND, ORPHAN
 from celadon.records import dataclass
 
 POD: Final = GroupVersionKind("", "v1", "Pod")
-DEFAULT_GRACE: Final = 30
-"""Seconds a pod gets that says nothing of it."""
 
 _TIME: Final = "%Y-%m-%dT%H:%M:%SZ"
 DEFINITION_CLEANUP: Final = "customresourcecleanup.apiextensions.k8s.io"
@@ -251,8 +249,8 @@ def _marked_definition(old: JsonObject, now: str) -> JsonObject:
     """With its finalizer and what it says of itself, as k8s.io/apiextensions-apiserver
     `pkg/registry/customresourcedefinition/etcd.go`. The choice for dependents is not looked at."""
     made: JsonDict = fresh(old)
-    kept = [one for one in metadata.finalizers(old) if one != DEFINITION_CLEANUP]
-    made["metadata"].update(deletionTimestamp=now, finalizers=[*kept, DEFINITION_CLEANUP])
+    finalizers = dict.fromkeys((*metadata.finalizers(old), DEFINITION_CLEANUP))
+    made["metadata"].update(deletionTimestamp=now, finalizers=list(finalizers))
     pending = {
         "type": "Terminating",
         "status": "True",
@@ -267,13 +265,13 @@ def _marked_definition(old: JsonObject, now: str) -> JsonObject:
 
 
 def _given_grace(pod: JsonObject, options: DeleteOptions) -> int:
-    """Return how many seconds a pod has to end; none if nobody runs it."""
+    """Return how many seconds a pod has to end; none if nobody runs it. As `CheckGracefulDelete` of
+    k8s.io/kubernetes `pkg/registry/core/pod/strategy.go`."""
     spec, phase = pod.get("spec") or {}, (pod.get("status") or {}).get("phase")
     if not spec.get("nodeName") or phase in ("Succeeded", "Failed"):
         return 0
-    own = spec.get("terminationGracePeriodSeconds")
-    seconds = options.grace if options.grace is not None else own
-    seconds = DEFAULT_GRACE if seconds is None else seconds
+    own: int = spec.get("terminationGracePeriodSeconds") or 0
+    seconds = own if options.grace is None else options.grace
     return seconds if seconds >= 0 else 1
 
 

@@ -11,6 +11,7 @@ The rules themselves stand in `celadon.kube.defaulting`.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from celadon.kube import metadata, status
@@ -419,35 +420,32 @@ def scale_of(
 
 
 def _selector(obj: JsonObject, paths: ScalePaths) -> str:
-    """The text of the selector by which a built-in kind finds its pods."""
+    """The text of the selector by which a built-in kind finds its pods, in the order of its keys:
+    `internalSelector` of k8s.io/apimachinery `pkg/labels/selector.go`."""
     if paths is not BUILT_IN:
         return ""
     selector = (obj.get("spec") or {}).get("selector") or {}
     if not isinstance(selector, dict):
         return ""
-    labels = selector if _is_plain(selector) else selector.get("matchLabels") or {}
-    parts = [f"{key}={labels[key]}" for key in labels]
-    for requirement in () if _is_plain(selector) else selector.get("matchExpressions") or ():
-        parts.append(_requirement_text(requirement))
-    return ",".join(sorted(parts))
+    is_map = all(isinstance(value, str) for value in selector.values())  # of older controllers
+    labels = selector if is_map else selector.get("matchLabels") or {}
+    parts = [(key, f"{key}={value}") for key, value in labels.items()]
+    for requirement in () if is_map else selector.get("matchExpressions") or ():
+        key = requirement.get("key", "")
+        parts.append((key, _requirement_text(key, requirement)))
+    return ",".join(text for _, text in sorted(parts, key=itemgetter(0)))
 
 
-def _is_plain(selector: JsonObject) -> bool:
-    """Return whether it is a map of labels, as replication controllers have."""
-    return all(isinstance(value, str) for value in selector.values())
-
-
-def _requirement_text(requirement: JsonObject) -> str:
-    key, operator = requirement.get("key", ""), requirement.get("operator", "")
+def _requirement_text(key: str, requirement: JsonObject) -> str:
     values = ",".join(sorted(requirement.get("values") or ()))
-    match operator:
+    match requirement.get("operator"):
         case "In":
             return f"{key} in ({values})"
         case "NotIn":
             return f"{key} notin ({values})"
         case "DoesNotExist":
             return f"!{key}"
-    return str(key)
+    return key
 
 
 def scaled(obj: JsonObject, scale: JsonObject, paths: ScalePaths = BUILT_IN) -> JsonDict:

@@ -97,14 +97,20 @@ class Strategy:
 NEEDS_VERSION: Final = frozenset(
     {
         DEFINITION_KIND,
+        GroupKind("apiregistration.k8s.io", "APIService"),
+        GroupKind("certificates.k8s.io", "ClusterTrustBundle"),
+        GroupKind("certificates.k8s.io", "PodCertificateRequest"),
         GroupKind("coordination.k8s.io", "Lease"),
         GroupKind("coordination.k8s.io", "LeaseCandidate"),
+        GroupKind("internal.apiserver.k8s.io", "StorageVersion"),
         GroupKind("node.k8s.io", "RuntimeClass"),
         GroupKind("policy", "PodDisruptionBudget"),
+        GroupKind("resource.k8s.io", "ResourcePoolStatusRequest"),
         GroupKind("storage.k8s.io", "CSIDriver"),
         GroupKind("storage.k8s.io", "CSINode"),
         GroupKind("storage.k8s.io", "CSIStorageCapacity"),
         GroupKind("storage.k8s.io", "VolumeAttachment"),
+        GroupKind("storagemigration.k8s.io", "StorageVersionMigration"),
     }
 )
 CREATED_BY_UPDATE: Final = frozenset(
