@@ -16,6 +16,10 @@ FAILED := --last-failed --last-failed-no-failures none
 tested = $(PYTEST) $(1) $(if $(CI),|| { test $$? = 1 && { $(again) || { test $$? = 1 && $(again); }; }; })
 again = $(PYTEST) $(1) $(FAILED)
 
+# What is compiled is kept: each process that a test begins, and each collection of the tests, costs
+# twice as much without.
+unexport PYTHONDONTWRITEBYTECODE
+
 ON_ETCD := api apply clients defaulting mutating tables watch
 ONE_BY_ONE := policy webhook
 
