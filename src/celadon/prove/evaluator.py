@@ -163,7 +163,7 @@ class Evaluator:
 
         def found_in(values: list[Value]) -> Outcome:
             if any(isinstance(value, Asked) for value in values):
-                return self._asked(node, values)
+                return functions.part_of_split(*values) or self._asked(node, values)
             return find(*values)
 
         found = combined([around, place], found_in, takes_asked=True)

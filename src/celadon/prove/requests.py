@@ -10,7 +10,7 @@ import z3
 
 from celadon.admission import Operation, Request, default_options
 from celadon.kube import GroupVersionKind, JsonObject, User, parse_api_version
-from celadon.kube.resources import Resource, known_resources
+from celadon.kube.resources import Resource
 from celadon.kube.schemas import Schema
 from celadon.kube.well_known_values import NAMESPACES
 from celadon.prove.functions import literal
@@ -105,7 +105,7 @@ class SymbolicRequest:
         if param is not None:
             self.params = self._object("params", param)
             self._hide_place(self.params)
-            resource = known_resources().by_gvk(param)
+            resource = kinds.catalog.by_gvk(param)
             if resource is not None and resource.namespaced:
                 self._place["namespace"] = PARAM
 

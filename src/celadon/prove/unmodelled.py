@@ -23,7 +23,7 @@ from celadon.cel import extend as cel
 from celadon.kube.library import CIDR, IP, ParsedQuantity
 from celadon.prove import logic
 from celadon.prove.functions import NOT_LITERAL, literal, native
-from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, either, negated, same
+from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, either, folded, negated, same
 from celadon.prove.patterns import contained
 from celadon.prove.values import (
     FAILS,
@@ -155,7 +155,7 @@ def compared(function: str, values: list[Value]) -> Outcome | None:
     compare = _COMPARISONS[a[0]].get(function)
     if compare is None:
         return None
-    term = z3.simplify(compare(a[1], b[1]))
+    term = folded(compare(a[1], b[1]))
     return certain(Truth(term) if z3.is_bool(term) else Int(term))
 
 
@@ -338,7 +338,7 @@ class Unmodelled:
         asked = Asked(function, tuple(arguments), member)
         leaves: list[Term] = []
         name = self._name(asked, leaves)
-        leaves = [z3.simplify(leaf) for leaf in leaves]
+        leaves = [folded(leaf) for leaf in leaves]
         sorts = [term.sort() for term in leaves]
         fails = failing = z3.Function(f"{name} fails", *sorts, z3.BoolSort())(*leaves)
         if len(arguments) == 1 and isinstance(arguments[0], Text) and function in _LANGUAGES:
