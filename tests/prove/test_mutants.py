@@ -43,7 +43,7 @@ from celadon.prove.questions import everywhere
 from celadon.prove.requests import PARAM
 from tests.properties.test_lint_claims import made
 from tests.prove.test_differences import SECONDS, changed
-from tests.prove.test_questions import policy
+from tests.prove.test_questions import LIMIT_KIND, LIMITS, policy
 
 LIBRARY = Path(__file__).parents[2] / "src" / "celadon" / "cli" / "library" / "policies"
 OPERATIONS = ("CREATE", "UPDATE")
@@ -96,37 +96,6 @@ def validations(*expressions: str) -> JsonObject:
 )  # fmt: skip
 def test_mutants(old: JsonObject, new: JsonObject, expected: Finding) -> None:
     assert finding(old, new) is expected
-
-
-LIMIT_KIND = {"apiVersion": "example.com/v1", "kind": "Limit"}
-LIMITS: JsonObject = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "limits.example.com"},
-    "spec": {
-        "group": "example.com",
-        "scope": "Cluster",
-        "names": {"kind": "Limit", "plural": "limits"},
-        "versions": [
-            {
-                "name": "v1",
-                "served": True,
-                "storage": True,
-                "schema": {
-                    "openAPIV3Schema": {
-                        "type": "object",
-                        "required": ["most"],
-                        "properties": {
-                            "most": {"type": "integer"},
-                            "share": {"type": "number"},
-                            "text": {"type": "string", "nullable": True},
-                        },
-                    }
-                },
-            }
-        ],
-    },
-}
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,11 @@ def test_the_decision_lists_what_is_not_modelled() -> None:
         ("(object.zz in []) || object.b", {"b": False}),
         ("object.s.substring(0, object.n) == ''", {"s": "a", "n": None}),
         (r"object.s == '\\u{41}'", {"s": "A"}),
+        # Parts of a text by their place, and where there are not so many.
+        ("object.s.split('/')[0]", {"s": "a"}),
+        ("object.s.split('/')[1].size()", {"s": "a//b"}),
+        ("object.s.split('//')[2]", {"s": "//a//"}),
+        ("object.s.split('/')[3]", {"s": "a/b/c"}),
     ],
 )
 def test_what_once_differed(expression: str, value: dict[str, object]) -> None:

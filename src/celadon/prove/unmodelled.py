@@ -232,15 +232,18 @@ _TOTAL: Final[Mapping[str, frozenset[str]]] = {
     ),
     "quantity": frozenset({"sign", "isInteger", "asApproximateFloat"}),
     "semver": frozenset({"major", "minor", "patch"}),
-    "text": frozenset({"lowerAscii", "upperAscii", "trim"}),
+    "text": frozenset(
+        {"lowerAscii", "upperAscii", "trim", "split", "replace", "reverse", "lastIndexOf"}
+    ),
 }
-"""Functions that never fail, by what makes the value that they are functions of."""
+"""Functions that never fail, by what makes the value that they are functions of; those of a text if
+all that they are given are texts."""
 
 
-def _maker(value: Value) -> str:
-    if isinstance(value, Asked):
+def _maker(value: Value, *others: Value) -> str:
+    if isinstance(value, Asked) and not others:
         return value.function
-    return "text" if isinstance(value, Text) else ""
+    return "text" if all(isinstance(one, Text) for one in (value, *others)) else ""
 
 
 _KINDS: Final[Mapping[type, object]] = {
@@ -345,7 +348,7 @@ class Unmodelled:
             language = contained(_LANGUAGES[function])
             assert language is not None
             fails = either((fails, negated(z3.InRe(arguments[0].term, language))))
-        if member and arguments and function in _TOTAL.get(_maker(arguments[0]), ()):
+        if member and function in _TOTAL.get(_maker(*arguments), ()):
             fails = failing = FALSE
         kind = of_call(function)
         if kind is not None:
