@@ -16,7 +16,8 @@ from typing import Final
 
 import z3
 
-from celadon.cel import CheckedAst, syntax, types
+from celadon.cel import CheckedAst, EvaluationError, syntax, types
+from celadon.cel.extend import Opaque
 from celadon.prove import functions, logic
 from celadon.prove.functions import MEANINGS, equal, literal, native
 from celadon.prove.logic import FALSE, TRUE, Formula, both, either, negated, same
@@ -67,6 +68,8 @@ _READ_BY: Final = {
     "isSemver": "semver",
 }
 """What asks whether a text can be read, and what reads it."""
+
+_SEARCHES: Final = frozenset({"matches", "find", "findAll"})
 
 _OF_ANYTHING: Final = ("dyn", "optional.of")
 """Functions that do not ask what their argument is."""
@@ -129,7 +132,7 @@ class Evaluator:
         if found is not None:
             if self.checked.types[node.id].kind is types.Kind.TYPE:
                 raise NotModelled("a variable that is a type")
-            return found
+            return _reopened(found)
         reference = self.checked.references.get(node.id)
         if reference is not None and reference.value is not None:
             return certain(literal(reference.value))
@@ -212,6 +215,9 @@ class Evaluator:
     def _strict(self, node: syntax.Call, values: list[Value]) -> Outcome:
         if node.function == syntax.IN:
             self._sought(values[0], values[1])
+        if node.function in _SEARCHES and isinstance(values[0], Maybe | Known):
+            # A constant pattern is searched for in the Go value inside of whatever it is.
+            raise NotModelled(f"{node.function} of what is no text")
         if node.function in _READ_BY and isinstance(values[0], Text) and len(values) == 1:
             return self._readable(node.function, values[0])
         if any(isinstance(value, Asked) for value in values):
@@ -264,7 +270,7 @@ class Evaluator:
         # A branch that is never taken may have in it what is not modelled.
         first = FAILS if z3.is_false(yes) else self._part(then, scope)
         second = FAILS if z3.is_false(no) else self._part(otherwise, scope)
-        return selected(either((yes, no)), selected(yes, first, second), fails)
+        return _reopened(selected(either((yes, no)), selected(yes, first, second), fails))
 
     def _optional_else(self, node: syntax.Call, scope: Scope) -> Outcome:
         """`optional.orValue(x)` and `optional.or(other)`: the second only where there is none."""
@@ -308,7 +314,7 @@ class Evaluator:
                 there, value, wrong = _taken(value)
                 errors.append(wrong)
             for case in key.cases:
-                if not isinstance(case.value, Null | Truth | Int | Uint | Double | Text | Known):
+                if not isinstance(case.value, Null | Truth | Int | Uint | Double | Text):
                     raise NotModelled("a key of a map that is no scalar")
                 entries = [_unless_replaced(other, case.guard, case.value) for other in entries]
                 entries.append(Entry(both(there, case.guard), case.value, value))
@@ -447,6 +453,40 @@ def _decided(yes: Formula, no: Formula) -> Outcome:
     """An error where neither side decides."""
     known = either((yes, no))
     return outcome([Case(known, Truth(yes))], negated(known))
+
+
+# --- Optionals that pass through an attribute ---------------------------------
+#
+# As `celadon.cel.values.typed_lists` says of the contents of optionals: a name or a conditional that
+# is an optional comes out as an optional of the Go value inside.
+
+
+def _reopened(made: Outcome) -> Outcome:
+    if not any(isinstance(case.value, Maybe) for case in made.cases):
+        return made
+    return Outcome(
+        made.error,
+        tuple(
+            Case(case.guard, Maybe(case.value.there, mapped(case.value.value, _again)))
+            if isinstance(case.value, Maybe)
+            else case
+            for case in made.cases
+        ),
+    )
+
+
+def _again(content: Value) -> Outcome:
+    """What the content of an optional is then: an error where nothing can be made of it."""
+    match content:
+        case Maybe():
+            inside = mapped(content.value, _again)
+            return selected(content.there, inside, certain(Null()))
+        case Known(types.Type() as kind):
+            return certain(literal(kind.name))
+        case Known(Opaque() as value):
+            again = value.reopened()
+            return FAILS if isinstance(again, EvaluationError) else certain(Known(again))
+    return certain(content)
 
 
 # --- Members -----------------------------------------------------------------

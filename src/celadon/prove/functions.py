@@ -200,9 +200,28 @@ def equal(a: Value, b: Value) -> Formula:
         case Maybe(), Maybe():
             inside = both(a.there, b.there, _equal_outcomes(a.value, b.value))
             return either((inside, both(negated(a.there), negated(b.there))))
-        case Known(), Known():
+        case Known(), Known() if not _refuses(a, b):
             return truth(cel_equal(a.value, b.value))
+        case Known(cel.Opaque()), _:
+            raise NotModelled("a comparison that is an error inside of another")
     return FALSE
+
+
+def _refuses(a: Value, b: Value) -> bool:
+    """Return whether it is an error to ask if two values are equal: values of Kubernetes' types can
+    be compared with their like, if they stand on the left."""
+    return (
+        isinstance(a, Known)
+        and isinstance(a.value, cel.Opaque)
+        and not (isinstance(b, Known) and type(b.value) is type(a.value))
+    )
+
+
+def _equality(values: list[Value], *, is_negated: bool = False) -> Outcome:
+    if _refuses(*values):
+        return FAILS
+    made = equal(*values)
+    return _bool(negated(made) if is_negated else made)
 
 
 def _equal_numbers(a: Int | Uint | Double, b: Int | Uint | Double) -> Formula:
@@ -635,8 +654,8 @@ Meaning = Callable[[list[Value]], Outcome | None]
 """What a function gives; None if it has no meaning for these kinds of values."""
 
 MEANINGS: Final[Mapping[str, Meaning]] = {
-    syntax.EQUALS: lambda values: _bool(equal(*values)),
-    syntax.NOT_EQUALS: lambda values: _bool(negated(equal(*values))),
+    syntax.EQUALS: _equality,
+    syntax.NOT_EQUALS: lambda values: _equality(values, is_negated=True),
     **{name: _ordered(name) for name in _ORDERS},
     syntax.ADD: _added,
     syntax.SUBTRACT: _arithmetic(lambda a, b: a - b),
