@@ -232,7 +232,11 @@ class Evaluator:
         member = node.target is not None
         if all(one is not functions.NOT_LITERAL for one in known):
             return self.unmodelled.run(node.function, known, member=member)
-        return self._asked(node, values)
+        asked, plain = self._asked(node, values), functions.plain_meaning(node.function, values)
+        if plain is None:
+            return asked
+        self.unmodelled.plain.append(plain[0])
+        return selected(plain[0], certain(plain[1]), asked)
 
     def _asked(self, node: syntax.Call, values: list[Value]) -> Outcome:
         result = self.checked.types[node.id]

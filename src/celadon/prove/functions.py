@@ -623,6 +623,44 @@ def _place_of(values: list[Value]) -> Outcome | None:
     return None
 
 
+# --- Texts that are plain ----------------------------------------------------
+#
+# Functions of texts that only the engine knows leave most texts as they are, or do something simple
+# with them. Told so, the solver finds examples and proofs that it would never guess its way to.
+
+
+def _range_of(pattern: str) -> z3.ReRef:
+    from celadon.prove.patterns import contained  # late: the parser of patterns is large
+
+    language = contained(f"(?s)^{pattern}$")
+    assert language is not None
+    return language
+
+
+_UNCHANGED: Final[Mapping[str, str]] = {
+    "lowerAscii": "[^A-Z]*",
+    "upperAscii": "[^a-z]*",
+    "trim": "([!-~]([ -~]*[!-~])?)?",
+}
+"""Texts that a function gives back as they are."""
+
+_PLAIN_PATTERN: Final = "[A-Za-z0-9 /:@,=_-]*"
+"""Patterns that stand for themselves."""
+
+
+def plain_meaning(function: str, values: Sequence[Value]) -> tuple[Formula, Value] | None:
+    """Return where a function of texts is simple, and what it gives there."""
+    match values:
+        case [Text() as text] if function in _UNCHANGED:
+            return z3.InRe(text.term, _range_of(_UNCHANGED[function])), text
+        case [Text() as text, Text() as part, Text()] if function == "replace":
+            return negated(z3.Contains(text.term, part.term)), text
+        case [Text() as text, Text() as pattern] if function == "matches":
+            found = Truth(z3.Contains(text.term, pattern.term))
+            return z3.InRe(pattern.term, _range_of(_PLAIN_PATTERN)), found
+    return None
+
+
 MOST_PARTS: Final = 4
 """Parts of a text that are looked for from its begin: each asks for the place of another."""
 

@@ -290,6 +290,8 @@ class Unmodelled:
     constants: list[object] = field(default_factory=list)
     """Values in calls that have no form in the solver: each is another one to it."""
     taught: set[str] = field(default_factory=set)
+    plain: list[Formula] = field(default_factory=list)
+    """Where what is asked of texts is simple (`celadon.prove.functions`)."""
 
     def run(self, function: str, arguments: Sequence[object], *, member: bool) -> Outcome:
         """Return what the engine gives for arguments that are known."""
@@ -447,7 +449,7 @@ class Unmodelled:
     def likely(self) -> list[Formula]:
         """Return for each call that reads a text that it is one of which the engine has said what
         it is."""
-        found = []
+        found = list(self.plain)
         for call in self.calls:
             arguments = call.asked.arguments
             samples = _SAMPLES.get(call.asked.function)
