@@ -19,7 +19,7 @@ again = $(PYTEST) $(1) $(FAILED)
 ON_ETCD := api apply clients defaulting mutating tables watch
 ONE_BY_ONE := policy webhook
 
-.PHONY: demo site dist docs pages test test-all shape conformance conformance-etcd fidelity explained check coverage mutants packs man bench bench-server bench-webhook soak attacks soak-etcd fuzz fuzz-readers fuzz-webhook hostile fuzz-lsp vscode bench-etcd decisions pictures shells clean bench-kube
+.PHONY: demo site dist docs pages test test-all shape conformance conformance-etcd fidelity explained check coverage mutants packs man bench bench-server bench-webhook soak attacks soak-etcd fuzz fuzz-readers fuzz-webhook hostile fuzz-lsp vscode bench-etcd decisions pictures programs clean bench-kube
 
 demo: $(VENV)/.installed
 	@echo '$$ celadon check $(DEMO)'
@@ -64,7 +64,7 @@ test: $(VENV)/.developed $(VENV)/.etcd
 # All that `make test` leaves out, and the properties in full. What has not begun within so many
 # SECONDS is skipped and counted: none, unless said.
 test-all: $(VENV)/.developed $(VENV)/.clients $(VENV)/.etcd $(VENV)/.documented \
-    web/node_modules/.installed shells editors/vscode/celadon.vsix
+    web/node_modules/.installed programs editors/vscode/celadon.vsix
 	$(call tested,-m "thorough or hypothesis" $(if $(SECONDS),--begin-within $(SECONDS)))
 
 # Every recorded scenario of every release against the server, in process and over HTTPS. Each
@@ -225,14 +225,15 @@ web/node_modules/.installed: web/package.json web/package-lock.json
 	@cd web && npm ci --silent && touch node_modules/.installed || \
 	  echo "not installed: the packages of the playground's page" >&2
 
-# Shells whose completion is tested, and Neovim, which is a client of `celadon lsp`; only where
-# packages can be installed without asking.
-shells:
-	@command -v zsh >/dev/null && command -v fish >/dev/null && command -v nvim >/dev/null || \
+# Shells whose completion is tested, Neovim, which is a client of `celadon lsp`, and a browser that
+# looks at the pages; only where packages can be installed without asking.
+programs:
+	@command -v zsh >/dev/null && command -v fish >/dev/null && command -v nvim >/dev/null && \
+	  command -v chromium >/dev/null || \
 	  { [ "$$(id -u)" = 0 ] && apt-get update -qq && \
 	    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends zsh fish \
-	    neovim; } \
-	    >/dev/null 2>&1 || echo "not installed: zsh, fish and neovim" >&2
+	    neovim chromium; } \
+	    >/dev/null 2>&1 || echo "not installed: zsh, fish, neovim and chromium" >&2
 
 # Its own environment: engines to compare with, which nothing else needs. One that cannot be
 # installed is left out of the comparison.

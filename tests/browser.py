@@ -14,7 +14,7 @@ import pytest
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 needs_browser = pytest.mark.skipif(
-    CHROMIUM is None, reason="there is no chromium to look at the page with"
+    CHROMIUM is None, reason="there is no chromium to look at pages with: make programs"
 )
 
 

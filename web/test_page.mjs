@@ -44,7 +44,7 @@ spec:
     metadata: {labels: {app: a}}
     spec: {containers: [{name: a, image: a}]}
 `;
-const seen = { console: [], hosts: [], gallery: {}, links: {}, axe: {}, keystrokes: [], pictures: {}, regions: {}, wide: [] };
+const seen = { console: [], hosts: [], gallery: {}, links: {}, axe: {}, pictures: {}, regions: {}, wide: [] };
 const context = await chromium.launchPersistentContext(values.profile, {
   executablePath: values.chromium,
   viewport: DESK,
@@ -71,9 +71,7 @@ try {
 process.stdout.write(JSON.stringify(seen));
 
 async function look() {
-  const started = processorSeconds();
-  seen.cold = await firstVerdict(() => page.goto(values.url));
-  seen.coldSeconds = processorSeconds(started);
+  await decides(() => page.goto(values.url));
   seen.started = await page.evaluate(() => document.documentElement.dataset.started);
   await explained();
   await accessibility("first");
@@ -83,7 +81,7 @@ async function look() {
     await changing(() => page.selectOption("#gallery", id));
     const mode = await page.$eval("#mode", (one) => one.value);
     seen.gallery[id] = { mode, said: await page.innerText("#verdict-body") };
-    await keystroke(id);
+    await keystroke();
     if (pictured.has(mode)) continue;
     pictured.add(mode);
     await pictures(mode);
@@ -96,30 +94,13 @@ async function look() {
   await keyboard();
   await files(entries);
   seen.hostile = await hostility(page, open, changing);
-  const before = processorSeconds();
-  seen.warm = await firstVerdict(() => page.reload());
-  seen.warmSeconds = processorSeconds(before);
+  await decides(() => page.reload());
 }
 
-/** Seconds of processor time that the browser has had so far, or since then; where /proc tells. */
-function processorSeconds(since = 0) {
-  let ticks = 0;
-  for (const pid of fs.existsSync("/proc") ? fs.readdirSync("/proc").filter(Number) : []) {
-    try {
-      if (!fs.readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(values.profile)) continue;
-      const fields = fs.readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").pop().split(" ");
-      ticks += Number(fields[11]) + Number(fields[12]);
-    } catch { /* it has ended */ }
-  }
-  return ticks / 100 - since;
-}
-
-/** Milliseconds to the first verdict of a page that is loaded. */
-async function firstVerdict(load) {
-  const began = performance.now();
+/** Loads the page, and waits for its first verdict. */
+async function decides(load) {
   await load();
   await page.waitForSelector("#verdict[data-decided]");
-  return performance.now() - began;
 }
 
 function count(id, name) {
@@ -143,15 +124,13 @@ async function open(state) {
   await page.evaluate((hash) => { location.hash = hash; }, fragment);
 }
 
-/** A comment at the end of the first editor: how long until the verdict. */
-async function keystroke(id) {
+/** A comment at the end of the first editor is decided anew. */
+async function keystroke() {
   const before = [await count("#verdict", "decided"), await count("#results", "explained")];
   await page.locator("#editor-request .cm-content").click();
   await page.keyboard.press("Control+End");
   await page.keyboard.type("#");
   await page.waitForFunction((n) => Number(document.getElementById("verdict").dataset.decided) > n, before[0]);
-  const taken = await count("#verdict", "milliseconds");
-  seen.keystrokes.push({ id, taken });
   await explained(before[1]);
 }
 
@@ -206,7 +185,7 @@ async function links(entry) {
   const fragment = await page.evaluate(() => location.hash);
   const texts = await page.$$eval("[role=tab]", (all) => all.length);
   await page.goto("about:blank");
-  await firstVerdict(() => page.goto(`${values.url}${fragment}`));
+  await decides(() => page.goto(`${values.url}${fragment}`));
   await explained();
   seen.links.same = { before, after: await page.innerText("#verdict-body"), length: fragment.length, texts };
   for (const [name, broken] of Object.entries({

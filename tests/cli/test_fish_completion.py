@@ -43,7 +43,7 @@ def test_a_command() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish: make shells")
+@pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish: make programs")
 def test_fish_reads_it(tmp_path: Path) -> None:
     path = tmp_path / "celadon.fish"
     path.write_text(fish_script(every_command()), encoding="utf-8")
@@ -51,7 +51,7 @@ def test_fish_reads_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish: make shells")
+@pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish: make programs")
 @pytest.mark.parametrize(
     ("line", "wanted"),
     [

@@ -44,7 +44,7 @@ def test_a_command() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(shutil.which("zsh") is None, reason="there is no zsh: make shells")
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="there is no zsh: make programs")
 def test_zsh_reads_it(tmp_path: Path) -> None:
     path = tmp_path / "_celadon"
     path.write_text(zsh_script(every_command()), encoding="utf-8")
@@ -70,7 +70,7 @@ bindkey '^I' complete-word
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(shutil.which("zsh") is None, reason="there is no zsh: make shells")
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="there is no zsh: make programs")
 @pytest.mark.parametrize(
     ("line", "wanted"),
     [

@@ -42,11 +42,9 @@ MAX_DIFFERENT = 0.1
 the least between two modes."""
 MAX_MOVED = 0.04
 """How far a part may be from where it was, in shares of the window."""
-COLD_SECONDS, WARM_SECONDS = 16.0, 5.0
-"""Until the first verdict: 5 and 1.5 s of a current machine, here in processor time of one that is
-3.3 times slower, for all processes of the browser."""
-STUCK_MILLISECONDS = 8_000
-"""That the page may do nothing else in, however busy the machine is."""
+TURNS = 5
+"""That the timer of a page that is alive has while an expression without end is stopped by its
+cost: it has fifty a second."""
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +177,8 @@ def test_what_is_exported_passes(
     ("name", "said"),
     [
         ("large", "Admitted"),
-        ("deep", "nested deeper than 250 levels"),
+        ("deep", "nested deeper than 10000 levels"),
+        ("unclosed", "did not find expected node content"),
         ("bomb", "document contains excessive aliasing"),
         ("nested", "expression recursion limit exceeded"),
         ("binary", "control characters are not allowed"),
@@ -187,10 +186,12 @@ def test_what_is_exported_passes(
         ("endless", "operation cancelled: actual cost limit exceeded"),
     ],
 )
-def test_hostile_input_never_freezes_the_page(name: str, said: str, seen: Any) -> None:
-    found = seen["hostile"][name]
-    assert said in found["said"]
-    assert found["stuck"] < STUCK_MILLISECONDS
+def test_hostile_input_is_answered(name: str, said: str, seen: Any) -> None:
+    assert said in seen["hostile"][name]["said"]
+
+
+def test_what_takes_long_does_not_freeze_the_page(seen: Any) -> None:
+    assert seen["hostile"]["endless"]["turns"] >= TURNS
 
 
 def test_what_takes_too_long_can_be_stopped(seen: Any) -> None:
@@ -199,10 +200,8 @@ def test_what_takes_too_long_can_be_stopped(seen: Any) -> None:
     assert found["then"].startswith("2")
 
 
-def test_the_first_verdict_comes_soon(seen: Any) -> None:
+def test_the_page_starts_from_the_image_that_is_built_with_it(seen: Any) -> None:
     assert seen["started"] == "image"
-    assert seen["coldSeconds"] <= COLD_SECONDS
-    assert seen["warmSeconds"] <= WARM_SECONDS
 
 
 def test_every_mode_looks_as_it_is_kept(seen: Any, pictures: Path) -> None:

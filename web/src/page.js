@@ -44,12 +44,10 @@ async function decide() {
   while (changed) {
     changed = false;
     const asked = structuredClone(state);
-    const began = performance.now();
     const found = await ask("verdict", asked);
     if (found.stopped && changed) continue;
     last = { asked, verdict: found };
     showVerdict(asked);
-    $("verdict").dataset.milliseconds = Math.round(performance.now() - began);
   }
   asking = false;
   timer = setTimeout(explain, DETAILS_AFTER);

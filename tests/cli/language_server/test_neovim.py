@@ -1,4 +1,4 @@
-"""A session of Neovim itself with `celadon lsp`; `make shells` installs it."""
+"""A session of Neovim itself with `celadon lsp`; `make programs` installs it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ spec:
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     if shutil.which("nvim") is None:
-        pytest.skip("Neovim is not installed; `make shells` does")
+        pytest.skip("Neovim is not installed; `make programs` does")
     folder = tmp_path_factory.mktemp("neovim")
     (folder / "policy.yaml").write_text(POLICY, encoding="utf-8")
     told = {"CELADON_LSP": f"{sys.executable} -m celadon lsp", "ANSWERS": str(folder / "answers")}
