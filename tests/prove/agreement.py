@@ -213,7 +213,9 @@ def unmodelled_reasons(paths: list[Path]) -> tuple[int, collections.Counter[str]
             programs += 1
             hidden = Hidden()
             given = case.get("vars", {}).items()
-            scope = NOT_THERE | {name: certain(hidden.hide(from_json(value))) for name, value in given}
+            scope = NOT_THERE | {
+                name: certain(hidden.hide(from_json(value))) for name, value in given
+            }
             try:
                 Evaluator(checked, Unmodelled(env)).evaluate(scope)
             except NotModelled as error:

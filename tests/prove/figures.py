@@ -25,7 +25,16 @@ from celadon.cli.policytest.mutants.policy_mutants import alterations
 from celadon.cli.reading.documents import Document, read_documents
 from celadon.kube import JsonObject, metadata
 from celadon.kube.releases import answering_as
-from celadon.prove import Answer, BoundPolicy, Finding, KnownKinds, Mutant, Prover, Question, Standard
+from celadon.prove import (
+    Answer,
+    BoundPolicy,
+    Finding,
+    KnownKinds,
+    Mutant,
+    Prover,
+    Question,
+    Standard,
+)
 from celadon.prove.definitions import DefinitionProver, Transitions
 from tests.prove.test_mutants import bound, told_apart
 
@@ -134,7 +143,11 @@ def rules(paths: Sequence[str], seconds: int) -> None:
     tally = Tally()
     for definition in definitions:
         prover = DefinitionProver(definition, RELEASE, seconds=seconds)
+        asked: list[object] = []
         for kind in prover.kinds.values():
+            if kind.schema in asked:
+                continue
+            asked.append(kind.schema)
             begun = time.process_time()
             for reply in prover.replies(kind):
                 about = f"{kind.gvk} {reply.node.text} [{reply.index}] {reply.question.value}"

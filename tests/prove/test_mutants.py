@@ -335,14 +335,20 @@ def told_apart(
     return None
 
 
-def _world(engine: Engine, random: Random, boundaries: Boundaries, kinds: KnownKinds) -> ObjectWorld:
+def _world(
+    engine: Engine, random: Random, boundaries: Boundaries, kinds: KnownKinds
+) -> ObjectWorld:
     """A namespace, and random params of a custom kind."""
     found: list[JsonObject] = [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}},
     ]
     (compiled,) = engine.policies
     named = compiled.param_kind
-    kind = None if named is None else GroupVersionKind(*parse_api_version(named.api_version), named.kind)
+    kind = (
+        None
+        if named is None
+        else GroupVersionKind(*parse_api_version(named.api_version), named.kind)
+    )
     custom = None if kind is None else kinds.custom.get(kind)
     if kind is not None and custom is not None:
         wanted = places(engine, "params")

@@ -329,7 +329,9 @@ def test_objects_of_a_custom_kind(expression: str, fails: Answer, refuses: Answe
         (("containers", 0, "volumeDevices"), {"name": "w", "devicePath": "/m"}),
     ],
 )  # fmt: skip
-def test_validation_takes_none_of_these_twice(path: tuple[str | int, ...], item: JsonObject) -> None:
+def test_validation_takes_none_of_these_twice(
+    path: tuple[str | int, ...], item: JsonObject
+) -> None:
     """So proofs assume that they differ (`UNIQUE`)."""
     spec: dict[str, Any] = {"containers": [{"name": "a", "image": "i"}]}
     at: Any = spec

@@ -21,7 +21,7 @@ from celadon.cel.extend import Opaque
 from celadon.prove import functions, logic
 from celadon.prove.functions import MEANINGS, equal, literal, native
 from celadon.prove.logic import FALSE, TRUE, Formula, both, either, negated, same
-from celadon.prove.unmodelled import Unmodelled, compared
+from celadon.prove.unmodelled import SEARCHES, Unmodelled, compared
 from celadon.prove.values import (
     FAILS,
     Asked,
@@ -69,8 +69,6 @@ _READ_BY: Final = {
 }
 """What asks whether a text can be read, and what reads it."""
 
-_SEARCHES: Final = frozenset({"matches", "find", "findAll"})
-
 _OF_ANYTHING: Final = ("dyn", "optional.of")
 """Functions that do not ask what their argument is."""
 
@@ -112,6 +110,8 @@ class Evaluator:
             raise NotModelled(f"more than {MOST_STEPS} steps")
         match node:
             case syntax.Literal():
+                if isinstance(node.value, str):
+                    self.unmodelled.texts[node.value] = None
                 return certain(literal(node.value))
             case syntax.Ident():
                 return self._ident(node, scope)
@@ -215,7 +215,7 @@ class Evaluator:
     def _strict(self, node: syntax.Call, values: list[Value]) -> Outcome:
         if node.function == syntax.IN:
             self._sought(values[0], values[1])
-        if node.function in _SEARCHES and isinstance(values[0], Maybe | Known):
+        if node.function in SEARCHES and isinstance(values[0], Maybe | Known):
             # A constant pattern is searched for in the Go value inside of whatever it is.
             raise NotModelled(f"{node.function} of what is no text")
         if node.function in _READ_BY and isinstance(values[0], Text) and len(values) == 1:

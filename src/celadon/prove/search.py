@@ -259,9 +259,7 @@ class Search:
         """The assumptions about unknowns that what is wanted depends on, and all others."""
         names = _names(wanted)
         assumed = [(one, _names(one)) for one in self.inputs.assumed]
-        patterns = [
-            (one, _names(one.there) | _names(one.text)) for one in self.inputs.patterns
-        ]
+        patterns = [(one, _names(one.there) | _names(one.text)) for one in self.inputs.patterns]
         every = [about for _, about in (*assumed, *patterns)]
         # Assumptions hang together by the unknowns they share; collect them until nothing new is
         # reached.
@@ -286,9 +284,7 @@ class Search:
                 return Found(reason="the solver needs more time")
             model = asked.model()
             lessons = [one.formula for one in patterns if not one.holds(model)]
-            lessons += [
-                one for one in self.unmodelled.lessons(model) if _names(one) & asked.names
-            ]
+            lessons += [one for one in self.unmodelled.lessons(model) if _names(one) & asked.names]
             if not lessons:
                 return model
             asked.tell(*lessons)

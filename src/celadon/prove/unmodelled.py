@@ -240,6 +240,26 @@ _TOTAL: Final[Mapping[str, frozenset[str]]] = {
 all that they are given are texts."""
 
 
+SEARCHES: Final = frozenset({"matches", "find", "findAll"})
+"""Functions of a text and a pattern."""
+
+_MOST_TEXTS: Final = 20
+
+
+def _searches(function: str, arguments: Sequence[Value]) -> bool:
+    """Return whether something right is searched for in a text, which never fails."""
+    if function not in SEARCHES or [type(one) for one in arguments] != [Text, Text]:
+        return False
+    pattern = native(arguments[1])
+    if not isinstance(pattern, str):
+        return False
+    try:
+        cel.re2.compile(pattern)
+    except cel.re2.RegexError:
+        return False
+    return True
+
+
 def _maker(value: Value, *others: Value) -> str:
     if isinstance(value, Asked) and not others:
         return value.function
@@ -290,6 +310,8 @@ class Unmodelled:
     constants: list[object] = field(default_factory=list)
     """Values in calls that have no form in the solver: each is another one to it."""
     taught: set[str] = field(default_factory=set)
+    texts: dict[str, None] = field(default_factory=dict)
+    """Those that the expressions name."""
     plain: list[Formula] = field(default_factory=list)
     """Where what is asked of texts is simple (`celadon.prove.functions`)."""
 
@@ -350,7 +372,9 @@ class Unmodelled:
             language = contained(_LANGUAGES[function])
             assert language is not None
             fails = either((fails, negated(z3.InRe(arguments[0].term, language))))
-        if member and function in _TOTAL.get(_maker(*arguments), ()):
+        if member and (
+            function in _TOTAL.get(_maker(*arguments), ()) or _searches(function, arguments)
+        ):
             fails = failing = FALSE
         kind = of_call(function)
         if kind is not None:
@@ -452,8 +476,12 @@ class Unmodelled:
         found = list(self.plain)
         for call in self.calls:
             arguments = call.asked.arguments
-            samples = _SAMPLES.get(call.asked.function)
-            if samples is not None and len(arguments) == 1 and isinstance(arguments[0], Text):
+            if not arguments or not isinstance(arguments[0], Text):
+                continue
+            samples = _SAMPLES.get(call.asked.function, ()) if len(arguments) == 1 else ()
+            if call.asked.function in SEARCHES:  # who searches a text often names what is in it
+                samples = list(self.texts)[:_MOST_TEXTS]
+            if samples:
                 term = arguments[0].term
                 found.append(either(same(term, logic.text(one)) for one in samples))
         return found
