@@ -15,12 +15,11 @@ import collections
 import statistics
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Sequence
 from random import Random
 
 from celadon.admission import decode_policy
+from celadon.cli.policytest.case_results import plain_document
 from celadon.cli.policytest.mutants.policy_mutants import alterations
 from celadon.cli.reading.documents import Document, read_documents
 from celadon.kube import JsonObject, metadata
@@ -74,16 +73,14 @@ class Tally:
 def read(paths: Sequence[str]) -> tuple[list[Document], list[JsonObject]]:
     """Policies (of two with the same text one), and definitions."""
     policies: dict[str, Document] = {}
-    definitions = []
+    definitions: list[JsonObject] = []
     for one in read_documents(paths):
         if isinstance(one, Document) and one.is_definition:
             definitions.append(one.value)
         elif isinstance(one, Document) and one.value["kind"] == "ValidatingAdmissionPolicy":
             policies.setdefault(str(one.value["spec"]), one)
-    some = next(iter(policies.values()), None)
-    for standard in STANDARDS if some is not None else ():
-        policies[str(standard)] = replace(some, value=standard.asked())  # type: ignore[type-var]
-    return list(policies.values()), definitions
+    standards = (plain_document(one.asked(), str(one)) for one in STANDARDS if policies)
+    return [*policies.values(), *standards], definitions
 
 
 def questions(paths: Sequence[str], seconds: int, count: int, seed: int) -> None:

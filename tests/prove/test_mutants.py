@@ -308,7 +308,7 @@ def claims_hold(document: Document, random: Random, mutants: int, objects: int) 
             continue
         claims += 1
         told = told_apart(original, altered, random, objects)
-        assert told is None, f"{one.field} {one.text}: {told and told.object}"
+        assert told is None, f"{one.field} {one.text}: {told}"
     return claims
 
 

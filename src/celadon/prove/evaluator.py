@@ -218,6 +218,8 @@ class Evaluator:
         if node.function in SEARCHES and isinstance(values[0], Maybe | Known):
             # A constant pattern is searched for in the Go value inside of whatever it is.
             raise NotModelled(f"{node.function} of what is no text")
+        # `isQuantity` and `quantity` are one question to the solver, so that neither is believed
+        # without the other.
         if node.function in _READ_BY and isinstance(values[0], Text) and len(values) == 1:
             return self._readable(node.function, values[0])
         if any(isinstance(value, Asked) for value in values):
@@ -355,6 +357,9 @@ class Evaluator:
         for source in sources:
             source.loops += witnesses
             for outer in self.within:
+                # `containers[0].env` is a list of one item of `containers`: each item has its own,
+                # with witnesses of its own. Of two lists that have nothing to do with each other,
+                # each pair may matter, and no number of items is enough.
                 if not any(source.path.startswith(f"{one.path}[") for one in outer):
                     for one in (source, *outer):
                         one.is_counted = True
@@ -368,6 +373,8 @@ class Evaluator:
             if node.iter_var2:
                 inner[node.iter_var2] = second
             before = inner[node.accu_var]
+            # Conditions of macros ask `@not_strictly_false`, so none of them is an error. An item
+            # that is not there is no round: it changes nothing and ends nothing.
             goes_on = self.node(node.condition, inner)
             turn = both(running, there)
             running = both(running, either((negated(there), is_true(goes_on))))
@@ -461,8 +468,8 @@ def _decided(yes: Formula, no: Formula) -> Outcome:
 
 # --- Optionals that pass through an attribute ---------------------------------
 #
-# As `celadon.cel.values.typed_lists` says of the contents of optionals: a name or a conditional that
-# is an optional comes out as an optional of the Go value inside.
+# As `celadon.cel.values.typed_lists` says of the contents of optionals: a name or a conditional
+# that is an optional comes out as an optional of the Go value inside.
 
 
 def _reopened(made: Outcome) -> Outcome:
@@ -508,6 +515,7 @@ def _has(value: Value, name: str) -> Outcome:
             return certain(literal(value=True))
         case List():
             return FAILS
+    # Of what has no fields at all (a text, null), cel-go says that the field is not there.
     return certain(literal(value=False))
 
 

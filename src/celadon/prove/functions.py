@@ -672,12 +672,15 @@ def part_of_split(parts: Value, place: Value) -> Outcome | None:
     if not isinstance(parts, Asked) or parts.function != "split" or len(parts.arguments) != 2:
         return None
     text, separator = parts.arguments
+    if not isinstance(text, Text) or not isinstance(separator, Text):
+        return None
     known = native(separator)
-    if not isinstance(text, Text) or not isinstance(known, str) or not known:
+    if not isinstance(known, str) or not known:
         return None  # without a separator the characters are the parts
     if not isinstance(number, int) or not 0 <= number < MOST_PARTS:
         return None
-    rest, there = text.term, TRUE
+    rest: Term = text.term
+    there = TRUE
     for _ in range(number):
         there = both(there, z3.Contains(rest, separator.term))
         begin = z3.IndexOf(rest, separator.term, 0) + len(known)

@@ -403,6 +403,7 @@ class _Objects:
                 made = selected(is_value, made, certain(Null()))
             return TRUE, made
         there = TRUE if is_sure else self.inputs.presence(place)
+        # What is no pointer is left out by Go where it is empty (`omitempty`).
         if name not in pointers:
             self.inputs.assumed.append(either((negated(there), is_full)))
         return there, made

@@ -155,6 +155,7 @@ class Prover:
             )
             reply = look.reply(index, checked, question)
             needed = max((cut.witnesses for cut in look.inputs.cuts), default=0)
+            # An example is one however short its lists are; only proofs need enough items.
             if reply.answer not in (Answer.NO, Answer.BOUNDED) or needed <= items:
                 return reply
             if items >= MOST_ITEMS:
@@ -226,6 +227,7 @@ class _Look:
     def _wanted(self, index: int, checked: CheckedAst, question: Question) -> Formula:
         outcome = self._evaluated(checked, self._scope())
         matched = self._matched()
+        # Expressions of type dyn may come to what is no bool: the engine calls that an error, too.
         wanted = {
             Question.FAILS: either((outcome.error, _neither(outcome))),
             Question.REFUSES: is_false(outcome),

@@ -197,6 +197,9 @@ class Search:
         apart = [one for one in absent if not _names(one) & asked.names]
         possible = (z3.Or(one, negated(one)) for one in apart)
         beside = _Asked([*others.assumed, *possible], [*apart, *likely, *self.inputs.usual], self)
+        # First what is wanted, with all it depends on. Only then the rest of the object, which can
+        # be made to fit whatever was found: so the hard question is not asked together with a
+        # hundred easy ones.
         for number in range(tries):
             model = self._model(asked, concerned.patterns)
             if isinstance(model, Found):
