@@ -192,7 +192,7 @@ def test_kinds_that_are_defined_among_the_files(
     file, folder = write(tmp_path / "p.json", dict(about)), tmp_path / "kept"
     words = ("prove", str(file), "--cache", str(folder))
     assert "not decided" in run(capsys, *words)[1]
-    defined = write(tmp_path / "d.json", LIMITS)
+    defined = write(tmp_path / "d.json", dict(LIMITS))
     code, out, _ = run(capsys, *words, str(defined))
     assert code == Exit.OK
     assert "never fails (proved)" in out
