@@ -100,6 +100,14 @@ decisions: $(VENV)/.developed web/node_modules/.installed
 pictures: $(VENV)/.developed web/node_modules/.installed
 	CELADON_KEEP_PICTURES=1 $(BIN)/pytest tests/playground/test_page.py -k looks
 
+# 100,000 random expressions, each worth the same to the prover as to the engine; an hour or so. Then
+# figures about the policies or definitions in PROVED (`python -m tests.prove.figures --help`).
+proofs: $(VENV)/.developed
+	$(BIN)/python -m tests.prove.agreement --random 0 100000 --show 20
+	for what in $(if $(PROVED),questions mutants definitions); do \
+	  $(BIN)/python -m tests.prove.figures $$what --objects 10000 $(PROVED) || exit 1; \
+	done
+
 # Every recorded policy explained, each part of each expression evaluated alone; ten minutes.
 explained: $(VENV)/.developed
 	CELADON_EXPLAIN_EVERY=1 $(BIN)/pytest tests/recorded/test_explain.py

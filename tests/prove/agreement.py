@@ -97,6 +97,8 @@ class Hidden:
 
 
 ERROR = "error"
+NOT_THERE = dict.fromkeys(("x", "y", "object", "params"), FAILS)
+"""Variables that a case may name and not give."""
 
 
 def solved(made: Outcome, hidden: Hidden, unmodelled: Unmodelled) -> object:
@@ -186,8 +188,7 @@ def compared(
     except EvaluationError:
         wanted = ERROR
     hidden, unmodelled = Hidden(), Unmodelled(env)
-    scope = dict.fromkeys(("x", "y"), FAILS)  # are not there
-    scope |= {name: certain(hidden.hide(value)) for name, value in activation.items()}
+    scope = NOT_THERE | {name: certain(hidden.hide(value)) for name, value in activation.items()}
     try:
         made = Evaluator(checked, unmodelled).evaluate(scope)
         found = come_to(made, hidden, unmodelled)
@@ -212,8 +213,9 @@ def unmodelled_reasons(paths: list[Path]) -> tuple[int, collections.Counter[str]
             programs += 1
             hidden = Hidden()
             given = case.get("vars", {}).items()
-            scope = dict.fromkeys(("x", "y", "object"), FAILS)  # are not there, if not given
-            scope |= {name: certain(hidden.hide(from_json(value))) for name, value in given}
+            scope = NOT_THERE | {
+                name: certain(hidden.hide(from_json(value))) for name, value in given
+            }
             try:
                 Evaluator(checked, Unmodelled(env)).evaluate(scope)
             except NotModelled as error:

@@ -230,13 +230,38 @@ PLANTED = [
      " && c.securityContext.runAsNonRoot || true)",
      f"{CONTAINERS}.all(c, !has(c.securityContext) || !c.securityContext.privileged)",
      Direction.STRICTER),
+    # Relatives: of workloads, of other containers, of labels, of numbers.
+    ("object.spec.template.spec.?hostNetwork.orValue(false) == false"
+     " && object.spec.template.spec.?hostIPC.orValue(false) == false",
+     "object.spec.template.spec.?hostNetwork.orValue(false) == false"
+     " || object.spec.template.spec.?hostIPC.orValue(false) == false", Direction.LOOSER),
+    (f"({CONTAINERS} + object.spec.?initContainers.orValue([]))"
+     ".all(c, !c.?securityContext.?privileged.orValue(false))",
+     f"{CONTAINERS}.all(c, !c.?securityContext.?privileged.orValue(false))", Direction.LOOSER),
+    (f"{CONTAINERS}.all(c, has(c.resources.limits) && 'memory' in c.resources.limits)",
+     f"{CONTAINERS}.exists(c, has(c.resources.limits) && 'memory' in c.resources.limits)",
+     Direction.LOOSER),
+    ("has(object.metadata.labels) && 'team' in object.metadata.labels"
+     " || object.metadata.name.startsWith('x-')",
+     "has(object.metadata.labels) || object.metadata.name.startsWith('x-')", Direction.LOOSER),
+    ("!has(object.metadata.labels) || object.metadata.labels.?team.orValue('a') != ''",
+     "object.metadata.labels.?team.orValue('a') != ''", Direction.STRICTER),
+    (f"{CONTAINERS}.all(c, c.?securityContext.?capabilities.?add.orValue([])"
+     ".all(a, a in ['CHOWN', 'KILL']))",
+     f"{CONTAINERS}.all(c, c.?securityContext.?capabilities.?add.orValue([])"
+     ".exists(a, a in ['CHOWN', 'KILL']))", Direction.STRICTER),
+    (f"{CONTAINERS}.all(c, c.image.matches('^r\\\\.io/'))",
+     f"{CONTAINERS}.all(c, c.image.matches('^r.io/'))", Direction.LOOSER),
+    ("object.spec.?terminationGracePeriodSeconds.orValue(30) <= 60",
+     "object.spec.?terminationGracePeriodSeconds.orValue(30) < 60", Direction.STRICTER),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("right", "wrong", "direction"), PLANTED)
 def test_planted_mistakes_are_found(right: str, wrong: str, direction: Direction) -> None:
     """`||` for `&&`, init containers forgotten, a prefix without its slash, a missing `has`."""
-    found = compared(side(policy(right)), side(policy(wrong)))[direction]
+    about = ("deployments", "apps") if ".template." in right else ("pods", "")
+    found = compared(side(policy(right, *about)), side(policy(wrong, *about)))[direction]
     assert found.finding is DIFFERS
     example = found.example
     assert example is not None

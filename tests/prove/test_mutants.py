@@ -20,22 +20,35 @@ from celadon.admission import (
     decode_policy,
     default_options,
 )
+from celadon.admission.policies.compiled_policy import CompiledPolicy
 from celadon.admission.writing import errors_of
+from celadon.cel import syntax
 from celadon.cli.policytest.mutants.policy_mutants import alterations
 from celadon.cli.policytest.read_places import read_places
 from celadon.cli.reading.documents import Document, DocumentReader, Text, read_text
-from celadon.kube import GroupVersionKind, Json, JsonObject, StatusError, User
+from celadon.kube import (
+    GroupVersionKind,
+    Json,
+    JsonObject,
+    StatusError,
+    User,
+    parse_api_version,
+)
 from celadon.kube.registry import Surroundings, Target, create
 from celadon.kube.resources import known_resources
-from celadon.kube.schemas import DecodeError, schema_for
+from celadon.kube.schemas import DecodeError, Schema, resolved, schema_for
 from celadon.prove import BoundPolicy, Endpoint, Finding, Mutant, Prover, TellingRequests
+from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.questions import everywhere
+from celadon.prove.requests import PARAM
 from tests.properties.test_lint_claims import made
 from tests.prove.test_differences import SECONDS, changed
-from tests.prove.test_questions import policy
+from tests.prove.test_questions import LIMIT_KIND, LIMITS, policy
 
 LIBRARY = Path(__file__).parents[2] / "src" / "celadon" / "cli" / "library" / "policies"
 OPERATIONS = ("CREATE", "UPDATE")
+WORLDS = 4
+"""With other params each."""
 HOST = "!object.spec.?hostPID.orValue(false)"
 NAMED = "object.spec.containers.all(c, c.name != 'x')"
 HAS = "!has(object.spec.hostname) || object.spec.hostname != 'x'"
@@ -83,37 +96,6 @@ def validations(*expressions: str) -> JsonObject:
 )  # fmt: skip
 def test_mutants(old: JsonObject, new: JsonObject, expected: Finding) -> None:
     assert finding(old, new) is expected
-
-
-LIMIT_KIND = {"apiVersion": "example.com/v1", "kind": "Limit"}
-LIMITS: JsonObject = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "limits.example.com"},
-    "spec": {
-        "group": "example.com",
-        "scope": "Cluster",
-        "names": {"kind": "Limit", "plural": "limits"},
-        "versions": [
-            {
-                "name": "v1",
-                "served": True,
-                "storage": True,
-                "schema": {
-                    "openAPIV3Schema": {
-                        "type": "object",
-                        "required": ["most"],
-                        "properties": {
-                            "most": {"type": "integer"},
-                            "share": {"type": "number"},
-                            "text": {"type": "string", "nullable": True},
-                        },
-                    }
-                },
-            }
-        ],
-    },
-}
 
 
 @pytest.mark.parametrize(
@@ -180,12 +162,16 @@ def engine_of(given: BoundPolicy) -> Engine:
 
 
 def requests(
-    endpoint: Endpoint, wanted: list[tuple[str, ...]], random: Random, count: int
+    endpoint: Endpoint,
+    wanted: list[tuple[str, ...]],
+    random: Random,
+    count: int,
+    boundaries: Boundaries | None = None,
 ) -> Iterator[Request]:
     """Random objects of a kind that have mostly what is wanted of them, as a server completes
-    them; small values, and those beside them."""
+    them; small values, those of policies, and those beside them."""
     kind = endpoint.kind
-    values = list(_values(kind, wanted, random, count))
+    values = list(_values(kind, wanted, random, count, boundaries or Boundaries()))
     for number, value in enumerate(values):
         other = values[(number * 7 + 1) % len(values)]
         is_update = endpoint.operation is Operation.UPDATE
@@ -208,12 +194,16 @@ def requests(
 
 
 def _values(
-    kind: GroupVersionKind, wanted: list[tuple[str, ...]], random: Random, count: int
+    kind: GroupVersionKind,
+    wanted: list[tuple[str, ...]],
+    random: Random,
+    count: int,
+    boundaries: Boundaries,
 ) -> Iterator[JsonObject]:
     schema = schema_for(kind)
     assert schema is not None
     for _ in range(count * 2):
-        value = made(schema, random, wanted, 6)
+        value = boundaries.put_in(made(schema, random, wanted, 6), schema, random)
         value |= {"apiVersion": kind.api_version, "kind": kind.kind}
         value["metadata"] = {**value.get("metadata", {}), "name": "a", "namespace": "n"}
         try:
@@ -243,10 +233,10 @@ def _has_null(value: Json) -> bool:
     return any(map(_has_null, value)) if isinstance(value, list) else value is None
 
 
-def places(engine: Engine) -> list[tuple[str, ...]]:
-    """Where expressions of a policy look in objects."""
+def places(engine: Engine, *of: str) -> list[tuple[str, ...]]:
+    """Where expressions of a policy look in objects, or in these variables."""
     (compiled,) = engine.policies
-    roots = [one.program.checked.root for one in compiled.expressions if one.program is not None]
+    roots = _roots(compiled)
     variables: Mapping[str, Any] = {
         name: one.program.checked.root
         for name, one in compiled.variables.items()
@@ -256,8 +246,53 @@ def places(engine: Engine) -> list[tuple[str, ...]]:
     return [
         tuple(step for step in place[1:] if isinstance(step, str))
         for place in found
-        if place[0] in ("object", "oldObject")
+        if place[0] in (of or ("object", "oldObject"))
     ]
+
+
+def _roots(compiled: CompiledPolicy) -> list[syntax.Expr]:
+    return [one.program.checked.root for one in compiled.expressions if one.program is not None]
+
+
+class Boundaries:
+    """Values that a policy names, and those beside them."""
+
+    def __init__(self, *engines: Engine) -> None:
+        self.texts: list[str] = []
+        self.numbers: list[int] = []
+        literals = {
+            node.value
+            for engine in engines
+            for root in _roots(engine.policies[0])
+            for node in syntax.walk(root)
+            if isinstance(node, syntax.Literal) and isinstance(node.value, str | int)
+        }
+        for one in sorted(literals, key=repr):
+            if isinstance(one, str):
+                self.texts += (one, one[:-1], f"{one}x", f"x{one}", f"{one}/x:1", one.upper())
+            else:
+                self.numbers += (one - 1, one, one + 1)
+
+    def put_in(self, value: Any, schema: Schema, random: Random) -> Any:
+        """The same value with some of them in it, where its schema lets them be."""
+        schema = resolved(schema)
+        if isinstance(value, dict):
+            inside = schema.additional_properties
+            if inside is not None and self.texts and random.random() < 0.5:
+                value = {random.choice(self.texts): one for one in value.values()}
+            return {
+                name: self.put_in(one, schema.properties.get(name) or inside or Schema(), random)
+                for name, one in value.items()
+            }
+        if isinstance(value, list):
+            return [self.put_in(one, schema.items or Schema(), random) for one in value]
+        if schema.enum or random.random() < 0.5:
+            return value
+        if schema.type == "string" and not schema.format and self.texts:
+            return random.choice(self.texts)
+        if schema.type == "integer" and self.numbers:
+            return random.choice(self.numbers)
+        return value
 
 
 def claims_hold(document: Document, random: Random, mutants: int, objects: int) -> int:
@@ -272,17 +307,55 @@ def claims_hold(document: Document, random: Random, mutants: int, objects: int) 
         if answer.finding not in (Finding.SAME, Finding.BOUNDED):
             continue
         claims += 1
-        old, new = engine_of(original), engine_of(altered)
-        wanted = places(old)
-        endpoints = list(Prover(decode_policy(given).value).endpoints())
-        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}}
-        world = ObjectWorld([namespace])
-        for endpoint in endpoints:
-            each = -(-objects // len(endpoints))
-            for request in requests(endpoint, wanted, random, each):
-                before, after = (said(side, request, world) for side in (old, new))
-                assert before == after, f"{one.field} {one.text}: {request.object}"
+        told = told_apart(original, altered, random, objects)
+        assert told is None, f"{one.field} {one.text}: {told}"
     return claims
+
+
+def told_apart(
+    old: BoundPolicy,
+    new: BoundPolicy,
+    random: Random,
+    objects: int,
+    kinds: KnownKinds = BUILT_IN,
+) -> Request | None:
+    """Which of so many random requests two policies say different things of, if any."""
+    sides = engine_of(old), engine_of(new)
+    policy = decode_policy(old.policy).value
+    wanted, boundaries = places(sides[0]), Boundaries(*sides)
+    endpoints = list(Prover(policy, kinds=kinds).endpoints())
+    for endpoint in endpoints:
+        each = -(-objects // len(endpoints) // WORLDS)
+        for _ in range(WORLDS):
+            world = _world(sides[0], random, boundaries, kinds)
+            for request in requests(endpoint, wanted, random, each, boundaries):
+                before, after = (said(side, request, world) for side in sides)
+                if before != after:
+                    return request
+    return None
+
+
+def _world(
+    engine: Engine, random: Random, boundaries: Boundaries, kinds: KnownKinds
+) -> ObjectWorld:
+    """A namespace, and random params of a custom kind."""
+    found: list[JsonObject] = [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}},
+    ]
+    (compiled,) = engine.policies
+    named = compiled.param_kind
+    kind = (
+        None
+        if named is None
+        else GroupVersionKind(*parse_api_version(named.api_version), named.kind)
+    )
+    custom = None if kind is None else kinds.custom.get(kind)
+    if kind is not None and custom is not None:
+        wanted = places(engine, "params")
+        value = boundaries.put_in(made(custom.schema, random, wanted), custom.schema, random)
+        about = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": PARAM}}
+        found.append({**value, **about})
+    return ObjectWorld(found, catalog=kinds.catalog)
 
 
 def policies(folder: Path) -> Iterator[Document]:

@@ -12,14 +12,45 @@ pytest.importorskip("z3")
 import z3
 
 from celadon.admission import Action, Engine, ObjectWorld, decode_binding, decode_policy
-from celadon.kube import JsonObject
+from celadon.kube import FieldPath, GroupVersionKind, JsonObject
 from celadon.kube.library import environment
-from celadon.prove import Answer, Prover, Question, Reply
+from celadon.kube.registry import create
+from celadon.kube.validation import validate_create
+from celadon.prove import Answer, KnownKinds, Prover, Question, Reply
 from celadon.prove.objects import Inputs
 from celadon.prove.search import Search
 from celadon.prove.unmodelled import Unmodelled
 
 CONTAINERS = "object.spec.containers"
+LIMIT_KIND = {"apiVersion": "example.com/v1", "kind": "Limit"}
+LIMITS: JsonObject = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "limits.example.com"},
+    "spec": {
+        "group": "example.com",
+        "scope": "Cluster",
+        "names": {"kind": "Limit", "plural": "limits"},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "required": ["most"],
+                        "properties": {
+                            "most": {"type": "integer"},
+                            "share": {"type": "number"},
+                            "text": {"type": "string", "nullable": True},
+                        },
+                    }
+                },
+            }
+        ],
+    },
+}
 
 
 def policy(
@@ -117,6 +148,14 @@ NO, YES, BOUNDED, UNKNOWN = Answer.NO, Answer.YES, Answer.BOUNDED, Answer.UNKNOW
         (policy("object.spec.?hostNetwork.orValue(false) == true"), NO, YES, YES),
         (policy("type(object.metadata.name) == string"), NO, NO, YES),
         (policy("quantity(object.metadata.name).isGreaterThan(quantity('1'))"), YES, YES, YES),
+        # The first part of a split text is there, a second one may not be.
+        (policy("object.metadata.name.split('-')[0] != 'x'"), NO, YES, YES),
+        (policy("object.metadata.name.split('-')[1] != 'x'"), YES, YES, YES),
+        # How a list is merged says nothing of what it may hold: the server takes the same twice.
+        (policy(f"{CONTAINERS}.all(c, !has(c.env) || c.env.all(e, "
+                "c.env.exists_one(f, f.name == e.name)))"), BOUNDED, YES, YES),
+        (policy("object.metadata.?finalizers.orValue([])"
+                ".all(f, object.metadata.finalizers.exists_one(g, g == f))"), BOUNDED, YES, YES),
         (policy("!isQuantity(object.metadata.name) || quantity(object.metadata.name)"
                 ".isGreaterThan(quantity('-1')) || quantity(object.metadata.name)"
                 ".isLessThan(quantity('0'))"), NO, NO, YES),
@@ -242,6 +281,93 @@ def test_what_is_not_modelled_is_said(expression: str, reason: str) -> None:
     assert reply.answer is UNKNOWN
     assert reason in reply.reason
     assert reply.offset is not None
+
+
+WITH_PARAMS = [
+    ("object.spec.replicas <= params.most", NO),
+    ("object.spec.replicas <= params.least", YES),
+    ("!has(params.text) || params.text.size() > 0", YES),
+]
+
+
+@pytest.mark.parametrize(("expression", "fails"), WITH_PARAMS)
+def test_params_of_a_custom_kind(expression: str, fails: Answer) -> None:
+    """Which is defined; without its definition they may be anything."""
+    document = policy(expression, "deployments", "apps", params=LIMIT_KIND)
+    decoded = decode_policy(document).value
+    for kinds, expected in ((KnownKinds.of([LIMITS]), fails), (KnownKinds(), UNKNOWN)):
+        prover = Prover(decoded, kinds=kinds)
+        (endpoint,) = prover.endpoints()
+        assert prover.reply(endpoint, 0, Question.FAILS).answer is expected
+
+
+@pytest.mark.parametrize(
+    ("expression", "fails", "refuses"),
+    [("object.most <= 9", NO, YES), ("object.share < 1.0", YES, YES), ("has(object.most)", NO, NO)],
+)
+def test_objects_of_a_custom_kind(expression: str, fails: Answer, refuses: Answer) -> None:
+    document = policy(expression, "limits", "example.com")
+    prover = Prover(decode_policy(document).value, kinds=KnownKinds.of([LIMITS]))
+    (endpoint,) = prover.endpoints()
+    assert prover.reply(endpoint, 0, Question.FAILS).answer is fails
+    assert prover.reply(endpoint, 0, Question.REFUSES).answer is refuses
+    assert not prover.left_out
+
+
+@pytest.mark.parametrize(
+    ("path", "item"),
+    [
+        (("containers",), {"name": "c", "image": "i"}),
+        (("initContainers",), {"name": "i", "image": "i"}),
+        (("ephemeralContainers",), {"name": "e", "image": "i"}),
+        (("volumes",), {"name": "v", "emptyDir": {}}),
+        (("resourceClaims",), {"name": "r", "resourceClaimName": "x"}),
+        (("schedulingGates",), {"name": "example.com/x"}),
+        (("topologySpreadConstraints",),
+         {"topologyKey": "z", "whenUnsatisfiable": "DoNotSchedule", "maxSkew": 1}),
+        (("containers", 0, "volumeMounts"), {"name": "w", "mountPath": "/m"}),
+        (("containers", 0, "volumeDevices"), {"name": "w", "devicePath": "/m"}),
+    ],
+)  # fmt: skip
+def test_validation_takes_none_of_these_twice(
+    path: tuple[str | int, ...], item: JsonObject
+) -> None:
+    """So proofs assume that they differ (`UNIQUE`)."""
+    spec: dict[str, Any] = {"containers": [{"name": "a", "image": "i"}]}
+    at: Any = spec
+    for step in path[:-1]:
+        at = at[step]
+    at[path[-1]] = [item, item]
+    assert_refused("Pod", spec, path)
+
+
+def test_validation_takes_no_port_of_a_service_twice() -> None:
+    port = {"port": 80, "protocol": "TCP"}
+    spec = {"ports": [{**port, "name": "a"}, {**port, "name": "b"}]}
+    assert_refused("Service", spec, ("ports",))
+
+
+def assert_refused(kind_name: str, spec: JsonObject, path: tuple[str | int, ...]) -> None:
+    """A list with the same item twice is refused for that."""
+    kind = GroupVersionKind("", "v1", kind_name)
+    about = {"apiVersion": "v1", "kind": kind_name, "metadata": {"name": "a", "namespace": "n"}}
+    form = create.admit_form({**about, "spec": spec}, kind)
+    errors = [str(one) for one in validate_create(form, kind)]
+    field = str(FieldPath("spec", *path))
+    said = ("Duplicate value", "must be unique")
+    assert [one for one in errors if field in one and any(why in one for why in said)], errors
+
+
+def test_answers_do_not_depend_on_questions_before() -> None:
+    """Neither what is answered, nor the example."""
+    documents = [
+        policy(f"{CONTAINERS}.all(c, c.image.startsWith('r.io/') && !c.image.endsWith(':latest'))"),
+        policy("quantity(object.metadata.name).isGreaterThan(quantity('1'))"),
+        policy("object.spec.replicas + 3 < object.spec.?minReadySeconds.orValue(7)",
+               "deployments", "apps"),
+    ]  # fmt: skip
+    first = [replies(one) for one in documents]
+    assert [replies(one) for one in reversed(documents)] == first[::-1]
 
 
 def test_planted_mistakes_are_found() -> None:

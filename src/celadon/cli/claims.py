@@ -8,7 +8,7 @@ from typing import Final
 
 from celadon.admission import ObjectWorld, Operation, Request, default_options
 from celadon.cli.check.check_report import Place, PolicyError
-from celadon.cli.diff import Against, Given, Reason, SideVerdict, served_kinds
+from celadon.cli.diff import Against, Given, Reason, SideVerdict, kinds_among
 from celadon.cli.exits import Exit
 from celadon.cli.own_files import API_VERSION, faults, is_own, problem_at
 from celadon.cli.reading.documents import (
@@ -324,7 +324,7 @@ def answered(
         f"`{name}` has no binding: taken as if one denies everywhere" for name in sorted(unbound)
     ]
     asker = _Asker(
-        given, Properties(given.side(unbound), items, seconds, served_kinds(given.objects))
+        given, Properties(given.side(unbound), items, seconds, kinds_among(given.objects))
     )
     found: list[ClaimAnswer] = []
     for one in asker.answers(claims):

@@ -29,7 +29,6 @@ from celadon.cli.reading.documents import NOTHING_EXCLUDED, Document, Exclusion,
 from celadon.kube import GroupVersionKind, Json, JsonObject, metadata
 from celadon.kube.crd import custom_kinds
 from celadon.kube.releases import answering_as
-from celadon.kube.resources import Catalog, known_resources
 from celadon.prove import (
     Answer,
     Comparison,
@@ -39,6 +38,7 @@ from celadon.prove import (
     Finding,
     Gap,
     Judgement,
+    KnownKinds,
     Side,
 )
 from celadon.prove.definitions import Demand, RevisionReply, Revisions, schema_path
@@ -379,7 +379,7 @@ def compared(old: Given, new: Given, settings: DiffSettings) -> DiffReport:
         new.side(unbound),
         settings.items,
         settings.seconds,
-        served_kinds([*old.objects, *new.objects]),
+        kinds=kinds_among([*old.objects, *new.objects]),
     )
     wording = _Wording(old, new)
     answers = tuple(map(wording.answer, differences.comparisons(settings.directions)))
@@ -408,10 +408,9 @@ def _unbound(old: Given, new: Given) -> frozenset[str]:
     return (names[0] | names[1]) - unbound[0] - unbound[1]
 
 
-def served_kinds(objects: Sequence[JsonObject]) -> Catalog:
-    """The built-in kinds, and those that CustomResourceDefinitions define."""
-    definitions = [one for one in objects if one.get("kind") == "CustomResourceDefinition"]
-    return known_resources().with_crds(definitions) if definitions else known_resources()
+def kinds_among(objects: Sequence[JsonObject]) -> KnownKinds:
+    """The built-in kinds, and those that CustomResourceDefinitions among these define."""
+    return KnownKinds.of(one for one in objects if one.get("kind") == "CustomResourceDefinition")
 
 
 @dataclass(frozen=True, slots=True)

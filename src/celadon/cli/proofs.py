@@ -35,6 +35,7 @@ from celadon.prove import (
     Answer,
     Comparison,
     Finding,
+    KnownKinds,
     Part,
     Prover,
     Question,
@@ -404,6 +405,8 @@ class Subject:
     bindings: tuple[ValidatingAdmissionPolicyBinding, ...] = ()
     """All of the policy, if it is about one of them, which has this `number`."""
     number: int = 0
+    definitions: tuple[JsonObject, ...] = ()
+    """Of custom kinds that the policy is about, or that its params are of."""
 
     def items(self, limits: ProofLimits, progress: Callable[[str], None]) -> Iterator[ProofItem]:
         """Yield what there is to say of it."""
@@ -413,21 +416,24 @@ class Subject:
             )
             return
         progress(self.policy.name)
+        kinds = KnownKinds.of(self.definitions)
         if self.bindings:
-            yield self._binding_item(self.policy, limits)
+            yield self._binding_item(self.policy, limits, kinds)
             return
-        proof: Proof | PartProof
-        for proof in Proof.about(self.policy, limits.items, limits.seconds):
+        prover = Prover(self.policy, limits.items, limits.seconds, kinds)
+        for proof in Proof.about(self.policy, prover):
             yield proof.item
-        for proof in PartProof.about(self.document, self.policy, limits.items, limits.seconds):
-            yield proof.item
+        superfluous = Superfluous(self.document.value, limits.items, limits.seconds, kinds)
+        for part, answers in superfluous.answers():
+            yield PartProof(self.policy.name, part, tuple(answers), prover.left_out).item
 
     def answered(
         self, limits: ProofLimits, cache: ProofCache, progress: Callable[[str], None]
     ) -> list[ProofItem]:
         """The same, each in its place; kept where it depends on nothing but the document. Raises
         OSError."""
-        key = cache.key(self.document.value, limits.version, limits.items, limits.seconds)
+        about = [self.document.value, *self.definitions]
+        key = cache.key(about, limits.version, limits.items, limits.seconds)
         found = None if self.bindings else cache.get(key)
         if found is None:
             found = list(self.items(limits, progress))
@@ -435,10 +441,12 @@ class Subject:
                 cache.put(key, found)
         return [one.placed(self.document) for one in found]
 
-    def _binding_item(self, policy: ValidatingAdmissionPolicy, limits: ProofLimits) -> ProofItem:
+    def _binding_item(
+        self, policy: ValidatingAdmissionPolicy, limits: ProofLimits, kinds: KnownKinds
+    ) -> ProofItem:
         """Return whether the other bindings of the policy do all that this one does, as an item of
         the report."""
-        found = shadow(policy, self.bindings, self.number, limits.items, limits.seconds)
+        found = shadow(policy, self.bindings, self.number, limits.items, limits.seconds, kinds)
         undecided = [one.reason for one in found.answers if one.finding is Finding.UNDECIDED]
         differs = any(one.finding is Finding.DIFFERS for one in found.answers)
         remarks = []
@@ -474,13 +482,14 @@ def _of_bindings(
         if len(own) > 1:
             every = tuple(binding for _, binding in own)
             for number, (document, _) in enumerate(own):
-                yield Subject(document, subject.policy, every, number)
+                yield replace(subject, document=document, bindings=every, number=number)
 
 
 def read_subjects(paths: Sequence[str]) -> tuple[list[Subject], list[Problem]]:
     """The policies and definitions in files, and what is wrong with the files; other documents are
     passed over."""
     subjects: list[Subject] = []
+    definitions: list[JsonObject] = []
     bindings: list[tuple[Document, ValidatingAdmissionPolicyBinding]] = []
     problems: list[Problem] = []
     for item in read_documents(paths):
@@ -489,6 +498,7 @@ def read_subjects(paths: Sequence[str]) -> tuple[list[Subject], list[Problem]]:
             problems.append(problem)
         elif isinstance(item, Document) and item.is_definition:
             subjects.append(Subject(item))
+            definitions.append(item.value)
         elif isinstance(item, Document) and item.group_kind in (_POLICY, _BINDING):
             try:
                 if item.group_kind == _POLICY:
@@ -497,8 +507,23 @@ def read_subjects(paths: Sequence[str]) -> tuple[list[Subject], list[Problem]]:
                     bindings.append((item, decode_binding(item.value).value))
             except RegistrationError as error:
                 problems.append(Problem(item.file, item.line(), str(error)))
+    subjects = [
+        one if one.policy is None else replace(one, definitions=_of_policy(one.policy, definitions))
+        for one in subjects
+    ]
     policies = [one for one in subjects if one.policy is not None]
     return [*subjects, *_of_bindings(policies, bindings)], problems
+
+
+def _of_policy(
+    policy: ValidatingAdmissionPolicy, definitions: Sequence[JsonObject]
+) -> tuple[JsonObject, ...]:
+    """Return the definitions that may matter to a policy: those of the groups that it names."""
+    constraints, params = policy.spec.match_constraints, policy.spec.param_kind
+    groups = set() if params is None else {params.api_version.partition("/")[0]}
+    for rule in () if constraints is None else constraints.resource_rules:
+        groups.update(rule.api_groups)
+    return tuple(one for one in definitions if {"*", one["spec"]["group"]} & groups)
 
 
 @dataclass(frozen=True, slots=True)
@@ -512,9 +537,8 @@ class Proof:
     """Whether the policy matches more than was asked about."""
 
     @classmethod
-    def about(cls, policy: ValidatingAdmissionPolicy, items: int, seconds: int) -> Iterator[Proof]:
+    def about(cls, policy: ValidatingAdmissionPolicy, prover: Prover) -> Iterator[Proof]:
         """One for each validation."""
-        prover = Prover(policy, items, seconds)
         endpoints = tuple(prover.endpoints())
         for index in range(len(policy.spec.validations)):
             replies = tuple(
@@ -622,15 +646,6 @@ class PartProof:
     part: Part
     answers: tuple[Comparison, ...]
     left_out: bool = False
-
-    @classmethod
-    def about(
-        cls, document: Document, policy: ValidatingAdmissionPolicy, items: int, seconds: int
-    ) -> Iterator[PartProof]:
-        """One for each part."""
-        left_out = Prover(policy, items, seconds).left_out
-        for part, answers in Superfluous(document.value, items, seconds).answers():
-            yield cls(policy.name, part, tuple(answers), left_out)
 
     @property
     def item(self) -> ProofItem:

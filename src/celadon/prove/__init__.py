@@ -20,6 +20,7 @@ from celadon.prove.differences import (
     Side,
     judged,
 )
+from celadon.prove.known_kinds import KnownKinds
 from celadon.prove.mutants import BoundPolicy, Mutant, MutantAnswer
 from celadon.prove.parts import Part, Shadow, Superfluous, shadow
 from celadon.prove.properties import Properties, Property, Standard, Subject
@@ -38,6 +39,7 @@ __all__ = [
     "Finding",
     "Gap",
     "Judgement",
+    "KnownKinds",
     "Mutant",
     "MutantAnswer",
     "Part",

@@ -393,6 +393,7 @@ class Decider:
         for bound in candidate.bindings:
             look = self._look(candidate.source, bound)
             made = self._misconfigured(policy) if look.is_missed else Effects()
+            # A param that is missing is either no reason to do anything, or one to refuse.
             if look.there is not FALSE:
                 decided = self._decided(policy, look, bound.binding.spec.validation_actions)
                 made = Effects.of_all([decided.where(look.there), made.where(negated(look.there))])
@@ -473,6 +474,8 @@ class Decider:
             self._outcome(policy, one.expression, look, in_condition=True)
             for one in policy.conditions
         ]
+        # A condition that is false skips the policy, whatever the others fail with; only where none
+        # is false does a failing one count.
         skipped = either(map(is_false, conditions))
         failed = both(negated(skipped), either(one.error for one in conditions))
         is_evaluated = both(negated(skipped), negated(failed))
@@ -485,6 +488,7 @@ class Decider:
                 wrong = both(wrong, negated(made.error))
             against.append(both(is_evaluated, wrong))
         violated = either(against)
+        # An annotation that fails refuses the request whatever the actions of the binding are.
         annotations = [self._outcome(policy, one.expression, look) for one in policy.annotations]
         refused = FALSE if policy.ignores_failures else either(one.error for one in annotations)
         effects = Effects(*(violated if one in actions else FALSE for one in ACTIONS))

@@ -26,7 +26,7 @@ from celadon.cel import syntax
 from celadon.kube import JsonObject, User
 from celadon.kube.registry import create
 from celadon.kube.releases import answering_as, parse_version
-from celadon.kube.resources import Catalog, Resource, known_resources
+from celadon.kube.resources import Catalog, Resource
 from celadon.prove.decisions import ACTIONS, Decider, Effects, Gap, Scene, Sought, target
 from celadon.prove.examples import Written, mended
 from celadon.prove.known_kinds import BUILT_IN, KnownKinds
@@ -141,7 +141,6 @@ class Differences:
     new: Side
     items: int = ITEMS
     seconds: float = 10
-    catalog: Catalog = field(default_factory=known_resources)
     about: str = ""
     """The policy whose requests are asked about, if it is not all that have changed. Then it is
     only asked what is refused."""
@@ -149,6 +148,10 @@ class Differences:
     subresources: bool = False
     """Whether subresources are asked about whose requests have the whole object."""
     unseen: list[Unseen] = field(default_factory=list)
+    catalog: Catalog = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.catalog = self.kinds.catalog
 
     @property
     def sides(self) -> tuple[Side, Side]:

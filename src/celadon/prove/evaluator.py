@@ -16,11 +16,12 @@ from typing import Final
 
 import z3
 
-from celadon.cel import CheckedAst, syntax, types
+from celadon.cel import CheckedAst, EvaluationError, syntax, types
+from celadon.cel.extend import Opaque
 from celadon.prove import functions, logic
 from celadon.prove.functions import MEANINGS, equal, literal, native
 from celadon.prove.logic import FALSE, TRUE, Formula, both, either, negated, same
-from celadon.prove.unmodelled import Unmodelled, compared
+from celadon.prove.unmodelled import SEARCHES, Unmodelled, compared
 from celadon.prove.values import (
     FAILS,
     Asked,
@@ -109,6 +110,8 @@ class Evaluator:
             raise NotModelled(f"more than {MOST_STEPS} steps")
         match node:
             case syntax.Literal():
+                if isinstance(node.value, str):
+                    self.unmodelled.texts[node.value] = None
                 return certain(literal(node.value))
             case syntax.Ident():
                 return self._ident(node, scope)
@@ -129,7 +132,7 @@ class Evaluator:
         if found is not None:
             if self.checked.types[node.id].kind is types.Kind.TYPE:
                 raise NotModelled("a variable that is a type")
-            return found
+            return _reopened(found)
         reference = self.checked.references.get(node.id)
         if reference is not None and reference.value is not None:
             return certain(literal(reference.value))
@@ -163,7 +166,7 @@ class Evaluator:
 
         def found_in(values: list[Value]) -> Outcome:
             if any(isinstance(value, Asked) for value in values):
-                return self._asked(node, values)
+                return functions.part_of_split(*values) or self._asked(node, values)
             return find(*values)
 
         found = combined([around, place], found_in, takes_asked=True)
@@ -212,6 +215,11 @@ class Evaluator:
     def _strict(self, node: syntax.Call, values: list[Value]) -> Outcome:
         if node.function == syntax.IN:
             self._sought(values[0], values[1])
+        if node.function in SEARCHES and isinstance(values[0], Maybe | Known):
+            # A constant pattern is searched for in the Go value inside of whatever it is.
+            raise NotModelled(f"{node.function} of what is no text")
+        # `isQuantity` and `quantity` are one question to the solver, so that neither is believed
+        # without the other.
         if node.function in _READ_BY and isinstance(values[0], Text) and len(values) == 1:
             return self._readable(node.function, values[0])
         if any(isinstance(value, Asked) for value in values):
@@ -226,7 +234,11 @@ class Evaluator:
         member = node.target is not None
         if all(one is not functions.NOT_LITERAL for one in known):
             return self.unmodelled.run(node.function, known, member=member)
-        return self._asked(node, values)
+        asked, plain = self._asked(node, values), functions.plain_meaning(node.function, values)
+        if plain is None:
+            return asked
+        self.unmodelled.plain.append(plain[0])
+        return selected(plain[0], certain(plain[1]), asked)
 
     def _asked(self, node: syntax.Call, values: list[Value]) -> Outcome:
         result = self.checked.types[node.id]
@@ -264,7 +276,7 @@ class Evaluator:
         # A branch that is never taken may have in it what is not modelled.
         first = FAILS if z3.is_false(yes) else self._part(then, scope)
         second = FAILS if z3.is_false(no) else self._part(otherwise, scope)
-        return selected(either((yes, no)), selected(yes, first, second), fails)
+        return _reopened(selected(either((yes, no)), selected(yes, first, second), fails))
 
     def _optional_else(self, node: syntax.Call, scope: Scope) -> Outcome:
         """`optional.orValue(x)` and `optional.or(other)`: the second only where there is none."""
@@ -308,7 +320,7 @@ class Evaluator:
                 there, value, wrong = _taken(value)
                 errors.append(wrong)
             for case in key.cases:
-                if not isinstance(case.value, Null | Truth | Int | Uint | Double | Text | Known):
+                if not isinstance(case.value, Null | Truth | Int | Uint | Double | Text):
                     raise NotModelled("a key of a map that is no scalar")
                 entries = [_unless_replaced(other, case.guard, case.value) for other in entries]
                 entries.append(Entry(both(there, case.guard), case.value, value))
@@ -345,6 +357,9 @@ class Evaluator:
         for source in sources:
             source.loops += witnesses
             for outer in self.within:
+                # `containers[0].env` is a list of one item of `containers`: each item has its own,
+                # with witnesses of its own. Of two lists that have nothing to do with each other,
+                # each pair may matter, and no number of items is enough.
                 if not any(source.path.startswith(f"{one.path}[") for one in outer):
                     for one in (source, *outer):
                         one.is_counted = True
@@ -358,6 +373,8 @@ class Evaluator:
             if node.iter_var2:
                 inner[node.iter_var2] = second
             before = inner[node.accu_var]
+            # Conditions of macros ask `@not_strictly_false`, so none of them is an error. An item
+            # that is not there is no round: it changes nothing and ends nothing.
             goes_on = self.node(node.condition, inner)
             turn = both(running, there)
             running = both(running, either((negated(there), is_true(goes_on))))
@@ -449,6 +466,40 @@ def _decided(yes: Formula, no: Formula) -> Outcome:
     return outcome([Case(known, Truth(yes))], negated(known))
 
 
+# --- Optionals that pass through an attribute ---------------------------------
+#
+# As `celadon.cel.values.typed_lists` says of the contents of optionals: a name or a conditional
+# that is an optional comes out as an optional of the Go value inside.
+
+
+def _reopened(made: Outcome) -> Outcome:
+    if not any(isinstance(case.value, Maybe) for case in made.cases):
+        return made
+    return Outcome(
+        made.error,
+        tuple(
+            Case(case.guard, Maybe(case.value.there, mapped(case.value.value, _again)))
+            if isinstance(case.value, Maybe)
+            else case
+            for case in made.cases
+        ),
+    )
+
+
+def _again(content: Value) -> Outcome:
+    """What the content of an optional is then: an error where nothing can be made of it."""
+    match content:
+        case Maybe():
+            inside = mapped(content.value, _again)
+            return selected(content.there, inside, certain(Null()))
+        case Known(types.Type() as kind):
+            return certain(literal(kind.name))
+        case Known(Opaque() as value):
+            again = value.reopened()
+            return FAILS if isinstance(again, EvaluationError) else certain(Known(again))
+    return certain(content)
+
+
 # --- Members -----------------------------------------------------------------
 
 
@@ -464,6 +515,7 @@ def _has(value: Value, name: str) -> Outcome:
             return certain(literal(value=True))
         case List():
             return FAILS
+    # Of what has no fields at all (a text, null), cel-go says that the field is not there.
     return certain(literal(value=False))
 
 

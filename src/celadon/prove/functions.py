@@ -16,7 +16,18 @@ from celadon.cel import extend as cel
 from celadon.cel import syntax
 from celadon.cel.value_functions import equal as cel_equal
 from celadon.prove import logic
-from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, either, negated, same, truth
+from celadon.prove.logic import (
+    FALSE,
+    TRUE,
+    Formula,
+    Term,
+    both,
+    either,
+    folded,
+    negated,
+    same,
+    truth,
+)
 from celadon.prove.values import (
     FAILS,
     Asked,
@@ -189,9 +200,28 @@ def equal(a: Value, b: Value) -> Formula:
         case Maybe(), Maybe():
             inside = both(a.there, b.there, _equal_outcomes(a.value, b.value))
             return either((inside, both(negated(a.there), negated(b.there))))
-        case Known(), Known():
+        case Known(), Known() if not _refuses(a, b):
             return truth(cel_equal(a.value, b.value))
+        case Known(cel.Opaque()), _:
+            raise NotModelled("a comparison that is an error inside of another")
     return FALSE
+
+
+def _refuses(a: Value, b: Value) -> bool:
+    """Return whether it is an error to ask if two values are equal: values of Kubernetes' types can
+    be compared with their like, if they stand on the left."""
+    return (
+        isinstance(a, Known)
+        and isinstance(a.value, cel.Opaque)
+        and not (isinstance(b, Known) and type(b.value) is type(a.value))
+    )
+
+
+def _equality(values: list[Value], *, is_negated: bool = False) -> Outcome:
+    if _refuses(*values):
+        return FAILS
+    made = equal(*values)
+    return _bool(negated(made) if is_negated else made)
 
 
 def _equal_numbers(a: Int | Uint | Double, b: Int | Uint | Double) -> Formula:
@@ -302,7 +332,7 @@ def _ordered(function: str) -> Callable[[list[Value]], Outcome | None]:
     def compare(values: list[Value]) -> Outcome | None:
         match values:
             case [(Int() | Uint()) as a, (Int() | Uint()) as b] | [Text() as a, Text() as b]:
-                return _bool(z3.simplify(order(a.term, b.term)))
+                return _bool(folded(order(a.term, b.term)))
             case [Double() as a, Double() as b]:
                 return _bool(order(a.term, b.term))
             case [Double() as a, (Int() | Uint()) as b] | [(Int() | Uint()) as a, Double() as b]:
@@ -355,8 +385,8 @@ def _bounded(kind: type[Int] | type[Uint], term: Term) -> Outcome:
     """An error where it leaves the 64 bits."""
     # The solver's integers have no end, so the 64 bits are a condition beside the value.
     low, high = (logic.INT_MIN, logic.INT_MAX) if kind is Int else (0, logic.UINT_MAX)
-    term = z3.simplify(term)
-    fits = z3.simplify(z3.And(term >= low, term <= high))
+    term = folded(term)
+    fits = both(folded(term >= low), folded(term <= high))
     return Outcome(negated(fits), (Case(fits, kind(term)),))
 
 
@@ -375,7 +405,7 @@ def _arithmetic(operate: Callable[[Term, Term], Term]) -> Callable[[list[Value]]
 def _added(values: list[Value]) -> Outcome | None:
     match values:
         case [Text() as a, Text() as b]:
-            return certain(Text(z3.simplify(z3.Concat(a.term, b.term))))
+            return certain(Text(folded(z3.Concat(a.term, b.term))))
         case [List(unordered=True), List()]:
             raise NotModelled("the union of sets")
         case [List() as a, List() as b]:
@@ -420,7 +450,7 @@ def _not(values: list[Value]) -> Outcome | None:
 def _size(values: list[Value]) -> Outcome | None:
     match values:
         case [Text() as text]:
-            return certain(Int(z3.simplify(z3.Length(text.term))))
+            return certain(Int(folded(z3.Length(text.term))))
         case [(List() | Map()) as container]:
             return certain(Int(size_of(container)))
         case [Fields()]:
@@ -454,7 +484,7 @@ def _text_pair(meaning: Callable[[Term, Term], Formula]) -> Callable[[list[Value
     def ask(values: list[Value]) -> Outcome | None:
         match values:
             case [Text() as text, Text() as other]:
-                return _bool(z3.simplify(meaning(text.term, other.term)))
+                return _bool(folded(meaning(text.term, other.term)))
         return _unless_literal(values)
 
     return ask
@@ -564,8 +594,9 @@ def _at(values: list[Value]) -> Outcome | None:
     """`text.charAt(i)`: empty at the very end, an error behind it."""
     match values:
         case [Text() as text, Int() as place]:
-            inside = z3.simplify(z3.And(place.term >= 0, place.term <= z3.Length(text.term)))
-            char = Text(z3.simplify(z3.SubString(text.term, place.term, 1)))
+            end = z3.Length(text.term)
+            inside = both(folded(place.term >= 0), folded(place.term <= end))
+            char = Text(folded(z3.SubString(text.term, place.term, 1)))
             return Outcome(negated(inside), (Case(inside, char),))
     return None
 
@@ -574,12 +605,12 @@ def _part(values: list[Value]) -> Outcome | None:
     """`text.substring(start)` and `text.substring(start, end)`."""
     match values:
         case [Text() as text, Int() as start, *rest]:
-            length = z3.Length(text.term)
+            length = folded(z3.Length(text.term))
             if rest and not isinstance(rest[0], Int):
                 return None
             end = rest[0].term if rest and isinstance(rest[0], Int) else length
-            inside = z3.simplify(z3.And(start.term >= 0, start.term <= end, end <= length))
-            part = Text(z3.simplify(z3.SubString(text.term, start.term, end - start.term)))
+            inside = both(*map(folded, (start.term >= 0, start.term <= end, end <= length)))
+            part = Text(folded(z3.SubString(text.term, start.term, end - start.term)))
             return Outcome(negated(inside), (Case(inside, part),))
     return None
 
@@ -588,16 +619,84 @@ def _place_of(values: list[Value]) -> Outcome | None:
     """`text.indexOf(part)`: -1 where there is none."""
     match values:
         case [Text() as text, Text() as part]:
-            return certain(Int(z3.simplify(z3.IndexOf(text.term, part.term, 0))))
+            return certain(Int(folded(z3.IndexOf(text.term, part.term, 0))))
     return None
+
+
+# --- Texts that are plain ----------------------------------------------------
+#
+# Functions of texts that only the engine knows leave most texts as they are, or do something simple
+# with them. Told so, the solver finds examples and proofs that it would never guess its way to.
+
+
+def _range_of(pattern: str) -> z3.ReRef:
+    from celadon.prove.patterns import contained  # late: the parser of patterns is large
+
+    language = contained(f"(?s)^{pattern}$")
+    assert language is not None
+    return language
+
+
+_UNCHANGED: Final[Mapping[str, str]] = {
+    "lowerAscii": "[^A-Z]*",
+    "upperAscii": "[^a-z]*",
+    "trim": "([!-~]([ -~]*[!-~])?)?",
+}
+"""Texts that a function gives back as they are."""
+
+_PLAIN_PATTERN: Final = "[A-Za-z0-9 /:@,=_-]*"
+"""Patterns that stand for themselves."""
+
+
+def plain_meaning(function: str, values: Sequence[Value]) -> tuple[Formula, Value] | None:
+    """Return where a function of texts is simple, and what it gives there."""
+    match values:
+        case [Text() as text] if function in _UNCHANGED:
+            return z3.InRe(text.term, _range_of(_UNCHANGED[function])), text
+        case [Text() as text, Text() as part, Text()] if function == "replace":
+            return negated(z3.Contains(text.term, part.term)), text
+        case [Text() as text, Text() as pattern] if function == "matches":
+            found = Truth(z3.Contains(text.term, pattern.term))
+            return z3.InRe(pattern.term, _range_of(_PLAIN_PATTERN)), found
+    return None
+
+
+MOST_PARTS: Final = 4
+"""Parts of a text that are looked for from its begin: each asks for the place of another."""
+
+
+def part_of_split(parts: Value, place: Value) -> Outcome | None:
+    """`text.split(separator)[i]`, where the separator and a small place are known: so the list
+    needs no form, however many parts there are."""
+    number = native(place) if isinstance(place, Int) else None
+    if not isinstance(parts, Asked) or parts.function != "split" or len(parts.arguments) != 2:
+        return None
+    text, separator = parts.arguments
+    if not isinstance(text, Text) or not isinstance(separator, Text):
+        return None
+    known = native(separator)
+    if not isinstance(known, str) or not known:
+        return None  # without a separator the characters are the parts
+    if not isinstance(number, int) or not 0 <= number < MOST_PARTS:
+        return None
+    rest: Term = text.term
+    there = TRUE
+    for _ in range(number):
+        there = both(there, z3.Contains(rest, separator.term))
+        begin = z3.IndexOf(rest, separator.term, 0) + len(known)
+        rest = z3.SubString(rest, begin, z3.Length(rest) - begin)
+    end = z3.If(
+        z3.Contains(rest, separator.term), z3.IndexOf(rest, separator.term, 0), z3.Length(rest)
+    )
+    return Outcome(negated(there), (Case(there, Text(z3.SubString(rest, 0, end))),))
 
 
 Meaning = Callable[[list[Value]], Outcome | None]
 """What a function gives; None if it has no meaning for these kinds of values."""
 
 MEANINGS: Final[Mapping[str, Meaning]] = {
-    syntax.EQUALS: lambda values: _bool(equal(*values)),
-    syntax.NOT_EQUALS: lambda values: _bool(negated(equal(*values))),
+    syntax.EQUALS: _equality,
+    syntax.NOT_EQUALS: lambda values: _equality(values, is_negated=True),
     **{name: _ordered(name) for name in _ORDERS},
     syntax.ADD: _added,
     syntax.SUBTRACT: _arithmetic(lambda a, b: a - b),

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from celadon.kube import GroupVersionKind, JsonObject
+from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject
 from celadon.kube.crd import CustomKind, custom_kinds
 from celadon.kube.registry import create
+from celadon.kube.resources import Catalog, Resource, custom_resources, known_resources
 from celadon.kube.schemas import DecodeError, Schema, component, schema_for
 from celadon.prove.objects import Inputs
 from celadon.prove.values import Outcome, Unshaped, certain
@@ -26,14 +27,24 @@ class KnownKinds:
     """Built-in kinds, and these custom ones."""
 
     custom: Mapping[GroupVersionKind, CustomKind] = field(default_factory=dict)
+    resources: tuple[Resource, ...] = ()
+    """Those of the custom ones."""
 
     @classmethod
     def of(cls, definitions: Iterable[JsonObject]) -> KnownKinds:
-        """The kinds of definitions."""
+        """The kinds of definitions; of two definitions of one kind the later one counts."""
         found: dict[GroupVersionKind, CustomKind] = {}
+        resources: dict[GroupVersionResource, Resource] = {}
         for one in definitions:
             found |= custom_kinds(one)
-        return cls(found)
+            resources |= {each.gvr: each for each in custom_resources(one)}
+        return cls(found, tuple(resources.values()))
+
+    @property
+    def catalog(self) -> Catalog:
+        """All of them, as the server of the current release has them."""
+        known = known_resources()
+        return known.with_resources(self.resources) if self.resources else known
 
     def unknown(self, inputs: Inputs, kind: GroupVersionKind, path: str) -> Outcome:
         """Any object of a kind."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
 import z3
@@ -78,6 +78,33 @@ def chosen(condition: Formula, then: Term, otherwise: Term) -> Term:
     if z3.is_true(condition) or then.eq(otherwise):
         return then
     return otherwise if z3.is_false(condition) else z3.If(condition, then, otherwise)
+
+
+def folded(term: Term) -> Term:
+    """Return what a term of literals comes to, and any other as it is: what the solver makes of one
+    depends on the terms that there were before it, and answers must not depend on that."""
+    return z3.simplify(term) if next(unknowns(term), None) is None else term
+
+
+def unknowns(term: Term) -> Iterator[str]:
+    """Yield the names of the unknowns in a term, and of the functions without a meaning; now and
+    then one of them twice."""
+    context = term.ctx.ref()
+    seen: set[int] = set()
+    waiting = [term.as_ast()]
+    while waiting:  # without the wrappers of z3's own functions: formulas are large
+        one = waiting.pop()
+        number = z3.Z3_get_ast_id(context, one)
+        if number in seen or z3.Z3_get_ast_kind(context, one) != z3.Z3_APP_AST:
+            continue
+        seen.add(number)
+        function = z3.Z3_get_app_decl(context, one)
+        kind = z3.Z3_get_decl_kind(context, function)
+        # Languages are large, and have no unknowns.
+        count = 1 if kind == z3.Z3_OP_SEQ_IN_RE else z3.Z3_get_app_num_args(context, one)
+        waiting += (z3.Z3_get_app_arg(context, one, place) for place in range(count))
+        if kind == z3.Z3_OP_UNINTERPRETED:
+            yield z3.FuncDeclRef(function, term.ctx).name()
 
 
 def truth(value: bool) -> Formula:  # noqa: FBT001 - the literal itself

@@ -17,7 +17,6 @@ from typing import Any, Final
 
 from celadon.admission import Engine, decode_binding, decode_policy
 from celadon.kube import JsonObject
-from celadon.kube.resources import Catalog, known_resources
 from celadon.prove.differences import Comparison, Differences, Direction, Finding, Side
 from celadon.prove.known_kinds import KnownKinds
 from celadon.prove.objects import ITEMS
@@ -146,15 +145,13 @@ class Mutant:
             reasons |= dict.fromkeys(f"requests to {one.endpoint}" for one in differences.unseen)
 
     def _asked(self) -> Iterator[Differences]:
-        catalog, kinds = self._catalog, KnownKinds.of(self.definitions)
+        kinds = self._kinds
         as_it_is = self.old.matching != self.new.matching
         for validations in _pairs(self.old.validations, self.new.validations):
             given = zip((self.old, self.new), validations, strict=True)
             alone = [one.with_only(validation) for one, validation in given]
             old, new = (side_of([one] if as_it_is else one.probes(), self.version) for one in alone)
-            yield Differences(
-                old, new, self.items, self.seconds, catalog, kinds=kinds, subresources=True
-            )
+            yield Differences(old, new, self.items, self.seconds, kinds=kinds, subresources=True)
 
     def _beyond(self) -> Iterator[str]:
         """What is not compared."""
@@ -166,7 +163,7 @@ class Mutant:
         )
         if len(old) == len(new) and old != new:
             yield "messages"
-        catalog = self._catalog
+        catalog = self._kinds.catalog
         groups = {resource.gvr.group for resource in catalog}
         for one in self.both:
             for rule in one.rules:
@@ -177,8 +174,8 @@ class Mutant:
                 yield f"params of kind {kind.kind}, which is not defined"
 
     @property
-    def _catalog(self) -> Catalog:
-        return known_resources().with_crds(self.definitions)
+    def _kinds(self) -> KnownKinds:
+        return KnownKinds.of(self.definitions)
 
     @property
     def both(self) -> tuple[BoundPolicy, BoundPolicy]:

@@ -56,6 +56,17 @@ _NAMED_UNIONS: Final = frozenset({"io.k8s.api.core.v1.Volume"})
 """Types that have a name, and one at least of all other fields: where there is none, defaulting
 puts one in."""
 
+UNIQUE: Final = frozenset(
+    f"io.k8s.api.core.v1.{name}"
+    for name in (
+        *("Container", "EphemeralContainer", "PodResourceClaim", "PodSchedulingGate"),
+        *("ServicePort", "TopologySpreadConstraint", "Volume", "VolumeDevice", "VolumeMount"),
+    )
+)
+"""Items whose lists have no two with the same keys: validation refuses them, which comes before
+policies. `x-kubernetes-list-type` alone says nothing of that, but how such lists are merged:
+of `env`, `ports` or `finalizers` the server takes the same twice."""
+
 _INTEGERS: Final = {"int32": 1 << 31, "": 1 << 63, "int64": 1 << 63}
 
 
@@ -233,12 +244,12 @@ class Inputs:
                 self.assumed.append(z3.Implies(there, items[-1].there))
             items.append(Item(there, self.value(element, place, objects, (*below, "[*]"))))
         made = List(tuple(items), frozenset({self._cut(path)}))
-        if not objects.is_custom:
+        if not objects.is_custom and element.ref in UNIQUE:
             self._differ(made, schema)
         return made
 
     def _differ(self, made: List, schema: Schema) -> None:
-        """Items of sets, and keys of map lists, differ."""
+        """Keys of map lists differ."""
         for number, one in enumerate(made.items):
             for other in made.items[:number]:
                 same = _same_item(one, other, schema)
@@ -318,9 +329,7 @@ def _holds(formula: Formula, model: z3.ModelRef) -> bool:
 
 def _same_item(one: Item, other: Item, schema: Schema) -> Formula | None:
     (first,), (second,) = one.value.cases, other.value.cases
-    if schema.list_type == "set":
-        return equal(first.value, second.value)
-    if schema.list_type != "map" or not isinstance(first.value, Fields):
+    if not isinstance(first.value, Fields):
         return None
     assert isinstance(second.value, Fields)
     pairs = []
@@ -394,6 +403,7 @@ class _Objects:
                 made = selected(is_value, made, certain(Null()))
             return TRUE, made
         there = TRUE if is_sure else self.inputs.presence(place)
+        # What is no pointer is left out by Go where it is empty (`omitempty`).
         if name not in pointers:
             self.inputs.assumed.append(either((negated(there), is_full)))
         return there, made

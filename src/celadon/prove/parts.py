@@ -33,6 +33,7 @@ from celadon.prove.differences import (
     Side,
     compared_together,
 )
+from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.objects import ITEMS
 from celadon.prove.questions import everywhere
 
@@ -104,6 +105,7 @@ class Superfluous:
     document: JsonObject
     items: int = ITEMS
     seconds: float = 10
+    kinds: KnownKinds = BUILT_IN
 
     def answers(self) -> Iterator[tuple[Part, list[Comparison]]]:
         """Each part, and the answers for all endpoints."""
@@ -118,13 +120,13 @@ class Superfluous:
         return zip(found, answers, strict=True)
 
     def _asked(self, part: Part) -> Differences:
-        old, new = (_side(decode_policy(one).value) for one in (part.more, part.less))
-        name = old.engine.policies[0].name
-        return Differences(old, new, self.items, self.seconds, about=name)
-
-
-def _side(policy: ValidatingAdmissionPolicy) -> Side:
-    return Side(Engine([policy], [decode_binding(everywhere(policy)).value]))
+        policies = [decode_policy(one).value for one in (part.more, part.less)]
+        catalog = self.kinds.catalog
+        old, new = (
+            Side(Engine([one], [decode_binding(everywhere(one, catalog)).value]))
+            for one in policies
+        )
+        return Differences(old, new, self.items, self.seconds, policies[0].name, self.kinds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,7 @@ def shadow(
     number: int,
     items: int = ITEMS,
     seconds: float = 10,
+    kinds: KnownKinds = BUILT_IN,
 ) -> Shadow:
     """Compare a policy with all its bindings to the same without the one with this number."""
 
@@ -156,7 +159,8 @@ def shadow(
         new: Sequence[ValidatingAdmissionPolicyBinding],
     ) -> Iterator[Comparison]:
         before, after = (Side(Engine([policy], list(one))) for one in (old, new))
-        return Differences(before, after, items, seconds).comparisons((Direction.STRICTER,))
+        differences = Differences(before, after, items, seconds, kinds=kinds)
+        return differences.comparisons((Direction.STRICTER,))
 
     others = [*bindings[:number], *bindings[number + 1 :]]
     found = Shadow(tuple(compared(others, bindings)))

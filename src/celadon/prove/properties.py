@@ -11,7 +11,7 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from celadon.admission import Engine, decode_binding, decode_policy
@@ -23,9 +23,9 @@ from celadon.admission.plugins.pod_security_expressions import (
 )
 from celadon.kube import JsonObject
 from celadon.kube.releases import answering_as
-from celadon.kube.resources import Catalog, known_resources
 from celadon.kube.well_known_values import EPHEMERAL_CONTAINERS
 from celadon.prove.differences import Comparison, Differences, Direction, Side, compared_together
+from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.objects import ITEMS
 
 PROPERTY: Final = "property"
@@ -126,7 +126,7 @@ class Properties:
     side: Side
     items: int = ITEMS
     seconds: float = 10
-    catalog: Catalog = field(default_factory=known_resources)
+    kinds: KnownKinds = BUILT_IN
 
     def answers(self, about: Property) -> Iterator[Comparison]:
         """The answers, endpoint by endpoint. An example is a request against the property."""
@@ -151,7 +151,7 @@ class Properties:
 
     def _asked(self, old: Side, new: Side, about: Side) -> Differences:
         name = about.engine.policies[0].name
-        return Differences(old, new, self.items, self.seconds, self.catalog, about=name)
+        return Differences(old, new, self.items, self.seconds, name, self.kinds)
 
 
 # --- The Pod Security Standards ----------------------------------------------

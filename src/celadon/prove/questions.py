@@ -33,8 +33,9 @@ from celadon.admission.lint import matched_resources
 from celadon.admission.registration import Rule
 from celadon.cel import CheckedAst, Environment, syntax
 from celadon.kube import GroupVersionKind, Json, JsonObject, parse_api_version
-from celadon.kube.resources import known_resources
+from celadon.kube.resources import Catalog, known_resources
 from celadon.prove.evaluator import Evaluator
+from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, either, negated
 from celadon.prove.objects import ITEMS, Inputs
 from celadon.prove.requests import PARAM, Endpoint, SymbolicRequest
@@ -97,13 +98,20 @@ class Prover:
     looked, if no more are needed; `seconds` is for one answer."""
 
     def __init__(
-        self, policy: ValidatingAdmissionPolicy, items: int = ITEMS, seconds: int = 10
+        self,
+        policy: ValidatingAdmissionPolicy,
+        items: int = ITEMS,
+        seconds: int = 10,
+        kinds: KnownKinds = BUILT_IN,
     ) -> None:
         self._policy = policy
         self._items = items
         self._seconds = seconds
+        self._kinds = kinds
+        self._catalog = kinds.catalog
         self._param = param_kind(policy)
-        self._engine = Engine([policy], [decode_binding(everywhere(policy)).value])
+        binding = everywhere(policy, self._catalog)
+        self._engine = Engine([policy], [decode_binding(binding).value])
 
     def endpoints(self) -> Iterator[Endpoint]:
         """The kinds and operations that the policy's rules name, subresources left out."""
@@ -114,17 +122,17 @@ class Prover:
                 for one in (Operation.CREATE, Operation.UPDATE, Operation.DELETE)
                 if one.value in rule.operations or "*" in rule.operations
             ]
-            for resource, subresource in matched_resources(rule, known_resources()):
+            for resource, subresource in matched_resources(rule, self._catalog):
                 if not subresource:
                     yield from (Endpoint(resource, resource.gvk, one) for one in operations)
 
     @property
     def left_out(self) -> bool:
         """Return whether the policy may match what is no endpoint here: subresources, connections,
-        kinds that are not built in."""
+        kinds that are not known."""
         constraints = self._policy.spec.match_constraints
         return constraints is not None and any(
-            _reaches_further(rule) for rule in constraints.resource_rules
+            _reaches_further(rule, self._catalog) for rule in constraints.resource_rules
         )
 
     def reply(self, endpoint: Endpoint, index: int, question: Question) -> Reply:
@@ -142,9 +150,12 @@ class Prover:
         """With as many items in lists as the expressions have questions about them."""
         items = self._items
         while True:
-            look = _Look(self._engine, endpoint, Inputs(items), self._param, self._seconds)
+            look = _Look(
+                self._engine, endpoint, Inputs(items), self._param, self._seconds, self._kinds
+            )
             reply = look.reply(index, checked, question)
             needed = max((cut.witnesses for cut in look.inputs.cuts), default=0)
+            # An example is one however short its lists are; only proofs need enough items.
             if reply.answer not in (Answer.NO, Answer.BOUNDED) or needed <= items:
                 return reply
             if items >= MOST_ITEMS:
@@ -153,19 +164,20 @@ class Prover:
             items = min(needed, MOST_ITEMS)
 
 
-def _reaches_further(rule: Rule) -> bool:
+def _reaches_further(rule: Rule, catalog: Catalog) -> bool:
     if any("/" in one for one in rule.resources) or Operation.CONNECT.value in rule.operations:
         return True
-    built_in = {resource.gvr.group for resource in known_resources()}
-    return not built_in.issuperset(rule.api_groups)  # nor is `*` one of them
+    known = {resource.gvr.group for resource in catalog}
+    return not known.issuperset(rule.api_groups)  # nor is `*` one of them
 
 
-def everywhere(policy: ValidatingAdmissionPolicy) -> JsonObject:
-    """A binding that puts a policy in force everywhere."""
+def everywhere(policy: ValidatingAdmissionPolicy, catalog: Catalog | None = None) -> JsonObject:
+    """A binding that puts a policy in force everywhere; the catalog has the kind of its params if
+    that is a custom one."""
     spec: dict[str, Json] = {"policyName": policy.name, "validationActions": ["Deny"]}
     if policy.spec.param_kind is not None:
         kind = param_kind(policy)
-        resource = None if kind is None else known_resources().by_gvk(kind)
+        resource = None if kind is None else (catalog or known_resources()).by_gvk(kind)
         is_namespaced = resource is not None and resource.namespaced
         place = {"namespace": PARAM} if is_namespaced else {}
         spec["paramRef"] = {"name": PARAM, **place, "parameterNotFoundAction": "Deny"}
@@ -195,13 +207,14 @@ class _Look:
     inputs: Inputs
     param: GroupVersionKind | None
     seconds: int
+    kinds: KnownKinds
     unmodelled: Unmodelled = field(init=False)
     request: SymbolicRequest = field(init=False)
     place: tuple[CheckedAst, syntax.Expr] | None = None
 
     def __post_init__(self) -> None:
         self.unmodelled = Unmodelled(_environment(self.engine))
-        self.request = SymbolicRequest(self.endpoint, self.inputs, self.param)
+        self.request = SymbolicRequest(self.endpoint, self.inputs, self.param, self.kinds)
 
     def reply(self, index: int, checked: CheckedAst, question: Question) -> Reply:
         """The answer about one validation."""
@@ -214,6 +227,7 @@ class _Look:
     def _wanted(self, index: int, checked: CheckedAst, question: Question) -> Formula:
         outcome = self._evaluated(checked, self._scope())
         matched = self._matched()
+        # Expressions of type dyn may come to what is no bool: the engine calls that an error, too.
         wanted = {
             Question.FAILS: either((outcome.error, _neither(outcome))),
             Question.REFUSES: is_false(outcome),
@@ -315,7 +329,7 @@ class _Look:
         self, index: int, question: Question, request: Request, around: Sequence[JsonObject]
     ) -> bool:
         """Return whether the engine decides as claimed."""
-        world = ObjectWorld(around)
+        world = ObjectWorld(around, catalog=self.kinds.catalog)
         candidates = self.engine.candidates(request, world)
         if not candidates:
             return False

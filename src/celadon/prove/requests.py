@@ -10,14 +10,15 @@ import z3
 
 from celadon.admission import Operation, Request, default_options
 from celadon.kube import GroupVersionKind, JsonObject, User, parse_api_version
-from celadon.kube.resources import Resource, known_resources
+from celadon.kube.resources import Resource
 from celadon.kube.schemas import Schema
 from celadon.kube.well_known_values import NAMESPACES
 from celadon.prove.functions import literal
 from celadon.prove.known_kinds import BUILT_IN, KnownKinds
-from celadon.prove.logic import TRUE, Formula, Term, both, either, negated, same, text
+from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, either, negated, same, text
 from celadon.prove.objects import Inputs
 from celadon.prove.values import (
+    FAILS,
     Entry,
     Fields,
     List,
@@ -104,10 +105,10 @@ class SymbolicRequest:
         self._place = {"name": PARAM}
         if param is not None:
             self.params = self._object("params", param)
-            self._hide_place(self.params)
-            resource = known_resources().by_gvk(param)
+            resource = kinds.catalog.by_gvk(param)
             if resource is not None and resource.namespaced:
                 self._place["namespace"] = PARAM
+            self._hide_place(self.params)
 
     @property
     def endpoint(self) -> Endpoint:
@@ -171,7 +172,8 @@ class SymbolicRequest:
             _, metadata = case.value.made_field("metadata")
             (inner,) = metadata.cases
             assert isinstance(inner.value, Fields)
-            for name in ("name", "namespace"):
+            inner.value.made["namespace"] = FALSE, FAILS  # where it is in none
+            for name in self._place:
                 place = f"params.metadata.{name}"
                 inner.value.made[name] = TRUE, certain(Unshaped(place))
 

@@ -18,7 +18,7 @@ import z3
 from celadon.cel import syntax
 from celadon.kube import StatusError
 from celadon.kube.schemas import DecodeError
-from celadon.prove.logic import Formula, either, negated
+from celadon.prove.logic import Formula, either, negated, unknowns
 from celadon.prove.objects import Inputs, Pattern
 from celadon.prove.unmodelled import Unmodelled
 
@@ -128,6 +128,9 @@ _PATIENCE: Final = 4
 _BEAT: Final = 0.2
 """Seconds between two looks at how much that is."""
 
+_WISH: Final = "wish "
+"""How the names of what is wished for begin."""
+
 _MEGABYTES: Final = 2048
 """What the solver may have of memory; beyond it nothing is decided."""
 
@@ -139,6 +142,9 @@ class Search:
     inputs: Inputs
     unmodelled: Unmodelled
     seconds: float
+    context: z3.Context = field(default_factory=z3.Context)
+    """Where the solver works: a new one for each question, since the solver goes by the age of
+    terms and would answer otherwise after other questions."""
     steps: int = field(init=False)
     """What is left of them."""
     deadline: float = field(init=False)
@@ -151,6 +157,10 @@ class Search:
         self.steps = int(self.seconds * STEPS_OF_A_SECOND)
         self.deadline = time.process_time() + self.seconds * _PATIENCE
 
+    def there(self, formula: Formula) -> Formula:
+        """A formula as the solver of this question has it."""
+        return formula.translate(self.context)
+
     def check(self, solver: z3.Solver, *assumptions: Formula) -> z3.CheckSatResult:
         """Ask the solver, while it is not too late."""
         if time.process_time() >= self.deadline or self.steps <= 0:
@@ -160,7 +170,7 @@ class Search:
         solver.set("rlimit", self.steps)
         solver.set("max_memory", _MEGABYTES)
         before = _steps(solver)
-        with _interrupted_at(self.deadline):
+        with _interrupted_at(self.deadline, self.context):
             found = solver.check(*assumptions)
         self.steps -= _steps(solver) - before
         return found
@@ -184,9 +194,12 @@ class Search:
         wishes = [*self._values(), *absent, *preferred, *likely, *self.inputs.usual]
         asked = _Asked([*concerned.assumed, wanted], wishes, self)
         # Fields that nobody asked for have wishes, too: a quantity is to be one.
-        apart = [one for one in absent if not _unknowns(one) & asked.names]
+        apart = [one for one in absent if not _names(one) & asked.names]
         possible = (z3.Or(one, negated(one)) for one in apart)
         beside = _Asked([*others.assumed, *possible], [*apart, *likely, *self.inputs.usual], self)
+        # First what is wanted, with all it depends on. Only then the rest of the object, which can
+        # be made to fit whatever was found: so the hard question is not asked together with a
+        # hundred easy ones.
         for number in range(tries):
             model = self._model(asked, concerned.patterns)
             if isinstance(model, Found):
@@ -195,16 +208,15 @@ class Search:
             whole = self._model(beside, others.patterns)
             if isinstance(whole, Found):
                 return Found(reason=whole.reason or "no such request exists")
-            for one in model.decls():
-                if one.arity() == 0:
-                    whole.update_value(one(), model[one])
+            for one in _constants(model):
+                whole.update_value(one(), model[one])
             self.latest = whole
-            self.decided = {one.name() for one in model.decls() if one.arity() == 0}
+            self.decided = {one.name() for one in _constants(model)}
             example = _confirmed(confirm, whole)
             if example is not None:
                 return Found(example)
             # The engine decides otherwise than the model says: look for another one.
-            asked.solver.add(_another(model))
+            asked.tell(_another(model))
         return Found(reason="no example held")
 
     def adapted(self, conditions: Sequence[Formula], confirm: Confirm[T]) -> T | None:
@@ -225,20 +237,15 @@ class Search:
     def _adapted(self, model: z3.ModelRef, formulas: Sequence[Formula]) -> z3.ModelRef | None:
         absent = [negated(one) for one in self.inputs.presences]
         asked = _Asked(formulas, [*absent, *self.unmodelled.likely(), *self.inputs.usual], self)
-        asked.solver.add(
-            *(
-                one() == model[one]
-                for one in model.decls()
-                if one.arity() == 0 and one.name() in self.decided
-            )
+        asked.tell(
+            *(one() == model[one] for one in _constants(model) if one.name() in self.decided)
         )
         found = self._model(asked)
         if isinstance(found, Found):
             return None
-        for one in found.decls():
-            if one.arity() == 0:
-                model.update_value(one(), found[one])
-                self.decided.add(one.name())
+        for one in _constants(found):
+            model.update_value(one(), found[one])
+            self.decided.add(one.name())
         return model
 
     def _values(self) -> list[Formula]:
@@ -247,17 +254,15 @@ class Search:
             return []
         return [
             one() == self.latest[one]
-            for one in self.latest.decls()
-            if one.arity() == 0 and one.range() != z3.BoolSort()
+            for one in _constants(self.latest)
+            if one.range() != z3.BoolSort()
         ]
 
     def _parts(self, wanted: Formula) -> tuple[_Assumptions, _Assumptions]:
         """The assumptions about unknowns that what is wanted depends on, and all others."""
-        names = _unknowns(wanted)
-        assumed = [(one, _unknowns(one)) for one in self.inputs.assumed]
-        patterns = [
-            (one, _unknowns(one.there) | _unknowns(one.text)) for one in self.inputs.patterns
-        ]
+        names = _names(wanted)
+        assumed = [(one, _names(one)) for one in self.inputs.assumed]
+        patterns = [(one, _names(one.there) | _names(one.text)) for one in self.inputs.patterns]
         every = [about for _, about in (*assumed, *patterns)]
         # Assumptions hang together by the unknowns they share; collect them until nothing new is
         # reached.
@@ -280,19 +285,17 @@ class Search:
                 return Found(is_proved=True)
             if found == z3.unknown:
                 return Found(reason="the solver needs more time")
-            model = asked.solver.model()
+            model = asked.model()
             lessons = [one.formula for one in patterns if not one.holds(model)]
-            lessons += [
-                one for one in self.unmodelled.lessons(model) if _unknowns(one) & asked.names
-            ]
+            lessons += [one for one in self.unmodelled.lessons(model) if _names(one) & asked.names]
             if not lessons:
                 return model
-            asked.tell(lessons)
+            asked.tell(*lessons)
         return Found(reason="the engine has it otherwise each time")
 
 
 @contextmanager
-def _interrupted_at(deadline: float) -> Iterator[None]:
+def _interrupted_at(deadline: float, context: z3.Context) -> Iterator[None]:
     """The solver stops when so much processor time is gone. Where none is running, nothing
     happens."""
     done = threading.Event()
@@ -300,7 +303,7 @@ def _interrupted_at(deadline: float) -> Iterator[None]:
     def watch() -> None:
         while not done.wait(_BEAT):
             if time.process_time() >= deadline:
-                z3.main_ctx().interrupt()
+                context.interrupt()
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
@@ -337,35 +340,39 @@ class _Asked:
     def __init__(
         self, formulas: Sequence[Formula], wishes: Sequence[Formula], search: Search
     ) -> None:
-        self.solver = z3.SimpleSolver()
-        self.solver.add(*formulas)
+        self._solver = z3.SimpleSolver(ctx=search.context)
         self._search = search
-        self.names = set[str]().union(*map(_unknowns, formulas))
+        self.names: set[str] = set()
+        self.tell(*formulas)
         self._count = 0
         self._wishes = self._proxies(wishes)
 
     def _proxies(self, wishes: Sequence[Formula]) -> list[Formula]:
         found = []
         for wish in wishes:
-            if _unknowns(wish) & self.names:
+            if _names(wish) & self.names:
                 self._count += 1
-                proxy = z3.Bool(f"wish {self._count}")
-                self.solver.add(z3.Implies(proxy, wish))
+                proxy = z3.Bool(f"{_WISH}{self._count}", self._search.context)
+                self._solver.add(z3.Implies(proxy, self._search.there(wish)))
                 found.append(proxy)
         return found
 
-    def tell(self, formulas: Sequence[Formula]) -> None:
+    def tell(self, *formulas: Formula) -> None:
         """Add formulas that must hold, too."""
-        self.solver.add(*formulas)
-        self.names |= set[str]().union(*map(_unknowns, formulas))
+        self._solver.add(*map(self._search.there, formulas))
+        self.names.update(*map(unknowns, formulas))
+
+    def model(self) -> z3.ModelRef:
+        """Return what was found, in terms of the question."""
+        return self._solver.model().translate(z3.main_ctx())
 
     def check(self) -> z3.CheckSatResult:
         """Ask whether there is a model. Wishes that stand in the way of one are given up."""
         while True:
-            found = self._search.check(self.solver, *self._wishes)
+            found = self._search.check(self._solver, *self._wishes)
             if found != z3.unsat:
                 return found
-            core = {one.decl().name() for one in self.solver.unsat_core()}
+            core = {one.decl().name() for one in self._solver.unsat_core()}
             against = [one for one in self._wishes if one.decl().name() in core]
             if not against:
                 return found
@@ -381,32 +388,20 @@ def _steps(solver: z3.Solver) -> int:
     return count
 
 
-def _unknowns(formula: Formula) -> set[str]:
-    """The names of the unknowns in a formula, and of the functions without a meaning."""
-    context = formula.ctx.ref()
-    found: set[str] = set()
-    seen: set[int] = set()
-    waiting = [formula.as_ast()]
-    while waiting:  # without the wrappers of z3's own functions: formulas are large
-        one = waiting.pop()
-        number = z3.Z3_get_ast_id(context, one)
-        if number in seen or z3.Z3_get_ast_kind(context, one) != z3.Z3_APP_AST:
-            continue
-        seen.add(number)
-        function = z3.Z3_get_app_decl(context, one)
-        kind = z3.Z3_get_decl_kind(context, function)
-        # Languages are large, and have no unknowns.
-        count = 1 if kind == z3.Z3_OP_SEQ_IN_RE else z3.Z3_get_app_num_args(context, one)
-        waiting += (z3.Z3_get_app_arg(context, one, place) for place in range(count))
-        if kind == z3.Z3_OP_UNINTERPRETED:
-            found.add(z3.FuncDeclRef(function, formula.ctx).name())
-    return found
+def _names(formula: Formula) -> set[str]:
+    """The unknowns of a formula."""
+    return set(unknowns(formula))
+
+
+def _constants(model: z3.ModelRef) -> list[z3.FuncDeclRef]:
+    """The unknowns that a model is about; in the order of their names, since that of the model is
+    not always the same."""
+    found = (one for one in model.decls() if one.arity() == 0)
+    return sorted(found, key=z3.FuncDeclRef.name)
 
 
 def _another(model: z3.ModelRef) -> Formula:
     """Anything but this model."""
     return either(
-        one() != model[one]
-        for one in model.decls()
-        if one.arity() == 0 and not one.name().startswith("wish ")
+        one() != model[one] for one in _constants(model) if not one.name().startswith(_WISH)
     )

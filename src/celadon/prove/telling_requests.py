@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from celadon.kube import JsonObject
-from celadon.kube.resources import known_resources
 from celadon.prove.differences import Differences, Direction, Example, Finding
 from celadon.prove.known_kinds import KnownKinds
 from celadon.prove.mutants import BoundPolicy, side_of
@@ -52,12 +51,10 @@ class TellingRequests:
     def _example(self, stricter: BoundPolicy, looser: BoundPolicy) -> Example | None:
         """A request that one policy refuses and the other admits."""
         old, new = (side_of([one], self.version) for one in (stricter, looser))
-        catalog = known_resources().with_crds(self.definitions)
         asked = Differences(
             old,
             new,
             seconds=self.seconds,
-            catalog=catalog,
             about=str(self.given.policy["metadata"]["name"]),
             kinds=KnownKinds.of(self.definitions),
         )

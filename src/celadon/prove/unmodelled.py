@@ -23,7 +23,7 @@ from celadon.cel import extend as cel
 from celadon.kube.library import CIDR, IP, ParsedQuantity
 from celadon.prove import logic
 from celadon.prove.functions import NOT_LITERAL, literal, native
-from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, either, negated, same
+from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, either, folded, negated, same
 from celadon.prove.patterns import contained
 from celadon.prove.values import (
     FAILS,
@@ -155,7 +155,7 @@ def compared(function: str, values: list[Value]) -> Outcome | None:
     compare = _COMPARISONS[a[0]].get(function)
     if compare is None:
         return None
-    term = z3.simplify(compare(a[1], b[1]))
+    term = folded(compare(a[1], b[1]))
     return certain(Truth(term) if z3.is_bool(term) else Int(term))
 
 
@@ -232,15 +232,38 @@ _TOTAL: Final[Mapping[str, frozenset[str]]] = {
     ),
     "quantity": frozenset({"sign", "isInteger", "asApproximateFloat"}),
     "semver": frozenset({"major", "minor", "patch"}),
-    "text": frozenset({"lowerAscii", "upperAscii", "trim"}),
+    "text": frozenset(
+        {"lowerAscii", "upperAscii", "trim", "split", "replace", "reverse", "lastIndexOf"}
+    ),
 }
-"""Functions that never fail, by what makes the value that they are functions of."""
+"""Functions that never fail, by what makes the value that they are functions of; those of a text if
+all that they are given are texts."""
 
 
-def _maker(value: Value) -> str:
-    if isinstance(value, Asked):
+SEARCHES: Final = frozenset({"matches", "find", "findAll"})
+"""Functions of a text and a pattern."""
+
+_MOST_TEXTS: Final = 20
+
+
+def _searches(function: str, arguments: Sequence[Value]) -> bool:
+    """Return whether something right is searched for in a text, which never fails."""
+    if function not in SEARCHES or [type(one) for one in arguments] != [Text, Text]:
+        return False
+    pattern = native(arguments[1])
+    if not isinstance(pattern, str):
+        return False
+    try:
+        cel.re2.compile(pattern)
+    except cel.re2.RegexError:
+        return False
+    return True
+
+
+def _maker(value: Value, *others: Value) -> str:
+    if isinstance(value, Asked) and not others:
         return value.function
-    return "text" if isinstance(value, Text) else ""
+    return "text" if all(isinstance(one, Text) for one in (value, *others)) else ""
 
 
 _KINDS: Final[Mapping[type, object]] = {
@@ -287,6 +310,10 @@ class Unmodelled:
     constants: list[object] = field(default_factory=list)
     """Values in calls that have no form in the solver: each is another one to it."""
     taught: set[str] = field(default_factory=set)
+    texts: dict[str, None] = field(default_factory=dict)
+    """Those that the expressions name."""
+    plain: list[Formula] = field(default_factory=list)
+    """Where what is asked of texts is simple (`celadon.prove.functions`)."""
 
     def run(self, function: str, arguments: Sequence[object], *, member: bool) -> Outcome:
         """Return what the engine gives for arguments that are known."""
@@ -338,14 +365,16 @@ class Unmodelled:
         asked = Asked(function, tuple(arguments), member)
         leaves: list[Term] = []
         name = self._name(asked, leaves)
-        leaves = [z3.simplify(leaf) for leaf in leaves]
+        leaves = [folded(leaf) for leaf in leaves]
         sorts = [term.sort() for term in leaves]
         fails = failing = z3.Function(f"{name} fails", *sorts, z3.BoolSort())(*leaves)
         if len(arguments) == 1 and isinstance(arguments[0], Text) and function in _LANGUAGES:
             language = contained(_LANGUAGES[function])
             assert language is not None
             fails = either((fails, negated(z3.InRe(arguments[0].term, language))))
-        if member and arguments and function in _TOTAL.get(_maker(arguments[0]), ()):
+        if member and (
+            function in _TOTAL.get(_maker(*arguments), ()) or _searches(function, arguments)
+        ):
             fails = failing = FALSE
         kind = of_call(function)
         if kind is not None:
@@ -444,11 +473,15 @@ class Unmodelled:
     def likely(self) -> list[Formula]:
         """Return for each call that reads a text that it is one of which the engine has said what
         it is."""
-        found = []
+        found = list(self.plain)
         for call in self.calls:
             arguments = call.asked.arguments
-            samples = _SAMPLES.get(call.asked.function)
-            if samples is not None and len(arguments) == 1 and isinstance(arguments[0], Text):
+            if not arguments or not isinstance(arguments[0], Text):
+                continue
+            samples = _SAMPLES.get(call.asked.function, ()) if len(arguments) == 1 else ()
+            if call.asked.function in SEARCHES:  # who searches a text often names what is in it
+                samples = list(self.texts)[:_MOST_TEXTS]
+            if samples:
                 term = arguments[0].term
                 found.append(either(same(term, logic.text(one)) for one in samples))
         return found

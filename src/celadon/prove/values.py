@@ -262,6 +262,7 @@ def outcome(cases: Iterable[Case], error: Formula = FALSE) -> Outcome:
 def _joined(cases: Iterable[Case]) -> list[Case]:
     """Cases of the very same value are one; so are lists that begin alike: what follows is there
     under the guard of its case."""
+    # Alternatives multiply: `a + (b ? c : [])` in a row would double them each time.
     found: list[Case] = []
     for case in cases:
         for number, other in enumerate(found):

@@ -13,6 +13,7 @@ import yaml
 from celadon.cli.exits import Exit
 from tests.cli.files import binding, policy, run, write
 from tests.prove.definitions.definitions import definition
+from tests.prove.test_questions import LIMITS
 
 pytest.importorskip("z3")
 
@@ -63,6 +64,23 @@ def test_an_example_is_a_manifest(capsys: pytest.CaptureFixture[str]) -> None:
     manifest = yaml.safe_load("\n".join(lines[begin : lines.index("", begin)]))
     assert manifest["kind"] == "ConfigMap"
     assert int(manifest["data"]["x"]) == 5
+
+
+def test_objects_of_kinds_that_are_defined_among_the_files(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rule = {"apiGroups": ["example.com"], "apiVersions": ["v1"], "operations": ["CREATE"]}
+    matched = {"resourceRules": [{**rule, "resources": ["limits"]}]}
+    for side, text in (("old", "object.most < 6"), ("same", "object.most <= 5"),
+                       ("new", "object.most < 5")):  # fmt: skip
+        made = policy("limit", text)
+        made["spec"] = {**made["spec"], "matchConstraints": matched}
+        write(Path(f"{side}.json"), made, binding("limit"), dict(LIMITS))
+    assert run(capsys, "diff", "old.json", "same.json")[:1] == (Exit.OK,)
+    code, out, _ = run(capsys, "diff", "old.json", "new.json")
+    assert code == Exit.DENIED
+    assert "kind: Limit" in out
+    assert "most: 5" in out
 
 
 def test_what_nobody_knows(capsys: pytest.CaptureFixture[str]) -> None:

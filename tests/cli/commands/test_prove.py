@@ -12,7 +12,7 @@ from celadon.cli.exits import Exit
 from tests.cli.files import binding, run, write
 from tests.cli.files import policy as binding_policy
 from tests.prove.definitions.definitions import definition
-from tests.prove.test_questions import policy
+from tests.prove.test_questions import LIMIT_KIND, LIMITS, policy
 
 pytest.importorskip("z3")
 
@@ -182,6 +182,26 @@ def test_answers_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     code, _, err = run(capsys, *words[:-1], str(tmp_path / "file"))
     assert code == Exit.USAGE
     assert "error: " in err
+
+
+def test_kinds_that_are_defined_among_the_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Their objects are known, and so are params of them; what is kept depends on them, too."""
+    about = policy("object.most <= params.most", "limits", "example.com", params=LIMIT_KIND)
+    file, folder = write(tmp_path / "p.json", dict(about)), tmp_path / "kept"
+    words = ("prove", str(file), "--cache", str(folder))
+    assert "not decided" in run(capsys, *words)[1]
+    defined = write(tmp_path / "d.json", dict(LIMITS))
+    code, out, _ = run(capsys, *words, str(defined))
+    assert code == Exit.OK
+    assert "never fails (proved)" in out
+    assert "not decided:" not in out
+    loose = json.dumps(LIMITS).replace('"required": ["most"]', '"required": []')
+    Path(defined).write_text(loose)
+    code, out, _ = run(capsys, *words, str(defined))
+    assert code == Exit.DENIED
+    assert "can fail: CREATE of Limit" in out
 
 
 def test_what_is_not_decided_is_not_kept(
