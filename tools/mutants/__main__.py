@@ -12,12 +12,14 @@ import pickle
 import re
 import sys
 import time
+from collections import Counter
+from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 
 from tools.mutants.mutations import Mutation, mutations
 from tools.mutants.relevant_tests import Place, Relevance, measure, mirrored
-from tools.mutants.replaced_code import is_alone
+from tools.mutants.replaced_code import is_replaceable
 from tools.mutants.trials import Fate, Trial, run_all, run_cold
 from tools.mutants.warm_trials import run_warm
 
@@ -139,12 +141,19 @@ def _drawn(target: str, size: int, seed: int, equivalent: re.Pattern[str]) -> li
         for mutation in mutations(_module(path), path.read_text(encoding="utf-8"))
         if not equivalent.fullmatch(mutation.key)
     ]
-    return sorted(every, key=functools.partial(_lot, seed))[:size]
+    return in_order_of_lots(every, seed)[:size]
 
 
-def _lot(seed: int, mutation: Mutation) -> bytes:
-    """Where the mutation stands in the draw; it stays there when other code changes."""
-    return hashlib.sha256(f"{seed} {mutation.key}".encode()).digest()
+def in_order_of_lots(every: Iterable[Mutation], seed: int) -> list[Mutation]:
+    """Where a mutation stands in the draw; it stays there when other code changes. Those of one
+    key have lots of their own: what is wrong with one would count several times."""
+    count: Counter[str] = Counter()
+    lots: list[tuple[bytes, Mutation]] = []
+    for mutation in every:
+        count[mutation.key] += 1
+        lot = f"{seed} {mutation.key} {count[mutation.key]}"
+        lots.append((hashlib.sha256(lot.encode()).digest(), mutation))
+    return [mutation for _, mutation in sorted(lots, key=lambda one: one[0])]
 
 
 def _module(path: Path) -> str:
@@ -212,11 +221,11 @@ def _uses(place: Place, relevance: Relevance) -> list[Place]:
 
 
 def _is_cold(mutation: Mutation, relevance: Relevance) -> bool:
-    """Whether the mistake shows on import, or is in one of several lambdas of a line."""
+    """Whether the mistake shows on import, or the code cannot be replaced where it stands."""
     place = mutation.module, mutation.line, mutation.end_line
     if not mutation.function or relevance.on_import(place):
         return True
-    return not is_alone(_path(mutation.module), mutation.line)
+    return not is_replaceable(_path(mutation.module), mutation.line, mutation.number)
 
 
 def _equivalent() -> re.Pattern[str]:

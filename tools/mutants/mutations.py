@@ -1,8 +1,8 @@
 """Small mistakes that can be made in a module: one changed operator, constant or statement.
 
 A mutation is known by its number in the order of `mutations`, so that a process that is told the
-number can make the same mistake again. Annotations, docstrings, imports and `__slots__` are left
-alone: nothing would behave differently.
+number can make the same mistake again. Annotations, docstrings, imports, `__slots__` and names of
+types and threads are left alone: nothing would behave differently.
 """
 
 from __future__ import annotations
@@ -45,6 +45,14 @@ _UNTOUCHED_FIELDS: Final = {
     "type_params",
     "bases",
     "msg",
+}
+_TYPES: Final = {"Literal", "Union", "Optional", "Callable", "TypeVar", "ParamSpec", "NewType"}
+"""What makes types, or other names of types."""
+
+_UNREAD_ARGUMENTS: Final = {
+    ("zip", "strict"),
+    ("Thread", "name"),
+    ("ThreadPoolExecutor", "thread_name_prefix"),
 }
 
 
@@ -130,7 +138,7 @@ def _sites(node: ast.AST) -> Iterator[Site]:
             continue
         parts = value if isinstance(value, list) else [value]
         for at, part in enumerate(parts):
-            if not isinstance(part, ast.AST) or _is_silent(part) or _is_strictness(node, part):
+            if not isinstance(part, ast.AST) or _is_silent(part) or _is_unread(node, part):
                 continue
             yield from _replacements(node, name, at if isinstance(value, list) else None, part)
             yield from _sites(part)
@@ -148,14 +156,22 @@ def _is_silent(node: ast.AST) -> bool:
     if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
         return True
     if isinstance(node, ast.Assign):
-        return ast.unparse(node.targets[0]) in ("__slots__", "__all__")
+        made = ast.unparse(node.value).partition("[")[0].partition("(")[0]
+        return ast.unparse(node.targets[0]) in ("__slots__", "__all__") or made in _TYPES
     return isinstance(node, ast.AnnAssign) and "TypeAlias" in ast.unparse(node.annotation)
 
 
-def _is_strictness(call: ast.AST, part: ast.AST) -> bool:
-    """Whether it is `strict` of a `zip`: an assertion that nothing depends on."""
-    is_zip = isinstance(call, ast.Call) and ast.unparse(call.func) == "zip"
-    return is_zip and isinstance(part, ast.keyword) and part.arg == "strict"
+def _is_unread(parent: ast.AST, part: ast.AST) -> bool:
+    """Whether it is an argument that nothing depends on: `strict` of a `zip`, which is an
+    assertion; the type of a `cast`; `total` of a type of dicts; the name of a thread."""
+    if isinstance(parent, ast.ClassDef):
+        return isinstance(part, ast.keyword) and part.arg == "total"
+    if not isinstance(parent, ast.Call):
+        return False
+    called = ast.unparse(parent.func).rpartition(".")[2]
+    if called == "cast":
+        return part is parent.args[0]
+    return isinstance(part, ast.keyword) and (called, part.arg) in _UNREAD_ARGUMENTS
 
 
 def _replacements(parent: ast.AST, name: str, at: int | None, node: ast.AST) -> Iterator[Site]:

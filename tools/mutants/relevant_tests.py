@@ -47,21 +47,22 @@ class Relevance:
         files: int | None = None,
         near: Sequence[str] = (),
     ) -> list[str]:
-        """Ids of the tests that run one of the places; where a place runs on import, or else, any
-        line of the module: those of the module's own test first, then those beside it, then of
-        files with the quickest tests. They take about as many
-        seconds as the limit and are from at most so many files. Before them all tests of the files
-        that are `near`, whatever they run, the quickest first, again as long as the limit."""
+        """Ids of the tests that run one of the places, then of those that run any other line of
+        the module: what the place gave may be kept and read by a test that does not run it. Of
+        either, those of the module's own test come first, then those beside it, then of files with
+        the quickest tests; they take about as many seconds as the limit and are from at most so
+        many files. Before them all tests of the files that are `near`, whatever they run, the
+        quickest first, again as long as the limit."""
         beside = [test for test in self.seconds if test.partition("::")[0] in near]
         chosen = list(self._within(limit, beside))
-        found = {test for place in places for test in self._at(*place) if test}
-        by_file: defaultdict[str, list[str]] = defaultdict(list)
-        if not found and files is not None:
-            found = self.modules.get(module, set())
-        for test in found.difference(chosen):
-            by_file[test.partition("::")[0]].append(test)
-        ranked = sorted(by_file, key=lambda one: self._rank(module, one, by_file[one]))
-        return chosen + list(self._within(limit, *(by_file[file] for file in ranked[:files])))
+        at_places = {test for place in places for test in self._at(*place) if test}
+        for tests in (at_places, self.modules.get(module, set())):
+            by_file: defaultdict[str, list[str]] = defaultdict(list)
+            for test in tests.difference(chosen):
+                by_file[test.partition("::")[0]].append(test)
+            ranked = sorted(by_file, key=lambda one: self._rank(module, one, by_file[one]))
+            chosen += self._within(limit, *(by_file[file] for file in ranked[:files]))
+        return chosen
 
     def _within(self, limit: float, *groups: list[str]) -> Iterator[str]:
         """The quickest of each group, until the time is up; one at least."""

@@ -33,10 +33,15 @@ def replace_code(module: str, path: Path, number: int) -> None:
                 found.__code__ = same[0]
 
 
-def is_alone(path: Path, line: int) -> bool:
-    """Whether the line is in a function that can be told from all others by its key."""
+def is_replaceable(path: Path, line: int, number: int) -> bool:
+    """Whether the line is in a function that can be told from all others by its key, and that
+    mistake leaves every function the variables around it that it reads: Python replaces the code
+    of a closure only by such."""
     source = path.read_text(encoding="utf-8")
     codes = _by_key(compile(ast.parse(source), str(path), "exec"))
+    mistaken = _by_key(compile(mutated(source, number), str(path), "exec"))
+    if any(_free(codes[key]) != _free(mistaken[key]) for key in codes if key in mistaken):
+        return False
     around = [
         same
         for same in codes.values()
@@ -44,6 +49,10 @@ def is_alone(path: Path, line: int) -> bool:
         if code.co_name != "<module>" and any(at == line for _, _, at in code.co_lines())
     ]
     return bool(around) and all(len(same) == 1 for same in around)
+
+
+def _free(codes: list[CodeType]) -> list[int]:
+    return [len(code.co_freevars) for code in codes]
 
 
 def _by_key(code: CodeType) -> dict[Key, list[CodeType]]:
