@@ -163,6 +163,32 @@ def test_costs() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("around", "factor"),
+    [
+        ({"type": "array", "maxItems": 40}, "1.258296x"),
+        ({"type": "object", "maxProperties": 40}, "1.258296x"),
+        ({"type": "object", "maxProperties": 30, "maxItems": 40}, None),
+        ({"type": "array", "maxItems": 30, "maxProperties": 40}, None),
+        ({"type": "array", "maxItems": 0}, None),
+        ({"type": "array"}, "more than 100x"),
+        ({"type": "object"}, "more than 100x"),
+        ({"type": "object", "is": "a struct"}, None),
+    ],
+)
+def test_a_rule_costs_as_often_as_its_part_may_be_there(
+    around: dict[str, Any], factor: str | None
+) -> None:
+    text = {"type": "string", "x-kubernetes-validations": [{"rule": "self.contains('abcdefghij')"}]}
+    below = {"items": text} if around["type"] == "array" else {"additionalProperties": text}
+    if around.pop("is", None):
+        below = {"properties": {"a": text}}
+    errors = errors_of(definition({"type": "object", "properties": {"spec": {**around, **below}}}))
+    budget = f"Forbidden: estimated rule cost exceeds budget by factor of {factor} {ADVICE}"
+    where = f"{SPEC}.{next(iter(below))}.x-kubernetes-validations[0].rule"
+    assert [str(one) for one in errors][:1] == ([] if factor is None else [f"{where}: {budget}"])
+
+
 LABEL_KEY = (
     r"self.all(key, key.matches('^([a-z0-9]([a-z0-9\\-]*[a-z0-9])?(\\.[a-z0-9]([a-z0-9\\-]*"
     r"[a-z0-9])?)*\\/)?[a-zA-Z0-9]([a-zA-Z0-9._-]*[a-zA-Z0-9])?$') && key.size() <= 253)"

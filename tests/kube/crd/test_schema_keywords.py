@@ -31,6 +31,8 @@ def texts(given: Json) -> list[str]:
         KEYED,
         {"type": "array", LIST: "set", "items": TEXT},
         {"type": "array", LIST: "set", "items": {"type": "object", MAP: "atomic"}},
+        {"type": "array", LIST: "set", "items": {"type": "array", "items": TEXT}},
+        {"type": "array", LIST: "set", "items": {"type": "array", LIST: "atomic", "items": TEXT}},
         {"type": "object", MAP: "granular", "additionalProperties": TEXT},
         {"type": "object", "properties": {"a": TEXT}, "additionalProperties": True},
         KEYED | {"items": ITEM | {"required": [], "properties": {"k": TEXT | {"default": "x"}}}},
@@ -86,6 +88,10 @@ ROWS: list[tuple[Json, str]] = [
     (
         {"type": "array", LIST: "set", "items": {"type": "object"}},
         f"items.{MAP}: Invalid value: null: must be atomic as item of a list with {LIST}=set",
+    ),
+    (
+        {"type": "array", LIST: "set", "items": {"type": "array", LIST: "set", "items": TEXT}},
+        f'items.{LIST}: Invalid value: "set": must be atomic as item of a list with {LIST}=set',
     ),
     (
         {"type": "object", "x-kubernetes-preserve-unknown-fields": False},
