@@ -1,4 +1,4 @@
-"""URLs of members, and what a connection to one is given."""
+"""URLs of members, what a connection to one is given, and which keys are asked for."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 from celadon.storage.etcd.etcd_client import (
     Endpoint,
     EtcdSettings,
+    _after_all_with,
     _options,
     parse_endpoints,
 )
@@ -34,6 +35,21 @@ def test_endpoints(text: str, shown: list[str]) -> None:
 def test_what_is_no_url(text: str) -> None:
     with pytest.raises(ValueError, match="is not http://HOST:PORT or https://HOST:PORT"):
         parse_endpoints(text)
+
+
+@pytest.mark.parametrize(
+    ("prefix", "end"),
+    [
+        (b"", b"\0"),
+        (b"a", b"b"),
+        (b"/registry/", b"/registry0"),
+        (b"ab\xff\xff", b"ac"),
+        (b"\xff\xff", b"\0"),
+    ],
+)
+def test_where_the_keys_with_a_prefix_end(prefix: bytes, end: bytes) -> None:
+    """A null is etcd's word for the end of all keys."""
+    assert _after_all_with(prefix) == end
 
 
 TLS = (pycurl.CAINFO_BLOB, pycurl.CAINFO, pycurl.SSLCERT_BLOB, pycurl.SSLKEY_BLOB)
