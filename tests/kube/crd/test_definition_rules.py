@@ -179,7 +179,10 @@ def test_costs() -> None:
 def test_a_rule_costs_as_often_as_its_part_may_be_there(
     around: dict[str, Any], factor: str | None
 ) -> None:
-    text = {"type": "string", "x-kubernetes-validations": [{"rule": "self.contains('abcdefghij')"}]}
+    text: dict[str, Any] = {
+        "type": "string",
+        "x-kubernetes-validations": [{"rule": "self.contains('abcdefghij')"}],
+    }
     below = {"items": text} if around["type"] == "array" else {"additionalProperties": text}
     if around.pop("is", None):
         below = {"properties": {"a": text}}

@@ -6,6 +6,7 @@ import errno
 import ssl
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pycurl
 import pytest
@@ -86,7 +87,7 @@ def test_whom_a_connection_trusts_and_what_it_shows(
     """The system's authorities, unless it is told others."""
     monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: SimpleNamespace(cafile=known))
     endpoint = Endpoint("a:1", is_secure=is_secure)
-    files = {name: tmp_path / name for name in given.split()}
+    files: dict[str, Any] = {name: tmp_path / name for name in given.split()}
     for name, path in files.items():
         path.write_text(name, "utf-8")
     found = _options(endpoint, EtcdSettings((endpoint,), **files))
