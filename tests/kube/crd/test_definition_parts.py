@@ -14,6 +14,7 @@ from celadon.kube.crd.definition_parts import (
     approval_errors,
     conversion_errors,
     demands_of_update,
+    selectable_errors,
 )
 from celadon.kube.crd.definition_validation import definition_errors
 from celadon.kube.fieldpath import FieldPath
@@ -310,6 +311,64 @@ VERSIONS: list[tuple[str, Any, list[str]]] = [
 @pytest.mark.parametrize(("name", "value", "errors"), VERSIONS)
 def test_parts_of_versions(name: str, value: Any, errors: list[str]) -> None:
     assert texts({name: value}) == [f"spec.{name}{one}" for one in errors]
+
+
+NOT_SELECTABLE = (
+    "must point to a field of type string, boolean or integer. Enum string fields and strings with "
+    "formats are allowed."
+)
+SELECTED = {
+    "type": "object",
+    "properties": {
+        "metadata": {"type": "object", "properties": {"name": {"type": "string"}}},
+        "t": {"type": "string"},
+        "i": {"type": "integer"},
+        "b": {"type": "boolean"},
+        "n": {"type": "number"},
+        "o": {"type": "object", "properties": {f"f{i}": {"type": "string"} for i in range(9)}},
+        "l": {"type": "array", "items": {"type": "string"}},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("paths", "many", "errors"),
+    [
+        ([".t", ".i", ".b"], False, []),
+        ([".n"], False, [f'[0].jsonPath: Invalid value: ".n": {NOT_SELECTABLE}']),
+        ([".l"], False, [f'[0].jsonPath: Invalid value: ".l": {NOT_SELECTABLE}']),
+        (
+            [".metadata.name"],
+            False,
+            ['[0].jsonPath: Invalid value: ".metadata.name": must not point to fields in metadata'],
+        ),
+        (
+            [".l[0]"],
+            False,
+            [
+                '[0].jsonPath: Invalid value: ".l[0]": is an invalid path: array notation is not '
+                "allowed"
+            ],
+        ),
+        (
+            ["", ".t", ".none", ".t"],
+            False,
+            [
+                "[0].jsonPath: Required value",
+                '[2].jsonPath: Invalid value: ".none": is an invalid path: does not refer to a '
+                "valid field",
+                '[3].jsonPath: Duplicate value: ".t"',
+            ],
+        ),
+        ([f".o.f{i}" for i in range(8)], False, []),
+        ([f".o.f{i}" for i in range(9)], False, [": Too many: 9: must have at most 8 items"]),
+        ([f".o.f{i}" for i in range(9)], True, []),
+    ],
+)
+def test_which_fields_can_be_selected(paths: list[str], many: bool, errors: list[str]) -> None:
+    fields = [{"jsonPath": one} for one in paths]
+    found = selectable_errors(fields, SELECTED, FieldPath("fields"), many=many)
+    assert [str(one) for one in found] == [f"fields{one}" for one in errors]
 
 
 LABEL = (

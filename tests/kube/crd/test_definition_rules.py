@@ -10,6 +10,7 @@ from celadon.kube.crd.definition_parts import Demands, internal_definition
 from celadon.kube.crd.definition_rules import schema_findings
 from celadon.kube.crd.structural_schemas import GivenSchema
 from celadon.kube.fieldpath import FieldError
+from celadon.kube.releases import answering_as
 from celadon.kube.schemas.definition_schemas import decode_schema
 
 SPEC = "spec.validation.openAPIV3Schema.properties[spec]"
@@ -120,6 +121,26 @@ SHAPES: list[tuple[dict[str, Any], list[str]]] = [
 @pytest.mark.parametrize(("rule", "errors"), SHAPES)
 def test_shapes(rule: dict[str, Any], errors: list[str]) -> None:
     assert [str(one) for one in errors_of(with_rule(SIZED, **rule))] == errors
+
+
+@pytest.mark.parametrize(("release", "subject"), [("1.33", "fieldPath "), ("1.34", "")])
+@pytest.mark.parametrize(
+    ("path", "details"),
+    [
+        ("", []),
+        (" ", ["must be non-empty if specified", "must be a valid path"]),
+        ("a\nb", ["must not contain line breaks", "must be a valid path"]),
+        (".sizes", ["must be a valid path"]),
+    ],
+)
+def test_paths_of_rules_by_release(
+    release: str, subject: str, path: str, details: list[str]
+) -> None:
+    with answering_as(release):
+        found = errors_of(with_rule(SIZED, rule="true", fieldPath=path))
+        assert [(one.field, one.detail) for one in found] == [
+            (f"{RULE}.fieldPath", f"{subject}{detail}") for detail in details
+        ]
 
 
 def test_a_rule_that_does_not_compile() -> None:

@@ -86,6 +86,24 @@ ROWS: list[tuple[Json, str]] = [
         f"items.nullable: Forbidden: cannot be nullable when {LIST} is map",
     ),
     (
+        {"type": "array", LIST: "map", KEYS: ["k"]},
+        f"items: Required value: must have a schema if {LIST} is map",
+    ),
+    *(
+        (
+            KEYED | {"items": ITEM | {"properties": {"k": {"type": type_, "items": TEXT}}}},
+            # upstream shows the type of the item
+            'items.properties[k].type: Invalid value: "object": must be a scalar type if parent '
+            f"array's {LIST} is map",
+        )
+        for type_ in ("array", "object")
+    ),
+    (
+        KEYED | {"items": ITEM | {"properties": {"k": TEXT | {"nullable": True}}}},
+        f"items.properties[k].nullable: Forbidden: this property is in {KEYS}, so it cannot be "
+        "nullable",
+    ),
+    (
         {"type": "array", LIST: "set", "items": {"type": "object"}},
         f"items.{MAP}: Invalid value: null: must be atomic as item of a list with {LIST}=set",
     ),
