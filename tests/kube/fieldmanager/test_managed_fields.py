@@ -329,3 +329,6 @@ def test_what_an_endpoint_of_a_custom_resource_can_give(
     labels = field_set(("f:metadata", "f:labels"))
     with answering_as("1.35"):
         assert writable(endpoint).of(labels) == labels
+        status, spec = field_set(STATUS), field_set(("f:spec",), ("f:spec", "f:a"))
+        if subresource == "status":
+            assert writable(endpoint).of(status | spec | labels) == status | labels
