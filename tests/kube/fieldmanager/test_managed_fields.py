@@ -248,6 +248,7 @@ def test_a_bucket_behind_other_updaters_is_forgotten() -> None:
 
 
 STATUS = ("f:status",)
+LABELS = ("f:metadata", "f:labels")
 WRITABLE: list[tuple[str, str, list[tuple[str, ...]], list[tuple[str, ...]]]] = [
     # Resource, subresource, fields that a writer gets, fields that he does not.
     ("apps/v1/deployments", "", [("f:spec",), ("f:metadata", "f:labels")], [STATUS]),
@@ -273,6 +274,20 @@ WRITABLE: list[tuple[str, str, list[tuple[str, ...]], list[tuple[str, ...]]]] = 
         [("f:spec", "f:ephemeralContainers", 'k:{"name":"c"}', "f:image")],
         [("f:spec", "f:containers", 'k:{"name":"c"}', "f:image"), ("f:metadata", "f:labels")],
     ),
+    (
+        "v1/pods",
+        "status",
+        [STATUS, LABELS],
+        [("f:spec", "f:a"), ("f:metadata", "f:ownerReferences")],
+    ),
+    *(
+        (resource, "status", [STATUS], [("f:spec", "f:a"), LABELS, ("f:metadata", "f:x")])
+        for resource in (
+            "apiregistration.k8s.io/v1/apiservices",
+            "flowcontrol.apiserver.k8s.io/v1/flowschemas",
+            "storage.k8s.io/v1/volumeattachments",
+        )
+    ),
     ("v1/namespaces", "finalize", [("f:spec", "f:finalizers")], [STATUS]),
     (
         *("certificates.k8s.io/v1/certificatesigningrequests", "approval"),
@@ -296,6 +311,24 @@ def test_what_an_endpoint_can_give(
     comparison.added = comparison.modified = comparison.removed = every
     found = endpoint.of_comparison(comparison)
     assert (found.added, found.modified, found.removed) == (some, some, some)
+
+
+@pytest.mark.parametrize(
+    ("resource", "release", "given"),
+    [
+        ("apiextensions.k8s.io/v1/customresourcedefinitions", "1.35", [STATUS]),
+        ("apiextensions.k8s.io/v1/customresourcedefinitions", "1.36", [STATUS, LABELS]),
+        ("networking.k8s.io/v1/servicecidrs", "1.35", [STATUS, LABELS, ("f:spec",)]),
+        ("networking.k8s.io/v1/servicecidrs", "1.36", [STATUS]),
+    ],
+)
+def test_what_a_status_can_give_by_release(
+    resource: str, release: str, given: list[tuple[str, ...]]
+) -> None:
+    endpoint = target(resource, "a", "status")
+    with answering_as(release):
+        found = writable(endpoint).of(field_set(STATUS, LABELS, ("f:spec",)))
+    assert found == field_set(*given)
 
 
 @pytest.mark.parametrize(
