@@ -440,3 +440,19 @@ def test_the_type_of_an_object_is_always_judged() -> None:
     known = kind({}, properties=schema["properties"])
     before = gizmo({"kind": "Gizmo", "name": "long"})
     assert [one.field for one in known.validate(before, before).errors] == ["apiVersion", "kind"]
+
+
+@pytest.mark.parametrize(
+    ("more", "errors"),
+    [
+        ({}, []),
+        ({"kind": "Other"}, ['kind: Invalid value: "Other": must be Gizmo']),
+        (
+            {"apiVersion": "example.com/v2"},
+            ['apiVersion: Invalid value: "example.com/v2": must be example.com/v1'],
+        ),
+    ],
+)
+def test_what_a_mutator_may_not_make_of_it(more: Json, errors: list[str]) -> None:
+    assert [str(one) for one in kind({})._type_errors(gizmo({}) | more)] == errors
+    assert list(kind({})._type_errors({})) == []

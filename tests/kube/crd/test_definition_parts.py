@@ -15,6 +15,7 @@ from celadon.kube.crd.definition_parts import (
     conversion_errors,
     demands_of_update,
     selectable_errors,
+    trusts_nobody,
 )
 from celadon.kube.crd.definition_validation import definition_errors
 from celadon.kube.fieldpath import FieldPath
@@ -233,6 +234,18 @@ def test_too_many_fields_may_stay(
     with answering_as(release):
         demands = demands_of_update(spec(now), spec(was), established=False)
     assert demands.many_fields == versions
+
+
+@pytest.mark.parametrize(
+    ("bundle", "is_none"), [("good", False), ("blank", True), ("key", True), (None, False)]
+)
+def test_a_webhook_that_trusts_nobody(bundle: str | None, is_none: bool) -> None:
+    config = {} if bundle is None else {"caBundle": base64.b64encode(BUNDLES[bundle]).decode()}
+    definition = {"spec": {"conversion": {"webhook": {"clientConfig": config}}}}
+    assert trusts_nobody(definition) is is_none
+    assert not trusts_nobody({"spec": {}})
+    with answering_as("1.30"):
+        assert not trusts_nobody(definition)
 
 
 def test_fine() -> None:
