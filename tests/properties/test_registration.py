@@ -143,7 +143,7 @@ def test_only_located_errors(kind: str, changes: list[tuple[tuple[Any, ...], Any
         return
     errors = strategy.create_errors(made, SURROUNDINGS)
     assert all(error.field for error in errors)
-    again = update.finish_update(read.draft, made, target, read.sent, strategy.STRATEGIES)
+    again = update.finish_update(read.draft, made, target, strategy.STRATEGIES)
     errors = strategy.update_errors(again, made, SURROUNDINGS)
     errors += strategy.status_errors(again, made, SURROUNDINGS)
     assert all(str(error) for error in errors)

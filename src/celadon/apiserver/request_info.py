@@ -10,9 +10,9 @@ import urllib.parse
 from typing import Final
 
 from celadon.apiserver.http_messages import HttpRequest
-from celadon.cel.value_functions import parse_duration
 from celadon.kube import FieldError, FieldPath, fieldpath, selectors, status
-from celadon.kube.go import parse_int, parse_uint, quote
+from celadon.kube.go import parse_int, parse_uint
+from celadon.kube.go.go_time import DurationError, parse_go_duration
 from celadon.kube.registry import request_bodies
 from celadon.kube.releases import emulated_release
 from celadon.kube.resources import Resource, gates_of
@@ -35,9 +35,6 @@ NAMESPACE_SUBRESOURCES: Final = frozenset({"status", "finalize"})
 LONG_RUNNING: Final = frozenset({"watch", "proxy"})
 LONG_RUNNING_BELOW: Final = frozenset({"attach", "exec", "log", "portforward", "proxy"})
 """Verbs and subresources whose requests last as long as they like."""
-_NUMBER: Final = late_pattern(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
-_UNIT: Final = late_pattern(r"[^0-9.]*")
-_UNITS: Final = frozenset({"ns", "us", "µs", "μs", "ms", "s", "m", "h"})
 _NAME_SELECTOR: Final = late_pattern(r"metadata\.name==?([^,=!\\]+)$")
 
 
@@ -127,27 +124,13 @@ def check_timeout(request: HttpRequest, info: RequestInfo) -> None:
     (watches, connections) have none. Raises StatusError 400."""
     text = request.first("timeout")
     lasts = info.verb in LONG_RUNNING or info.subresource in LONG_RUNNING_BELOW
-    if not text or lasts or parse_duration(text) is not None:
+    if not text or lasts:
         return
-    why = f"time: {_duration_fault(text)}"
-    raise status.bad_request(f"invalid timeout specified in the request URL - {why}")
-
-
-def _duration_fault(text: str) -> str:
-    """Return what Go's `time.ParseDuration` says."""
-    rest = text.lstrip("+-") if text[0] in "+-" else text
-    while rest:
-        number = _NUMBER.match(rest)
-        if number is None:
-            break
-        unit = _UNIT.match(rest, number.end())
-        assert unit is not None
-        if not unit[0]:
-            return f"missing unit in duration {quote(text)}"
-        if unit[0] not in _UNITS:
-            return f"unknown unit {quote(unit[0])} in duration {quote(text)}"
-        rest = rest[unit.end() :]
-    return f"invalid duration {quote(text)}"
+    try:
+        parse_go_duration(text)
+    except DurationError as error:
+        why = f"invalid timeout specified in the request URL - {error}"
+        raise status.bad_request(why) from None
 
 
 def _namespace(parts: list[str]) -> tuple[str, list[str]]:

@@ -345,18 +345,18 @@ def check_depth(value: object, line: int) -> None:
 
     Walks level by level, so the check itself never nests.
     """
-    level = [value]
-    depth = 0
+    level: list[Any] = [[value]]
+    depth = -1
     while level:
         depth += 1
-        if depth > MAX_DEPTH + 1:
+        if depth > MAX_DEPTH:
             message = f"nested deeper than {MAX_DEPTH} levels"
             raise UnreadableError(line, message, upstream=TOO_DEEP)
         level = [
             child
             for item in level
-            if item.__class__ is dict or item.__class__ is list
             for child in (item.values() if item.__class__ is dict else item)
+            if child.__class__ is dict or child.__class__ is list
         ]
 
 

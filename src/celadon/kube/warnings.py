@@ -33,6 +33,7 @@ from celadon.kube.releases import is_since, since
 from celadon.kube.well_known_values import (
     FOREGROUND,
     INGRESS_CLASS,
+    MOUNT_OPTIONS,
     MOUNTABLE_SECRETS,
     ORPHAN,
     STORAGE_CLASS,
@@ -357,8 +358,6 @@ def _decoded(text: str | None) -> bytes:
 # `pkg/registry/storage/csidriver/strategy.go`.
 
 
-MOUNT_OPTIONS: Final = "volume.beta.kubernetes.io/mount-options"
-
 DEPRECATED_SOURCES: Final = (
     ("cephfs", "cephfs", "v1.28, non-functional in v1.31+"),
     ("photonPersistentDisk", "photonPersistentDisk", "v1.11, non-functional in v1.16+"),
@@ -475,9 +474,17 @@ def _spec(obj: JsonObject) -> JsonObject:
 
 
 def controller_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
-    """Yield the warnings about a Deployment, ReplicaSet or ReplicationController."""
+    """Yield the warnings about a Deployment or a ReplicaSet."""
     yield from _pod_names(obj, old)
     yield from daemon_set_warnings(obj, old)
+
+
+def replication_controller_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
+    """Of a changed one, upstream warns about the template that it had."""
+    yield from _pod_names(obj, old)
+    if _is_new(obj, old):
+        template = _spec(obj if old is None else old).get("template")
+        yield from template_warnings(template, _SPEC.child("template"))
 
 
 def daemon_set_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
@@ -532,9 +539,10 @@ def _job_spec(spec: JsonObject, path: FieldPath) -> Iterator[str]:
     yield from template_warnings(spec.get("template"), path.child("template"))
 
 
-def pod_template_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
+def pod_template_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
     """Yield the warnings about a PodTemplate."""
-    yield from template_warnings(obj.get("template"), FieldPath("template"))
+    if _is_new(obj, old):
+        yield from template_warnings(obj.get("template"), FieldPath("template"))
 
 
 Warn: TypeAlias = Callable[[JsonObject, JsonObject | None], Iterator[str]]
@@ -553,7 +561,7 @@ _CORE: Final[Mapping[str, Warn]] = {
     "PersistentVolumeClaim": claim_warnings,
     "Pod": _new_pod,
     "PodTemplate": pod_template_warnings,
-    "ReplicationController": controller_warnings,
+    "ReplicationController": replication_controller_warnings,
     "ResourceQuota": resource_quota_warnings,
     "Secret": secret_warnings,
     "Service": service_warnings,

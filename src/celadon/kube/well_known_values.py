@@ -110,6 +110,8 @@ PROBE_HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "grpc")
 REQUIRED_TERMS: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED_TERMS: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 """The two sorts of terms of an affinity."""
+MOUNT_OPTIONS: Final = "volume.beta.kubernetes.io/mount-options"
+"""The annotation of a volume with options for mounting it."""
 STORAGE_CLASS: Final = "volume.beta.kubernetes.io/storage-class"
 """Annotation that named the class of a volume or claim before there was a field."""
 DEFAULT_INGRESS_CLASS: Final = "ingressclass.kubernetes.io/is-default-class"

@@ -44,7 +44,7 @@ def changed(kind: str, sent: dict[str, Any], old: dict[str, Any], **more: Any) -
     target = target_of(kind, name="n", **more)
     draft = drafted(sent, target.kind, CONTEXT)
     update.begin_update(draft, target)
-    return update.finish_update(draft, old, target, sent, strategy.STRATEGIES)
+    return update.finish_update(draft, old, target, strategy.STRATEGIES)
 
 
 def stored(kind: str, meta: dict[str, Any] | None = None, **members: Any) -> dict[str, Any]:

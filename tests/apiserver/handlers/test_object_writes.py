@@ -406,6 +406,12 @@ def test_a_dry_run_changes_nothing(
     assert after["metadata"]["resourceVersion"] == before["metadata"]["resourceVersion"]
 
 
+def test_a_dry_run_answers_with_the_version_that_was_sent(dry: Running) -> None:
+    new = {"metadata": {"name": "versioned", "resourceVersion": "7"}}
+    answer = ask(dry, "POST", f"{MAPS}?dryRun=All", new)
+    assert (answer.code, read(answer)["metadata"]["resourceVersion"]) == (201, "7")
+
+
 # --- preconditions ---
 
 NO_SUCH = "00000000-0000-0000-0000-000000000000"

@@ -272,6 +272,15 @@ def test_pods_have_generations_since_1_33() -> None:
             assert admitted(pod())["metadata"].get("generation") == generation
 
 
+def test_a_status_does_not_take_what_no_gate_lets_in() -> None:
+    status = {"phase": "Running", "nodeAllocatableResourceClaimStatuses": [{"name": "a"}]}
+    draft = drafted(
+        {"metadata": {"name": "a"}, "status": status}, GroupVersionKind("", "v1", "Pod")
+    )
+    made = prepare_for_update(draft, {"metadata": {"name": "a"}}, subresource="status")
+    assert "nodeAllocatableResourceClaimStatuses" not in made["status"]
+
+
 STATUSES: list[tuple[str, str, dict[str, Any]]] = [
     ("v1/Pod", "1.33", {"containerStatuses": [{"name": "c", "resources": {}}]}),
     ("v1/Pod", "1.34", {"observedGeneration": 1}),

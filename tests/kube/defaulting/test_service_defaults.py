@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -102,7 +103,7 @@ DUAL = PlaceholderNetwork({"IPv4": "10.0.0.0", "IPv6": "fd00::"})
                 "ports": [
                     {"port": 53, "protocol": "TCP", "nodePort": 32769},
                     {"port": 53, "protocol": "UDP", "nodePort": 32769},
-                    {"port": 53, "protocol": "UDP", "nodePort": 32770},
+                    {"port": 53, "protocol": "UDP", "nodePort": 32769},
                     {"port": 80, "protocol": "TCP", "nodePort": 30080},
                 ]
             },
@@ -144,6 +145,52 @@ def test_values_that_cannot_be_had(spec: dict[str, Any], text: str) -> None:
     with pytest.raises(StatusError) as refused:
         service_allocate(spec, run)
     assert (refused.value.code, str(refused.value)) == (422, text)
+
+
+NEW_PORTS: list[tuple[list[tuple[int, str, int]], list[int] | str]] = [
+    # Whoever has the same number gets the port that one of them names.
+    ([(53, "TCP", 0), (53, "UDP", 30053)], [30053, 30053]),
+    ([(53, "TCP", 30053), (53, "UDP", 30053)], [30053, 30053]),
+    # A dry run counts up from those that were named before.
+    ([(80, "TCP", 30080), (81, "TCP", 0), (82, "TCP", 0)], [30080, 30081, 30082]),
+    ([(81, "TCP", 0), (80, "TCP", 30080)], [32769, 30080]),
+    # Another number cannot have the same port, whatever its protocol.
+    (
+        [(80, "TCP", 30080), (81, "UDP", 30080)],
+        "spec.ports[1].nodePort: Invalid value: 30080: provided port is already allocated",
+    ),
+    (
+        [(53, "TCP", 0), (54, "TCP", 32769)],
+        "spec.ports[1].nodePort: Invalid value: 32769: provided port is already allocated",
+    ),
+]
+
+
+def ports(given: list[tuple[int, str, int]]) -> list[dict[str, Any]]:
+    return [
+        {"port": number, "protocol": protocol, **({"nodePort": asked} if asked else {})}
+        for number, protocol, asked in given
+    ]
+
+
+@pytest.mark.parametrize(("given", "want"), NEW_PORTS)
+def test_ports_of_a_new_service(given: list[tuple[int, str, int]], want: list[int] | str) -> None:
+    spec: dict[str, Any] = {"type": "NodePort", "ports": ports(given)}
+    run = Run({"metadata": {"name": "s"}}, DefaultingContext(), frozenset())
+    if isinstance(want, str):
+        with pytest.raises(StatusError, match=re.escape(want)):
+            service_allocate(spec, run)
+    else:
+        service_allocate(spec, run)
+        assert [port["nodePort"] for port in spec["ports"]] == want
+
+
+def test_a_health_check_takes_a_port_besides_the_others() -> None:
+    spec = {"type": "LoadBalancer", "externalTrafficPolicy": "Local", "healthCheckNodePort": 30080,
+            "ports": ports([(80, "TCP", 30080)])}  # fmt: skip
+    why = "failed to allocate requested HealthCheck NodePort 30080: provided port is already"
+    with pytest.raises(StatusError, match=why):
+        service_allocate(spec, Run({"metadata": {}}, DefaultingContext(), frozenset()))
 
 
 def test_ports_that_no_type_has_are_not_asked_for() -> None:

@@ -69,9 +69,9 @@ def node_ports(before: dict[str, Any], after: dict[str, Any]) -> list[int | None
 def test_node_ports_stay_with_the_name_of_their_port() -> None:
     given = [{"name": "a", "port": 80, "nodePort": 30001}, {"name": "b", "port": 81}]
     before = {"type": "NodePort", "ports": given}
-    assert node_ports(before, {"type": "NodePort", "ports": PORTS}) == [30001, 32769]
+    assert node_ports(before, {"type": "NodePort", "ports": PORTS}) == [30001, 30002]
     renamed = [{"name": "c", "port": 80}, {"name": "b", "port": 81}]
-    assert node_ports(before, {"type": "NodePort", "ports": renamed}) == [32770, 32769]
+    assert node_ports(before, {"type": "NodePort", "ports": renamed}) == [32769, 30002]
     moved = [{"name": "a", "port": 80}, {"name": "b", "port": 81, "nodePort": 30001}]
     assert node_ports(before, {"type": "NodePort", "ports": moved}) == [32769, 30001]
 

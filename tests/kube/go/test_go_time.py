@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celadon.kube.go.go_time import TimeError, canonical_micro_time, canonical_time
+from celadon.kube.go.go_time import (
+    DurationError,
+    TimeError,
+    canonical_micro_time,
+    canonical_time,
+    parse_go_duration,
+)
 
 
 @pytest.mark.parametrize(
@@ -39,6 +45,10 @@ LAYOUT = '"2006-01-02T15:04:05Z07:00"'
     [
         ("yesterday", f'parsing time "yesterday" as {LAYOUT}: cannot parse "yesterday" as "2006"'),
         ("", f'parsing time "" as {LAYOUT}: cannot parse "" as "2006"'),
+        (
+            'é"\n',
+            rf'parsing time "\xc3\xa9\"\x0a" as {LAYOUT}: cannot parse "\xc3\xa9\"\x0a" as "2006"',
+        ),
         ("2026", f'parsing time "2026" as {LAYOUT}: cannot parse "" as "-"'),
         (
             "2026-01-02",
@@ -103,3 +113,21 @@ def test_offsets_are_taken_off(moment: object, hours: int, sign: str) -> None:
         assert canonical_time(text).endswith(":00:00Z")
     except TimeError as error:
         assert "year out of range" in str(error)  # noqa: PT017  # only at the ends of the calendar
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", 'invalid duration ""'),
+        ("5", 'missing unit in duration "5"'),
+        ("1h0", 'missing unit in duration "1h0"'),
+        ("1h2x", 'unknown unit "x" in duration "1h2x"'),
+        ("+-1s", 'invalid duration "+-1s"'),
+        ("1é", r'unknown unit "\xc3\xa9" in duration "1\xc3\xa9"'),
+        ("9999999h", 'invalid duration "9999999h"'),
+    ],
+)
+def test_go_says_what_is_wrong_with_a_duration(text: str, message: str) -> None:
+    with pytest.raises(DurationError) as error:
+        parse_go_duration(text)
+    assert str(error.value) == f"time: {message}"

@@ -11,7 +11,7 @@ from celadon.kube.crd.custom_kinds import custom_kinds
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.registry import create, shown_object, update, valid_warnings, write_warnings
-from celadon.kube.registry.create import generated_name, require_unversioned
+from celadon.kube.registry.create import drop_version, generated_name
 from celadon.kube.registry.draft import Target
 from celadon.kube.registry.request_bodies import draft_of
 from celadon.kube.registry.strategy import Surroundings, repeated_owner_warnings, write_errors
@@ -24,6 +24,7 @@ CONTEXT = DefaultingContext(now="2026-01-01T00:00:00Z", uid="U", suffix="abcde")
 MAPS = target("v1/configmaps")
 DEPLOYMENTS = target("apps/v1/deployments")
 PODS = target("v1/pods")
+ADDRESSES = target("networking.k8s.io/v1/ipaddresses")
 
 
 def spec(**more: Any) -> dict[str, Any]:
@@ -242,27 +243,23 @@ def test_warnings_of_a_kind() -> None:
     assert len(valid_warnings(finalized, None, BOXES)) == 1
 
 
-VERSIONED = {"metadata": {"name": "a", "uid": "u", "resourceVersion": "7"}}
-
-
-def test_new_objects_have_no_version() -> None:
-    require_unversioned({"metadata": {}}, dry_run=False)
-    require_unversioned(VERSIONED, dry_run=True)
-    with pytest.raises(StatusError, match="resourceVersion should not be set") as caught:
-        require_unversioned(VERSIONED, dry_run=False)
-    assert (caught.value.code, caught.value.reason) == (500, "")
-
-
 @pytest.mark.parametrize(
     ("version", "refused"), [("7", True), ("007", True), ("x", False), ("00", False)]
 )
-def test_what_is_no_version_goes_unnoticed_in_a_new_object(version: str, refused: bool) -> None:
-    made = {"metadata": {"name": "a", "resourceVersion": version}}
-    if refused:
-        with pytest.raises(StatusError, match="should not be set on objects to be created"):
-            require_unversioned(made, dry_run=False)
-    else:
-        require_unversioned(made, dry_run=False)
+def test_new_objects_have_no_version(version: str, refused: bool) -> None:
+    made: dict[str, Any] = {"metadata": {"name": "a", "resourceVersion": version}}
+    if not refused:
+        drop_version(made)
+        assert made == {"metadata": {"name": "a"}}
+        return
+    with pytest.raises(StatusError, match="should not be set on objects to be created") as caught:
+        drop_version(made)
+    assert (caught.value.code, caught.value.reason) == (500, "")
+
+
+def test_the_name_of_an_address_is_not_made_longer() -> None:
+    found = made({"metadata": {"generateName": "10.0.0.1"}}, ADDRESSES)
+    assert found["metadata"]["name"] == "10.0.0.1"
 
 
 def test_generated_names_are_cut() -> None:

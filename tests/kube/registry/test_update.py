@@ -129,6 +129,26 @@ def test_update_of_the_spec() -> None:
 
 
 @pytest.mark.parametrize(
+    ("spec", "generation"),
+    [
+        ({"podSelector": {}, "policyTypes": ["Ingress"]}, 1),
+        ({"podSelector": {}, "policyTypes": ["Ingress"], "egress": []}, 2),
+        ({"podSelector": {"matchLabels": {}}, "policyTypes": ["Ingress"]}, 2),
+    ],
+)
+def test_an_empty_list_changes_a_network_policy(spec: dict[str, Any], generation: int) -> None:
+    kind = GroupVersionKind("networking.k8s.io", "v1", "NetworkPolicy")
+    old = {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": "n", "generation": 1},
+        "spec": {"podSelector": {}, "policyTypes": ["Ingress"]},
+    }
+    made = prepare_for_update(drafted({**old, "spec": spec}, kind), old)
+    assert made["metadata"]["generation"] == generation
+
+
+@pytest.mark.parametrize(
     ("change", "generation"),
     [({"labels": {"a": "b"}}, 4), ({"annotations": {"a": "b"}}, 5), ({"annotations": {}}, 4)],
 )

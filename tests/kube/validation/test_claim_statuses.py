@@ -39,8 +39,8 @@ USER = {"resource": "pods", "name": "p", "uid": "u"}
             [
                 'status.devices[0].shareID: Invalid value: "x": error validating uid: invalid UUID '
                 "length: 1",
-                'status.devices[0]: Invalid value: "d/p/x/x": must be an allocated device in the '
-                "claim",
+                'status.devices[0]: Invalid value: {"Driver":"d","Pool":"p","Device":"x",'
+                '"ShareID":"x"}: must be an allocated device in the claim',
                 'status.devices[0].data: Invalid value: "<value omitted>": must be a valid JSON '
                 "object",
                 "status.devices[0].networkData.interfaceName: Too long: may not be more than 256 "

@@ -423,7 +423,7 @@ def test_schedules(schedule: str) -> None:
             'failed to parse int from x: strconv.Atoi: parsing "x": invalid syntax',
         ),
         ("@never", "unrecognized descriptor: @never"),
-        ("@every 1h0", 'failed to parse duration @every 1h0: time: invalid duration "1h0"'),
+        ("@every 1h0", 'failed to parse duration @every 1h0: time: missing unit in duration "1h0"'),
         ("@every x", 'failed to parse duration @every x: time: invalid duration "x"'),
     ],
 )

@@ -8,14 +8,14 @@ import pytest
 
 from celadon.kube import warnings as warned
 from celadon.kube.releases import answering_as
-from celadon.kube.well_known_values import STORAGE_CLASS
+from celadon.kube.well_known_values import MOUNT_OPTIONS, STORAGE_CLASS
 
 ARCH = "beta.kubernetes.io/arch"
 OLD = 'deprecated since v1.14; use "kubernetes.io/arch" instead'
 
 
 def test_volumes() -> None:
-    notes = {STORAGE_CLASS: "c", warned.MOUNT_OPTIONS: "ro"}
+    notes = {STORAGE_CLASS: "c", MOUNT_OPTIONS: "ro"}
     terms = [{"matchExpressions": [{"key": ARCH, "operator": "Exists"}]}]
     spec = {
         "persistentVolumeReclaimPolicy": "Recycle",
@@ -36,7 +36,7 @@ def test_volumes() -> None:
 
 
 def test_mount_options_are_deprecated_since_1_31() -> None:
-    obj = {"metadata": {"annotations": {warned.MOUNT_OPTIONS: "ro"}}, "spec": {}}
+    obj = {"metadata": {"annotations": {MOUNT_OPTIONS: "ro"}}, "spec": {}}
     assert len(list(warned.volume_warnings(obj, None))) == 1
     with answering_as("1.30"):
         assert not list(warned.volume_warnings(obj, None))

@@ -57,7 +57,19 @@ def test_names_of_pods(warn: Any, says: bool) -> None:
 
 
 def test_a_pod_template() -> None:
-    assert list(warned.pod_template_warnings({"template": TEMPLATE}, None)) == [f"template.{SAID}"]
+    new, old = ({**obj(generation), "template": TEMPLATE} for generation in (2, 1))
+    assert list(warned.pod_template_warnings(new, None)) == [f"template.{SAID}"]
+    assert list(warned.pod_template_warnings(new, old)) == [f"template.{SAID}"]
+    assert list(warned.pod_template_warnings(new, new)) == []
+
+
+def test_a_changed_replication_controller_warns_about_the_template_it_had() -> None:
+    warn = warned.replication_controller_warnings
+    bad, good = obj(1, template=TEMPLATE), obj(2, template={"spec": {}})
+    assert list(warn(bad, None)) == [f"spec.template.{SAID}"]
+    assert list(warn(good, bad)) == [f"spec.template.{SAID}"]
+    assert list(warn(bad, good)) == []
+    assert list(warn(bad, bad)) == []
 
 
 def test_claims_of_a_stateful_set() -> None:

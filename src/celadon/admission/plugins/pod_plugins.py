@@ -22,6 +22,7 @@ from celadon.kube import (
     StatusError,
     fieldpath,
     metadata,
+    name_rules,
     status,
 )
 from celadon.kube.defaulting import (
@@ -167,11 +168,15 @@ def _account(request: Request, name: str, world: World) -> JsonObject | None:
 
 
 def _missing(request: Request, name: str) -> StatusError:
-    return forbidden(
-        request,
-        f"error looking up service account {request.namespace}/{name}: "
-        f'serviceaccount "{name}" not found',
-    )
+    why = _unaskable(name) or f'serviceaccount "{name}" not found'
+    return forbidden(request, f"error looking up service account {request.namespace}/{name}: {why}")
+
+
+def _unaskable(name: str) -> str:
+    """Return what upstream's client says before it looks for an object of a name that no path can
+    have; empty for other names."""
+    faults = name_rules.path_segment_name(name)
+    return f"invalid resource name {quote(name)}: [{' '.join(faults)}]" if faults else ""
 
 
 def _mirror(pod: JsonObject, request: Request) -> StatusError | None:
@@ -477,6 +482,9 @@ def _runtime_checks_validate(request: Request, world: World) -> StatusError | No
 
 
 def _runtime_checks_missing(request: Request, name: str) -> StatusError:
+    unaskable = _unaskable(name)
+    if unaskable:
+        return status.plain_error(unaskable)
     return forbidden(request, f"pod rejected: RuntimeClass {quote(name)} not found")
 
 

@@ -299,8 +299,6 @@ class RegistrationKind:
     versions: tuple[str, ...]
     default: Callable[[JsonDict, str], None]
     typed: Callable[[JsonObject], registration.RegistrationObject]
-    generation_fields: tuple[str, ...] = ("spec",)
-    strict_generation: bool = False
     """Whether an empty list is another value than none."""
 
 
@@ -341,8 +339,6 @@ KINDS: Final = (
         _WEBHOOK_VERSIONS,
         default_validating_webhooks,
         validating_webhooks_from,
-        generation_fields=("webhooks",),
-        strict_generation=True,
     ),
     RegistrationKind(
         registration.MUTATING_WEBHOOKS_KIND,
@@ -350,8 +346,6 @@ KINDS: Final = (
         _WEBHOOK_VERSIONS,
         default_mutating_webhooks,
         mutating_webhooks_from,
-        generation_fields=("webhooks",),
-        strict_generation=True,
     ),
 )
 """The kinds of the group that are policies, bindings or webhook configurations."""

@@ -18,7 +18,7 @@ from celadon.admission.compiled_expressions import (
 )
 from celadon.admission.registration import policy_validation, registration_types
 from celadon.admission.registration import registration_types as registration
-from celadon.admission.registration.decoding import BY_KIND, KINDS, RegistrationKind
+from celadon.admission.registration.decoding import BY_KIND, KINDS
 from celadon.kube import (
     MASTERS,
     Answer,
@@ -557,34 +557,10 @@ def _warnings(document: JsonObject) -> list[str]:
     return [f"{_NAME}: {RESERVED}"]
 
 
-def _strategy(entry: RegistrationKind) -> Strategy:
-    fields = entry.generation_fields if entry.strict_generation else ()
-
-    def sent_change(sent: JsonObject) -> bool:
-        """An empty list is a change, since stored objects have none."""
-        return any(_holds_empty(sent.get(field)) for field in fields)
-
-    return Strategy(
-        create_errors,
-        update_errors,
-        status_errors,
-        warnings=_warnings,
-        needs_version=True,
-        sent_change=sent_change,
-    )
-
-
-def _holds_empty(value: object, field: str = "") -> bool:
-    if isinstance(value, list):
-        return not value or any(map(_holds_empty, value))
-    if isinstance(value, dict):
-        if field == "matchLabels" and not value:
-            return True
-        return any(_holds_empty(item, key) for key, item in value.items())
-    return False
-
-
+_STRATEGY: Final = Strategy(
+    create_errors, update_errors, status_errors, warnings=_warnings, needs_version=True
+)
 STRATEGIES: Final[Mapping[GroupKind, Strategy]] = {
-    GroupKind(ADMISSION_REGISTRATION, entry.kind): _strategy(entry) for entry in KINDS
+    GroupKind(ADMISSION_REGISTRATION, entry.kind): _STRATEGY for entry in KINDS
 }
 """For the write path, by kind."""

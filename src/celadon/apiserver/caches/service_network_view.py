@@ -24,6 +24,7 @@ from celadon.apiserver.object_store import CLAIMS, ObjectStore, collection_prefi
 from celadon.apiserver.workers import on_loop
 from celadon.kube import JsonObject, status
 from celadon.kube.defaulting import DefaultingContext, ServiceNetwork
+from celadon.kube.defaulting.defaulting_context import ALLOCATED_PORT
 from celadon.kube.resources import Resource
 from celadon.records import dataclass, field
 from celadon.storage import Condition
@@ -55,7 +56,6 @@ LAST_PORT: Final = 32_767
 """`--service-node-port-range`."""
 
 ALLOCATED_ADDRESS: Final = "provided IP is already allocated"
-ALLOCATED_PORT: Final = "provided port is already allocated"
 NO_NETWORK: Final = "the provided network does not match the current range"
 FULL: Final = "range is full"
 LATELY: Final = 32
@@ -135,9 +135,10 @@ class ServiceNetworkView:
         return ALLOCATED_ADDRESS if not dry_run and text in self._taken_addresses else ""
 
     @on_loop
-    def port_fault(self, port: int) -> str:
-        """Return what is wrong with a port that a client chose."""
-        if not FIRST_PORT <= port <= LAST_PORT:
+    def port_fault(self, port: int, *, dry_run: bool) -> str:
+        """Return what is wrong with a port that a client chose. A dry run takes one that is out of
+        range."""
+        if not FIRST_PORT <= port <= LAST_PORT and not dry_run:
             return (
                 "provided port is not in the valid range. The range of valid ports is "
                 f"{FIRST_PORT}-{LAST_PORT}"
@@ -164,14 +165,14 @@ class ServiceNetworkView:
         return text(found)
 
     @on_loop
-    def next_port(self) -> int:
-        """A free one. Raises StatusError."""
+    def next_port(self, taken: Sequence[int]) -> int:
+        """A free one besides those. Raises StatusError."""
         self._refresh()
         size = LAST_PORT - FIRST_PORT + 1
 
         def is_free(offset: int) -> bool:
             port = FIRST_PORT + offset
-            return port not in self._taken_ports and port not in self._lately
+            return not (port in self._taken_ports or port in self._lately or port in taken)
 
         found = self._chosen(size, _reserved(size, "ports"), is_free)
         if found is None:
@@ -229,13 +230,9 @@ class LiveNetwork:
         self._claim(self.view.address_claim(address))
         return address
 
-    def node_ports(self) -> Iterator[int]:
-        while True:
-            yield self._next_port()
-
     @on_loop
-    def _next_port(self) -> int:
-        port = self.view.next_port()
+    def node_port(self, taken: Sequence[int]) -> int:
+        port = self.view.next_port(taken)
         self._claim(self.view.port_claim(port))
         return port
 
@@ -248,7 +245,7 @@ class LiveNetwork:
 
     @on_loop
     def port_fault(self, port: int) -> str:
-        fault = self.view.port_fault(port)
+        fault = self.view.port_fault(port, dry_run=False)
         if not fault:
             self._claim(self.view.port_claim(port))
         return fault
@@ -272,11 +269,11 @@ class DryNetwork:
     def cluster_ip(self, family: str) -> str:
         return self.placeholders.cluster_ip(family)
 
-    def node_ports(self) -> Iterator[int]:
-        return self.placeholders.node_ports()
+    def node_port(self, taken: Sequence[int]) -> int:
+        return self.placeholders.node_port(taken)
 
     def address_fault(self, address: str) -> str:
         return self.view.address_fault(address, dry_run=True)
 
     def port_fault(self, port: int) -> str:
-        return self.view.port_fault(port)
+        return self.view.port_fault(port, dry_run=True)

@@ -302,8 +302,8 @@ class Writer:
         if call.endpoint.verb != "create":
             self._admission.check_creation(call)
         await self._admission.admit(call, Operation.CREATE, made, None)
-        create.require_unversioned(made, dry_run=call.dry_run)
-        made["metadata"].pop("resourceVersion", None)
+        if not call.dry_run:  # which upstream answers with the version that was sent
+            create.drop_version(made)
         stored = await call.work.step(_stored_new, draft, made, target)
         return _NewObject(stored, _claims(context), has_generated_name)
 
@@ -475,7 +475,7 @@ class Writer:
         patch.require_kind(incoming, target)
         warnings = write_warnings(draft.made, target, STRATEGIES)
         _warn_of_owners(call, incoming)
-        made = update.finish_update(draft, before, target, incoming.sent, STRATEGIES)
+        made = update.finish_update(draft, before, target, STRATEGIES)
         self._admission.check_roles(call, made, before)
         surroundings = self._surroundings(call)
         refusal = writing.refusal(

@@ -229,6 +229,7 @@ def given_objects(
 MAX_MEMBERS: Final = 10_000_000
 MAX_HEADER_BYTES: Final = 4 << 20
 """Of one file: names, attributes and maps of holes, which are read as a whole."""
+_CUT_SHORT: Final = "it ends in the middle of a file"
 _EMPTY_READS: Final = 100
 """At the end of an archive. `tarfile` skips a file in steps of 10 KiB, also behind the end: for
 hours if its header says that it has a petabyte."""
@@ -264,7 +265,7 @@ class _BoundedHeaders:
         self._position += len(data)
         self._empty_reads += not data
         if self._empty_reads > _EMPTY_READS:
-            raise OSError("it ends in the middle of a file")
+            raise OSError(_CUT_SHORT)
         return data
 
 
@@ -300,7 +301,10 @@ def archive_blocks(file: str, stream: BinaryIO, position: Position) -> Iterator[
         OverflowError,
         RecursionError,
     ) as error:
-        pieces.append(Problem(file, 0, f"cannot be read as a backup: {str(error).lower()}"))
+        why = str(error).lower()
+        if why == "unexpected end of data":  # what `tarfile` says of it since Python 3.14
+            why = _CUT_SHORT
+        pieces.append(Problem(file, 0, f"cannot be read as a backup: {why}"))
     else:
         if not found:
             pieces.append(

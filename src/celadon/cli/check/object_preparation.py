@@ -404,8 +404,7 @@ class Prepare:
         became of it."""
         if begun.old is None:
             return create.finish_create(draft)
-        placed = _placed(begun.document.value, begun.target.namespace)
-        return update.finish_update(draft, begun.old, begun.target, placed)
+        return update.finish_update(draft, begun.old, begun.target)
 
     def created(self, document: Document, target: Target) -> Made | Problem:
         """The object of a CREATE that nobody but the plugins changes."""

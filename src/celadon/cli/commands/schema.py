@@ -8,6 +8,7 @@ import json
 import os
 import ssl
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
 import zlib
@@ -351,6 +352,9 @@ def _fetched(url: str, access: Access) -> JsonDict | Problem:
             request, timeout=_TIMEOUT, context=_context(url, access)
         ) as response:
             data = _received(response)
+    except urllib.error.HTTPError as error:
+        with error:  # it is the answer, too
+            return Problem(url, 0, f"cannot be fetched: {error.reason.lower()}")
     except (http.client.HTTPException, OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
         return Problem(url, 0, f"cannot be fetched: {str(reason).lower()}")

@@ -27,6 +27,9 @@ NOBODY: Final = User("")
 EMPTY: Final[Lookups] = ObjectIndex()
 
 
+ALLOCATED_PORT: Final = "provided port is already allocated"
+
+
 class ServiceNetwork(Protocol):
     """Says where services get addresses and ports. Faults are upstream's words for what is wrong
     with a value that a client chose, empty if it can have it."""
@@ -42,8 +45,9 @@ class ServiceNetwork(Protocol):
     def cluster_ip(self, family: str) -> str:
         """A free address of one of them. StatusError (500) when there is none."""
 
-    def node_ports(self) -> Iterator[int]:
-        """Free ports, one after the other. StatusError (500) when there are no more."""
+    def node_port(self, taken: Sequence[int]) -> int:
+        """A free port besides those that this write has taken. StatusError (500) when there is
+        none."""
 
     def address_fault(self, address: str) -> str: ...
 
@@ -53,7 +57,7 @@ class ServiceNetwork(Protocol):
 @dataclass(frozen=True, slots=True)
 class PlaceholderNetwork:
     """This is what services get in a dry run: the first address of the range, and port numbers
-    counted up from one outside the range of real ones."""
+    counted up from those they ask for, or from one outside the range of real ones."""
 
     cluster_ips: Mapping[str, str] = field(default_factory=lambda: {"IPv4": "10.0.0.0"})
     first_node_port: int = 32769
@@ -69,8 +73,8 @@ class PlaceholderNetwork:
     def cluster_ip(self, family: str) -> str:
         return self.cluster_ips[family]
 
-    def node_ports(self) -> Iterator[int]:
-        return itertools.count(self.first_node_port)
+    def node_port(self, taken: Sequence[int]) -> int:
+        return max(taken, default=self.first_node_port - 1) + 1
 
     def address_fault(self, _: str) -> str:
         return ""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from celadon.kube import fieldpath, metadata, status
-from celadon.kube.defaulting.defaulting_context import Apply, Run
+from celadon.kube.defaulting.defaulting_context import ALLOCATED_PORT, Apply, Run
 from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
 from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import GroupKind
@@ -184,10 +184,14 @@ def allocate(spec: Any, run: Run, old: JsonObject) -> None:
     if cluster_ip != HEADLESS:
         _require_addresses(spec, run, old)
         _allocate_addresses(spec, run)
+    ports = _NodePorts(run)
     if spec.get("type") in WITH_NODE_PORTS:
-        _require_ports(spec, run, old)
-    _require_health_check(spec, run, old)
-    _allocate_ports(spec, run)
+        if old:
+            _update_ports(spec, old, ports)
+        else:
+            _take_ports(spec, ports)
+    if _has_health_check(spec) and not _has_health_check(old):
+        _take_health_check(spec, ports)
 
 
 def _require_addresses(spec: Any, run: Run, old: JsonObject) -> None:
@@ -201,31 +205,6 @@ def _require_addresses(spec: Any, run: Run, old: JsonObject) -> None:
             raise refused(run, [fieldpath.invalid(_ADDRESSES, given, detail)])
 
 
-def _require_ports(spec: Any, run: Run, old: JsonObject) -> None:
-    known = {port.get("nodePort", 0) for port in old.get("ports") or ()} | {0}
-    for index, port in enumerate(spec.get("ports") or ()):
-        number = port.get("nodePort", 0)
-        fault = "" if number in known else run.context.network.port_fault(number)
-        known.add(number)
-        if fault:
-            at = _PORTS.index(index).child("nodePort")
-            raise refused(run, [fieldpath.invalid(at, number, fault)])
-
-
-def _require_health_check(spec: Any, run: Run, old: JsonObject) -> None:
-    number = spec.get("healthCheckNodePort", 0)
-    if not number or not _wants_health_check(spec) or _wants_health_check(old):
-        return
-    fault = run.context.network.port_fault(number)
-    if fault:
-        why = f"failed to allocate requested HealthCheck NodePort {number}: {fault}"
-        raise status.internal_error(why)
-
-
-def _wants_health_check(spec: JsonObject) -> bool:
-    return spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
-
-
 def _allocate_addresses(spec: Any, run: Run) -> None:
     given = spec.get("clusterIPs") or []
     network = run.context.network
@@ -236,35 +215,85 @@ def _allocate_addresses(spec: Any, run: Run) -> None:
         spec.setdefault("clusterIP", addresses[0])
 
 
-def _wants_node_ports(spec: Any) -> bool:
-    if spec.get("type") == "LoadBalancer":
-        return spec.get("allocateLoadBalancerNodePorts") is not False
-    return bool(spec.get("type") == "NodePort")
+class _NodePorts:
+    """The node ports that one write takes."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._taken: list[int] = []
+
+    def next(self) -> int:
+        """Take a free one."""
+        port = self._run.context.network.node_port(self._taken)
+        self._taken.append(port)
+        return port
+
+    def fault(self, port: int) -> str:
+        """Take one that a client asks for, or return why it cannot be had."""
+        if port in self._taken:
+            return ALLOCATED_PORT
+        fault = self._run.context.network.port_fault(port)
+        if not fault:
+            self._taken.append(port)
+        return fault
+
+    def require(self, index: int, port: int) -> None:
+        """Take the one that a client asks for in a port of its Service. Raises StatusError."""
+        fault = self.fault(port)
+        if fault:
+            at = _PORTS.index(index).child("nodePort")
+            raise refused(self._run, [fieldpath.invalid(at, port, fault)])
 
 
-def _allocate_ports(spec: Any, run: Run) -> None:
-    taken_numbers = {port.get("nodePort") for port in spec.get("ports") or ()}
-    taken_numbers.add(spec.get("healthCheckNodePort"))
-    free = run.context.network.node_ports()
-    numbers: Iterator[int] = (number for number in free if number not in taken_numbers)
-    if _wants_node_ports(spec):
-        taken: dict[int, tuple[int, set[str]]] = {}
-        for port in spec.get("ports") or ():
-            _allocate_port(port, taken, numbers)
-    if _wants_health_check(spec) and not spec.get("healthCheckNodePort"):
-        spec["healthCheckNodePort"] = next(numbers)
+def _take_ports(spec: Any, ports: _NodePorts) -> None:
+    """Ports of a new Service with the same number share a node port, which one of them may name."""
+    # As `initNodePorts` of `pkg/registry/core/service/storage`.
+    given = spec.get("ports") or ()
+    shared: dict[int, int] = {}
+    for index, port in enumerate(given):
+        asked, number = port.get("nodePort", 0), port.get("port", 0)
+        if not asked and not _has_node_ports(spec):
+            continue
+        if number not in shared:
+            same = (one.get("nodePort", 0) for one in given if one.get("port", 0) == number)
+            named = next(filter(None, same), 0)
+            if named:
+                ports.require(index, named)
+            shared[number] = port["nodePort"] = named or ports.next()
+        elif not asked:
+            port["nodePort"] = shared[number]
+        elif asked != shared[number]:
+            ports.require(index, asked)
 
 
-def _allocate_port(
-    port: Any, taken: dict[int, tuple[int, set[str]]], numbers: Iterator[int]
-) -> None:
-    """Ports with the same number and different protocols share a node port."""
-    number, protocol = port.get("port", 0), port.get("protocol", "")
-    shared = taken.get(number)
-    if not port.get("nodePort"):
-        free = shared is None or protocol in shared[1]
-        port["nodePort"] = next(numbers) if shared is None or free else shared[0]
-    taken.setdefault(number, (port["nodePort"], set()))[1].add(protocol)
+def _update_ports(spec: Any, old: JsonObject, ports: _NodePorts) -> None:
+    """Raises StatusError (500) when a protocol would have a node port twice."""
+    # As `updateNodePorts` of `pkg/registry/core/service/storage`.
+    known = _node_ports(old) | {old.get("healthCheckNodePort", 0)}
+    seen: set[tuple[str, int]] = set()
+    for index, port in enumerate(spec.get("ports") or ()):
+        asked, protocol = port.get("nodePort", 0), port.get("protocol", "")
+        if not asked and not _has_node_ports(spec):
+            continue
+        if not asked:
+            port["nodePort"] = ports.next()
+        elif asked not in known:
+            ports.require(index, asked)
+            known.add(asked)
+        if (protocol, port["nodePort"]) in seen:
+            raise status.plain_error(f"duplicate nodePort: {{{protocol} {port['nodePort']}}}")
+        seen.add((protocol, port["nodePort"]))
+
+
+def _take_health_check(spec: Any, ports: _NodePorts) -> None:
+    number = spec.get("healthCheckNodePort", 0)
+    if not number:
+        spec["healthCheckNodePort"] = ports.next()
+        return
+    fault = ports.fault(number)
+    if fault:
+        why = f"failed to allocate requested HealthCheck NodePort {number}: {fault}"
+        raise status.internal_error(why)
 
 
 # --- Service updates ---------------------------------------------------------
@@ -331,17 +360,6 @@ def service_update(spec: JsonDict, old: JsonObject, run: Run) -> None:
     if _has_health_check(old) and _has_health_check(spec):
         spec.setdefault("healthCheckNodePort", old.get("healthCheckNodePort", 0))
     allocate(spec, run, old)
-    if now:
-        _require_distinct_node_ports(spec)
-
-
-def _require_distinct_node_ports(spec: JsonObject) -> None:
-    taken = set()
-    for port in spec.get("ports") or ():
-        one = port.get("protocol", ""), port.get("nodePort", 0)
-        if one in taken:
-            raise status.plain_error(f"duplicate nodePort: {{{one[0]} {one[1]}}}")
-        taken.add(one)
 
 
 def _node_ports(spec: JsonObject) -> set[int]:

@@ -439,6 +439,12 @@ def _untyped(value: object) -> str:
 # --- Types with a form of their own ------------------------------------------
 
 
+def _printed_device(value: JsonObject) -> str:
+    """A device of a claim by its names; few have a part."""
+    *names, share = value.values()
+    return "/".join([*names, share] if share else names)
+
+
 def _printed_bytes(value: Any) -> str:
     """Bytes, which JSON has in base64."""
     if value is None:
@@ -492,6 +498,7 @@ _PRINTERS: Final[Mapping[str, Callable[[Any], str]]] = {
     "core.ResourceName": str,
     "intstr.IntOrString": _printed_int_or_string,
     "resource.Quantity": _printed_quantity,
+    "structured.SharedDeviceID": _printed_device,
     "uint64": lambda value: f"{value:#x}",
     "v1.Time": _printed_time,
 }

@@ -12,7 +12,6 @@ import re
 from typing import Final
 
 from celadon.kube.errors import MalformedText
-from celadon.kube.go.go_text import quote
 from celadon.patterns import late_pattern
 from celadon.remembering import remembering
 
@@ -51,6 +50,19 @@ _RANGES: Final = {
     "04": (0, 59, "minute"),
     "05": (0, 59, "second"),
 }
+
+
+def quote(text: str) -> str:
+    """A text as Go's package `time` quotes it: bytes beyond ASCII one by one."""
+    return f'"{"".join(map(_quoted_char, text))}"'
+
+
+def _quoted_char(char: str) -> str:
+    if char in '"\\':
+        return f"\\{char}"
+    if " " <= char <= "\x7f":
+        return char
+    return "".join(f"\\x{byte:02x}" for byte in char.encode(errors="replace"))
 
 
 class TimeError(MalformedText):
@@ -170,6 +182,9 @@ _UNITS: Final = (
     (7 * 24 * 3600 * _SECOND, ("w", "wk", "week")),
 )
 """Of each unit the last name stands for everything that begins with it."""
+_GO_UNITS: Final = frozenset({"ns", "us", "µs", "μs", "ms", "s", "m", "h"})
+_NUMBER: Final = late_pattern(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
+_UNIT: Final = late_pattern(r"[^0-9.]*")
 _PART: Final = late_pattern(r"([0-9]+)\s*([A-Za-zµ]+)")
 
 
@@ -177,14 +192,36 @@ class DurationError(MalformedText):
     """A text that is no duration; `str()` is upstream's complaint."""
 
 
+def parse_go_duration(text: str) -> int:
+    """Nanoseconds, as `time.ParseDuration`. Raises `DurationError`."""
+    # late: few texts are durations, and the names of Kubernetes need no language.
+    from celadon.cel.value_functions import parse_duration as read
+
+    duration = read(text)
+    if duration is None:
+        raise DurationError(f"time: {_fault(text)}")
+    return duration.nanoseconds
+
+
+def _fault(text: str) -> str:
+    rest = text.removeprefix("-") if text.startswith("-") else text.removeprefix("+")
+    while rest and (number := _NUMBER.match(rest)) is not None:
+        unit = _UNIT.match(rest, number.end())
+        assert unit is not None  # it may be empty
+        if not unit[0]:
+            return f"missing unit in duration {quote(text)}"
+        if unit[0] not in _GO_UNITS:
+            return f"unknown unit {quote(unit[0])} in duration {quote(text)}"
+        rest = rest[unit.end() :]
+    return f"invalid duration {quote(text)}"
+
+
 def parse_duration(text: str) -> int:
     """Nanoseconds. Raises `DurationError`."""
-    # late: few texts are durations, and the names of Kubernetes need no language.
-    from celadon.cel.value_functions import parse_duration as parse_go_duration
-
-    written_as_in_go = parse_go_duration(text)
-    if written_as_in_go is not None:
-        return written_as_in_go.nanoseconds
+    try:
+        return parse_go_duration(text)
+    except DurationError:
+        pass
     total, known = 0, False
     for match in _PART.finditer(text):
         if len(match[1]) > 18:

@@ -5,7 +5,7 @@
     warnings = resume(draft, target)             and what a server sets again after them
     made = finish_create(draft)                  identity, name, status, allocated fields
     strategy.write_errors(target, made, None, surroundings)     why it is refused with 422
-    require_unversioned(made, dry_run=...)       when it reaches the store
+    drop_version(made)                           when it reaches the store
     stored_new(draft, made, target)              what is kept and answered
 
 `created` does the first and the last half at once, for those who have no other mutators;
@@ -19,13 +19,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from celadon.kube import metadata, status
+from celadon.kube import status
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.defaulting_rules import compiled
 from celadon.kube.defaulting.dropped_fields import drop_empties, outlasts_creation
 from celadon.kube.go.go_text import parse_uint
 from celadon.kube.json_types import Json, JsonDict, JsonObject
-from celadon.kube.names import GroupVersionKind
+from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.registry.draft import (
     CONVERT,
     Draft,
@@ -195,9 +195,15 @@ def _identify(draft: Draft) -> None:
     meta["uid"] = context.uid
     meta["creationTimestamp"] = context.now
     if not meta.get("name") and meta.get("generateName"):
-        meta["name"] = generated_name(meta["generateName"], context.suffix)
+        base = meta["generateName"]
+        is_whole = draft.gvk.group_kind == IP_ADDRESS
+        meta["name"] = base if is_whole else generated_name(base, context.suffix)
     if draft.is_custom:
         meta["generation"] = 1
+
+
+IP_ADDRESS: Final = GroupKind("networking.k8s.io", "IPAddress")
+"""The kind whose names are addresses: what is generated is the base alone."""
 
 
 def generated_name(base: str, suffix: str) -> str:
@@ -209,15 +215,15 @@ def generated_name(base: str, suffix: str) -> str:
 # --- the store ---
 
 
-def require_unversioned(made: JsonObject, *, dry_run: bool) -> None:
-    """StatusError (500) for a new object with a version. A dry run does not get as far as to
-    notice, and what is no number goes unnoticed, too."""
-    version = metadata.resource_version(made)
+def drop_version(made: JsonDict) -> None:
+    """Take the version from a new object. Raises StatusError (500) for one that has a version; what
+    is no number goes unnoticed."""
+    version = made["metadata"].pop("resourceVersion", None)
     try:
         is_versioned = bool(version) and bool(parse_uint(version))
     except ValueError:
         return
-    if is_versioned and not dry_run:
+    if is_versioned:
         raise status.plain_error("resourceVersion should not be set on objects to be created")
 
 

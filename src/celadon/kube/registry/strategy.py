@@ -77,18 +77,13 @@ def _no_warnings(_: JsonObject) -> Sequence[str]:
     return ()
 
 
-def _never(_: JsonObject) -> bool:
-    return False
-
-
 @dataclass(frozen=True, slots=True)
 class Strategy:
     """`create` and `update` are about objects as validating admission will see them, `status`
     about an update to the status. `warnings` is about the object as it was decoded.
 
     `needs_version`: an update has to say which version it changes. `created_by_update`: an update
-    of an object that does not exist creates it. `sent_change`: something in the document makes a
-    new generation although the decoded object is the same.
+    of an object that does not exist creates it.
     """
 
     create: Create
@@ -97,7 +92,6 @@ class Strategy:
     warnings: Callable[[JsonObject], Sequence[str]] = _no_warnings
     needs_version: bool = False
     created_by_update: bool = False
-    sent_change: Callable[[JsonObject], bool] = _never
 
 
 NEEDS_VERSION: Final = frozenset(

@@ -5,7 +5,7 @@
     draft = draft.replaced(mutated)                      if mutators changed `draft.form()`,
     warnings = resume(draft, target)                     and what a server sets again after them
     require_state(draft.made, old, target)               is it about the state that is there?
-    made = finish_update(draft, old, target, sent)       what stays as it was, the generation
+    made = finish_update(draft, old, target)             what stays as it was, the generation
     strategy.write_errors(target, made, old, surroundings)     why it is refused with 422
     stored_update(made, parent, target, context)         what is kept and answered
 
@@ -16,7 +16,7 @@ does it for those who have no mutators. As k8s.io/apiserver `pkg/endpoints/handl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from celadon.kube import fieldpath, metadata, status
@@ -59,7 +59,7 @@ def updated(
 ) -> dict[str, object]:
     """The object as validating admission sees it: all steps from what was sent. DecodeError when a
     value does not fit the kind, StatusError as `begin_update`."""
-    return finish_update(begin_update(draft_of(value, target, context), target), old, target, value)
+    return finish_update(begin_update(draft_of(value, target, context), target), old, target)
 
 
 # --- which object, and which state of it ---
@@ -157,25 +157,19 @@ def finish_update(
     draft: Draft,
     old: JsonObject,
     target: Target,
-    sent: JsonObject | None = None,
     special: Mapping[GroupKind, Strategy] = {},
 ) -> JsonDict:
-    """The object as validating admission sees it; `old` is the object as the endpoint shows it,
-    `sent` the document as it was written. The draft is used up."""
+    """The object as validating admission sees it; `old` is the object as the endpoint shows it. The
+    draft is used up."""
     if target.subresource == "scale":
         return _changed_scale(draft, old)
     made = prepare_for_update(draft, old, subresource=target.subresource)
     meta = made.get("metadata")
-    strategy = strategy_of(target, special)
-    if meta is not None and not strategy.needs_version:
+    if meta is not None and not strategy_of(target, special).needs_version:
         _fill_version(meta, old)
     custom = target.schema
     if custom is not None:
         _keep_custom(made, old, target.subresource, has_status=custom.has_status)
-    before = metadata.generation(old)
-    is_unchanged = not target.subresource and metadata.generation(made) == before
-    if is_unchanged and strategy.sent_change(sent or {}):
-        made["metadata"]["generation"] = before + 1
     return made
 
 
@@ -193,6 +187,16 @@ def _fill_version(meta: dict[str, object], old: JsonObject) -> None:
     if not meta.get("resourceVersion") and metadata.resource_version(old):
         meta["resourceVersion"] = metadata.resource_version(old)
 
+
+EMPTY_IS_NOT_NONE: Final = frozenset(
+    {
+        GroupKind("admissionregistration.k8s.io", "MutatingWebhookConfiguration"),
+        GroupKind("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
+        GroupKind("networking.k8s.io", "NetworkPolicy"),
+    }
+)
+"""Kinds that upstream compares by `reflect.DeepEqual`: an empty list makes a new generation, since
+stored objects have none."""
 
 _KEPT: Final = {"": "keep", "status": "statusKeep"}
 """By subresource: the rule of a kind that says what an update takes from the old object."""
@@ -225,7 +229,9 @@ def prepare_for_update(draft: Draft, old: JsonObject, *, subresource: str = "") 
         is_same = not _differ(made, old, draft.codec, ("spec.template",))
         count_templates(meta, metadata.annotations(old), same=is_same or bool(subresource))
     counted = () if subresource == "status" else rules.get("bump", ())
-    if meta is not None and _differ(made, old, draft.codec, counted):
+    if meta is not None and (
+        _differ(made, old, draft.codec, counted) or _came_empty(draft, counted)
+    ):
         meta["generation"] = metadata.generation(old) + 1
     return made
 
@@ -275,6 +281,12 @@ def _differ(made: JsonObject, old: JsonObject, codec: StructCodec, paths: Iterab
     none."""
     new_fields, old_fields = _without_empty(made, codec), _without_empty(old, codec)
     return any(_value_at(new_fields, path) != _value_at(old_fields, path) for path in paths)
+
+
+def _came_empty(draft: Draft, paths: Collection[str]) -> bool:
+    """Return whether one of the paths came with an empty list or map in it, where that counts."""
+    kind = draft.gvk.group_kind
+    return kind in EMPTY_IS_NOT_NONE and any(one.path[0] in paths for one in draft.run.empties)
 
 
 def _value_at(obj: JsonObject, path: str) -> Json:

@@ -68,7 +68,10 @@ CORE: Final[Mapping[str, Validation]] = {
     ),
     "Node": Validation(core_kinds.node, CLUSTER, core_kinds.node_update, core_kinds.node_changes),
     "PersistentVolume": Validation(
-        storage.persistent_volume, CLUSTER, storage.persistent_volume_update
+        storage.persistent_volume,
+        CLUSTER,
+        storage.persistent_volume_update,
+        revisit=Revisit.AS_NEW,
     ),
     "PersistentVolumeClaim": Validation(
         storage.claim,

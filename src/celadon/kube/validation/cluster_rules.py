@@ -246,11 +246,9 @@ def resource_quota_update(obj: JsonObject, old: JsonObject) -> Errors:
     """The scopes may not change."""
     # As `ValidateResourceQuotaUpdate` of `pkg/apis/core/validation`.
     yield from resource_quota(obj)
-    new, before = (list((one.get("spec") or {}).get("scopes") or ()) for one in (obj, old))
-    if set(new) != set(before):
-        yield fieldpath.invalid(
-            SPEC.child("scopes"), _shown_scopes(new or None), "field is immutable"
-        )
+    new, before = ((one.get("spec") or {}).get("scopes") for one in (obj, old))
+    if set(new or ()) != set(before or ()):
+        yield fieldpath.invalid(SPEC.child("scopes"), _shown_scopes(new), "field is immutable")
 
 
 def limit_range(obj: JsonObject) -> Errors:

@@ -12,7 +12,7 @@ from typing import Final
 
 from celadon.kube.errors import MalformedText
 from celadon.kube.go.go_text import quote
-from celadon.kube.go.go_time import DurationError, parse_duration
+from celadon.kube.go.go_time import DurationError, parse_go_duration
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -22,11 +22,6 @@ _MONTHS: Final = (
 )  # fmt: skip
 _DAYS: Final = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _INTEGER: Final = late_pattern("[+-]?[0-9]+")
-_DURATION: Final = late_pattern(
-    r"[+-]?(?:0|(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)"
-)
-"""No text can be read in two ways: those would be tried for each of its parts, all together."""
-
 _ZONED: Final = late_pattern("(?:CRON_)?TZ=")
 _MAX_DIGITS: Final = 18
 
@@ -114,23 +109,11 @@ def _descriptor(text: str) -> str | int:
         return _DESCRIPTORS[text]
     if not text.startswith(EVERY):
         raise ScheduleError(f"unrecognized descriptor: {text}")
-    duration = text.removeprefix(EVERY)
-    seconds = _seconds(duration)
-    if seconds is None:
-        raise ScheduleError(
-            f"failed to parse duration {text}: time: invalid duration {quote(duration)}"
-        )
-    return max(seconds, _NEVER_LESS)
-
-
-def _seconds(duration: str) -> int | None:
-    """Return a duration in seconds; None for what is no duration, or too long for one."""
-    if _DURATION.fullmatch(duration) is None:
-        return None
     try:
-        return parse_duration(duration) // _NANOSECONDS
-    except DurationError:
-        return None
+        duration = parse_go_duration(text.removeprefix(EVERY))
+    except DurationError as error:
+        raise ScheduleError(f"failed to parse duration {text}: {error}") from None
+    return max(duration // _NANOSECONDS, _NEVER_LESS)
 
 
 def _field(text: str, bounds: Bounds) -> Field:

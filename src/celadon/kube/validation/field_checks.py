@@ -303,12 +303,21 @@ def broken_rules(type_: str, obj: JsonObject, path: FieldPath) -> list[FieldErro
 def changed_fields(
     type_: str, new: JsonObject, old: JsonObject, path: FieldPath
 ) -> list[FieldError]:
-    """The errors of an update that changes what is immutable; the new values are shown."""
+    """The errors of an update that changes what is immutable; the new values are shown, maps by
+    their keys."""
     zeros = schema_packs.of_type("rules", type_)["immutable"]
-    return [
-        fieldpath.invalid(path.child(field), new.get(field, zero), IMMUTABLE)
+    changed = {
+        field: new.get(field, zero)
         for field, zero in zeros.items()
         if new.get(field, zero) != old.get(field, zero)
+    }
+    return [
+        fieldpath.invalid(
+            path.child(field),
+            dict(sorted(value.items())) if isinstance(value, dict) else value,
+            IMMUTABLE,
+        )
+        for field, value in changed.items()
     ]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from celadon.cel import Environment, ProgramError
 from celadon.cel.extend import ObjectType, Range, types
@@ -39,7 +39,7 @@ from celadon.kube.validation.field_checks import (
     supported,
 )
 from celadon.kube.validation.object_meta import validate_annotations
-from celadon.kube.validation.pods.internal_types import internal_value
+from celadon.kube.validation.pods.internal_types import internal_metadata, internal_value
 from celadon.kube.validation.pods.resource_lists import is_extended
 from celadon.kube.validation.pods.scheduling import node_selector
 from celadon.kube.validation.statuses import conditions
@@ -206,7 +206,8 @@ def repeated(path: FieldPath, keys: Iterable[Hashable], member: str = "") -> Err
     for index, key in enumerate(keys):
         if key in seen:
             at = path.index(index)
-            yield fieldpath.duplicate(at.child(member) if member else at, key)
+            shown = key.shown if isinstance(key, _DeviceID) else key
+            yield fieldpath.duplicate(at.child(member) if member else at, shown)
         seen.add(key)
 
 
@@ -451,8 +452,7 @@ def claim_template_update(obj: JsonObject, old: JsonObject) -> Errors:
     yield from claim_template(obj)
     if obj.get("spec") != old.get("spec"):
         spec = obj.get("spec") or {}
-        shown = _internal_spec(spec.get("spec") or {})
-        shown = {**(spec.get("metadata") or {}), "Spec": shown}
+        shown = {**internal_metadata(spec), "Spec": _internal_spec(spec.get("spec") or {})}
         yield fieldpath.invalid(SPEC, shown, IMMUTABLE)
     if not is_since("1.35"):
         yield from _claim_template(obj, is_stored=True)
@@ -728,11 +728,22 @@ def _consumer(path: FieldPath, consumer: JsonObject) -> Errors:
     return iter(broken_rules("resource.v1.ResourceClaimConsumerReference", consumer, path))
 
 
-def _device_id(device: JsonObject) -> str:
-    """Return how a device is told from others: by driver, pool and name, and by its part if it has
-    any."""
-    parts = [device.get(field) or "" for field in ("driver", "pool", "device")]
-    return "/".join([*parts, *([device["shareID"]] if device.get("shareID") else [])])
+class _DeviceID(NamedTuple):
+    """What a device is told from others by; its part is empty if it is not shared."""
+
+    driver: str
+    pool: str
+    name: str
+    share: str
+
+    @property
+    def shown(self) -> GoValue:
+        names = ("Driver", "Pool", "Device", "ShareID")
+        return GoValue(dict(zip(names, self, strict=True)), "structured.SharedDeviceID")
+
+
+def _device_id(device: JsonObject) -> _DeviceID:
+    return _DeviceID(*(device.get(key) or "" for key in ("driver", "pool", "device", "shareID")))
 
 
 def _named_device(path: FieldPath, device: JsonObject) -> Errors:
@@ -747,12 +758,12 @@ def _part(path: FieldPath, device: JsonObject) -> Errors:
         yield from each(path.child("shareID"), share, text_rules.normal_uuid(share))
 
 
-def _device(path: FieldPath, device: JsonObject, allocated: set[str]) -> Errors:
+def _device(path: FieldPath, device: JsonObject, allocated: set[_DeviceID]) -> Errors:
     yield from _named_device(path, device)
     yield from _part(path, device)
-    shown = _device_id(device)
-    if shown not in allocated:
-        yield fieldpath.invalid(path, shown, "must be an allocated device in the claim")
+    named = _device_id(device)
+    if named not in allocated:
+        yield fieldpath.invalid(path, named.shown, "must be an allocated device in the claim")
     yield from at_most(path.child("conditions"), device.get("conditions"), MAX_CONDITIONS)
     yield from conditions(path, device)
     if device.get("data") is not None:

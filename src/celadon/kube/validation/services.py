@@ -199,6 +199,7 @@ def service_update(obj: JsonObject, old: JsonObject) -> Errors:
     if both and spec.get("loadBalancerClass") != before.get("loadBalancerClass"):
         at = SPEC.child("loadBalancerClass")
         yield fieldpath.invalid(at, spec.get("loadBalancerClass"), "may not change once set")
+    yield from _balancer_class(spec)  # upstream asks about it here, and below as for a new one
     checked = _needs_health_check(spec) and _needs_health_check(before)
     if checked and spec.get("healthCheckNodePort") != before.get("healthCheckNodePort"):
         yield fieldpath.forbidden(SPEC.child("healthCheckNodePort"), "field is immutable")
@@ -340,17 +341,20 @@ def _source_ranges(obj: JsonObject, old: JsonObject, kind: str) -> Errors:
 
 def _balancer(spec: JsonObject, kind: str) -> Errors:
     allocates = spec.get("allocateLoadBalancerNodePorts")
-    chosen = spec.get("loadBalancerClass")
-    if kind == "LoadBalancer":
-        if allocates is None:
-            yield fieldpath.required(FieldPath("allocateLoadBalancerNodePorts"))
-        if chosen is not None:
-            yield from qualified_name(SPEC.child("loadBalancerClass"), chosen)
-        return
-    if allocates is not None:
+    if kind == "LoadBalancer" and allocates is None:
+        yield fieldpath.required(FieldPath("allocateLoadBalancerNodePorts"))
+    elif kind != "LoadBalancer" and allocates is not None:
         yield fieldpath.forbidden(SPEC.child("allocateLoadBalancerNodePorts"), BALANCERS_ONLY)
-    if chosen is not None:
-        yield fieldpath.forbidden(SPEC.child("loadBalancerClass"), BALANCERS_ONLY)
+    yield from _balancer_class(spec)
+
+
+def _balancer_class(spec: JsonObject) -> Errors:
+    # As `validateLoadBalancerClassField` of `pkg/apis/core/validation`.
+    chosen, at = spec.get("loadBalancerClass"), SPEC.child("loadBalancerClass")
+    if chosen is not None and spec.get("type") == "LoadBalancer":
+        yield from qualified_name(at, chosen)
+    elif chosen is not None:
+        yield fieldpath.forbidden(at, BALANCERS_ONLY)
 
 
 def _needs_health_check(spec: JsonObject) -> bool:
@@ -529,4 +533,4 @@ def service_cidr_update(obj: JsonObject, old: JsonObject) -> Errors:
         if len(new) != len(before):
             yield from _ranges(new)
     else:
-        yield fieldpath.invalid(_CIDRS, new or None, IMMUTABLE)
+        yield fieldpath.invalid(_CIDRS, (obj.get("spec") or {}).get("cidrs"), IMMUTABLE)

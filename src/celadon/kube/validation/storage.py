@@ -61,7 +61,7 @@ from celadon.kube.validation.pods.volumes import (
     token_lifetime,
 )
 from celadon.kube.validation.text_rules import label_name, same_selector, selector
-from celadon.kube.well_known_values import STORAGE_CLASS
+from celadon.kube.well_known_values import MOUNT_OPTIONS, STORAGE_CLASS
 
 # --- Storage claims ----------------------------------------------------------
 #
@@ -184,9 +184,28 @@ SECRETS: Final = (
 INLINE: Final = "may not be specified in the context of inline volumes"
 
 
+MOUNTED_WITH_OPTIONS = frozenset(
+    {
+        *("awsElasticBlockStore", "azureDisk", "azureFile", "cephfs", "cinder"),
+        *("gcePersistentDisk", "glusterfs", "iscsi", "nfs", "photonPersistentDisk"),
+        *("quobyte", "rbd", "vsphereVolume"),
+    }
+)
+"""The sources of volumes that may have the annotation for options of mounting them."""
+
+
 def persistent_volume(obj: JsonObject, old: JsonObject | None = None) -> Errors:
     """Yield what is wrong with a PersistentVolume, besides its metadata; `old` is what was
     changed."""
+    yield from _volume(obj, old)
+    # As `ValidatePersistentVolume` of `pkg/volume/validation`.
+    can_have_options = MOUNTED_WITH_OPTIONS & set(obj.get("spec") or {})
+    if MOUNT_OPTIONS in metadata.annotations(obj) and not can_have_options:
+        at = FieldPath("metadata", "annotations").child(MOUNT_OPTIONS)
+        yield fieldpath.forbidden(at, "may not specify mount options for this volume type")
+
+
+def _volume(obj: JsonObject, old: JsonObject | None) -> Errors:
     # As `ValidatePersistentVolume` of `pkg/apis/core/validation`.
     spec, before = obj.get("spec") or {}, (old or {}).get("spec") or {}
     if not spec.get("accessModes"):
@@ -388,8 +407,11 @@ LASTING_LABELS: Final[Mapping[str, str]] = {
 def persistent_volume_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield what is wrong with a changed volume: its source stays; a secret for growing may still
     come, and where it can be used."""
-    # As `ValidatePersistentVolumeUpdate` of `pkg/apis/core/validation`.
+    # As `ValidatePersistentVolumeUpdate` of `pkg/apis/core/validation`, which looks at all of it
+    # once more: causes come twice.
     yield from persistent_volume(obj, old)
+    yield from validate_object_meta(obj.get("metadata") or {}, Naming(namespaced=False))
+    yield from _volume(obj, old)
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     difference = volume_source_diff(before, _without_new_secret(spec, before))
     if difference:

@@ -29,6 +29,11 @@ def account(**members: Any) -> dict[str, Any]:
             '403 pods "p" is forbidden: error looking up service account ns/bot: '
             'serviceaccount "bot" not found',
         ),
+        (
+            {"serviceAccountName": "a/b%"},
+            '403 pods "p" is forbidden: error looking up service account ns/a/b%: invalid resource '
+            "name \"a/b%\": [may not contain '/' may not contain '%']",
+        ),
     ],
 )
 def test_accounts_exist(spec: dict[str, Any], text: str) -> None:

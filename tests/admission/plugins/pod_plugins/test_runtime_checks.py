@@ -55,5 +55,10 @@ def test_pods(spec: dict[str, Any], first: str, second: str) -> None:
     )
 
 
+def test_a_name_that_no_path_can_have_is_not_asked_for() -> None:
+    why = "500 invalid resource name \"../x\": [may not contain '/']"
+    assert mutated("RuntimeClass", asked(pod(runtimeClassName="../x")))[1] == why
+
+
 def test_updates_are_not_looked_at() -> None:
     assert refusal("RuntimeClass", asked(pod(overhead={"cpu": "1"}), pod())) == ""

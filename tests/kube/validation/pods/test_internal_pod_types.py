@@ -35,17 +35,6 @@ ROOTS: Final = {
 """The types that are looked at themselves."""
 ELSEWHERE: Final = {
     "core.v1.PodSpec": {*OF_POD, "serviceAccount"},
-    "core.v1.PersistentVolumeSpec": {
-        "accessModes",
-        "capacity",
-        "claimRef",
-        "mountOptions",
-        "nodeAffinity",
-        "persistentVolumeReclaimPolicy",
-        "storageClassName",
-        "volumeAttributesClassName",
-        "volumeMode",
-    },
 }
 """Fields of `v1` that are another one inside."""
 

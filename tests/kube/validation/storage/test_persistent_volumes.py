@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from celadon.kube.validation.storage import persistent_volume_update
 from tests.kube.validation.objects import complaints, obj, update_complaints
 
 Json = dict[str, Any]
@@ -123,6 +124,36 @@ def test_good_volumes(value: Json) -> None:
 )  # fmt: skip
 def test_complaints(spec: Json, expected: list[str]) -> None:
     assert complaints(volume(**spec)) == expected
+
+
+MOUNTED = {"volume.beta.kubernetes.io/mount-options": "ro"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ({"nfs": {"server": "s", "path": "/"}}, []),
+        (
+            {"hostPath": {"path": "/x"}},
+            [
+                "metadata.annotations.volume.beta.kubernetes.io/mount-options: Forbidden: may not "
+                "specify mount options for this volume type"
+            ],
+        ),
+    ],
+)
+def test_few_sources_have_options_for_mounting(spec: Json, expected: list[str]) -> None:
+    annotated = volume(**spec)
+    annotated["metadata"]["annotations"] = MOUNTED
+    assert complaints(annotated) == expected
+
+
+def test_a_changed_volume_is_looked_at_twice() -> None:
+    old, new = (
+        volume(nfs={"server": "s", "path": "/"}, accessModes=modes) for modes in (["x"], [])
+    )
+    errors = map(str, persistent_volume_update(new, old))
+    assert list(errors) == ["spec.accessModes: Required value"] * 2
 
 
 @pytest.mark.parametrize(

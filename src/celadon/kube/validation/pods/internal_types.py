@@ -30,6 +30,7 @@ from celadon.kube.go.go_values import (
     go_text,
 )
 from celadon.kube.json_types import JsonDict, JsonObject
+from celadon.kube.protobuf.message_table import ordered_message
 from celadon.kube.quantity import QuantityError, parse_amounts
 from celadon.kube.releases import is_since, per_release
 from celadon.kube.schemas import schema_packs
@@ -75,7 +76,17 @@ def with_host_fields_inside(spec: JsonObject) -> JsonObject:
 def internal_template(template: JsonObject) -> JsonDict:
     """A template of pods: its metadata is the same outside, and lies open."""
     spec = internal_pod_spec(template.get("spec") or {})
-    return {**(template.get("metadata") or {}), "Spec": spec}
+    return {**internal_metadata(template), "Spec": spec}
+
+
+def internal_metadata(obj: JsonObject) -> JsonDict:
+    """The metadata of an object or a template as Go writes them: structs in their own order, maps
+    by their keys."""
+    meta = ordered_message(obj.get("metadata") or {}, "meta.v1.ObjectMeta")
+    for field in ("labels", "annotations"):
+        if field in meta:
+            meta[field] = dict(sorted(meta[field].items()))
+    return meta
 
 
 def internal_value(obj: JsonObject, type_: str) -> JsonDict:
@@ -93,7 +104,7 @@ def _claim_template(template: JsonObject | None) -> JsonDict | None:
     if template is None:
         return None
     spec = internal_value(template.get("spec") or {}, CLAIM_SPEC)
-    return {**(template.get("metadata") or {}), "Spec": spec}
+    return {**internal_metadata(template), "Spec": spec}
 
 
 def _value(value: Any, kind: str) -> Any:
@@ -356,7 +367,14 @@ def claim_spec_diff(old: JsonObject, new: JsonObject) -> str:
 
 def volume_source_diff(old: JsonObject, new: JsonObject) -> str:
     """The same of what PersistentVolumes are made of; empty if that is the same."""
-    before, after = internal_value(old, _VOLUME), internal_value(new, _VOLUME)
+    before, after = (
+        {
+            field.name: _value(spec.get(field.key), field.type)
+            for field in fields_of(_VOLUME)
+            if embedded_struct("PersistentVolumeSpec", field.key)
+        }
+        for spec in (old, new)
+    )
     if before == after:
         return ""
     return _reported(go_volume_source, old, new) or _diff(before, after)
